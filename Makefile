@@ -1,0 +1,67 @@
+# One way in: `make help` lists the commands. All of them work in .venv, which the first one makes.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+BIN := .venv/bin
+STAMPS := .venv/stamps
+BUILT_FROM := pyproject.toml Cargo.toml Cargo.lock .cargo/config.toml $(shell find crates -type f)
+
+# What the shell outside has set up must not leak into the build.
+export VIRTUAL_ENV := $(CURDIR)/.venv
+export PATH := $(CURDIR)/.venv/bin:$(PATH):$(HOME)/.cargo/bin
+unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
+
+.PHONY: help demo test lint rust-test bench docs docs-check wheel clean
+
+help: ## list the commands
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+demo: $(STAMPS)/run ## find the near-duplicates in the sample documents, index them, search them
+	@examples/demo.sh
+
+test: $(STAMPS)/test lint rust-test ## every lint, type check, floor check and test
+	$(BIN)/pytest $(PYTEST)
+
+lint: $(STAMPS)/test ## formatting, lints, types and floors
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+rust-test: $(STAMPS)/test ## the tests of the native core
+	cargo test --locked --quiet --package benzer-core
+
+bench: $(STAMPS)/test ## time Benzer beside other libraries (BENCH="..." passes options on)
+	$(BIN)/python -m benchmarks.run $(BENCH)
+
+docs: $(STAMPS)/test ## write the generated pages of docs/reference anew
+	$(BIN)/python tools/make_cli_reference.py
+
+docs-check: $(STAMPS)/test ## run the examples in the documents and check their links
+	$(BIN)/pytest tests/doors/test_docs.py tests/unit/test_architecture.py
+
+wheel: $(STAMPS)/run ## build the abi3 wheel into dist/, install it in a scratch environment and use it there
+	tools/check_wheel.sh
+
+clean: ## remove everything that the commands above have made
+	rm -rf .venv target dist demo-output .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -f python/benzer/_native*.so
+
+$(STAMPS)/venv: tools/setup.sh
+	@tools/setup.sh
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/run: $(STAMPS)/venv $(BUILT_FROM)
+	@echo "benzer: building the native core; the first time takes a minute or two"
+	$(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+$(STAMPS)/test: $(STAMPS)/venv $(BUILT_FROM)
+	@echo "benzer: building the native core; the first time takes a minute or two"
+	$(BIN)/maturin develop --release --locked --quiet --extras test
+	@touch $@ $(STAMPS)/run

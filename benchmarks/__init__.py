@@ -1,0 +1,1 @@
+"""What does Benzer cost, and how good are its answers, beside others on the same machine?"""

@@ -1,0 +1,41 @@
+"""Runs one engine once, in a fresh process of the engine's own environment; writes what it measured as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.peers import engine
+from benchmarks.peers.base import Task
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("engine")
+    parser.add_argument("task", help="the task as JSON")
+    parser.add_argument("output", type=Path)
+    arguments = parser.parse_args()
+    start = time.perf_counter()
+    run = engine(arguments.engine)
+    imported = time.perf_counter() - start
+    answer = run(Task(**json.loads(arguments.task)))
+    measured = asdict(answer) | {
+        "seconds": sum(answer.stages.values()),
+        "import_seconds": imported,
+        "peak_rss_mb": _peak_rss_mb(),
+    }
+    arguments.output.write_text(json.dumps(measured))
+
+
+def _peak_rss_mb() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""Does Benzer find the pairs that it promises? Every labelled or exact set of a data folder, beside its stored truth.
+
+`python -m benchmarks.recall_table PATH_TO_DATA` writes docs/recall.md. The folder holds one folder per set:
+`docs.jsonl.xz` or `sets.jsonl.xz`, `truth_jaccard*.tsv.gz` (all pairs above a floor, exact), `truth_pairs.tsv` or
+`truth_clusters.tsv` (labels).
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean
+
+import benzer
+
+from benchmarks import machine, report
+from benchmarks.labelled import DataSet, Pair, data_sets, documents, f1, ordered
+from benchmarks.scenarios import DOCS
+
+RECALL = 0.95
+SHINGLES = {
+    "word3": "word 3-shingles",
+    "char5": "character 5-shingles",
+    "set": "values",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One seed on one set."""
+
+    recall: float
+    precision: float
+    greatest_difference: float
+    seconds: float
+    candidates: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One set read one way, over all seeds; `label_f1` of the first seed and of the exact pairs, None without labels."""
+
+    name: str
+    kind: str
+    documents: int
+    empty: int
+    threshold: float
+    true_pairs: int
+    runs: tuple[Run, ...]
+    label_f1: float | None
+    label_f1_exact: float | None
+
+    @property
+    def least_recall(self) -> float:
+        return min(run.recall for run in self.runs)
+
+    @property
+    def least_precision(self) -> float:
+        return min(run.precision for run in self.runs)
+
+
+def schema_of(kind: str) -> benzer.Schema:
+    """The truth files' own shingle definitions."""
+    if kind == "word3":
+        text = benzer.Text(unit="word", shingle_size=3, tokenizer="alnum", case="lower", normalize="none")
+        return benzer.Schema(text=text)
+    if kind == "char5":
+        raw = benzer.Text(
+            unit="char", shingle_size=5, normalize="none", case="keep", punctuation="keep", whitespace="keep"
+        )
+        return benzer.Schema(text=raw)
+    return benzer.Schema(values=benzer.ValueSet())
+
+
+def main() -> None:
+    arguments = _parser().parse_args()
+    here = machine.describe()
+    rows = []
+    for data in data_sets(arguments.data, arguments.only):
+        row = measure(data, range(arguments.seeds), arguments.threads)
+        print(_short(row), flush=True)
+        rows.append(row)
+    body = markdown(rows, here, arguments.seeds, arguments.threads)
+    if not arguments.dry:
+        record = {"machine": here.as_dict(), "recall": RECALL, "rows": [asdict(row) for row in rows]}
+        report.write_record(here.date, "recall", record)
+        report.write_section(DOCS / "recall.md", "recall", body, "Recall and precision on real data")
+    failed = [row for row in rows if row.least_recall < RECALL or row.least_precision < 1.0]
+    if failed:
+        raise SystemExit("below the promise: " + ", ".join(f"{row.name} ({row.kind})" for row in failed))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--only", help="only the set of this name")
+    parser.add_argument("--seeds", type=int, default=5, help="every set is run with the seeds 0 to SEEDS-1")
+    parser.add_argument("--threads", type=int, default=0, help="0 means all cores")
+    parser.add_argument("--dry", action="store_true", help="print only, write neither record nor page")
+    return parser
+
+
+def measure(data: DataSet, seeds: range, threads: int) -> Row:
+    """Runs one set with every seed and compares what was found with the stored truth."""
+    truth, labels = data.truth(), data.labels()
+    runs: list[Run] = []
+    label_f1 = None
+    count = empty = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source = _source(data, Path(folder))
+        for seed in seeds:
+            start = time.perf_counter()
+            result = benzer.find_duplicates(
+                source,
+                threshold=data.threshold,
+                recall=RECALL,
+                schema=schema_of(data.kind),
+                seed=seed,
+                threads=threads,
+            )
+            taken = time.perf_counter() - start
+            found = {ordered(left, right): value for left, right, value in result.expanded_pairs()}
+            runs.append(_run(found, truth, taken, result.counts.candidates))
+            count, empty = result.counts.read, result.counts.empty
+            if labels is not None and label_f1 is None:
+                label_f1 = f1(labels.restrict(found), labels.pairs)
+    exact_f1 = f1(labels.restrict(truth), labels.pairs) if labels is not None else None
+    return Row(data.name, data.kind, count, empty, data.threshold, len(truth), tuple(runs), label_f1, exact_f1)
+
+
+def _source(data: DataSet, folder: Path) -> Path | list[benzer.Document]:
+    """Texts as a plain JSONL file, read by Benzer itself; value sets as documents."""
+    if data.kind == "set":
+        return [benzer.Document(name, {"values": values}) for name, values in documents(data.file)]
+    plain = folder / "docs.jsonl"
+    with lzma.open(data.file) as packed, plain.open("wb") as target:
+        shutil.copyfileobj(packed, target)
+    return plain
+
+
+def _run(found: dict[Pair, float], truth: dict[Pair, float], seconds: float, candidates: int) -> Run:
+    hit = truth.keys() & found.keys()
+    return Run(
+        recall=len(hit) / len(truth) if truth else 1.0,
+        precision=len(hit) / len(found) if found else 1.0,
+        greatest_difference=max((abs(found[pair] - truth[pair]) for pair in hit), default=0.0),
+        seconds=seconds,
+        candidates=candidates,
+        found=len(found),
+    )
+
+
+def _short(row: Row) -> str:
+    return f"{row.name} {row.kind}: recall {row.least_recall:.4f}, precision {row.least_precision:.4f}"
+
+
+_COLUMNS = (
+    "set",
+    "shingles",
+    "documents",
+    "empty",
+    "threshold",
+    "true pairs",
+    "recall, least of seeds",
+    "mean",
+    "precision",
+    "greatest difference",
+    "candidates",
+    "seconds",
+    "label F1",
+    "of exact Jaccard",
+)
+
+
+def markdown(rows: list[Row], here: machine.Machine, seeds: int, threads: int) -> str:
+    """The generated section of docs/recall.md."""
+    caption = (
+        f"Pairs with exact Jaccard similarity at or above the threshold, found by `find_duplicates(recall={RECALL})` with the "
+        f"truth files' own shingles, over {seeds} seeds. Precision counts a found pair as false when the truth lacks it; the "
+        "greatest difference is between Benzer's similarity and the truth's, which has six decimals. Label F1 compares the "
+        "found pairs at this threshold with the set's human or constructed labels; the last column is what the exact pairs "
+        "reach at the same threshold. Candidates and seconds are means over the seeds."
+    )
+    threads_said = "all cores" if threads == 0 else f"{threads} threads"
+    command = f"Command: `python -m benchmarks.recall_table PATH_TO_DATA`, {threads_said}. Machine: {here.sentence()}."
+    version = f"Benzer {benzer.__version__}."
+    return "\n\n".join([caption, report.table(_COLUMNS, map(_cells, rows)), f"{command} {version}"])
+
+
+def _cells(row: Row) -> Iterator[object]:
+    yield from (row.name, SHINGLES[row.kind], f"{row.documents:,}", row.empty, row.threshold, f"{row.true_pairs:,}")
+    yield report.share(row.least_recall)
+    yield report.share(mean(run.recall for run in row.runs))
+    yield report.share(row.least_precision)
+    yield f"{max(run.greatest_difference for run in row.runs):.1e}"
+    yield f"{mean(run.candidates for run in row.runs):,.0f}"
+    yield report.seconds(mean(run.seconds for run in row.runs))
+    yield from (None if value is None else f"{value:.3f}" for value in (row.label_f1, row.label_f1_exact))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+//! Which numbers put documents into the same bucket? The keys of the bands of a signature.
+//!
+//! A band is a run of `rows` values of a signature; documents that agree in a whole band share its key and are a
+//! candidate pair. The number of the band and of the field go into the key, so bands never mix.
+
+use crate::hash::mix::{K1, K2, K3, K4, mum};
+use crate::minhash::EMPTY;
+
+/// The key that belongs to no bucket: all bands of an empty signature have it.
+pub const NO_KEY: u64 = u64::MAX;
+
+/// Writes the keys of the first `bands * rows` values of `signature` to `out`, one per band.
+///
+/// `field` is the number of the document's field, from 0. An empty signature gets [`NO_KEY`] everywhere.
+///
+/// ```
+/// # use benzer_core::bands::{NO_KEY, band_keys};
+/// let mut keys = [0; 2];
+/// band_keys(&[7, 8, 7, 8], 2, 2, 0, &mut keys);
+/// assert_ne!(keys[0], keys[1]);
+/// band_keys(&[u32::MAX; 4], 2, 2, 0, &mut keys);
+/// assert_eq!(keys, [NO_KEY; 2]);
+/// ```
+///
+/// # Panics
+/// Where `rows` is 0, the signature is shorter than `bands * rows`, or `out` is not `bands` long.
+#[inline]
+pub fn band_keys(signature: &[u32], bands: usize, rows: usize, field: u64, out: &mut [u64]) {
+    assert_eq!(out.len(), bands, "there is one key per band");
+    if signature.iter().all(|&value| value == EMPTY) {
+        out.fill(NO_KEY);
+        return;
+    }
+    let start = field.wrapping_mul(K3);
+    let values = signature[..bands * rows].chunks_exact(rows);
+    for ((number, key), band) in (1_u64..).zip(out.iter_mut()).zip(values) {
+        *key = band_key(start.wrapping_add(number.wrapping_mul(K1)), band);
+    }
+}
+
+#[inline]
+fn band_key(start: u64, band: &[u32]) -> u64 {
+    let h = band.iter().fold(start, |h, &value| mum(h ^ u64::from(value), K2));
+    let h = (h ^ h >> 32).wrapping_mul(K4);
+    if h == NO_KEY { 0 } else { h }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(signature: &[u32], bands: usize, rows: usize, field: u64) -> Vec<u64> {
+        let mut out = vec![1; bands];
+        band_keys(signature, bands, rows, field, &mut out);
+        out
+    }
+
+    /// The rule written out once more, with 128-bit arithmetic and no helper.
+    fn plain_key(number: u128, field: u128, band: &[u32]) -> u64 {
+        let word = 1_u128 << 64;
+        let mut h = ((number + 1) * u128::from(K1) + field * u128::from(K3)) % word;
+        for &value in band {
+            let product = (h ^ u128::from(value)) * u128::from(K2);
+            h = (product % word) ^ (product / word);
+        }
+        let h = ((h ^ (h >> 32)) * u128::from(K4) % word) as u64;
+        if h == u64::MAX { 0 } else { h }
+    }
+
+    #[test]
+    fn keys_follow_the_rule_for_every_shape() {
+        let signature: Vec<u32> = (0..120_u32).map(|i| i.wrapping_mul(0x9E37_79B9)).collect();
+        for (bands, rows) in [(1, 1), (1, 120), (120, 1), (7, 3), (23, 5), (9, 13)] {
+            for field in [0, 1, 5] {
+                let expected: Vec<u64> = (0..bands)
+                    .map(|band| plain_key(band as u128, field.into(), &signature[band * rows..][..rows]))
+                    .collect();
+                assert_eq!(
+                    keys(&signature, bands, rows, field),
+                    expected,
+                    "{bands} x {rows}, field {field}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn equal_rows_share_a_key_only_in_the_same_band_and_field() {
+        let (a, b) = (keys(&[1, 2, 1, 2], 2, 2, 0), keys(&[1, 2, 9, 9], 2, 2, 0));
+        assert_eq!(a[0], b[0]);
+        assert_ne!(a[1], b[1]);
+        assert_ne!(a[0], a[1]);
+        assert_ne!(a, keys(&[1, 2, 1, 2], 2, 2, 1));
+    }
+
+    #[test]
+    fn an_empty_signature_is_never_a_candidate() {
+        assert_eq!(keys(&[EMPTY; 6], 3, 2, 4), [NO_KEY; 3]);
+        assert!(
+            keys(&[5, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY], 3, 2, 4)
+                .iter()
+                .all(|&key| key != NO_KEY)
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "one key per band")]
+    fn a_wrong_number_of_keys_is_refused() {
+        band_keys(&[1, 2], 2, 1, 0, &mut [0; 3]);
+    }
+}

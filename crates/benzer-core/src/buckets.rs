@@ -1,0 +1,200 @@
+//! Who might be alike? Documents that share a band key share a bucket; a bucket proposes pairs.
+//!
+//! A bucket of up to `limit` documents proposes all its pairs. A larger one would cost quadratic work: its documents
+//! are paired with a few anchors and filed again under finer keys (this band's key together with the next band's), as
+//! long as there are bands left. What is left out so is counted. The anchors are those of least content hash, so that
+//! the proposals depend neither on the order of the documents nor on the number of threads.
+
+use crate::bands::NO_KEY;
+use crate::hash::mix::{K2, mum};
+use rayon::prelude::*;
+
+/// Documents of a large bucket with which all others of it are paired.
+const ANCHORS: usize = 4;
+
+/// Pairs of documents, the lower position first, in ascending order, each once.
+#[derive(Default)]
+pub struct Candidates {
+    /// `left << 32 | right`.
+    pub pairs: Vec<u64>,
+    /// Buckets above the limit that had no finer keys left.
+    pub oversized_buckets: u64,
+    /// Documents in such buckets, counted once for each.
+    pub oversized_documents: u64,
+}
+
+/// What the join is to do.
+pub struct Join<'a> {
+    /// Band keys, `bands` for each document; [`NO_KEY`] for documents that take no part.
+    pub keys: &'a [u64],
+    /// Keys for each document.
+    pub bands: usize,
+    /// Content hash of each document.
+    pub content: &'a [[u64; 2]],
+    /// The largest bucket that proposes all its pairs.
+    pub limit: usize,
+}
+
+impl Join<'_> {
+    /// All candidate pairs.
+    pub fn candidates(&self) -> Candidates {
+        let parts: Vec<Candidates> = (0..self.bands).into_par_iter().map(|band| self.of_band(band)).collect();
+        let mut all = Candidates::default();
+        for part in parts {
+            all.pairs.extend_from_slice(&part.pairs);
+            all.oversized_buckets += part.oversized_buckets;
+            all.oversized_documents += part.oversized_documents;
+        }
+        all.pairs.par_sort_unstable();
+        all.pairs.dedup();
+        all
+    }
+
+    fn key(&self, document: u32, band: usize) -> u64 {
+        self.keys[document as usize * self.bands + band]
+    }
+
+    fn of_band(&self, band: usize) -> Candidates {
+        let mut found = Candidates::default();
+        let count = self.keys.len() / self.bands;
+        let filed = (0..count as u32).map(|document| (self.key(document, band), document));
+        let filed: Vec<(u64, u32)> = filed.filter(|&(key, _)| key != NO_KEY).collect();
+        let mut bucket = Vec::new();
+        for members in by_key(filed).chunk_by(|a, b| a.0 == b.0).filter(|members| members.len() > 1) {
+            bucket.clear();
+            bucket.extend(members.iter().map(|&(_, document)| document));
+            self.join(&mut bucket, band, 1, &mut found);
+        }
+        found
+    }
+
+    /// Proposes the pairs of one bucket, which shares the keys of `depth` bands from `band` on.
+    fn join(&self, bucket: &mut [u32], band: usize, depth: usize, found: &mut Candidates) {
+        if bucket.len() <= self.limit {
+            bucket.sort_unstable();
+            for (i, &left) in bucket.iter().enumerate() {
+                found.pairs.extend(bucket[i + 1..].iter().map(|&right| pack(left, right)));
+            }
+            return;
+        }
+        bucket.sort_unstable_by_key(|&document| self.content[document as usize]);
+        let (anchors, others) = bucket.split_at(ANCHORS.min(bucket.len()));
+        for (i, &anchor) in anchors.iter().enumerate() {
+            let rest = anchors[i + 1..].iter().chain(others);
+            found.pairs.extend(rest.map(|&other| pack(anchor, other)));
+        }
+        if depth == self.bands {
+            found.oversized_buckets += 1;
+            found.oversized_documents += bucket.len() as u64;
+            return;
+        }
+        let next = (band + depth) % self.bands;
+        let filed = bucket.iter().map(|&document| (mum(self.key(document, next), K2), document)).collect();
+        let filed = by_key(filed);
+        let mut finer = Vec::new();
+        for members in filed.chunk_by(|a, b| a.0 == b.0).filter(|members| members.len() > 1) {
+            finer.clear();
+            finer.extend(members.iter().map(|&(_, document)| document));
+            self.join(&mut finer, band, depth + 1, found);
+        }
+    }
+}
+
+fn pack(a: u32, b: u32) -> u64 {
+    u64::from(a.min(b)) << 32 | u64::from(a.max(b))
+}
+
+/// Sorts by key: radix passes over the leading 33 bits, then what is left within equal ones.
+fn by_key(mut filed: Vec<(u64, u32)>) -> Vec<(u64, u32)> {
+    if filed.len() < 4096 {
+        filed.sort_unstable();
+        return filed;
+    }
+    let mut spare = vec![(0, 0); filed.len()];
+    for shift in [31, 42, 53] {
+        let mut starts = [0usize; 2049];
+        for &(key, _) in &filed {
+            starts[(key >> shift) as usize % 2048 + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        for &entry in &filed {
+            let start = &mut starts[(entry.0 >> shift) as usize % 2048];
+            spare[*start] = entry;
+            *start += 1;
+        }
+        std::mem::swap(&mut filed, &mut spare);
+    }
+    for equal in filed.chunk_by_mut(|a, b| a.0 >> 31 == b.0 >> 31).filter(|equal| equal.len() > 1) {
+        equal.sort_unstable();
+    }
+    filed
+}
+
+/// The representative of each document: the one of least rank among those of equal content.
+///
+/// Documents without a shingle (`empty`) stand for themselves.
+pub fn representatives(content: &[[u64; 2]], empty: &[bool], rank: &[u32]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..content.len() as u32).filter(|&i| !empty[i as usize]).collect();
+    order.par_sort_unstable_by_key(|&i| (content[i as usize], rank[i as usize]));
+    let mut stands_for: Vec<u32> = (0..content.len() as u32).collect();
+    for equal in order.chunk_by(|&a, &b| content[a as usize] == content[b as usize]) {
+        for &document in equal {
+            stands_for[document as usize] = equal[0];
+        }
+    }
+    stands_for
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix::SplitMix64;
+
+    fn join(keys: &[u64], bands: usize, limit: usize) -> Candidates {
+        let content: Vec<[u64; 2]> = (0..keys.len() / bands).map(|i| [i as u64, 0]).collect();
+        Join { keys, bands, content: &content, limit }.candidates()
+    }
+
+    #[test]
+    fn proposes_exactly_the_pairs_that_share_a_key() {
+        let mut random = SplitMix64::new(3);
+        for count in [10, 300, 6000] {
+            let keys: Vec<u64> = (0..count * 3).map(|_| (random.next_u64() % 4000).wrapping_mul(K2)).collect();
+            let mut want = Vec::new();
+            for a in 0..count {
+                for b in a + 1..count {
+                    if (0..3).any(|band| keys[a * 3 + band] == keys[b * 3 + band]) {
+                        want.push(pack(a as u32, b as u32));
+                    }
+                }
+            }
+            let found = join(&keys, 3, 1000);
+            assert_eq!(found.pairs, want);
+            assert_eq!(found.oversized_buckets, 0);
+        }
+    }
+
+    #[test]
+    fn a_bucket_above_the_limit_costs_linear_work_and_is_counted() {
+        let keys = vec![7; 2 * 5000];
+        let found = join(&keys, 2, 100);
+        assert_eq!((found.oversized_buckets, found.oversized_documents), (2, 10_000));
+        assert_eq!(found.pairs.len(), 3 + 2 + 1 + 4 * 4996);
+    }
+
+    #[test]
+    fn finer_keys_divide_a_large_bucket() {
+        let keys: Vec<u64> = (0..1000u64).flat_map(|i| [7, i / 10]).collect();
+        let found = join(&keys, 2, 20);
+        assert_eq!(found.oversized_buckets, 0);
+        assert!(found.pairs.len() < 100 * 45 + 4 * 1000);
+        assert!((0..1000u32).all(|i| i % 10 == 9 || found.pairs.binary_search(&pack(i, i + 1)).is_ok()));
+    }
+
+    #[test]
+    fn documents_without_keys_take_no_part() {
+        assert!(join(&[NO_KEY, NO_KEY, 1], 1, 10).pairs.is_empty());
+    }
+}

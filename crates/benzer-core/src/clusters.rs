@@ -1,0 +1,167 @@
+//! Which documents belong together, and which stays?
+//!
+//! Documents are taken in keep order. One goes only if a pair verified at the threshold ties it to a document that
+//! stays; so there is no removal through a chain of resemblances.
+
+/// Pairs and their exact similarity.
+pub struct Pairs<'a> {
+    /// Positions.
+    pub left: &'a [u32],
+    /// Positions.
+    pub right: &'a [u32],
+    /// Exact similarity of each pair.
+    pub similarity: &'a [f64],
+}
+
+/// What became of each document.
+pub struct Leaders {
+    /// The document that stays for it; itself if it stays.
+    pub leader: Vec<u32>,
+    /// Exact similarity to that document; 1 for one that stays.
+    pub similarity: Vec<f64>,
+    /// Pairs (document that stays, document that stays for one of its neighbours) nobody has compared yet.
+    pub wanted: Vec<[u32; 2]>,
+}
+
+/// Neighbours of each document: `links[starts[i]..starts[i + 1]]` are (other, similarity).
+struct Graph {
+    starts: Vec<usize>,
+    links: Vec<(u32, f64)>,
+}
+
+impl Graph {
+    fn new(count: usize, pairs: &Pairs<'_>, threshold: f64) -> Graph {
+        let edges = || {
+            let ends = pairs.left.iter().zip(pairs.right).zip(pairs.similarity);
+            ends.filter(|&(_, &similarity)| similarity >= threshold).map(|((&a, &b), &s)| (a, b, s))
+        };
+        let mut starts = vec![0usize; count + 1];
+        for (a, b, _) in edges() {
+            starts[a as usize + 1] += 1;
+            starts[b as usize + 1] += 1;
+        }
+        for i in 0..count {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut links = vec![(0, 0.0); starts[count]];
+        for (a, b, similarity) in edges() {
+            for (from, to) in [(a, b), (b, a)] {
+                links[next[from as usize]] = (to, similarity);
+                next[from as usize] += 1;
+            }
+        }
+        Graph { starts, links }
+    }
+
+    fn of(&self, document: u32) -> &[(u32, f64)] {
+        &self.links[self.starts[document as usize]..self.starts[document as usize + 1]]
+    }
+}
+
+/// Decides which documents stay. `rank` gives the place of each in the keep order; `checked` (sorted) lists pairs that
+/// are known to lie below the threshold, so that they are not wanted again.
+///
+/// A document tied only to documents that go is compared with those that stay for them: their pairs are `wanted`, and
+/// the caller calls again with what the comparison gave, until none is.
+pub fn leaders(rank: &[u32], pairs: &Pairs<'_>, threshold: f64, checked: &[[u32; 2]]) -> Leaders {
+    let count = rank.len();
+    let graph = Graph::new(count, pairs, threshold);
+    let mut order: Vec<u32> = (0..count as u32).collect();
+    order.sort_unstable_by_key(|&document| rank[document as usize]);
+    let mut result =
+        Leaders { leader: (0..count as u32).collect(), similarity: vec![1.0; count], wanted: Vec::new() };
+    let mut stays = vec![false; count];
+    for document in order {
+        match best_leader(graph.of(document), &stays, rank) {
+            Some((leader, similarity)) => {
+                result.leader[document as usize] = leader;
+                result.similarity[document as usize] = similarity;
+            }
+            None => {
+                stays[document as usize] = true;
+                want_second_look(document, &graph, rank, checked, &mut result);
+            }
+        }
+    }
+    result.wanted.sort_unstable();
+    result.wanted.dedup();
+    result
+}
+
+fn best_leader(links: &[(u32, f64)], stays: &[bool], rank: &[u32]) -> Option<(u32, f64)> {
+    let kept = links.iter().copied().filter(|&(other, _)| stays[other as usize]);
+    kept.max_by(|a, b| a.1.total_cmp(&b.1).then(rank[b.0 as usize].cmp(&rank[a.0 as usize])))
+}
+
+fn want_second_look(document: u32, graph: &Graph, rank: &[u32], checked: &[[u32; 2]], result: &mut Leaders) {
+    for &(neighbour, _) in graph.of(document) {
+        let leader = result.leader[neighbour as usize];
+        if rank[neighbour as usize] < rank[document as usize] && leader != neighbour {
+            let pair = [document.min(leader), document.max(leader)];
+            if checked.binary_search(&pair).is_err() {
+                result.wanted.push(pair);
+            }
+        }
+    }
+}
+
+/// The component of each document under the given pairs, named by its lowest position.
+pub fn components(count: usize, left: &[u32], right: &[u32]) -> Vec<u32> {
+    let mut parent: Vec<u32> = (0..count as u32).collect();
+    for (&a, &b) in left.iter().zip(right) {
+        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+        let (low, high) = (a.min(b), a.max(b));
+        parent[high as usize] = low;
+    }
+    (0..count as u32).map(|document| root(&mut parent, document)).collect()
+}
+
+/// The root, halving the path on the way.
+fn root(parent: &mut [u32], mut at: u32) -> u32 {
+    while parent[at as usize] != at {
+        parent[at as usize] = parent[parent[at as usize] as usize];
+        at = parent[at as usize];
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decide(rank: &[u32], edges: &[(u32, u32, f64)], checked: &[[u32; 2]]) -> Leaders {
+        let left: Vec<u32> = edges.iter().map(|e| e.0).collect();
+        let right: Vec<u32> = edges.iter().map(|e| e.1).collect();
+        let similarity: Vec<f64> = edges.iter().map(|e| e.2).collect();
+        leaders(rank, &Pairs { left: &left, right: &right, similarity: &similarity }, 0.8, checked)
+    }
+
+    #[test]
+    fn a_chain_removes_only_what_resembles_a_kept_document() {
+        let chain = [(0, 1, 0.9), (1, 2, 0.9), (2, 3, 0.9)];
+        let result = decide(&[0, 1, 2, 3], &chain, &[[0, 2]]);
+        assert_eq!(result.leader, [0, 0, 2, 2]);
+        assert!(result.wanted.is_empty());
+        assert_eq!(decide(&[0, 1, 2, 3], &chain, &[]).wanted, [[0, 2]]);
+    }
+
+    #[test]
+    fn the_best_leader_wins_and_rank_breaks_ties() {
+        let result = decide(&[0, 1, 2], &[(0, 2, 0.85), (1, 2, 0.95)], &[]);
+        assert_eq!((result.leader[2], result.similarity[2]), (1, 0.95));
+        let result = decide(&[1, 0, 2], &[(0, 2, 0.9), (1, 2, 0.9)], &[]);
+        assert_eq!(result.leader[2], 1);
+    }
+
+    #[test]
+    fn pairs_below_the_threshold_do_not_count() {
+        assert_eq!(decide(&[0, 1], &[(0, 1, 0.79)], &[]).leader, [0, 1]);
+        assert_eq!(decide(&[0, 1], &[(0, 1, 0.8)], &[]).leader, [0, 0]);
+    }
+
+    #[test]
+    fn components_are_named_by_their_lowest_member() {
+        assert_eq!(components(6, &[4, 1, 2], &[5, 2, 4]), [0, 1, 1, 3, 1, 1]);
+    }
+}

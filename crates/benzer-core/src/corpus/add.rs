@@ -1,0 +1,272 @@
+//! How do documents come in?
+
+use super::{Buffer, Column, Corpus, ESCAPED, INTEGER, Id, Span};
+use crate::isa;
+use crate::jsonl::{Malformed, Row, Value, scan, split_points};
+use memmap2::Mmap;
+use rayon::prelude::*;
+use std::fs::File;
+use std::path::Path;
+
+/// Pieces of about this many bytes are scanned side by side.
+const PIECE: usize = 4 << 20;
+
+/// Which members of a row are what.
+pub struct JsonlColumns<'a> {
+    /// The member of each text field, in the corpus's order of fields.
+    pub fields: &'a [String],
+    /// The member that holds the id; ids are made from name and row without it.
+    pub id: Option<&'a str>,
+    /// A further member whose value is kept as it stands.
+    pub extra: Option<&'a str>,
+}
+
+/// A row that could not be read as a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowFault {
+    /// Line of the row in its source, from 1.
+    pub row: u64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What became of the rows of a piece of JSONL.
+#[derive(Debug, Default)]
+pub struct JsonlReport {
+    /// Lines seen, blank ones included.
+    pub lines: u64,
+    /// Rows that became documents.
+    pub documents: u64,
+    /// Rows that did not, in their order.
+    pub faults: Vec<RowFault>,
+}
+
+/// The documents of one piece.
+#[derive(Default)]
+struct Piece {
+    lines: u64,
+    rows: Vec<u64>,
+    row_spans: Vec<[u64; 2]>,
+    ids: Vec<Span>,
+    extras: Vec<Span>,
+    /// Field after field for each document.
+    texts: Vec<Span>,
+    faults: Vec<RowFault>,
+}
+
+impl Corpus {
+    /// Registers a source by the name that made ids begin with, and gives its number.
+    pub fn name_source(&mut self, number: u32, name: &str) {
+        let number = number as usize;
+        if self.names.len() <= number {
+            self.names.resize(number + 1, String::new());
+        }
+        name.clone_into(&mut self.names[number]);
+    }
+
+    /// Adds the rows of a JSONL file, which is mapped and must not change until the corpus is gone.
+    pub fn add_jsonl_file(
+        &mut self, source: u32, path: &Path, columns: &JsonlColumns<'_>, first_row: u64,
+    ) -> std::io::Result<JsonlReport> {
+        let file = File::open(path)?;
+        if file.metadata()?.len() == 0 {
+            return Ok(JsonlReport::default());
+        }
+        // SAFETY: the map is read-only; that nobody else changes the file meanwhile is the documented condition.
+        let map = unsafe { Mmap::map(&file)? };
+        Ok(self.add_jsonl(source, Buffer::Mapped(map), columns, first_row))
+    }
+
+    /// Adds the rows of JSONL data that begins at the start of a line.
+    pub fn add_jsonl_data(
+        &mut self, source: u32, data: Vec<u8>, columns: &JsonlColumns<'_>, first_row: u64,
+    ) -> JsonlReport {
+        self.add_jsonl(source, Buffer::Owned(data), columns, first_row)
+    }
+
+    fn add_jsonl(
+        &mut self, source: u32, buffer: Buffer, columns: &JsonlColumns<'_>, first_row: u64,
+    ) -> JsonlReport {
+        let number = self.buffers.len() as u32;
+        let data = buffer.bytes();
+        let borders = split_points(data, data.len() / PIECE + 1);
+        let read = |i: usize| read_piece(data, [borders[i], borders[i + 1]], number, columns);
+        let pieces: Vec<Piece> = (0..borders.len() - 1).into_par_iter().map(read).collect();
+        let mut report = JsonlReport::default();
+        for piece in pieces {
+            self.append(source, piece, first_row + report.lines, &mut report);
+        }
+        self.buffers.push(buffer);
+        report
+    }
+
+    fn append(&mut self, source: u32, piece: Piece, first_row: u64, report: &mut JsonlReport) {
+        report.lines += piece.lines;
+        report.documents += piece.rows.len() as u64;
+        report.faults.extend(piece.faults.into_iter().map(|fault| RowFault { row: fault.row + first_row, ..fault }));
+        self.sources.extend(std::iter::repeat_n(source, piece.rows.len()));
+        self.rows.extend(piece.rows.iter().map(|row| row + first_row));
+        self.row_spans.extend_from_slice(&piece.row_spans);
+        self.ids.extend_from_slice(&piece.ids);
+        self.extras.extend_from_slice(&piece.extras);
+        let fields = self.columns.len();
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            if let Column::Text { spans, .. } = column {
+                spans.extend(piece.texts.iter().skip(at).step_by(fields));
+            }
+        }
+    }
+
+    /// Begins a batch of documents that come one by one; [`Batch::finish`] adds it.
+    pub fn batch(&self) -> Batch {
+        let texts = self.columns.iter().map(|_| Vec::new()).collect();
+        Batch { number: self.buffers.len() as u32, bytes: Vec::new(), ids: Vec::new(), extras: Vec::new(), texts }
+    }
+
+    /// Adds a batch: its ids, its texts, and the hashes of its value sets, field by field (none: a missing field).
+    pub fn add_batch(
+        &mut self, source: u32, rows: &[u64], batch: Batch, values: Vec<Vec<Option<Vec<u64>>>>,
+    ) {
+        let count = rows.len();
+        self.sources.extend(std::iter::repeat_n(source, count));
+        self.rows.extend_from_slice(rows);
+        self.row_spans.extend(std::iter::repeat_n([0, 0], count));
+        self.ids.extend(batch.ids);
+        self.extras.extend(batch.extras);
+        self.extras.resize(self.ids.len(), Span::MISSING);
+        let mut values = values.into_iter();
+        for (column, texts) in self.columns.iter_mut().zip(batch.texts) {
+            match column {
+                Column::Text { spans, .. } => spans.extend(texts),
+                Column::Values { ends, hashes, missing } => {
+                    for set in values.next().unwrap_or_default() {
+                        missing.push(set.is_none());
+                        hashes.extend(set.unwrap_or_default());
+                        ends.push(hashes.len() as u64);
+                    }
+                }
+            }
+        }
+        self.buffers.push(Buffer::Owned(batch.bytes));
+    }
+}
+
+/// Documents on their way into a corpus.
+pub struct Batch {
+    number: u32,
+    bytes: Vec<u8>,
+    ids: Vec<Span>,
+    extras: Vec<Span>,
+    texts: Vec<Vec<Span>>,
+}
+
+impl Batch {
+    fn keep(&mut self, bytes: &[u8], flags: u32) -> Span {
+        let start = self.bytes.len() as u64;
+        self.bytes.extend_from_slice(bytes);
+        Span { start, len: bytes.len() as u32, buffer: self.number | flags }
+    }
+
+    /// The next document's id; none to have one made.
+    pub fn id(&mut self, id: Option<Id>) {
+        let span = match id {
+            Some(Id::Text(text)) => self.keep(text.as_bytes(), 0),
+            Some(Id::Integer(number)) => self.keep(number.to_string().as_bytes(), INTEGER),
+            None => Span::MISSING,
+        };
+        self.ids.push(span);
+    }
+
+    /// The next document's text of a field.
+    pub fn text(&mut self, field: usize, text: Option<&str>) {
+        let span = text.map_or(Span::MISSING, |text| self.keep(text.as_bytes(), 0));
+        self.texts[field].push(span);
+    }
+
+    /// The next document's extra value, as JSON text.
+    pub fn extra(&mut self, value: Option<&[u8]>) {
+        let span = value.map_or(Span::MISSING, |value| self.keep(value, 0));
+        self.extras.push(span);
+    }
+}
+
+fn read_piece(data: &[u8], [from, to]: [usize; 2], buffer: u32, columns: &JsonlColumns<'_>) -> Piece {
+    let names = columns.fields.iter().map(String::as_str).chain(columns.id).chain(columns.extra);
+    let names: Vec<&[u8]> = names.map(str::as_bytes).collect();
+    let mut piece = Piece::default();
+    let lines = scan::<()>(&data[from..to], &names, isa::current(), |line| {
+        match line {
+            Ok(row) => take(&row, from as u64, buffer, columns, &mut piece),
+            Err(Malformed { line, reason, .. }) => piece.faults.push(RowFault { row: line, reason }),
+        }
+        Ok(())
+    });
+    piece.lines = lines.unwrap_or_default();
+    piece
+}
+
+/// Takes a row as a document, or notes what is wrong with it.
+fn take(row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColumns<'_>, piece: &mut Piece) {
+    match spans_of(row, base, buffer, columns, &mut piece.texts) {
+        Ok((id, extra)) => {
+            piece.ids.push(id);
+            piece.extras.push(extra);
+            piece.rows.push(row.line);
+            piece.row_spans.push([base + row.start as u64, base + row.end as u64]);
+        }
+        Err(reason) => {
+            piece.texts.truncate(piece.rows.len() * columns.fields.len());
+            piece.faults.push(RowFault { row: row.line, reason });
+        }
+    }
+}
+
+fn spans_of(
+    row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColumns<'_>, texts: &mut Vec<Span>,
+) -> Result<(Span, Span), String> {
+    let (fields, others) = row.values.split_at(columns.fields.len());
+    for (value, name) in fields.iter().zip(columns.fields) {
+        texts.push(text_span(*value, base, buffer, name)?);
+    }
+    let id = match columns.id {
+        Some(name) => id_span(others[0], base, buffer, name)?,
+        None => Span::MISSING,
+    };
+    let extra = match (columns.extra, others.last()) {
+        (Some(_), Some(&value)) => extra_span(value, base, buffer)?,
+        _ => Span::MISSING,
+    };
+    Ok((id, extra))
+}
+
+fn span(start: usize, len: usize, base: u64, buffer: u32) -> Result<Span, String> {
+    let len = u32::try_from(len).map_err(|_| format!("a value of {len} bytes; the limit is 4 GiB"))?;
+    Ok(Span { start: base + start as u64, len, buffer })
+}
+
+fn text_span(value: Value, base: u64, buffer: u32, name: &str) -> Result<Span, String> {
+    match value {
+        Value::Text { start, len, escaped } => span(start, len, base, buffer | if escaped { ESCAPED } else { 0 }),
+        Value::Null => Ok(Span::MISSING),
+        Value::Missing => Err(format!("no column '{name}'")),
+        Value::Number { .. } | Value::Other { .. } => Err(format!("column '{name}' is no text")),
+    }
+}
+
+fn id_span(value: Value, base: u64, buffer: u32, name: &str) -> Result<Span, String> {
+    match value {
+        Value::Text { start, len, escaped } => span(start, len, base, buffer | if escaped { ESCAPED } else { 0 }),
+        Value::Number { start, len } => span(start, len, base, buffer | INTEGER),
+        Value::Missing | Value::Null => Err(format!("no id: column '{name}' is missing")),
+        Value::Other { .. } => Err(format!("the id in column '{name}' is neither a string nor an integer")),
+    }
+}
+
+fn extra_span(value: Value, base: u64, buffer: u32) -> Result<Span, String> {
+    match value {
+        // With its quotes, so that it stays JSON.
+        Value::Text { start, len, .. } => span(start - 1, len + 2, base, buffer),
+        Value::Number { start, len } | Value::Other { start, len } => span(start, len, base, buffer),
+        Value::Missing | Value::Null => Ok(Span::MISSING),
+    }
+}

@@ -1,0 +1,68 @@
+//! k-mins: slot j is the least value of the set under the j-th random permutation.
+//!
+//! The permutations are `a*z + b` modulo 2^64 with odd `a`, after a mixer; the highest 32 bits are kept
+//! (multiply-shift: M. Dietzfelbinger and others 1997; minimum of permutations: A. Broder 1997).
+//! Plain loops: every compiler level makes good vector code of them.
+
+use super::fast::LARGEST;
+use super::{Content, EMPTY, LANES, Mixer, Scratch, make_room, whole_blocks};
+use crate::hash::mix::SplitMix64;
+
+/// One random permutation of the 64-bit numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Permutation {
+    multiplier: u64,
+    addend: u64,
+}
+
+impl Permutation {
+    pub(super) fn draw(random: &mut SplitMix64) -> Self {
+        let multiplier = random.next_u64() | 1;
+        Permutation {
+            multiplier,
+            addend: random.next_u64(),
+        }
+    }
+
+    #[inline(always)]
+    fn value(self, z: u64) -> u32 {
+        (self.multiplier.wrapping_mul(z).wrapping_add(self.addend) >> 32) as u32
+    }
+
+    #[inline(always)]
+    fn least(self, blocks: &[[u64; LANES]]) -> u32 {
+        let mut least = [u32::MAX; LANES];
+        for block in blocks {
+            for lane in 0..LANES {
+                least[lane] = least[lane].min(self.value(block[lane]));
+            }
+        }
+        least.into_iter().fold(u32::MAX, u32::min)
+    }
+}
+
+/// The signature of `hashes`. It takes time in proportion to hashes times permutations.
+#[inline(always)]
+pub(super) fn sketch(
+    mixer: Mixer,
+    permutations: &[Permutation],
+    hashes: &[u64],
+    scratch: &mut Scratch,
+    out: &mut [u32],
+) -> Content {
+    if hashes.is_empty() {
+        out.fill(EMPTY);
+        return Content::default();
+    }
+    make_room(&mut scratch.mixed, hashes.len().next_multiple_of(LANES));
+    let mut content = Content::default();
+    for (&hash, kept) in hashes.iter().zip(&mut scratch.mixed) {
+        *kept = mixer.mix(hash);
+        content.add(hash, *kept);
+    }
+    let blocks = whole_blocks(&mut scratch.mixed, hashes.len());
+    for (permutation, slot) in permutations.iter().zip(out) {
+        *slot = permutation.least(blocks).min(LARGEST);
+    }
+    content
+}

@@ -1,0 +1,14 @@
+//! What are the tokens and shingles of a text?
+//!
+//! [`recipe`] says how a text is read and defines it; [`reader`] gives the shingle hashes, on a fast path where one
+//! exists, equal to that definition; [`runs`] finds words; [`class`] and [`tables`] know the code points.
+
+pub mod class;
+pub mod reader;
+pub mod recipe;
+pub mod runs;
+mod tables;
+
+pub use reader::{Reader, Scratch};
+pub use recipe::{Case, Form, Recipe, Tokenizer, Unit};
+pub use tables::UNICODE_VERSION;

@@ -1,0 +1,266 @@
+//! The shingle hashes of a text.
+
+use super::class::{Class, RunClass, class, run_class, simple_fold};
+use super::recipe::{Case, Form, Recipe, Tokenizer, Unit};
+use super::runs::Runs;
+use crate::hash::shingle::{
+    ascii_char_shingles, char_shingle, load_token, token_hash, token_hash_padded, word_shingles,
+};
+use crate::isa::Level;
+use std::collections::HashSet;
+
+const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+
+/// Reads texts by one recipe. Immutable; one [`Scratch`] for each thread.
+pub struct Reader {
+    recipe: Recipe,
+    stop_words: HashSet<u64>,
+}
+
+/// Buffers, and the shingle hashes of the text read last.
+#[derive(Default)]
+pub struct Scratch {
+    runs: Runs,
+    tokens: Vec<u64>,
+    normal: String,
+    spare: String,
+    /// Shingle hashes in order, with repeats.
+    pub shingles: Vec<u64>,
+    /// Tokens or characters in the text.
+    pub units: usize,
+}
+
+/// A run whose lower-casing depends on what stands around it: the whole text must be read at once.
+struct NeedsContext;
+
+impl Reader {
+    /// A reader by `recipe` that leaves out `stop_words`, which are read by the same recipe.
+    pub fn new(recipe: Recipe, stop_words: &[String]) -> Self {
+        let mut hashes = HashSet::new();
+        let mut normal = String::new();
+        for word in stop_words {
+            recipe.normalize(word, &mut normal);
+            recipe.tokens(&normal, |token| {
+                hashes.insert(token_hash(token.as_bytes()));
+            });
+        }
+        Reader { recipe, stop_words: hashes }
+    }
+
+    /// The recipe.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// The tokens of a text, by the definition.
+    pub fn tokens(&self, text: &str) -> Vec<String> {
+        let (mut normal, mut tokens) = (String::new(), Vec::new());
+        self.recipe.normalize(text, &mut normal);
+        self.recipe.tokens(&normal, |token| {
+            if !self.stop_words.contains(&token_hash(token.as_bytes())) {
+                tokens.push(token.to_owned());
+            }
+        });
+        tokens
+    }
+
+    /// The shingles of a text as strings, in order, with repeats; the tokens of a shingle joined by a space.
+    pub fn shingles(&self, text: &str) -> Vec<String> {
+        let size = self.recipe.shingle_size;
+        match self.recipe.unit {
+            Unit::Word => {
+                let tokens = self.tokens(text);
+                let size = size.min(tokens.len()).max(1);
+                tokens.windows(size).map(|run| run.join(" ")).collect()
+            }
+            Unit::Char => {
+                let (mut normal, mut spare) = (String::new(), String::new());
+                self.recipe.normalize(text, &mut normal);
+                self.recipe.squeeze(&mut normal, &mut spare);
+                let ends = char_ends(&normal);
+                let count = ends.len() - 1;
+                let size = size.min(count).max(1);
+                (0..(count + 1).saturating_sub(size)).map(|i| normal[ends[i]..ends[i + size]].to_owned()).collect()
+            }
+        }
+    }
+
+    /// Reads `text`: afterwards its shingle hashes stand in `scratch`.
+    #[inline(always)]
+    pub fn read<L: Level>(&self, text: &str, scratch: &mut Scratch) {
+        scratch.shingles.clear();
+        match self.recipe.unit {
+            Unit::Word => {
+                self.token_hashes::<L>(text, scratch);
+                if !self.stop_words.is_empty() {
+                    scratch.tokens.retain(|hash| !self.stop_words.contains(hash));
+                }
+                scratch.units = scratch.tokens.len();
+                word_shingles(&scratch.tokens, self.recipe.shingle_size, &mut scratch.shingles);
+            }
+            Unit::Char => self.char_shingles(text, scratch),
+        }
+    }
+
+    #[inline(always)]
+    fn token_hashes<L: Level>(&self, text: &str, scratch: &mut Scratch) {
+        if self.recipe.keep_punctuation || self.run_hashes::<L>(text, scratch).is_err() {
+            self.whole_hashes(text, scratch);
+        }
+    }
+
+    fn whole_hashes(&self, text: &str, scratch: &mut Scratch) {
+        let Scratch { tokens, normal, .. } = scratch;
+        tokens.clear();
+        self.recipe.normalize(text, normal);
+        self.recipe.tokens(normal, |token| tokens.push(token_hash(token.as_bytes())));
+    }
+
+    #[inline(always)]
+    fn run_hashes<L: Level>(&self, text: &str, scratch: &mut Scratch) -> Result<(), NeedsContext> {
+        let Scratch { runs, tokens, normal, spare, .. } = scratch;
+        runs.find::<L>(text, self.recipe.case != Case::Keep);
+        tokens.clear();
+        tokens.reserve(runs.bounds().len());
+        for &[start, end] in runs.bounds() {
+            let (start, len) = (start as usize, (end - start) as usize);
+            // SAFETY: the run lies in the copy, after which SLACK bytes may be read.
+            let at = unsafe { runs.copy().add(start) };
+            let loaded = unsafe { load_token(at, len) };
+            let ascii = (loaded.0 | loaded.1) & HIGH_BITS == 0
+                && (len <= 16 || unsafe { std::slice::from_raw_parts(at.add(16), len - 16) }.is_ascii());
+            if ascii {
+                // SAFETY: as above.
+                tokens.push(unsafe { token_hash_padded(at, len, loaded) });
+            } else {
+                self.mixed_run(&text[start..start + len], tokens, normal, spare)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tokens of a run that holds more than ASCII.
+    #[inline(never)]
+    fn mixed_run(
+        &self, run: &str, tokens: &mut Vec<u64>, normal: &mut String, spare: &mut String,
+    ) -> Result<(), NeedsContext> {
+        if self.recipe.case == Case::Lower && run.contains('Σ') {
+            return Err(NeedsContext);
+        }
+        if self.folds_simply() && simple_tokens(run, tokens, spare) {
+            return Ok(());
+        }
+        self.recipe.normalize(run, normal);
+        self.recipe.tokens(normal, |token| tokens.push(token_hash(token.as_bytes())));
+        Ok(())
+    }
+
+    /// Whether simple characters may be folded one by one.
+    fn folds_simply(&self) -> bool {
+        self.recipe.tokenizer == Tokenizer::Unified && self.recipe.case == Case::Fold && self.recipe.form == Form::Nfkc
+    }
+
+    fn char_shingles(&self, text: &str, scratch: &mut Scratch) {
+        let Scratch { normal, spare, shingles, units, .. } = scratch;
+        let raw = self.recipe.form == Form::None && self.recipe.case == Case::Keep;
+        let text = if raw && self.recipe.keep_whitespace && self.recipe.keep_punctuation {
+            text
+        } else {
+            self.recipe.normalize(text, normal);
+            self.recipe.squeeze(normal, spare);
+            normal.as_str()
+        };
+        let size = self.recipe.shingle_size;
+        if text.is_ascii() && text.len() >= size {
+            *units = text.len();
+            ascii_char_shingles(text.as_bytes(), size, shingles);
+            return;
+        }
+        let ends = char_ends(text);
+        *units = ends.len() - 1;
+        let size = size.min(*units);
+        if size > 0 {
+            let spans = ends.iter().zip(&ends[size..]);
+            shingles.extend(spans.map(|(&from, &to)| char_shingle(&text.as_bytes()[from..to])));
+        }
+    }
+}
+
+/// Byte offsets at which characters start, and the length of the text.
+fn char_ends(text: &str) -> Vec<usize> {
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).collect()
+}
+
+/// Token hashes of a run all of whose characters are simple; false, and nothing pushed, if one is not.
+fn simple_tokens(run: &str, tokens: &mut Vec<u64>, folded: &mut String) -> bool {
+    if run.chars().any(|c| !c.is_ascii() && run_class(c as u32) != RunClass::Simple) {
+        return false;
+    }
+    folded.clear();
+    for c in run.chars() {
+        let c = simple_fold(c);
+        if class(c) == Class::Unspaced {
+            if !folded.is_empty() {
+                tokens.push(token_hash(folded.as_bytes()));
+                folded.clear();
+            }
+            tokens.push(token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()));
+        } else {
+            folded.push(c);
+        }
+    }
+    if !folded.is_empty() {
+        tokens.push(token_hash(folded.as_bytes()));
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::{Isa, Task, run_at};
+
+    struct Read<'a>(&'a Reader, &'a str);
+    impl Task for Read<'_> {
+        type Output = Vec<u64>;
+        #[inline(always)]
+        fn run<L: Level>(self) -> Vec<u64> {
+            let mut scratch = Scratch::default();
+            self.0.read::<L>(self.1, &mut scratch);
+            scratch.shingles
+        }
+    }
+
+    fn recipe(unit: Unit) -> Recipe {
+        Recipe {
+            unit,
+            shingle_size: 2,
+            tokenizer: Tokenizer::Unified,
+            form: Form::Nfkc,
+            case: Case::Fold,
+            keep_punctuation: false,
+            keep_whitespace: false,
+        }
+    }
+
+    #[test]
+    fn fast_path_equals_the_definition_on_every_level() {
+        let text = "Naïve CAFÉ straße ﬁne 東京都 ｶﾞｷﾞ กำลัง ab\u{ad}cd e\u{301}x ㎏ ½ ΑΣ 1st—2nd don't ½x A\u{30a} ≠ =\u{338}z";
+        let reader = Reader::new(recipe(Unit::Word), &["café".to_owned()]);
+        let want: Vec<u64> = reader.tokens(text).windows(2).map(|pair| {
+            crate::hash::shingle::word_shingle(&[token_hash(pair[0].as_bytes()), token_hash(pair[1].as_bytes())])
+        }).collect();
+        for isa in Isa::available() {
+            assert_eq!(run_at(isa, Read(&reader, text)), want, "{isa:?}");
+        }
+        assert_eq!(reader.tokens("CAFÉ au lait"), ["au", "lait"]);
+    }
+
+    #[test]
+    fn characters_are_windows_of_the_squeezed_text() {
+        let reader = Reader::new(recipe(Unit::Char), &[]);
+        assert_eq!(reader.shingles("  A—b  c "), ["a ", " b", "b ", " c"]);
+        assert_eq!(reader.shingles("é"), ["é"]);
+        assert!(reader.shingles(" … ").is_empty());
+    }
+}

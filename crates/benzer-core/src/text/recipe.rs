@@ -1,0 +1,167 @@
+//! How is a text to be read? The choices, and what they do to a whole text.
+
+use super::class::{Class, class, fold_case};
+use unicode_normalization::UnicodeNormalization;
+
+/// What a shingle is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Tokens.
+    Word,
+    /// Code points.
+    Char,
+}
+
+/// What counts as a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tokenizer {
+    /// Runs of letters, numbers and marks; each character of an unspaced script by itself.
+    Unified,
+    /// Runs of letters and numbers.
+    Alnum,
+}
+
+/// The Unicode normalisation form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Compatibility composition.
+    Nfkc,
+    /// Canonical composition.
+    Nfc,
+    /// As it came.
+    None,
+}
+
+/// What becomes of case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// Full case folding.
+    Fold,
+    /// Lower case.
+    Lower,
+    /// As it came.
+    Keep,
+}
+
+/// All choices of reading a text.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// Shingles of words or of characters.
+    pub unit: Unit,
+    /// Units in a shingle, 1 to 64.
+    pub shingle_size: usize,
+    /// What a token is.
+    pub tokenizer: Tokenizer,
+    /// The normalisation form.
+    pub form: Form,
+    /// What becomes of case.
+    pub case: Case,
+    /// Whether punctuation and symbols count.
+    pub keep_punctuation: bool,
+    /// Whether white space stays as it is (character shingles).
+    pub keep_whitespace: bool,
+}
+
+impl Recipe {
+    /// Applies form and case to a text, and drops format characters where the recipe does.
+    pub fn normalize(&self, text: &str, out: &mut String) {
+        out.clear();
+        if text.is_ascii() {
+            out.push_str(text);
+            if self.case != Case::Keep {
+                out.make_ascii_lowercase();
+            }
+            return;
+        }
+        let mut cased = String::with_capacity(text.len());
+        let formed = self.formed(text);
+        match self.case {
+            Case::Fold => fold_case(formed.as_deref().unwrap_or(text), &mut cased),
+            Case::Lower => cased.push_str(&formed.as_deref().unwrap_or(text).to_lowercase()),
+            Case::Keep => cased.push_str(formed.as_deref().unwrap_or(text)),
+        }
+        let again = if self.case == Case::Keep { None } else { self.formed(&cased) };
+        let result = again.as_deref().unwrap_or(&cased);
+        if self.drops_format() {
+            out.extend(result.chars().filter(|&c| class(c) != Class::Format));
+        } else {
+            out.push_str(result);
+        }
+    }
+
+    fn formed(&self, text: &str) -> Option<String> {
+        match self.form {
+            Form::Nfkc => Some(text.nfkc().collect()),
+            Form::Nfc => Some(text.nfc().collect()),
+            Form::None => None,
+        }
+    }
+
+    fn drops_format(&self) -> bool {
+        match self.unit {
+            Unit::Word => self.tokenizer == Tokenizer::Unified,
+            Unit::Char => self.form != Form::None,
+        }
+    }
+
+    /// Hands each token of a normalised text to `emit`, in order.
+    pub fn tokens<'a>(&self, text: &'a str, mut emit: impl FnMut(&'a str)) {
+        let mut start = None;
+        let mut chars = text.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let class = class(c);
+            match class {
+                Class::Word => {
+                    start.get_or_insert(at);
+                    continue;
+                }
+                Class::Unspaced if self.tokenizer == Tokenizer::Alnum => {
+                    start.get_or_insert(at);
+                    continue;
+                }
+                Class::Mark if self.tokenizer == Tokenizer::Unified && start.is_some() => continue,
+                _ => {}
+            }
+            if let Some(from) = start.take() {
+                emit(&text[from..at]);
+            }
+            match class {
+                Class::Unspaced => {
+                    let mut end = at + c.len_utf8();
+                    while let Some((next, mark)) = chars.next_if(|&(_, next)| self::class(next) == Class::Mark) {
+                        end = next + mark.len_utf8();
+                    }
+                    emit(&text[at..end]);
+                }
+                Class::Symbol if self.keep_punctuation => emit(&text[at..at + c.len_utf8()]),
+                _ => {}
+            }
+        }
+        if let Some(from) = start {
+            emit(&text[from..]);
+        }
+    }
+
+    /// Punctuation and white space of a normalised text as the recipe wants them for character shingles.
+    pub fn squeeze(&self, text: &mut String, spare: &mut String) {
+        if self.keep_punctuation && self.keep_whitespace {
+            return;
+        }
+        spare.clear();
+        spare.reserve(text.len());
+        let mut space = !self.keep_whitespace;
+        for c in text.chars() {
+            let class = class(c);
+            let c = if class == Class::Symbol && !self.keep_punctuation { ' ' } else { c };
+            let blank = !self.keep_whitespace && (c == ' ' || class == Class::Space);
+            if !blank || !space {
+                spare.push(if blank { ' ' } else { c });
+            }
+            space = blank;
+        }
+        if !self.keep_whitespace && spare.ends_with(' ') {
+            spare.pop();
+        }
+        std::mem::swap(text, spare);
+    }
+}

@@ -1,0 +1,119 @@
+//! Between Python's values and the core's: texts, ids, values, errors, threads.
+
+use benzer_core::corpus::Id;
+use benzer_core::hash::shingle::value_hash;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyInt, PyString, PyType};
+use std::borrow::Cow;
+
+/// An error of the named class of `benzer.errors`.
+pub fn error(py: Python<'_>, class: &str, message: String) -> PyErr {
+    let found = py.import("benzer.errors").and_then(|module| module.getattr(class));
+    match found.and_then(|class| Ok(class.cast_into::<PyType>()?)) {
+        Ok(class) => PyErr::from_type(class, (message,)),
+        Err(error) => error,
+    }
+}
+
+/// Runs `work` without the GIL in a pool of `threads` threads; 0 means one for each core.
+///
+/// The pool lives only for the call: a pool that outlives it would be dead in a forked child.
+pub fn in_pool<T: Send>(py: Python<'_>, threads: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|cause| PyRuntimeError::new_err(format!("cannot start {threads} threads: {cause}")))?;
+    Ok(py.detach(|| pool.install(work)))
+}
+
+/// The UTF-8 of a `str` (lone surrogates become U+FFFD) or of `bytes`; `what` names it in errors.
+pub fn text<'a>(value: &'a Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<Cow<'a, str>> {
+    let py = value.py();
+    if let Ok(string) = value.cast::<PyString>() {
+        return match string.to_cow() {
+            Ok(text) => Ok(text),
+            Err(_) => Ok(Cow::Owned(without_surrogates(string)?)),
+        };
+    }
+    let Ok(bytes) = value.cast::<PyBytes>() else {
+        let kind = value.get_type().name()?;
+        return Err(error(py, "InputError", format!("{} must be str or bytes, got {kind}", what())));
+    };
+    match std::str::from_utf8(bytes.as_bytes()) {
+        Ok(text) => Ok(Cow::Borrowed(text)),
+        Err(fault) => {
+            let at = fault.valid_up_to();
+            let cure = "decode it with its real encoding, or with errors='replace'";
+            Err(error(py, "InputError", format!("{} is not valid UTF-8 at byte {at}: {cure}", what())))
+        }
+    }
+}
+
+fn without_surrogates(string: &Bound<'_, PyString>) -> PyResult<String> {
+    let encoded = string.call_method1("encode", ("utf-8", "surrogatepass"))?;
+    let bytes = encoded.cast_into::<PyBytes>()?;
+    let mut clean = Vec::with_capacity(bytes.as_bytes().len());
+    let mut rest = bytes.as_bytes();
+    while let [first, tail @ ..] = rest {
+        if *first == 0xED && tail.first().is_some_and(|&second| second >= 0xA0) {
+            clean.extend("\u{FFFD}".as_bytes());
+            rest = &tail[2..];
+        } else {
+            clean.push(*first);
+            rest = tail;
+        }
+    }
+    String::from_utf8(clean).map_err(|fault| PyRuntimeError::new_err(fault.to_string()))
+}
+
+/// An id: a string or an integer of 64 bits; none for `None`.
+pub fn id(value: &Bound<'_, PyAny>) -> PyResult<Option<Id>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
+        let number = value.extract::<i64>();
+        let too_large = |_| error(value.py(), "InputError", format!("the id {value} is beyond 64 bits: give a string"));
+        return number.map(|number| Some(Id::Integer(number))).map_err(too_large);
+    }
+    if !value.is_instance_of::<PyString>() {
+        let kind = value.get_type().name()?;
+        return Err(error(value.py(), "InputError", format!("an id must be str or int, got {kind}: {value}")));
+    }
+    Ok(Some(Id::Text(text(value, &|| "an id".to_owned())?.into_owned())))
+}
+
+/// An id as a Python value.
+pub fn id_object<'py>(py: Python<'py>, id: &Id) -> PyResult<Bound<'py, PyAny>> {
+    match id {
+        Id::Text(text) => Ok(text.into_pyobject(py)?.into_any()),
+        Id::Integer(number) => Ok(number.into_pyobject(py)?.into_any()),
+    }
+}
+
+/// The hash of a value of a value set.
+pub fn value(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
+        return Ok(value_hash(format!("i{}", value.str()?.to_str()?).as_bytes()));
+    }
+    if !value.is_instance_of::<PyString>() {
+        let kind = value.get_type().name()?;
+        return Err(error(value.py(), "InputError", format!("a value must be str or int, got {kind}: {value}")));
+    }
+    let text = text(value, &|| "a value".to_owned())?;
+    Ok(value_hash(format!("s{text}").as_bytes()))
+}
+
+/// The sorted distinct hashes of a collection of values.
+pub fn value_set(values: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    if values.is_instance_of::<PyString>() || values.is_instance_of::<PyBytes>() {
+        let message = format!("a value set must be a collection of str or int, got the text {values:?}: put it in a list");
+        return Err(error(values.py(), "InputError", message));
+    }
+    let mut hashes = Vec::new();
+    for item in values.try_iter()? {
+        hashes.push(value(&item?)?);
+    }
+    hashes.sort_unstable();
+    hashes.dedup();
+    Ok(hashes)
+}

@@ -1,0 +1,240 @@
+//! Documents on the native side.
+
+use crate::convert::{self, error, in_pool};
+use crate::joins::check_positions;
+use crate::sketching::{check_bands, sketcher};
+use crate::text::TextReader;
+use benzer_core::corpus::{self as core, Batch, FieldKind, JsonlColumns, JsonlReport, SketchPlan, Sketches, Weights};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+
+/// Documents sketched between two looks at signals and progress.
+const STEP: usize = 16_384;
+
+/// Documents by position, in memory or in mapped files.
+#[pyclass(module = "benzer._native")]
+pub struct Corpus {
+    inner: core::Corpus,
+    texts: Vec<bool>,
+}
+
+/// Rows read, documents, and the malformed rows with their reasons.
+type Report = (u64, u64, Vec<(u64, String)>);
+type SketchArrays<'py> = (
+    Bound<'py, PyArray2<u64>>,
+    Bound<'py, PyArray2<u64>>,
+    Bound<'py, PyArray2<u32>>,
+    Bound<'py, PyArray2<u32>>,
+);
+
+fn report(found: JsonlReport) -> Report {
+    let faults = found.faults.into_iter().map(|fault| (fault.row, fault.reason)).collect();
+    (found.lines, found.documents, faults)
+}
+
+#[pymethods]
+impl Corpus {
+    #[new]
+    fn new(readers: Vec<Option<PyRef<'_, TextReader>>>) -> Self {
+        let texts = readers.iter().map(Option::is_some).collect();
+        let kinds = readers.iter().map(|reader| match reader {
+            Some(reader) => FieldKind::Text(reader.make()),
+            None => FieldKind::Values,
+        });
+        Corpus { inner: core::Corpus::new(kinds.collect()), texts }
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// Names a source; made ids begin with its name.
+    fn name_source(&mut self, source: u32, name: &str) {
+        self.inner.name_source(source, name);
+    }
+
+    /// Adds documents: `fields` holds, for each field, its content in each document.
+    #[pyo3(signature = (source, rows, ids, fields, extras = None))]
+    fn add(
+        &mut self, py: Python<'_>, source: u32, rows: Vec<u64>, ids: &Bound<'_, PyAny>, fields: Vec<Bound<'_, PyAny>>,
+        extras: Option<Vec<Option<Vec<u8>>>>,
+    ) -> PyResult<()> {
+        if fields.len() != self.texts.len() {
+            let message = format!("the corpus has {} fields, got {}", self.texts.len(), fields.len());
+            return Err(error(py, "SettingsError", message));
+        }
+        let mut batch = self.inner.batch();
+        let mut counts = vec![0];
+        for id in ids.try_iter()? {
+            batch.id(convert::id(&id?)?);
+            counts[0] += 1;
+        }
+        let mut values = Vec::new();
+        for (field, (content, &is_text)) in fields.iter().zip(&self.texts).enumerate() {
+            if is_text {
+                counts.push(add_texts(&mut batch, field, content)?);
+            } else {
+                values.push(collect_values(content)?);
+                counts.push(values.last().map_or(0, Vec::len));
+            }
+        }
+        if counts.iter().any(|&count| count != rows.len()) {
+            let message = format!("{} rows, but ids and fields of {counts:?} documents", rows.len());
+            return Err(error(py, "SettingsError", message));
+        }
+        extras.into_iter().flatten().for_each(|extra| batch.extra(extra.as_deref()));
+        self.inner.add_batch(source, &rows, batch, values);
+        Ok(())
+    }
+
+    /// Adds the rows of a JSONL file (`path`), or of JSONL data that begins at a line's start.
+    #[pyo3(signature = (source, columns, id_column, extra_column, first_row, threads, path = None, data = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn add_jsonl(
+        &mut self, py: Python<'_>, source: u32, columns: Vec<String>, id_column: Option<String>,
+        extra_column: Option<String>, first_row: u64, threads: usize, path: Option<PathBuf>,
+        data: Option<&Bound<'_, PyBytes>>,
+    ) -> PyResult<Report> {
+        if columns.len() != self.texts.len() || self.texts.contains(&false) {
+            return Err(error(py, "SettingsError", "JSONL is read natively for text fields only".to_owned()));
+        }
+        let names =
+            JsonlColumns { fields: &columns, id: id_column.as_deref(), extra: extra_column.as_deref() };
+        if let Some(path) = path {
+            let added = in_pool(py, threads, || self.inner.add_jsonl_file(source, &path, &names, first_row))?;
+            return Ok(report(added?));
+        }
+        let data = data.map(|data| data.as_bytes().to_vec()).unwrap_or_default();
+        let added = in_pool(py, threads, || self.inner.add_jsonl_data(source, data, &names, first_row))?;
+        Ok(report(added))
+    }
+
+    /// The ids at some positions, or all.
+    #[pyo3(signature = (positions = None))]
+    fn ids<'py>(
+        &self, py: Python<'py>, positions: Option<PyReadonlyArray1<'py, u32>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        match positions {
+            Some(positions) => {
+                let positions = positions.as_slice()?;
+                check_positions(py, self.inner.len(), &[positions])?;
+                positions.iter().map(|&at| convert::id_object(py, &self.inner.id(at as usize))).collect()
+            }
+            None => (0..self.inner.len()).map(|at| convert::id_object(py, &self.inner.id(at))).collect(),
+        }
+    }
+
+    /// Two positions with the same id, if there are any.
+    fn duplicate_id(&self, py: Python<'_>, threads: usize) -> PyResult<Option<(usize, usize)>> {
+        in_pool(py, threads, || self.inner.duplicate_id())
+    }
+
+    /// The source of each document.
+    fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, self.inner.sources())
+    }
+
+    /// The row of each document in its source, from 1.
+    fn rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        PyArray1::from_slice(py, self.inner.rows())
+    }
+
+    /// Start and end of each document's line in its JSONL data.
+    fn row_spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        PyArray1::from_slice(py, self.inner.row_spans().as_flattened()).reshape([self.inner.len(), 2])
+    }
+
+    /// The text of a field of a document.
+    fn text(&self, py: Python<'_>, position: usize, field: usize) -> PyResult<Option<String>> {
+        if position >= self.inner.len() || field >= self.texts.len() {
+            let message = format!("no field {field} of document {position}: there are {}", self.inner.len());
+            return Err(error(py, "SettingsError", message));
+        }
+        Ok(self.inner.text(position, field))
+    }
+
+    /// The extra value of each document, as JSON.
+    fn extras(&self) -> Vec<Option<Vec<u8>>> {
+        (0..self.inner.len()).map(|position| self.inner.extra(position)).collect()
+    }
+
+    /// The bytes of each document's fields.
+    fn lengths<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        PyArray1::from_iter(py, (0..self.inner.len()).map(|position| self.inner.size(position)))
+    }
+
+    /// Band keys, content hashes, shingles and units of all documents.
+    #[pyo3(signature = (algorithm, num_hashes, seed, bands, rows, threads, progress = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn sketch<'py>(
+        &self, py: Python<'py>, algorithm: &str, num_hashes: usize, seed: u64, bands: usize, rows: usize,
+        threads: usize, progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<SketchArrays<'py>> {
+        check_bands(py, bands, rows, num_hashes)?;
+        let plan = SketchPlan { sketcher: sketcher(py, algorithm, num_hashes, seed)?, bands, rows };
+        let count = self.inner.len();
+        let mut all = Sketches::default();
+        for start in (0..count).step_by(STEP) {
+            let positions = start..(start + STEP).min(count);
+            let end = positions.end;
+            for part in in_pool(py, threads, || self.inner.sketch(&plan, positions))? {
+                all.keys.extend(part.keys);
+                all.content.extend(part.content);
+                all.sizes.extend(part.sizes);
+                all.units.extend(part.units);
+            }
+            py.check_signals()?;
+            if let Some(progress) = &progress {
+                progress.call1((end, count))?;
+            }
+        }
+        let fields = self.inner.fields();
+        Ok((
+            PyArray1::from_vec(py, all.keys).reshape([count, fields * bands])?,
+            PyArray1::from_slice(py, all.content.as_flattened()).reshape([count, 2])?,
+            PyArray1::from_vec(py, all.sizes).reshape([count, fields])?,
+            PyArray1::from_vec(py, all.units).reshape([count, fields])?,
+        ))
+    }
+
+    /// The exact similarity of pairs of documents: the mean of their fields by weight.
+    fn similarity<'py>(
+        &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>,
+        weights: Vec<f64>, threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (left, right) = (left.as_slice()?, right.as_slice()?);
+        check_positions(py, self.inner.len(), &[left, right])?;
+        if weights.len() != self.inner.fields() {
+            let message = format!("{} fields need as many weights, got {}", self.inner.fields(), weights.len());
+            return Err(error(py, "SettingsError", message));
+        }
+        let similarity = in_pool(py, threads, || self.inner.similarity(left, right, &Weights(&weights)))?;
+        Ok(PyArray1::from_vec(py, similarity))
+    }
+}
+
+fn add_texts(batch: &mut Batch, field: usize, content: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let mut count = 0;
+    for item in content.try_iter()? {
+        let item = item?;
+        if item.is_none() {
+            batch.text(field, None);
+        } else {
+            let what = || format!("field {} of document {}", field + 1, count + 1);
+            batch.text(field, Some(&convert::text(&item, &what)?));
+        }
+        count += 1;
+    }
+    Ok(count)
+}
+
+fn collect_values(content: &Bound<'_, PyAny>) -> PyResult<Vec<Option<Vec<u64>>>> {
+    let mut sets = Vec::new();
+    for item in content.try_iter()? {
+        let item = item?;
+        sets.push(if item.is_none() { None } else { Some(convert::value_set(&item)?) });
+    }
+    Ok(sets)
+}

@@ -1,0 +1,126 @@
+//! Candidates, exact similarity, clusters.
+
+use crate::convert::{error, in_pool};
+use benzer_core::buckets::{self, Join};
+use benzer_core::clusters::{self, Pairs};
+use benzer_core::jaccard::{self as exact, Sets};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+type Positions<'py> = Bound<'py, PyArray1<u32>>;
+
+/// The rows of an n × 2 array.
+pub fn rows_of_two(array: &PyReadonlyArray2<'_, u64>) -> PyResult<Vec<[u64; 2]>> {
+    Ok(array.as_slice()?.as_chunks().0.to_vec())
+}
+
+fn split(py: Python<'_>, pairs: Vec<u64>) -> (Positions<'_>, Positions<'_>) {
+    let left = pairs.iter().map(|pair| (pair >> 32) as u32).collect();
+    let right = pairs.iter().map(|&pair| pair as u32).collect();
+    (PyArray1::from_vec(py, left), PyArray1::from_vec(py, right))
+}
+
+/// Pairs of documents that share a bucket: left, right, buckets above the limit, documents in them.
+#[pyfunction]
+pub fn candidate_pairs<'py>(
+    py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, content: PyReadonlyArray2<'py, u64>, bucket_limit: usize,
+    threads: usize,
+) -> PyResult<(Positions<'py>, Positions<'py>, u64, u64)> {
+    if bucket_limit < 2 {
+        return Err(error(py, "SettingsError", format!("bucket_limit must be at least 2, got {bucket_limit}")));
+    }
+    let (bands, content) = (keys.shape()[1], rows_of_two(&content)?);
+    let keys = keys.as_slice()?;
+    let join = Join { keys, bands, content: &content, limit: bucket_limit };
+    let found = in_pool(py, threads, || join.candidates())?;
+    let (left, right) = split(py, found.pairs);
+    Ok((left, right, found.oversized_buckets, found.oversized_documents))
+}
+
+/// For each document the one of least rank that has the same content.
+#[pyfunction]
+pub fn representatives<'py>(
+    py: Python<'py>, content: PyReadonlyArray2<'py, u64>, empty: PyReadonlyArray1<'py, bool>,
+    rank: PyReadonlyArray1<'py, u32>, threads: usize,
+) -> PyResult<Positions<'py>> {
+    let content = rows_of_two(&content)?;
+    let (empty, rank) = (empty.as_slice()?, rank.as_slice()?);
+    let found = in_pool(py, threads, || buckets::representatives(&content, empty, rank))?;
+    Ok(PyArray1::from_vec(py, found))
+}
+
+/// Sets from their arrays, checked.
+pub fn sets(
+    py: Python<'_>, offsets: &PyReadonlyArray1<'_, i64>, hashes: &PyReadonlyArray1<'_, u64>,
+) -> PyResult<Sets> {
+    let hashes = hashes.as_slice()?.to_vec();
+    let offsets: Vec<usize> = offsets.as_slice()?.iter().map(|&offset| offset.max(0) as usize).collect();
+    let fits = offsets.first() == Some(&0) && offsets.last() == Some(&hashes.len()) && offsets.is_sorted();
+    if !fits {
+        let message = format!("offsets must rise from 0 to the number of hashes, {}", hashes.len());
+        return Err(error(py, "SettingsError", message));
+    }
+    Ok(Sets { offsets, hashes })
+}
+
+/// The exact Jaccard similarity of pairs of sets.
+#[pyfunction]
+pub fn jaccard<'py>(
+    py: Python<'py>, offsets: PyReadonlyArray1<'py, i64>, hashes: PyReadonlyArray1<'py, u64>,
+    left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, threads: usize,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let sets = sets(py, &offsets, &hashes)?;
+    let (left, right) = (left.as_slice()?, right.as_slice()?);
+    check_positions(py, sets.offsets.len() - 1, &[left, right])?;
+    let similarity = in_pool(py, threads, || exact::pairwise(&sets, left, right))?;
+    Ok(PyArray1::from_vec(py, similarity))
+}
+
+/// Fails where a position is not below `count`, or the columns differ in length.
+pub fn check_positions(py: Python<'_>, count: usize, columns: &[&[u32]]) -> PyResult<()> {
+    if columns.iter().any(|column| column.len() != columns[0].len()) {
+        return Err(error(py, "SettingsError", "pairs must have as many left as right ends".to_owned()));
+    }
+    let highest = columns.iter().flat_map(|column| column.iter()).max();
+    match highest {
+        Some(&highest) if highest as usize >= count => {
+            Err(error(py, "SettingsError", format!("position {highest} is beyond the {count} documents")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Who stays for whom: leader and similarity of each document, and the pairs to compare before it is final.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+pub fn leaders<'py>(
+    py: Python<'py>, rank: PyReadonlyArray1<'py, u32>, left: PyReadonlyArray1<'py, u32>,
+    right: PyReadonlyArray1<'py, u32>, similarity: PyReadonlyArray1<'py, f64>, threshold: f64,
+    checked_left: PyReadonlyArray1<'py, u32>, checked_right: PyReadonlyArray1<'py, u32>,
+) -> PyResult<(Positions<'py>, Bound<'py, PyArray1<f64>>, Positions<'py>, Positions<'py>)> {
+    let rank = rank.as_slice()?;
+    let pairs = Pairs { left: left.as_slice()?, right: right.as_slice()?, similarity: similarity.as_slice()? };
+    check_positions(py, rank.len(), &[pairs.left, pairs.right])?;
+    let ends = checked_left.as_slice()?.iter().zip(checked_right.as_slice()?);
+    let mut checked: Vec<[u32; 2]> = ends.map(|(&a, &b)| [a.min(b), a.max(b)]).collect();
+    checked.sort_unstable();
+    let result = py.detach(|| clusters::leaders(rank, &pairs, threshold, &checked));
+    let wanted_left = result.wanted.iter().map(|pair| pair[0]).collect();
+    let wanted_right = result.wanted.iter().map(|pair| pair[1]).collect();
+    Ok((
+        PyArray1::from_vec(py, result.leader),
+        PyArray1::from_vec(py, result.similarity),
+        PyArray1::from_vec(py, wanted_left),
+        PyArray1::from_vec(py, wanted_right),
+    ))
+}
+
+/// The component of each document, named by its lowest position.
+#[pyfunction]
+pub fn components<'py>(
+    py: Python<'py>, count: usize, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>,
+) -> PyResult<Positions<'py>> {
+    let (left, right) = (left.as_slice()?, right.as_slice()?);
+    check_positions(py, count, &[left, right])?;
+    Ok(PyArray1::from_vec(py, clusters::components(count, left, right)))
+}

@@ -1,0 +1,28 @@
+//! The Python shell of the native core: it converts, releases the GIL and maps errors; it holds no algorithm.
+
+mod convert;
+mod corpus;
+mod joins;
+mod sketching;
+mod text;
+
+use pyo3::prelude::*;
+
+/// The native core of Benzer. Use the documented names of the package instead.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::corpus::Corpus;
+    #[pymodule_export]
+    use super::joins::{candidate_pairs, components, jaccard, leaders, representatives};
+    #[pymodule_export]
+    use super::sketching::{band_keys, estimate, merge_signatures, signatures, text_signatures};
+    #[pymodule_export]
+    use super::text::{TextReader, available_isas, isa, set_isa, unicode_version, value_set_hash, value_sets};
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,159 @@
+"""`benzer compare`: how similar are two documents, and what do they share?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benzer.cli import console
+from benzer.cli import options as shared
+from benzer.cli.reading import Reading
+from benzer.cli.search import read_text, utf8
+from benzer.errors import InputError
+
+if TYPE_CHECKING:
+    from benzer.comparison import Comparison
+    from benzer.document import Document
+    from benzer.fields import Schema
+
+EXAMPLES = """\
+# Two files
+benzer compare old.txt new.txt
+
+# Two texts
+benzer compare --texts "the quick brown fox jumps" "the quick brown fox sleeps"
+
+# Two documents of a file, by their ids
+benzer compare --from docs.jsonl --id url a.html b.html
+
+# By runs of 5 characters, for a program
+benzer compare a.txt b.txt --shingle char:5 --json
+"""
+SHARED_SHOWN = 8
+
+
+@click.command(
+    "compare", cls=shared.TaughtCommand, examples=EXAMPLES, short_help="Show what two documents share."
+)
+@click.argument("a")
+@click.argument("b")
+@click.option("--texts", "literal", is_flag=True, help="A and B are the texts themselves.")
+@click.option(
+    "--from", "source", type=click.Path(), metavar="FILE", help="A and B are ids of documents in FILE."
+)
+@shared.column_options
+@shared.text_options
+@click.option("--full", is_flag=True, help="Show the whole texts side by side, however long.")
+@shared.json_option
+def command(
+    a: str, b: str, literal: bool, source: str | None, full: bool, as_json: bool, **reading: Any
+) -> int:
+    """Compare the files A and B (UTF-8 text; - for stdin): their similarity and what they share.
+
+    On a terminal the texts are shown side by side. Shared is a run of words (a shingle) that both hold, in
+    whatever place.
+    """
+    from benzer.comparison import compare
+
+    columns = shared.text_columns(reading["text"])
+    schema = shared.schema_of(columns, reading["shingle"], reading["normalize"], reading["case"])
+    if source:
+        if literal:
+            raise click.UsageError("--texts and --from exclude each other.")
+        found = Reading((source,), columns, reading["id_column"], reading["format"], schema)
+        left, right = pick(source, a, b, found)
+    else:
+        if reading["text"] or reading["id_column"] or reading["format"]:
+            raise click.UsageError(
+                "--text, --id and --format go with --from; for two texts write --texts A B."
+            )
+        left, right = documents(a, b, literal)
+    comparison = compare(left, right, schema=schema)
+    if as_json:
+        console.print_json({"a": left.id, "b": right.id, **answer(comparison)})
+    else:
+        show(left, right, comparison, schema, full)
+    return 0
+
+
+def documents(a: str, b: str, literal: bool) -> tuple[Document, Document]:
+    """Take two texts from the command line, or from files."""
+    from benzer.document import Document
+
+    if literal:
+        return Document("A", a), Document("B", b)
+    if a == b == "-":
+        raise click.UsageError("only one of A and B can be stdin.")
+    return Document(a, file_text(a)), Document(b, file_text(b))
+
+
+def file_text(name: str) -> str:
+    return read_text("-", None) if name == "-" else utf8(name, Path(name).read_bytes())
+
+
+def pick(source: str, a: str, b: str, reading: Reading) -> tuple[Document, Document]:
+    """Read a file until both ids have come by."""
+    found: dict[str, Document] = {}
+    for document in reading.documents():
+        if str(document.id) in (a, b):
+            found[str(document.id)] = document
+        if a in found and b in found:
+            return found[a], found[b]
+    missing = next(id for id in (a, b) if id not in found)
+    raise InputError(f"{source}: no document has the id {missing!r}; --id names the column of ids")
+
+
+def answer(comparison: Comparison) -> dict[str, Any]:
+    """Say it to a program."""
+    names = ("similarity", "estimate", "containment_a", "containment_b", "shingles_a", "shingles_b")
+    fields = {
+        name: {**{key: getattr(field, key) for key in names}, "shared": list(field.shared)}
+        for name, field in comparison.fields.items()
+    }
+    return {"similarity": comparison.similarity, "estimate": comparison.estimate, "fields": fields}
+
+
+def show(a: Document, b: Document, comparison: Comparison, schema: Schema, full: bool) -> None:
+    """Print the numbers, and on a terminal the texts side by side."""
+    out = console.results()
+    out.print(numbers(comparison))
+    for name, field in comparison.fields.items():
+        out.print()
+        left, right = a.fields.get(name), b.fields.get(name)
+        if out.is_terminal and isinstance(left, str) and isinstance(right, str):
+            from benzer.cli.sidebyside import side_by_side
+
+            out.print(
+                side_by_side((str(a.id), left), (str(b.id), right), field.shared, schema.fields[name], full)
+            )
+        elif field.shared:
+            out.print(f"shared in {name}, for example:")
+            for piece in field.shared[:SHARED_SHOWN]:
+                out.print(f"  {console.printable(piece)}")
+
+
+def numbers(comparison: Comparison) -> Any:
+    """Lay out one row per field, and one for the whole if there are several."""
+    rows = [
+        (console.ratio(field.similarity), console.ratio(field.estimate), console.count(len(field.shared)),
+         console.count(field.shingles_a), console.count(field.shingles_b),
+         console.ratio(field.containment_a), console.ratio(field.containment_b), name)
+        for name, field in comparison.fields.items()
+    ]  # fmt: skip
+    if len(rows) > 1:
+        rows.append(
+            (
+                console.ratio(comparison.similarity),
+                console.ratio(comparison.estimate),
+                "",
+                "",
+                "",
+                "",
+                "",
+                "all fields",
+            )
+        )
+    headings = ["similarity", "estimate", "shared", "of A", "of B", "A in B", "B in A", "field"]
+    return console.headed_table(headings, rows, right=7)

@@ -1,0 +1,193 @@
+"""How do answers look on a terminal, in a pipe, and to a program?
+
+Results go through `results()` to stdout, talk through `note` to stderr. In a pipe there is no colour, no
+progress bar and no line shorter than its content; `rich` is imported only when a table is drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from benzer.bands import Bands
+
+Progress: TypeAlias = "Callable[[str, int, int | None], None]"
+PIPE_WIDTH = 10_000
+MALFORMED_SHOWN = 3
+
+
+def results() -> Console:
+    """Open stdout for results; outside a terminal nothing is wrapped or cut."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
+    return Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False)
+
+
+def print_json(answer: Mapping[str, Any]) -> None:
+    """Print one JSON object on stdout."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+    click.echo(json.dumps(answer, ensure_ascii=encoding != "utf8", indent=2, default=plain))
+
+
+def plain(value: Any) -> Any:
+    """Give JSON the plain Python behind a numpy value, or the text of a path.
+
+    >>> plain(bytearray(b"x"))
+    "bytearray(b'x')"
+    """
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def note(message: str) -> None:
+    """Say something to the user on stderr."""
+    click.echo(f"benzer: {message}", err=True)
+
+
+def tell_malformed(rows: Sequence[object]) -> None:
+    """Name the first malformed rows on stderr, and count the others."""
+    if not rows:
+        return
+    note(f"{count(len(rows))} malformed {'row' if len(rows) == 1 else 'rows'} set aside:")
+    for row in rows[:MALFORMED_SHOWN]:
+        note(f"  {printable(str(row))}")
+    if len(rows) > MALFORMED_SHOWN:
+        note(f"  and {count(len(rows) - MALFORMED_SHOWN)} more")
+
+
+@contextmanager
+def progress() -> Iterator[Progress | None]:
+    """Show bars with rate and remaining time while the work runs; None when stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from benzer.cli.progress import bars
+
+    with bars() as report:
+        yield report
+
+
+def width() -> int:
+    """Tell how wide a plot may be: the terminal, or 80 in a pipe."""
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def rows_table(rows: Sequence[tuple[str, str, str]]) -> RenderableType:
+    """Lay out (what, number, remark) rows without rules: words left, numbers right."""
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True, style="bold")
+    table.add_column(style="dim")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def headed_table(
+    headings: Sequence[str], rows: Sequence[Sequence[RenderableType]], right: int = 0
+) -> RenderableType:
+    """Lay out rows under headings; the first `right` columns hold numbers."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place < right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def printable(text: str) -> str:
+    """Make text of unknown origin safe for a terminal: no control, no half character.
+
+    >>> printable("a\\x1b[31mb")
+    'a\ufffd[31mb'
+    """
+    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
+
+
+def snippet(text: str, length: int = 80) -> str:
+    """Return the beginning of a text on one line.
+
+    >>> snippet("one two\\n  three", 9)
+    'one two …'
+    """
+    line = printable(" ".join(text[: 8 * length].split()))
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def count(number: int) -> str:
+    """Write a count with separators.
+
+    >>> count(1234567)
+    '1,234,567'
+    """
+    return f"{number:,}"
+
+
+def share(part: int, whole: int) -> str:
+    """Write a part of a whole in per cent.
+
+    >>> share(1, 8)
+    '12.5 %'
+    """
+    return f"{100 * part / whole:.1f} %" if whole else ""
+
+
+def ratio(value: float, digits: int = 3) -> str:
+    """Write a similarity or probability so that only a true 1 reads as 1.
+
+    >>> ratio(0.99999), ratio(1.0), ratio(0.8, 2)
+    ('0.999', '1.000', '0.80')
+    """
+    top = 1 - 10**-digits
+    return f"{min(round(value, digits), top) if value < 1 else value:.{digits}f}"
+
+
+def setting(value: float) -> str:
+    """Write a threshold or recall with all its digits, at least two.
+
+    >>> setting(0.8), setting(0.875)
+    ('0.80', '0.875')
+    """
+    return f"{value:.2f}" if round(value, 2) == value else f"{value:g}"
+
+
+def duration(seconds: float) -> str:
+    """Write a time.
+
+    >>> duration(0.0421), duration(12.34), duration(185)
+    ('42 ms', '12.3 s', '3 min 05 s')
+    """
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s"
+
+
+def promise(bands: Bands, threshold: float) -> str:
+    """State what a choice of bands will find.
+
+    >>> from benzer.bands import Bands
+    >>> promise(Bands(8, 5), 0.8)
+    'bands 8 x 5: finds a pair at 0.80 with probability 0.958'
+    """
+    found = ratio(float(bands.probability(threshold)))
+    return (
+        f"bands {bands.bands} x {bands.rows}: finds a pair at {setting(threshold)} with probability {found}"
+    )

@@ -1,0 +1,153 @@
+"""Which commands are there, and with what exit status does each of them end?"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import click
+
+from benzer.cli import compare, completion, dedupe, index, info, search, tune
+from benzer.cli.options import write_examples
+from benzer.errors import BenzerError
+
+OK, USAGE, BUG, STOPPED, PIPE_CLOSED, TERMINATED = 0, 2, 70, 130, 141, 143
+
+COMMANDS: dict[str, click.Command] = {
+    "dedupe": dedupe.command,
+    "index": index.command,
+    "search": search.command,
+    "compare": compare.command,
+    "tune": tune.command,
+    "info": info.command,
+    "completion": completion.command,
+}
+
+EXAMPLES = """\
+# Remove near-duplicates from a JSONL file
+benzer dedupe docs.jsonl --output clean
+
+# Keep an index, and ask it for documents like a text
+benzer index docs.benzer docs.jsonl
+benzer search docs.benzer "the quick brown fox"
+
+# See what two files share
+benzer compare old.txt new.txt
+
+# See what a threshold will find
+benzer tune --threshold 0.8 --recall 0.95
+"""
+
+
+class BenzerGroup(click.Group):
+    """The commands in the order of the work, and one place where errors become an exit status."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order in which a newcomer needs them, not by the alphabet."""
+        return list(COMMANDS)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Put the examples between the description and the options."""
+        super().format_help_text(ctx, formatter)
+        write_examples(formatter, EXAMPLES)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        """Run one command line and leave the process with its exit status."""
+
+        def run() -> Any:
+            return super(BenzerGroup, self).main(
+                args, "benzer", complete_var, False, windows_expand_args, **extra
+            )
+
+        sys.exit(exit_status(run))
+
+
+def exit_status(run: Callable[[], Any]) -> int:
+    """Run a command; say what went wrong in one line on stderr; return the exit status.
+
+    Whatever is not an error of usage, input or the system is a bug: it keeps its traceback, and ends with 70.
+    """
+    signal.signal(signal.SIGTERM, leave_tidily)
+    try:
+        status = run()
+        return status if isinstance(status, int) else OK
+    except click.exceptions.UsageError as error:
+        return fail(f"{error.format_message()} {usage_hint(error)}")
+    except click.ClickException as error:
+        return fail(error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        return fail("stopped; nothing is left half written", STOPPED, "benzer: ")
+    except BenzerError as error:
+        return fail(str(error))
+    except OSError as error:
+        return fail(system_message(error))
+    except MemoryError:
+        return fail("out of memory: give fewer documents at a time, or a machine with more memory")
+    except SystemExit as leaving:
+        return PIPE_CLOSED if leaving.code == 1 else TERMINATED  # click leaves with 1 on a closed pipe
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        return fail("this is a bug in Benzer, not in your input; please report the lines above", BUG)
+
+
+def leave_tidily(signum: int, frame: object) -> NoReturn:
+    """Turn SIGTERM into an exit that lets every `finally` remove its half-written files."""
+    sys.exit(TERMINATED)
+
+
+def fail(message: str, status: int = USAGE, prefix: str = "benzer: error: ") -> int:
+    """Print one line, whatever line breaks the message holds."""
+    click.echo(prefix + " ".join(message.split()), err=True)
+    return status
+
+
+def usage_hint(error: click.exceptions.UsageError) -> str:
+    path = error.ctx.command_path if error.ctx else "benzer"
+    return f"(see '{path} --help')"
+
+
+def system_message(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from importlib.metadata import version
+
+    click.echo(f"benzer {version('benzer')}")
+    ctx.exit()
+
+
+@click.group(
+    cls=BenzerGroup,
+    commands=COMMANDS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version,
+    help="Show the version and exit.",
+)  # fmt: skip
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Find near-duplicate documents, and the documents most like a given one.
+
+    Every similarity that Benzer reports is exact: the share of shingles (runs of words) that two documents
+    have in common. A document is removed only if one that stays is at least as similar as the threshold.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -1,0 +1,169 @@
+"""`benzer tune`: what will a threshold and a recall find, and with which bands?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benzer.cli import console
+from benzer.cli import options as shared
+from benzer.errors import SettingsError
+
+if TYPE_CHECKING:
+    from benzer.bands import Bands
+
+EXAMPLES = """\
+# What will the default find?
+benzer tune
+
+# What does a higher promise cost?
+benzer tune --threshold 0.7 --recall 0.99
+
+# What did a setting of another program find?
+benzer tune --threshold 0.8 --bands 9 --rows 13
+
+# What do the classical rules choose for 128 hashes?
+benzer tune --rule area --num-hashes 128
+"""
+RULES = ["pick_bands", "inverse_root", "area"]
+RULE_HASHES = 128
+
+
+@click.command(
+    "tune",
+    cls=shared.TaughtCommand,
+    examples=EXAMPLES,
+    short_help="Show what a threshold and recall will find.",
+)
+@shared.promise_options()
+@click.option(
+    "--num-hashes",
+    metavar="NUMBER",
+    type=click.IntRange(1, 65535),
+    help=f"Signature values that may be used. [default: as many as it takes; {RULE_HASHES} for --rule]",
+)
+@click.option(
+    "--bands",
+    "bands",
+    metavar="NUMBER",
+    type=click.IntRange(min=1),
+    help="Number of bands, instead of a choice by recall; goes with --rows.",
+)
+@click.option(
+    "--rows",
+    metavar="NUMBER",
+    type=click.IntRange(min=1),
+    help="Rows per band, instead of a choice by recall; goes with --bands or --num-hashes.",
+)
+@click.option("--rule", type=click.Choice(RULES), help="Choose by a classical rule, not by recall.")
+@shared.json_option
+def command(threshold: float, recall: float, as_json: bool, **choice: Any) -> int:
+    """Show the bands chosen for a threshold and recall, and what they find at every similarity.
+
+    A document's signature is cut into bands of rows; two documents are compared if one band is the same. A
+    pair of similarity s is found with probability 1 - (1 - s^rows)^bands: the S-curve that is drawn here.
+    """
+    bands = choose(threshold, recall, **choice)
+    if as_json:
+        console.print_json(answer(bands, threshold, recall))
+    else:
+        show(bands, threshold, recall)
+    return 0
+
+
+def choose(
+    threshold: float,
+    recall: float,
+    num_hashes: int | None,
+    bands: int | None,
+    rows: int | None,
+    rule: str | None,
+) -> Bands:
+    """Take the bands that the options name, by rule, by number, or for the recall."""
+    from benzer.bands import Bands
+
+    if rule and (bands or rows):
+        raise click.UsageError(
+            "--rule chooses bands and rows itself: leave out --bands and --rows, or --rule."
+        )
+    if rule:
+        return Bands.by_rule(rule, threshold, num_hashes or RULE_HASHES)
+    if bands and rows:
+        return fitting(Bands(bands, rows), num_hashes)
+    if rows and num_hashes:
+        return Bands.with_rows(rows, num_hashes)
+    if bands or rows:
+        raise click.UsageError("give both --bands and --rows, or --rows with --num-hashes.")
+    return Bands.for_recall(threshold, recall, num_hashes)
+
+
+def fitting(bands: Bands, num_hashes: int | None) -> Bands:
+    if num_hashes and bands.bands * bands.rows > num_hashes:
+        raise SettingsError(
+            f"bands {bands.bands} x {bands.rows} need {bands.bands * bands.rows} signature values, "
+            f"got --num-hashes {num_hashes}: allow more, or take fewer bands"
+        )
+    return bands
+
+
+def similarities(threshold: float) -> list[float]:
+    """List the similarities of the table: tenths, and the threshold."""
+    return sorted({*(tenth / 10 for tenth in range(1, 11)), threshold})
+
+
+def answer(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
+    """Say it to a program."""
+    points = [{"similarity": float(s), "probability": float(p)} for s, p in bands.curve()]
+    return {
+        "threshold": threshold,
+        "recall": recall,
+        "bands": bands.bands,
+        "rows": bands.rows,
+        "num_values": bands.bands * bands.rows,
+        "probability_at_threshold": float(bands.probability(threshold)),
+        "curve": points,
+    }
+
+
+def show(bands: Bands, threshold: float, recall: float) -> None:
+    """Print the choice, the table and the plot."""
+    console.show(console.promise(bands, threshold))
+    console.show(f"{bands.bands * bands.rows} signature values per document")
+    if float(bands.probability(threshold)) < recall:
+        console.show(
+            f"below the recall of {console.setting(recall)}: leave the choice to --recall, or add bands"
+        )
+    console.show()
+    console.show(table(bands, threshold))
+    console.show()
+    console.show(plot(bands, threshold, recall))
+
+
+def table(bands: Bands, threshold: float) -> Any:
+    """Lay out what is found at each similarity."""
+    rows = []
+    for similarity in similarities(threshold):
+        found = float(bands.probability(similarity))
+        mark = "← threshold" if similarity == threshold else ""
+        rows.append((console.setting(similarity), console.ratio(found, 4), f"{1000 * found:,.0f}", mark))
+    return console.headed_table(["similarity", "found with probability", "of 1,000 pairs", ""], rows, right=3)
+
+
+def plot(bands: Bands, threshold: float, recall: float) -> str:
+    """Draw the S-curve, crossed by the threshold and the recall."""
+    import plotext
+
+    curve = bands.curve()
+    plotext.clear_figure()
+    plotext.theme("clear")
+    plotext.plotsize(min(console.width(), 100), 18)
+    plotext.plot([float(s) for s, _ in curve], [float(p) for _, p in curve], marker="braille")
+    plotext.vline(threshold)
+    plotext.hline(recall)
+    plotext.xlim(0, 1)
+    plotext.ylim(0, 1)
+    plotext.xticks([tenth / 10 for tenth in range(11)])
+    plotext.yticks([0, 0.25, 0.5, 0.75, 1])
+    drawn = [line.rstrip() for line in str(plotext.uncolorize(plotext.build())).splitlines()]
+    return "\n".join(["probability of finding a pair (up) by its similarity (across):", *filter(None, drawn)])

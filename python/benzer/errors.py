@@ -1,0 +1,51 @@
+"""What can go wrong? One class per remedy; every message carries the number and the cure."""
+
+from __future__ import annotations
+
+
+class BenzerError(Exception):
+    """The parent of every error that Benzer raises on purpose.
+
+    >>> issubclass(SettingsError, BenzerError)
+    True
+    """
+
+
+class SettingsError(BenzerError, ValueError):
+    """A setting is out of its range, or two settings contradict each other: change the setting."""
+
+
+class InputError(BenzerError, ValueError):
+    """The input cannot be read as documents: mend the input, or point at the right column or format."""
+
+
+class MalformedRowError(InputError):
+    """A row is malformed: mend it, or let malformed rows be set aside (`on_error="skip"`)."""
+
+
+class DuplicateIdError(InputError):
+    """Two documents carry the same id: make ids unique, or let Benzer make them from file and row."""
+
+
+class OutputError(BenzerError, OSError):
+    """The output cannot be written as asked: choose another place, or allow replacement."""
+
+
+class StorageError(BenzerError):
+    """An index cannot be opened or used as asked."""
+
+
+class SettingsMismatchError(StorageError):
+    """An index was made with other settings than those given; the message shows both."""
+
+
+class StoreLockedError(StorageError):
+    """Another writer holds the index: wait for it, or write through it."""
+
+
+class StoreFormatError(StorageError):
+    """The file is not an index of this format version, or is damaged."""
+
+
+class MissingExtraError(BenzerError, ImportError):
+    """An optional dependency is not installed; the message names the `pip install` that cures it."""

@@ -1,0 +1,58 @@
+"""Under which name is a variant known, and which import brings it? Imports happen when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from benzer.errors import MissingExtraError, SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The variants of one thing: each name stands for a dotted path `package.module:attribute`.
+
+    >>> types = Registry("type", {"counted": "collections:Counter", "ordered": "collections:OrderedDict"})
+    >>> types.load("counted").__name__
+    'Counter'
+    >>> types.load("sorted")
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: there is no type "sorted": choose one of counted, ordered
+    """
+
+    noun: str
+    paths: Mapping[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, sorted."""
+        return tuple(sorted(self.paths))
+
+    def load(self, name: str) -> Any:
+        """Import and return what `name` stands for; an unknown name is a `SettingsError` that lists all."""
+        if name not in self.paths:
+            raise SettingsError(f'there is no {self.noun} "{name}": choose one of {", ".join(self.names)}')
+        module, _, attribute = self.paths[name].partition(":")
+        return getattr(import_module(module), attribute)
+
+
+def require(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import an optional dependency; where it is not installed, say which `pip install` cures it.
+
+    >>> require("json", extra="parquet", purpose="Parquet files").__name__
+    'json'
+    >>> require("not_there", extra="x", purpose="X files")
+    Traceback (most recent call last):
+    benzer.errors.MissingExtraError: X files need not_there, which is not installed: pip install 'benzer[x]'
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        missing = module.partition(".")[0]
+        if error.name is None or error.name.partition(".")[0] != missing:
+            raise
+        message = f"{purpose} need {missing}, which is not installed: pip install 'benzer[{extra}]'"
+        raise MissingExtraError(message) from error

@@ -1,0 +1,17 @@
+"""Where do documents come from?
+
+| room | reads |
+|---|---|
+| `base` | what a source is: `Source`, `ReadOptions`, `ReadReport`, `MalformedRow` |
+| `opening` | which source reads what the user gave: `open_sources`, and `FORMATS`, the registry of formats |
+| `rows` | how a row becomes a document |
+| `streams` | the bytes of files: compression, pipes, blocks of lines |
+| `jsonl` `delimited` `parquet` `folder` `arrow` `iterable` | one format each |
+"""
+
+from __future__ import annotations
+
+from benzer.sources.base import MalformedRow, ReadOptions, ReadReport, Source
+from benzer.sources.opening import ENDINGS, FORMATS, open_sources
+
+__all__ = ["ENDINGS", "FORMATS", "MalformedRow", "ReadOptions", "ReadReport", "Source", "open_sources"]

@@ -1,0 +1,131 @@
+"""How are Arrow tables read? Anything with `__arrow_c_stream__` will do: pyarrow, polars, pandas, DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benzer.errors import InputError
+from benzer.registry import require
+from benzer.sources.base import (
+    DocumentSink,
+    Keep,
+    Kind,
+    MalformedRows,
+    ReadOptions,
+    ReadReport,
+    chosen,
+)
+from benzer.sources.rows import BATCH_DOCUMENTS, NumberedRow, RowReader, add_rows, check_columns
+from benzer.sources.streams import create_plain
+
+
+class ArrowSource:
+    """A table in memory. Its copy on disk is a Parquet file; `select` gives the chosen rows in memory."""
+
+    suffix = ".parquet"
+    path = None
+
+    def __init__(self, table: Any, name: str = "table") -> None:
+        self.name = name
+        self._table = require("pyarrow", extra="parquet", purpose="Arrow tables").table(table)
+        self._report: ReadReport | None = None
+
+    def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
+        """Add each row as a document (see `Source`)."""
+        columns = check_schema(self.name, self._table.schema, options)
+        batches = self._table.select(columns).to_batches(max_chunksize=BATCH_DOCUMENTS)
+        self._report = add_batches(corpus, number, batches, self.name, options)
+        return self._report
+
+    def select(self, keep: Keep) -> Any:
+        """The chosen rows as a `pyarrow.Table` with all columns; `keep` as in `write_rows`."""
+        pyarrow = require("pyarrow", extra="parquet", purpose="Arrow tables")
+        return self._table.filter(pyarrow.array(chosen(self._report, keep, self.name)))
+
+    def write_rows(self, keep: Keep, destination: Path) -> int:
+        """Write the chosen rows as Parquet (see `Source`)."""
+        parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
+        table = self.select(keep)
+        with create_plain(destination) as copy:
+            parquet.write_table(table, copy)
+        return int(table.num_rows)
+
+
+def check_schema(name: str, schema: Any, options: ReadOptions) -> list[str]:
+    """The columns to read; `InputError` for one that is missing, there twice, or of an unreadable type."""
+    if schema.names:
+        check_columns(name, options, [schema.names])
+    columns = [*options.columns, *(["id"] if options.id_column is None else [])]
+    columns = [column for column in dict.fromkeys(columns) if column in schema.names]
+    for column in columns:
+        count = schema.names.count(column)
+        if count > 1:
+            raise InputError(f'{name} has {count} columns "{column}": rename all but one')
+    for field, column in options.fields.items():
+        kind = options.kinds.get(field, "text")
+        if column in columns and not _reads_as(schema.field(column).type, kind):
+            wanted = "text" if kind == "text" else "lists of strings or integers"
+            holds = f'column "{column}" of {name} holds {schema.field(column).type}'
+            raise InputError(f"{holds}, not {wanted}: choose another column")
+    return columns
+
+
+def _reads_as(kind_found: Any, kind: Kind) -> bool:
+    types = require("pyarrow", extra="parquet", purpose="Arrow tables").types
+    if types.is_null(kind_found):
+        return True
+    if types.is_dictionary(kind_found):
+        return _reads_as(kind_found.value_type, kind)
+    if kind == "text":
+        return _is_text(types, kind_found)
+    if not any(check(kind_found) for check in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
+        return False
+    element = kind_found.value_type
+    return bool(_is_text(types, element) or types.is_integer(element) or types.is_null(element))
+
+
+def _is_text(types: Any, found: Any) -> bool:
+    shapes = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+    checks = (getattr(types, f"is_{shape}", None) for shape in shapes)  # pyarrow 15 knows no views
+    return any(check is not None and check(found) for check in checks)
+
+
+def add_batches(
+    corpus: DocumentSink, number: int, batches: Iterable[Any], name: str, options: ReadOptions
+) -> ReadReport:
+    """Add record batches that hold the wanted columns, rows numbered from 1."""
+    rows = _numbered_rows(batches)
+    first = next(rows, None)
+    reader = RowReader.of(name, options, None if first is None else first[1])  # type: ignore[arg-type]
+    malformed = MalformedRows(name, options.on_error)
+    return add_rows(corpus, number, _chained(first, rows), reader, malformed)
+
+
+def _chained(first: NumberedRow | None, rest: Iterator[NumberedRow]) -> Iterator[NumberedRow]:
+    if first is not None:
+        yield first
+    yield from rest
+
+
+def _numbered_rows(batches: Iterable[Any]) -> Iterator[NumberedRow]:
+    number = 0
+    for batch in batches:
+        for row in _rows(batch):
+            number += 1
+            yield number, row
+
+
+def _rows(batch: Any) -> list[dict[str, Any]]:
+    """Rows as dicts; texts that are not UTF-8 come as bytes, so that only their own rows are malformed."""
+    columns = [_values(column) for column in batch.columns]
+    return [dict(zip(batch.schema.names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _values(column: Any) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        pyarrow = require("pyarrow", extra="parquet", purpose="Arrow tables")
+        return list(column.cast(pyarrow.large_binary()).to_pylist())

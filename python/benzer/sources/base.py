@@ -1,0 +1,224 @@
+"""What is a source of documents, and what does it tell about what it read?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from benzer.errors import InputError, MalformedRowError, SettingsError
+
+Kind = Literal["text", "values"]
+OnError = Literal["stop", "skip"]
+FieldValue = str | bytes | Collection[str | int] | None
+Keep = npt.NDArray[np.bool_]
+
+MOST_COLUMNS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Which columns of a source make a document, and what happens to rows that make none.
+
+    `fields` maps field names to column names, in the order of the corpus' fields; a field that is not in
+    `kinds` is text. `id_column=None`: the column "id" is used when the first row has it (a row without gets
+    a made id), else ids are made as `name:row`. `extra_column` is handed on as JSON, a value for each
+    document. `encoding` is that of text files; all other formats are UTF-8.
+
+    >>> options = ReadOptions(fields={"text": "body"}, extra_column="date")
+    >>> options.columns, options.all_text
+    (('body', 'date'), True)
+    >>> ReadOptions(fields={"text": "body"}, on_error="ignore")
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: on_error must be "stop" or "skip", got "ignore"
+    """
+
+    fields: Mapping[str, str] = field(default_factory=lambda: {"text": "text"})
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    id_column: str | None = None
+    extra_column: str | None = None
+    on_error: OnError = "stop"
+    encoding: str = "utf-8"
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        if self.on_error not in ("stop", "skip"):
+            raise SettingsError(f'on_error must be "stop" or "skip", got "{self.on_error}"')
+        if not self.fields:
+            raise SettingsError("fields must name at least one column, got none")
+
+    @property
+    def all_text(self) -> bool:
+        """Whether no field is a set of values."""
+        return all(self.kinds.get(name, "text") == "text" for name in self.fields)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that were asked for by name, each once."""
+        named = [*self.fields.values(), self.id_column, self.extra_column]
+        return tuple(dict.fromkeys(column for column in named if column is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedRow:
+    """A row that cannot be read as a document; `row` counts from 1, and `unit` is the source's word for it.
+
+    >>> print(MalformedRow("corpus.jsonl", 17, "unterminated string", unit="line"))
+    corpus.jsonl line 17: unterminated string
+    """
+
+    source: str
+    row: int
+    reason: str
+    unit: str = "row"
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.unit} {self.row}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReport:
+    """What one source gave: `rows_read == documents + len(malformed)`; blank lines are no rows."""
+
+    rows_read: int
+    documents: int
+    malformed: list[MalformedRow] = field(default_factory=list)
+
+
+class DocumentSink(Protocol):
+    """The part of `benzer._native.Corpus` that sources write to."""
+
+    def __len__(self) -> int: ...
+
+    def add(
+        self,
+        source: int,
+        rows: Sequence[int],
+        ids: Sequence[str | int],
+        fields: Sequence[Sequence[FieldValue]],
+        extras: Sequence[bytes] | None = None,
+    ) -> None: ...
+
+    def add_jsonl(
+        self,
+        source: int,
+        name: str,
+        path: str | None,
+        data: bytes | None,
+        columns: Sequence[str],
+        id_column: str | None,
+        id_required: bool,
+        extra_column: str | None,
+        first_row: int,
+        stop_on_error: bool,
+        threads: int,
+    ) -> tuple[int, list[tuple[int, str]]]: ...
+
+
+class Source(Protocol):
+    """Where documents come from; read once with `read_into`, then written back as often as wanted.
+
+    `name` is what the user gave: it stands in made ids (`name:row`) and messages. `path` is the file or
+    folder that is read (None for tables and iterables in memory). `suffix` ends the name of a copy in the
+    same format ("" for a folder).
+    """
+
+    name: str
+    suffix: str
+    path: Path | None
+
+    def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
+        """Add each row as a document of source `number`."""
+        ...
+
+    def write_rows(self, keep: Keep, destination: Path) -> int:
+        """Copy the chosen rows to a new file (or folder) and return how many they are.
+
+        `keep` (bool) is over the rows that were read as documents, in order. Format, order, compression and
+        all other columns stay as they are; malformed rows are left out.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class MalformedRows:
+    """Collects malformed rows, or raises at the first, as `on_error` says."""
+
+    source: str
+    on_error: OnError
+    unit: str = "row"
+    found: list[MalformedRow] = field(default_factory=list)
+
+    def add(self, row: int, reason: str) -> None:
+        """Note one malformed row."""
+        malformed = MalformedRow(self.source, row, reason, self.unit)
+        if self.on_error == "stop":
+            cure = "Mend the row, or set malformed rows aside with --on-error skip (on_error='skip')."
+            raise MalformedRowError(f"{malformed}. {cure}")
+        self.found.append(malformed)
+
+
+def listed(names: Collection[str]) -> str:
+    """Column names for a message, shortened when there are many.
+
+    >>> listed(["id", "text"]), listed([])
+    ('id, text', 'none')
+    """
+    shown = ", ".join(list(names)[:MOST_COLUMNS_SHOWN]) or "none"
+    left_out = len(names) - MOST_COLUMNS_SHOWN
+    return f"{shown} and {left_out} more" if left_out > 0 else shown
+
+
+def missing_column(name: str, column: str, present: Collection[str]) -> InputError:
+    """The error for a column that no row of the source has.
+
+    >>> print(missing_column("a.csv", "text", ["id", "body"]))
+    a.csv has no column "text": choose one of those it has (id, body)
+    """
+    return InputError(f'{name} has no column "{column}": choose one of those it has ({listed(present)})')
+
+
+def chosen(report: ReadReport | None, keep: Keep, name: str) -> npt.NDArray[np.bool_]:
+    """From documents to rows: a mask over all rows (bool, rows_read), malformed rows unchosen.
+
+    >>> report = ReadReport(3, 2, [MalformedRow("a.csv", 2, "too short")])
+    >>> chosen(report, np.array([False, True]), "a.csv").tolist()
+    [False, False, True]
+    """
+    documents = check_keep(report, keep, name)
+    mask = np.ones(documents.rows_read, dtype=np.bool_)
+    mask[[malformed.row - 1 for malformed in documents.malformed]] = False
+    mask[mask] = keep
+    return mask
+
+
+def check_keep(report: ReadReport | None, keep: Keep, name: str) -> ReadReport:
+    """The report that `keep` belongs to; an `InputError` where the source is unread or the lengths differ."""
+    if report is None:
+        raise InputError(f"{name} has not been read yet: call read_into before rows are chosen")
+    if len(keep) != report.documents:
+        raise InputError(f"{name} gave {report.documents} documents, but keep has {len(keep)} entries")
+    return report
+
+
+def noun_of(content: Any) -> str:
+    """What a wrong value is, in the words of the data: "a number", not "int".
+
+    >>> noun_of(1.5), noun_of(True), noun_of({}), noun_of(None)
+    ('a number', 'true or false', 'an object', 'null')
+    """
+    if content is None:
+        return "null"
+    if isinstance(content, bool):
+        return "true or false"
+    if isinstance(content, (int, float)):
+        return "a number"
+    if isinstance(content, (str, bytes)):
+        return "text"
+    if isinstance(content, Mapping):
+        return "an object"
+    return "a list" if isinstance(content, (list, tuple)) else f"a {type(content).__name__}"

@@ -1,0 +1,123 @@
+"""How are text files read? Each file is one document, whose id is its path."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import Any
+
+from benzer.errors import InputError
+from benzer.sources.base import (
+    DocumentSink,
+    Keep,
+    MalformedRows,
+    ReadOptions,
+    ReadReport,
+    chosen,
+    missing_column,
+)
+from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, decode
+from benzer.sources.streams import FileInput, create_plain
+
+PATTERNS = ("*.txt", "*.md")
+COLUMNS = ("id", "text", "bytes", "modified")
+
+
+class TextSource:
+    """The text files of a folder and its subfolders, in the order of their paths; or one text file.
+
+    Columns: `id` (the path: folder as given, then the path inside), `text`, `bytes` (size) and `modified`
+    (seconds since 1970). Copies keep their relative paths and times. One file is read like a folder of one.
+    """
+
+    def __init__(self, file: FileInput) -> None:
+        self.name, self.suffix, self.path = file.name.rstrip("/") or "/", file.suffix, file.path
+        self._file = file
+        self._paths = list(self._walk())
+        if not self._paths:
+            raise InputError(f"{self.name} holds no files like {self._patterns()}: {self._others()}")
+        self._stamps: list[tuple[int, int]] = []
+        self._report: ReadReport | None = None
+
+    def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
+        """Add each file as a document (see `Source`)."""
+        for column in options.columns:
+            if column not in COLUMNS:
+                raise missing_column(self.name, column, COLUMNS)
+        if not options.all_text:
+            raise InputError(
+                f"{self.name} holds texts, not sets of values: give those as JSONL, CSV or Parquet"
+            )
+        self._stamps = []
+        malformed = MalformedRows(self.name, options.on_error, unit="file")
+        reader = RowReader.of(self.name, options, {"id": self.name})
+        self._report = add_rows(corpus, number, self._rows(options.encoding), reader, malformed)
+        return self._report
+
+    def write_rows(self, keep: Keep, destination: Path) -> int:
+        """Copy the chosen files into the folder `destination`, or one file to the file `destination`."""
+        rows = chosen(self._report, keep, self.name)
+        if self.path.is_dir():
+            destination.mkdir(parents=True, exist_ok=True)
+        for index in rows.nonzero()[0].tolist():
+            file = self._member(self._paths[index])
+            file.check_unchanged(self._stamps[index])
+            self._copy(file.path, destination / self._paths[index])
+        return int(keep.sum())
+
+    def _copy(self, path: Path, destination: Path) -> None:
+        with path.open("rb") as original, create_plain(destination) as copy:
+            shutil.copyfileobj(original, copy)
+        shutil.copystat(path, destination)
+
+    def reads(self, path: Path) -> bool:
+        """Whether a file inside this folder is one of its documents."""
+        patterns = (self._file.pattern,) if self._file.pattern else PATTERNS
+        lowered = PurePath(path.name.lower()) if self._file.pattern is None else path
+        return any(lowered.match(pattern) for pattern in patterns)
+
+    def _walk(self) -> Iterator[str]:
+        """Paths relative to the folder, sorted part by part; "" for a single file."""
+        if not self.path.is_dir():
+            yield ""
+            return
+        for folder, subfolders, files in os.walk(self.path):
+            subfolders.sort()
+            for name in sorted(files):
+                path = Path(folder, name).relative_to(self.path)
+                if self.reads(path):
+                    yield path.as_posix()
+
+    def _member(self, relative: str) -> FileInput:
+        if not relative:
+            return self._file
+        return FileInput(f"{self.name}/{relative}", self.path / relative)
+
+    def _rows(self, encoding: str) -> Iterator[NumberedRow]:
+        for number, relative in enumerate(self._paths, start=1):
+            file = self._member(relative)
+            self._stamps.append(file.stamp())
+            yield number, read_file(file, encoding)
+
+    def _patterns(self) -> str:
+        return self._file.pattern or " or ".join(PATTERNS)
+
+    def _others(self) -> str:
+        endings = {Path(name).suffix for _, _, files in os.walk(self.path) for name in files}
+        if not endings:
+            return "it is empty"
+        listed = ", ".join(sorted(ending or "files without ending" for ending in endings))
+        return f"it holds {listed}; give such files by a glob ({self.name}/*), or texts by a pattern"
+
+
+def read_file(file: FileInput, encoding: str) -> dict[str, Any] | BadRow:
+    """One file as a row; a leading byte order mark is not part of the text."""
+    try:
+        with file.open() as stream:
+            text = decode(stream.read(), encoding, where=f" of {file.name}").removeprefix("\ufeff")
+    except BadRow as bad:
+        return bad
+    size, modified = file.stamp()
+    return {"id": file.name, "text": text, "bytes": size, "modified": modified / 1e9}

@@ -1,0 +1,182 @@
+"""How is JSONL read? One JSON object a line: text by the native scanner, value sets by the `json` module."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benzer.errors import InputError
+from benzer.sources.base import (
+    DocumentSink,
+    Keep,
+    MalformedRows,
+    ReadOptions,
+    ReadReport,
+    check_keep,
+    noun_of,
+)
+from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, check_columns, decode, id_plan
+from benzer.sources.streams import BOM, FileInput, create, line_blocks
+
+BLANK = b" \t\r\n"
+HEAD_BYTES = 1 << 20
+
+
+class JsonlSource:
+    """A file of JSON lines, plain or compressed. Blank lines are no rows; a row's number is that of its line.
+
+    Lines are copied byte for byte. Cost: plain files are mapped and scanned in place; of compressed files the
+    corpus keeps the decompressed lines.
+    """
+
+    def __init__(self, file: FileInput) -> None:
+        self.name, self.suffix, self.path = file.name, file.suffix, file.path
+        self._file = file
+        self._report: ReadReport | None = None
+        self._stamp: tuple[int, int] | None = None
+
+    def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
+        """Add each line as a document (see `Source`)."""
+        self._stamp = self._file.stamp()
+        self._check(options)
+        malformed = MalformedRows(self.name, options.on_error, unit="line")
+        if options.all_text:
+            self._report = self._scan(corpus, number, options, malformed)
+        else:
+            reader = RowReader.of(self.name, options, self._first_row())
+            self._report = add_rows(corpus, number, self._rows(), reader, malformed)
+        return self._report
+
+    def write_rows(self, keep: Keep, destination: Path) -> int:
+        """Copy the chosen lines (see `Source`)."""
+        report = check_keep(self._report, keep, self.name)
+        self._file.check_unchanged(self._stamp)
+        unread = np.array([malformed.row for malformed in report.malformed], dtype=np.int64)
+        done, line = 0, 1
+        with self._file.open() as stream, create(destination, self._file.compression) as copy:
+            for block in line_blocks(stream):
+                spans, documents = document_lines(block, unread - line)
+                count = int(documents.sum())
+                documents[documents] = keep[done : done + count]
+                copy_lines(block, spans, documents, copy)
+                done, line = done + count, line + len(spans)
+        return int(keep.sum())
+
+    def _check(self, options: ReadOptions) -> None:
+        with self._file.open() as stream:
+            head = stream.readline(HEAD_BYTES).removeprefix(BOM).lstrip(BLANK)
+        if head.startswith(b"[") and opens_array(head):
+            cure = "convert it, as with jq -c '.[]' old.json > new.jsonl"
+            raise InputError(f"{self.name} holds one JSON array, not one object a line: {cure}")
+        check_columns(self.name, options, (row for _, row in self._rows() if not isinstance(row, BadRow)))
+
+    def _first_row(self) -> dict[str, Any] | None:
+        return next((row for _, row in self._rows() if isinstance(row, dict)), None)
+
+    def _rows(self) -> Iterator[NumberedRow]:
+        with self._file.open() as stream:
+            for number, line in enumerate(stream, start=1):
+                content = line.removeprefix(BOM) if number == 1 else line
+                if content.strip(BLANK):
+                    yield number, parsed(content)
+
+    def _scan(
+        self, corpus: DocumentSink, number: int, options: ReadOptions, malformed: MalformedRows
+    ) -> ReadReport:
+        before, rows_read = len(corpus), 0
+        id_column, id_required = id_plan(options, self._first_row())
+        for path, data, first_row in self._pieces():
+            rows, found = corpus.add_jsonl(
+                source=number,
+                name=self.name,
+                path=path,
+                data=data,
+                columns=list(options.fields.values()),
+                id_column=id_column,
+                id_required=id_required,
+                extra_column=options.extra_column,
+                first_row=first_row,
+                stop_on_error=options.on_error == "stop",
+                threads=options.threads,
+            )
+            rows_read += rows
+            for line, reason in found:
+                malformed.add(line, reason)
+        return ReadReport(rows_read, len(corpus) - before, malformed.found)
+
+    def _pieces(self) -> Iterator[tuple[str | None, bytes | None, int]]:
+        """(path, data, number of the first line): the whole file by its path, or block after block."""
+        with self._file.open() as stream:
+            head = stream.read(len(BOM))
+        if not head:
+            return
+        if not self._file.compression and head != BOM:
+            yield str(self.path), None, 1
+            return
+        line = 1
+        with self._file.open() as stream:
+            for block in line_blocks(stream):
+                yield None, block.removeprefix(BOM) if line == 1 else block, line
+                line += block.count(b"\n")
+
+
+def parsed(line: bytes) -> dict[str, Any] | BadRow:
+    """The object on a line, or what is wrong with it.
+
+    >>> parsed(b'{"id": 1}'), str(parsed(b'{"id": 1')), str(parsed(b'[1]'))
+    ({'id': 1}, "expecting ',' delimiter at column 9", 'a list, not an object')
+    """
+    try:
+        row = json.loads(decode(line))
+    except BadRow as bad:
+        return bad
+    except json.JSONDecodeError as error:
+        return BadRow(f"{error.msg[:1].lower()}{error.msg[1:]} at column {error.colno}")
+    except (ValueError, RecursionError) as error:
+        return BadRow(str(error))
+    return row if isinstance(row, dict) else BadRow(f"{noun_of(row)}, not an object")
+
+
+def opens_array(head: bytes) -> bool:
+    """Whether a first line that starts with "[" is (the start of) an array of objects, no mere malformed row.
+
+    >>> opens_array(b"["), opens_array(b'[{"text": "a"}]'), opens_array(b"[1]")
+    (True, True, False)
+    """
+    try:
+        return isinstance(json.loads(head)[:1][0], dict)
+    except (ValueError, IndexError, RecursionError):
+        return not head.rstrip(BLANK).endswith(b"[]")
+
+
+def document_lines(
+    block: bytes, unread: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Where the lines of a block are (int64, lines x 2) and which of them are documents (bool, lines).
+
+    `unread` holds malformed lines, counted from the block's first line as 0; others are out of range.
+    """
+    content = np.frombuffer(block, dtype=np.uint8)
+    ends = np.flatnonzero(content == ord("\n")) + 1
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(block))
+    spans = np.column_stack((np.append(0, ends[:-1]), ends)).astype(np.int64)
+    documents = np.ones(len(spans), dtype=np.bool_)
+    documents[unread[(unread >= 0) & (unread < len(spans))]] = False
+    for line in np.flatnonzero(np.isin(content[spans[:, 0]], list(BLANK + BOM[:1]))):
+        start, end = spans[line]
+        documents[line] &= bool(block[start:end].removeprefix(BOM).strip(BLANK))
+    return spans, documents
+
+
+def copy_lines(block: bytes, spans: npt.NDArray[np.int64], lines: npt.NDArray[np.bool_], copy: Any) -> None:
+    """Write the chosen lines, neighbours in one piece."""
+    edges = np.flatnonzero(np.diff(lines.astype(np.int8), prepend=0, append=0))
+    view = memoryview(block)
+    for first, after in edges.reshape(-1, 2):
+        copy.write(view[spans[first, 0] : spans[after - 1, 1]])

@@ -1,0 +1,166 @@
+"""Which source reads what the user gave? Paths, globs, folders, "-", tables and iterables all end here."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from benzer.errors import InputError
+from benzer.registry import Registry
+from benzer.sources.base import Source
+from benzer.sources.streams import FileInput, spooled
+
+FORMATS = Registry(
+    "input format",
+    {
+        "jsonl": "benzer.sources.jsonl:JsonlSource",
+        "csv": "benzer.sources.delimited:CsvSource",
+        "tsv": "benzer.sources.delimited:TsvSource",
+        "parquet": "benzer.sources.parquet:ParquetSource",
+        "text": "benzer.sources.folder:TextSource",
+        "arrow": "benzer.sources.arrow:ArrowSource",
+        "iterable": "benzer.sources.iterable:IterableSource",
+    },
+)
+ENDINGS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".txt": "text",
+    ".md": "text",
+}
+COMPRESSIONS = (".gz", ".zst")
+IN_MEMORY = ("arrow", "iterable")
+FILE_FORMATS = tuple(name for name in FORMATS.names if name not in IN_MEMORY)
+STDIN = "-"
+
+
+def open_sources(inputs: Any, format: str | None = None, pattern: str | None = None) -> list[Source]:
+    """The sources of an input, in the order given; nothing is read yet, only found.
+
+    Args:
+        inputs: one or several paths, globs (their matches sorted) or folders; "-" is the standard input. Or a
+            table (anything with `__arrow_c_stream__`), or several. Or an iterable of documents, mappings or
+            (id, text) pairs, or a mapping of ids to texts.
+        format: "jsonl", "csv", "tsv", "parquet" or "text"; by default the ending of each file decides (what
+            stands before .gz or .zst), and the standard input is JSONL.
+        pattern: the files of a folder and its subfolders that are texts, as in "*.html" (else .txt and .md).
+
+    Raises:
+        InputError: a path is not there, a glob matches nothing, an ending is unknown, a file is given twice.
+
+    >>> [source.name for source in open_sources([{"id": 1, "text": "one"}, {"id": 2, "text": "two"}])]
+    ['documents']
+    >>> open_sources("no-such-file.jsonl")
+    Traceback (most recent call last):
+    benzer.errors.InputError: there is no file or folder no-such-file.jsonl: check the path
+    """
+    _check_format(format)
+    if isinstance(inputs, (str, os.PathLike)):
+        inputs = [inputs]
+    if hasattr(inputs, "__arrow_c_stream__"):
+        return [_load("arrow", inputs)]
+    items = _items(inputs)
+    if items and all(isinstance(item, (str, os.PathLike)) for item in items):
+        return _open_paths([os.fspath(item) for item in items], format, pattern)
+    if items and all(hasattr(item, "__arrow_c_stream__") for item in items):
+        return [_load("arrow", table, f"table-{i}") for i, table in enumerate(items, start=1)]
+    if not items and isinstance(inputs, (list, tuple)):
+        raise InputError('no input was given: name a file, a folder, or "-" for the standard input')
+    return [_load("iterable", items)]
+
+
+def _items(inputs: Any) -> list[Any]:
+    if isinstance(inputs, Mapping):
+        return list(inputs.items())
+    if not isinstance(inputs, Iterable):
+        raise InputError(f"a {type(inputs).__name__} is no input: give paths, a table, or documents")
+    return inputs if isinstance(inputs, list) else list(inputs)
+
+
+def _check_format(format: str | None) -> None:
+    if format is not None and format not in FILE_FORMATS:
+        raise InputError(f'there is no input format "{format}": choose one of {", ".join(FILE_FORMATS)}')
+
+
+def _load(format: str, *arguments: Any) -> Source:
+    return cast(Source, FORMATS.load(format)(*arguments))
+
+
+def _open_paths(names: Sequence[str], format: str | None, pattern: str | None) -> list[Source]:
+    if names.count(STDIN) > 1:
+        raise InputError(f'the standard input "-" is given {names.count(STDIN)} times: name it once')
+    found = [path for name in names for path in _matches(name)]
+    sources = [_open_path(name, format, pattern) for name in found]
+    _check_twice(sources)
+    return sources
+
+
+def _matches(name: str) -> list[str]:
+    """What a name stands for: itself where it exists, else what it matches as a glob ("**": files only)."""
+    if name == STDIN or os.path.exists(name):
+        return [name]
+    if not glob.has_magic(name):
+        raise InputError(f"there is no file or folder {name}: check the path")
+    matches = sorted(glob.glob(name, recursive=True))
+    if "**" in name:
+        matches = [match for match in matches if not os.path.isdir(match)]
+    if not matches:
+        raise InputError(f"nothing matches {name}: check the pattern")
+    return matches
+
+
+def _open_path(name: str, format: str | None, pattern: str | None) -> Source:
+    if name == STDIN:
+        return _load(format or "jsonl", spooled("stdin", sys.stdin.buffer, _ending(format)))
+    path = Path(name)
+    if path.is_dir():
+        return _open_folder(name, path, format, pattern)
+    if not stat.S_ISREG(path.stat().st_mode):
+        with path.open("rb") as stream:
+            return _load(format or "jsonl", spooled(name, stream, _ending(format)))
+    compression = path.suffix.lower() if path.suffix.lower() in COMPRESSIONS else ""
+    ending = Path(path.stem).suffix if compression else path.suffix
+    chosen = format or ENDINGS.get(ending.lower())
+    if chosen is None:
+        known = " ".join(ENDINGS)
+        raise InputError(f'{name} has the unknown ending "{ending}": name its format, or use one of {known}')
+    if compression and chosen == "parquet":
+        raise InputError(f"{name} is compressed as a whole, which Parquet files are not: decompress it first")
+    suffix = (ending or _ending(chosen)) + (path.suffix if compression else "")
+    return _load(chosen, FileInput(name, path, compression, suffix))
+
+
+def _open_folder(name: str, path: Path, format: str | None, pattern: str | None) -> Source:
+    if format not in (None, "text"):
+        raise InputError(f"{name} is a folder of texts: for {format} give its files, as in {name}/*.{format}")
+    return _load("text", FileInput(name, path, pattern=pattern))
+
+
+def _ending(format: str | None) -> str:
+    return next((ending for ending, name in ENDINGS.items() if name == format), ".jsonl")
+
+
+def _check_twice(sources: Iterable[Source]) -> None:
+    """A file that is read twice would be its own duplicate."""
+    seen: dict[Path, Source] = {}
+    for source in sources:
+        if source.path is None:
+            continue
+        real = source.path.resolve()
+        if real in seen:
+            raise InputError(f"{source.name} is given twice (also as {seen[real].name}): name it once")
+        seen[real] = source
+    for real, source in seen.items():
+        for parent in real.parents:
+            folder: Any = seen.get(parent)
+            if folder is not None and (real.is_dir() or folder.reads(real)):
+                raise InputError(f"{source.name} is given twice (it lies in {folder.name}): name it once")

@@ -1,0 +1,80 @@
+"""How is Parquet read? Only the wanted columns, batch after batch; copied row group after row group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benzer.errors import InputError
+from benzer.registry import require
+from benzer.sources.arrow import add_batches, check_schema
+from benzer.sources.base import DocumentSink, Keep, ReadOptions, ReadReport, chosen
+from benzer.sources.rows import BATCH_DOCUMENTS
+from benzer.sources.streams import FileInput, create_plain
+
+
+class ParquetSource:
+    """A Parquet file; copied a row group at a time, with the same schema, metadata and compression."""
+
+    def __init__(self, file: FileInput) -> None:
+        self.name, self.suffix, self.path = file.name, file.suffix, file.path
+        self._file = file
+        self._report: ReadReport | None = None
+        self._stamp: tuple[int, int] | None = None
+
+    def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
+        """Add each row as a document (see `Source`)."""
+        self._stamp = self._file.stamp()
+        with self._open() as content:
+            columns = check_schema(self.name, content.schema_arrow, options)
+            self._report = add_batches(corpus, number, self._batches(content, columns), self.name, options)
+        return self._report
+
+    def write_rows(self, keep: Keep, destination: Path) -> int:
+        """Copy the chosen rows with all columns (see `Source`)."""
+        pyarrow = require("pyarrow", extra="parquet", purpose="Parquet files")
+        parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
+        rows, start = chosen(self._report, keep, self.name), 0
+        self._file.check_unchanged(self._stamp)
+        with self._open() as content, create_plain(destination) as copy:
+            metadata = content.metadata
+            settings = {"compression": compressions(metadata), "version": metadata.format_version}
+            with parquet.ParquetWriter(copy, content.schema_arrow, **settings) as writer:
+                for group in range(content.num_row_groups):
+                    wanted = rows[start : start + metadata.row_group(group).num_rows]
+                    start += len(wanted)
+                    if wanted.any():
+                        table = self._guarded(content.read_row_group, group)
+                        writer.write_table(table.filter(pyarrow.array(wanted)))
+        return int(keep.sum())
+
+    def _open(self) -> Any:
+        parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
+        return self._guarded(parquet.ParquetFile, self.path)
+
+    def _batches(self, content: Any, columns: list[str]) -> Iterator[Any]:
+        batches = content.iter_batches(batch_size=BATCH_DOCUMENTS, columns=columns)
+        while (batch := self._guarded(next, batches, None)) is not None:
+            yield batch
+
+    def _guarded(self, read: Callable[..., Any], *arguments: Any) -> Any:
+        """What `read` returns; a damaged file is an `InputError` that names it."""
+        pyarrow = require("pyarrow", extra="parquet", purpose="Parquet files")
+        try:
+            return read(*arguments)
+        except (pyarrow.ArrowInvalid, OSError) as error:
+            reason = str(error).rstrip(".")
+            raise InputError(f"{self.name} cannot be read as Parquet ({reason}): write it again") from error
+
+
+def compressions(metadata: Any) -> dict[str, str] | str:
+    """The codec of each column, by its path in the schema; Snappy for a file without rows."""
+    if not metadata.num_row_groups:
+        return "snappy"
+    group = metadata.row_group(0)
+    columns = (group.column(i) for i in range(group.num_columns))
+    return {
+        column.path_in_schema: "none" if column.compression == "UNCOMPRESSED" else column.compression.lower()
+        for column in columns
+    }

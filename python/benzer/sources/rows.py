@@ -1,0 +1,212 @@
+"""How does a row become a document? Columns are picked and checked here, and go to the corpus in batches."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benzer.sources.base import (
+    DocumentSink,
+    FieldValue,
+    MalformedRows,
+    ReadOptions,
+    ReadReport,
+    missing_column,
+    noun_of,
+)
+
+BATCH_DOCUMENTS = 2_000
+BATCH_CHARACTERS = 1 << 24
+
+Row = Mapping[str, Any]
+
+
+class BadRow(Exception):
+    """Why a row is malformed; never leaves the room."""
+
+
+NumberedRow = tuple[int, Row | BadRow]
+
+
+def read_text(column: str, value: Any) -> FieldValue:
+    """A text as it is; null stays None, an empty document."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return decode(value, where=f' in column "{column}"')
+    raise BadRow(f'column "{column}" holds {noun_of(value)}, not text')
+
+
+def read_values(column: str, value: Any) -> FieldValue:
+    """A collection of strings and integers as it is; null stays None."""
+    if value is None:
+        return None
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection):
+        raise BadRow(f'column "{column}" holds {noun_of(value)}, not a list of strings or integers')
+    for element in value:
+        if isinstance(element, bool) or not isinstance(element, (str, int)):
+            raise BadRow(f'column "{column}" lists {noun_of(element)}, not only strings or integers')
+    return value
+
+
+def decode(data: bytes, encoding: str = "utf-8", where: str = "") -> str:
+    """The text of some bytes; `BadRow` says where they are invalid.
+
+    >>> decode(b"caf\\xc3\\xa9")
+    'café'
+    """
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        byte = data[error.start] if error.start < len(data) else 0
+        raise BadRow(f"invalid {encoding} at byte {error.start}{where} (0x{byte:02x})") from error
+
+
+def json_bytes(value: Any) -> bytes:
+    """A value as JSON; dates as ISO text, decimals as numbers, not-a-number as null.
+
+    >>> json_bytes({"a": 1}), json_bytes(float("nan"))
+    (b'{"a": 1}', b'null')
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return b"null"
+    return json.dumps(value, default=_plain).encode()
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "as_tuple"):
+        return float(value)
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class RowReader:
+    """Turns rows into (id, field values, extra) for one source."""
+
+    name: str
+    id_column: str | None
+    id_required: bool
+    fields: tuple[tuple[str, Callable[[str, Any], FieldValue]], ...]
+    extra_column: str | None
+
+    @classmethod
+    def of(cls, name: str, options: ReadOptions, first_row: Row | None) -> RowReader:
+        """Reader for a source; the first row decides whether there is a column of ids (see `ReadOptions`)."""
+        id_column, id_required = id_plan(options, first_row)
+        fields = tuple(
+            (column, read_values if options.kinds.get(field_name) == "values" else read_text)
+            for field_name, column in options.fields.items()
+        )
+        return cls(name, id_column, id_required, fields, options.extra_column)
+
+    def document(self, number: int, row: Row) -> tuple[str | int, list[FieldValue], bytes]:
+        """One document; `BadRow` says why there is none."""
+        values = []
+        for column, read in self.fields:
+            if column not in row:
+                raise BadRow(f'no column "{column}"')
+            values.append(read(column, row[column]))
+        extra = b"null" if self.extra_column is None else json_bytes(row.get(self.extra_column))
+        return self._id(number, row), values, extra
+
+    def _id(self, number: int, row: Row) -> str | int:
+        value = None if self.id_column is None else row.get(self.id_column)
+        if value is None:
+            if self.id_required:
+                raise BadRow(f'no id in column "{self.id_column}"')
+            return f"{self.name}:{number}"
+        if isinstance(value, bool) or not isinstance(value, (str, int)):
+            raise BadRow(f'column "{self.id_column}" holds {noun_of(value)}, not a string or an integer')
+        return value
+
+
+def id_plan(options: ReadOptions, first_row: Row | None) -> tuple[str | None, bool]:
+    """(column of ids or None, whether each row must have one).
+
+    >>> id_plan(ReadOptions(), {"id": 7, "text": ""}), id_plan(ReadOptions(), {"text": ""})
+    (('id', False), (None, False))
+    >>> id_plan(ReadOptions(id_column="doi"), None)
+    ('doi', True)
+    """
+    if options.id_column is not None:
+        return options.id_column, True
+    found = None if first_row is None else first_row.get("id")
+    usable = isinstance(found, (str, int)) and not isinstance(found, bool)
+    return ("id", False) if usable else (None, False)
+
+
+def check_columns(name: str, options: ReadOptions, rows: Iterable[Iterable[str]]) -> None:
+    """Raise `InputError` if a column that was asked for is in no row; looks no further than it must.
+
+    >>> check_columns("a.jsonl", ReadOptions(), [["id", "body"], ["id", "text"], ["never looked at"]])
+    """
+    seen: dict[str, None] = {}
+    missing = set(options.columns)
+    for columns in rows:
+        seen.update(dict.fromkeys(columns))
+        missing -= seen.keys()
+        if not missing:
+            return
+    if seen:
+        raise missing_column(name, min(missing), seen)
+
+
+@dataclass(slots=True)
+class Batch:
+    """Documents on their way into the corpus: about 2,000, or 16 million characters, at a time."""
+
+    corpus: DocumentSink
+    number: int
+    width: int
+    with_extras: bool
+    rows: list[int] = field(default_factory=list)
+    ids: list[str | int] = field(default_factory=list)
+    fields: list[list[FieldValue]] = field(default_factory=list)
+    extras: list[bytes] = field(default_factory=list)
+    characters: int = 0
+
+    def append(self, row: int, document: tuple[str | int, list[FieldValue], bytes]) -> None:
+        """Take one document, and hand the batch on when it is full."""
+        identity, values, extra = document
+        self.rows.append(row)
+        self.ids.append(identity)
+        self.fields.append(values)
+        self.extras.append(extra)
+        self.characters += sum(len(value) for value in values if value is not None)
+        if len(self.rows) >= BATCH_DOCUMENTS or self.characters >= BATCH_CHARACTERS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand on what is there; fields go over as columns."""
+        if not self.rows:
+            return
+        columns = [[values[i] for values in self.fields] for i in range(self.width)]
+        self.corpus.add(self.number, self.rows, self.ids, columns, self.extras if self.with_extras else None)
+        self.rows, self.ids, self.fields, self.extras, self.characters = [], [], [], [], 0
+
+
+def add_rows(
+    corpus: DocumentSink,
+    number: int,
+    rows: Iterable[NumberedRow],
+    reader: RowReader,
+    malformed: MalformedRows,
+) -> ReadReport:
+    """Add numbered rows to the corpus; a row may be the `BadRow` that says why it could not be parsed."""
+    batch = Batch(corpus, number, len(reader.fields), reader.extra_column is not None)
+    rows_read = 0
+    for row, content in rows:
+        rows_read += 1
+        try:
+            if isinstance(content, BadRow):
+                raise content
+            batch.append(row, reader.document(row, content))
+        except BadRow as bad:
+            malformed.add(row, str(bad))
+    batch.flush()
+    return ReadReport(rows_read, rows_read - len(malformed.found), malformed.found)

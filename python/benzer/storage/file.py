@@ -1,0 +1,261 @@
+"""Where do documents live so that they outlast the process? In one file, safe against being killed."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benzer.errors import StorageError, StoreFormatError
+from benzer.storage.base import (
+    DocumentId,
+    Keys,
+    Numbers,
+    Pairs,
+    StoredBatch,
+    check_room,
+    checked_batch,
+    checked_id,
+    checked_keys,
+    last_of_each,
+    missing_number,
+)
+from benzer.storage.check import check_file
+from benzer.storage.layout import FORMAT, given_id, stored_id
+from benzer.storage.postings import Postings, sorted_lookup, unique_pairs
+from benzer.storage.runs import Limits, find_in_runs
+from benzer.storage.session import Session
+
+_StoredId = int | str | bytes
+
+
+class FileStorage:
+    """One SQLite file: one writer at a time, any number of readers, who are never made to wait.
+
+    The first change takes the write lock and holds it until `commit` or `rollback`; another writer is told so
+    (StoreLockedError) after `timeout` seconds. What was committed survives a killed process and a power cut.
+    Threads may share the object, they take turns. A pickled copy opens the same path.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: str | None = None,
+        mode: str = "write",
+        timeout: float = 1.0,
+        limits: Limits | None = None,
+    ) -> None:
+        self._session = Session(Path(path), settings, mode, timeout, limits or Limits())
+        self._run = self._session.run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        session = self._session
+        if session.writing:
+            raise StorageError(
+                f"{session.path} has {session.changes} uncommitted changes: commit before pickling"
+            )
+        return type(self), (session.path.absolute(), None, session.mode, session.timeout, session.limits)
+
+    def settings(self) -> str:
+        """The settings text that the file was made with."""
+        with self.snapshot():
+            row = self._run("SELECT value FROM meta WHERE name = 'settings'").fetchone()
+        if row is None:
+            raise StoreFormatError(f"{self._session.path} has no settings in it: restore it from a copy")
+        return str(row[0])
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """All reads within see one state; other threads of this process wait, other processes do not."""
+        return self._session.reading()
+
+    def commit(self) -> None:
+        """Write the changes down, together; returns when they are on the disk."""
+        self._session.commit()
+
+    def rollback(self) -> None:
+        """Undo the changes since the last commit; numbers given out since are not used again."""
+        self._session.rollback()
+
+    def compact(self) -> None:
+        """Commit, merge all runs into one, purge removed documents and give free space back to the disk.
+
+        Needs free disk space of up to twice the size of the file while it works.
+        """
+        self._session.compact()
+
+    def close(self) -> None:
+        """Close the file; changes that were not committed are undone."""
+        self._session.close()
+
+    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys) -> Numbers:
+        """Add documents; see Storage.add."""
+        ids, payloads, keys = checked_batch(ids, payloads, keys)
+        keep = last_of_each(ids)
+        session = self._session
+        with session.changing():
+            first = session.state.next_number
+            check_room(first, len(keep))
+            numbers = np.arange(first, first + len(keep))
+            given = {ids[position]: number for number, position in enumerate(keep, first)}
+            payload = map(payloads.__getitem__, keep)
+            self._insert([(n, stored_id(i), zlib.crc32(p), p) for (i, n), p in zip(given.items(), payload)])
+            session.state.next_number += len(keep)
+            session.state.documents += len(keep)
+            session.changes += len(keep)
+            session.pending.add(Postings.of_documents(keys[keep], numbers))
+            if len(session.pending) > session.limits.pending_postings:
+                session.move_to_runs()
+        return np.array([given[document_id] for document_id in ids], np.int64)
+
+    def _insert(self, rows: list[tuple[int, _StoredId, int, bytes]]) -> None:
+        insert = "INSERT OR IGNORE INTO document VALUES (?, ?, ?, ?)"
+        connection = self._session.connection
+        if rows and connection.executemany(insert, rows).rowcount < len(rows):  # some ids are held already
+            self._delete([row[1] for row in rows], below=rows[0][0])
+            connection.executemany(insert, rows)
+
+    def remove(self, ids: Sequence[DocumentId]) -> int:
+        """Remove documents; see Storage.remove."""
+        stored = dict.fromkeys(stored_id(checked_id(document_id)) for document_id in ids)
+        with self._session.changing():
+            return self._delete(stored, below=self._session.state.next_number)
+
+    def _delete(self, ids: Iterable[_StoredId], below: int) -> int:
+        """Delete the documents with these ids that have a number under `below`, and note that they are gone."""
+        session = self._session
+        find = "SELECT number FROM document WHERE id = ? AND number < ?"
+        found = [row for stored in ids for row in self._run(find, (stored, below))]
+        session.connection.executemany("INSERT INTO removed VALUES (?)", found)
+        session.connection.executemany("DELETE FROM document WHERE number = ?", found)
+        session.state.documents -= len(found)
+        session.state.removed += len(found)
+        session.changes += len(found)
+        return len(found)
+
+    def candidates(self, keys: Keys) -> Pairs:
+        """(row, number) of the documents that share a key; see Storage.candidates."""
+        wanted, rows = sorted_lookup(checked_keys(keys))
+        session = self._session
+        with session.reading():
+            found = session.pending.find(wanted)
+            found.extend(find_in_runs(session.connection, session.runs, wanted))
+            if session.state.delta:
+                found.append(self._find_in_delta(wanted))
+            row, number = unique_pairs(rows, found)
+            if session.state.removed and len(number):
+                held = ~np.isin(number, self._removed(number))
+                row, number = row[held], number[held]
+        return row, number
+
+    def _find_in_delta(self, wanted: Keys) -> Pairs:
+        found = self._run(
+            "SELECT wanted.key, delta.number FROM json_each(?) AS wanted "
+            "CROSS JOIN delta ON delta.band_key = wanted.value",
+            (str(wanted.view(np.int64).tolist()),),
+        ).fetchall()
+        table = np.array(found, np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1]
+
+    def _removed(self, numbers: Numbers) -> list[int]:
+        rows = self._run(
+            "SELECT number FROM json_each(?) AS wanted CROSS JOIN removed ON removed.number = wanted.value",
+            (str(list(set(numbers.tolist()))),),
+        )
+        return [number for (number,) in rows]
+
+    def _documents(self, columns: str, numbers: Sequence[int] | Numbers) -> list[tuple[Any, ...]]:
+        asked = [int(number) for number in numbers]
+        with self.snapshot():
+            found = self._run(
+                f"SELECT {columns} FROM json_each(?) AS wanted "
+                "CROSS JOIN document ON document.number = wanted.value",
+                (str(asked),),
+            ).fetchall()
+            if len(found) != len(asked):
+                held = {number for number in asked if self._is_held(number)}
+                raise missing_number(next(number for number in asked if number not in held))
+        return found
+
+    def _is_held(self, number: int) -> bool:
+        return self._run("SELECT 1 FROM document WHERE number = ?", (number,)).fetchone() is not None
+
+    def payloads(self, numbers: Sequence[int] | Numbers) -> list[bytes]:
+        """The payloads of documents, in the order asked."""
+        return [self._checked(*row) for row in self._documents("number, checksum, payload", numbers)]
+
+    def _checked(self, number: int, checksum: int, payload: bytes) -> bytes:
+        if zlib.crc32(payload) != checksum:
+            raise StoreFormatError(f"document {number} of {self._session.path} is damaged: restore a copy")
+        return payload
+
+    def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
+        """The ids of documents, in the order asked."""
+        return [given_id(stored) for (stored,) in self._documents("id", numbers)]
+
+    def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
+        """The numbers of documents, in the order asked; -1 where an id is not held."""
+        stored = [stored_id(checked_id(document_id)) for document_id in ids]
+        find = "SELECT number FROM document WHERE id = ?"
+        with self.snapshot():
+            found = [self._run(find, (one,)).fetchone() for one in stored]
+        return np.array([row[0] if row else -1 for row in found], np.int64)
+
+    def contains(self, ids: Sequence[DocumentId]) -> npt.NDArray[np.bool_]:
+        """Which of the ids are held."""
+        return self.numbers(ids) >= 0
+
+    def iterate(self, batch_size: int = 1000) -> Iterator[StoredBatch]:
+        """All documents by number, in batches; see Storage.iterate."""
+        with self.snapshot():
+            after, end = -1, self._session.state.next_number
+        while rows := self._after(after, end, batch_size):
+            after = rows[-1][0]
+            numbers = np.array([row[0] for row in rows], np.int64)
+            ids = [given_id(row[3]) for row in rows]
+            yield StoredBatch(numbers, ids, [self._checked(*row[:3]) for row in rows])
+
+    def _after(self, number: int, end: int, count: int) -> list[tuple[Any, ...]]:
+        with self.snapshot():
+            return self._run(
+                "SELECT number, checksum, payload, id FROM document WHERE number > ? AND number < ? "
+                "ORDER BY number LIMIT ?",
+                (number, end, count),
+            ).fetchall()
+
+    def __len__(self) -> int:
+        with self.snapshot():
+            return self._session.state.documents
+
+    def check(self) -> None:
+        """Read the whole file and raise StoreFormatError at the first thing that does not fit."""
+        session = self._session
+        with session.reading():
+            check_file(session.path, session.connection, session.state, session.runs, session.pending.pieces)
+            for _ in self.iterate():
+                pass  # the checksum of each payload is compared on the way
+
+    def info(self) -> dict[str, Any]:
+        """Facts and figures; `bytes` is the size of the file and its write-ahead log on disk."""
+        session = self._session
+        with session.reading():
+            state, path = session.state, session.path
+            files = [path, path.with_name(path.name + "-wal")]
+            in_runs = sum(run.postings for run in session.runs)
+            return {
+                "home": "file",
+                "path": str(path),
+                "format": FORMAT,
+                "documents": state.documents,
+                "removed": state.removed,
+                "postings": in_runs + state.delta + len(session.pending),
+                "delta": state.delta,
+                "runs": len(session.runs),
+                "uncommitted": session.changes,
+                "bytes": sum(file.stat().st_size for file in files if file.exists()),
+            }

@@ -1,0 +1,224 @@
+"""Where do documents live for as long as the process runs? In dictionaries and sorted arrays."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benzer.errors import StorageError, StoreFormatError
+from benzer.storage.base import (
+    DocumentId,
+    Keys,
+    Numbers,
+    Pairs,
+    StoredBatch,
+    check_room,
+    checked_batch,
+    checked_id,
+    checked_keys,
+    last_of_each,
+    missing_number,
+)
+from benzer.storage.postings import PostingPieces, Postings, sorted_lookup, unique_pairs
+
+_PURGE_AT = 1000  # do not rewrite the postings for fewer removed documents than this
+
+
+class MemoryStorage:
+    """A home in memory: nothing is written anywhere, `commit` only ends the reach of `rollback`.
+
+    >>> storage = MemoryStorage("{}")
+    >>> storage.add(["a"], [b"payload"], np.array([[1, 2]], np.uint64)).tolist()
+    [0]
+    >>> rows, numbers = storage.candidates(np.array([[7, 2]], np.uint64))
+    >>> storage.ids(numbers)
+    ['a']
+    """
+
+    def __init__(self, settings: str) -> None:
+        self._settings = settings
+        self._lock = threading.RLock()
+        self._closed = False
+        self._numbers: dict[DocumentId, int] = {}
+        self._documents: dict[int, tuple[DocumentId, bytes]] = {}
+        self._postings = PostingPieces()
+        self._next_number = 0
+        self._removed: dict[int, tuple[DocumentId, bytes] | None] = {}  # those not yet purged
+        self._added: list[int] = []  # since the last commit
+        self._dropped: list[int] = []  # since the last commit, added before it
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
+
+    def settings(self) -> str:
+        """The settings text given at creation."""
+        return self._settings
+
+    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys) -> Numbers:
+        """Add documents; see Storage.add."""
+        ids, payloads, keys = checked_batch(ids, payloads, keys)
+        keep = last_of_each(ids)
+        with self.snapshot():
+            check_room(self._next_number, len(keep))
+            self._drop([ids[position] for position in keep])
+            numbers = np.arange(self._next_number, self._next_number + len(keep))
+            self._next_number += len(keep)
+            for position, number in zip(keep, numbers.tolist(), strict=True):
+                self._numbers[ids[position]] = number
+                self._documents[number] = (ids[position], payloads[position])
+            self._added.extend(numbers.tolist())
+            self._postings.add(Postings.of_documents(keys[keep], numbers))
+            return np.array([self._numbers[document_id] for document_id in ids], np.int64)
+
+    def _drop(self, ids: Sequence[DocumentId]) -> int:
+        count = 0
+        for document_id in ids:
+            number = self._numbers.pop(document_id, None)
+            if number is not None:
+                self._removed[number] = self._documents.pop(number)
+                self._dropped.append(number)
+                count += 1
+        return count
+
+    def remove(self, ids: Sequence[DocumentId]) -> int:
+        """Remove documents; see Storage.remove."""
+        ids = [checked_id(document_id) for document_id in ids]
+        with self.snapshot():
+            return self._drop(ids)
+
+    def candidates(self, keys: Keys) -> Pairs:
+        """(row, number) of the documents that share a key; see Storage.candidates."""
+        wanted, rows = sorted_lookup(checked_keys(keys))
+        with self.snapshot():
+            row, number = unique_pairs(rows, self._postings.find(wanted))
+            if not self._removed:
+                return row, number
+            held = np.fromiter((n not in self._removed for n in number.tolist()), np.bool_, len(number))
+            return row[held], number[held]
+
+    def _document(self, number: int) -> tuple[DocumentId, bytes]:
+        try:
+            return self._documents[number]
+        except KeyError:
+            raise missing_number(number) from None
+
+    def payloads(self, numbers: Sequence[int] | Numbers) -> list[bytes]:
+        """The payloads of documents, in the order asked."""
+        with self.snapshot():
+            return [self._document(int(number))[1] for number in numbers]
+
+    def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
+        """The ids of documents, in the order asked."""
+        with self.snapshot():
+            return [self._document(int(number))[0] for number in numbers]
+
+    def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
+        """The numbers of documents, in the order asked; -1 where an id is not held."""
+        ids = [checked_id(document_id) for document_id in ids]
+        with self.snapshot():
+            return np.array([self._numbers.get(document_id, -1) for document_id in ids], np.int64)
+
+    def contains(self, ids: Sequence[DocumentId]) -> npt.NDArray[np.bool_]:
+        """Which of the ids are held."""
+        return self.numbers(ids) >= 0
+
+    def iterate(self, batch_size: int = 1000) -> Iterator[StoredBatch]:
+        """All documents by number, in batches; see Storage.iterate."""
+        with self.snapshot():
+            numbers = sorted(self._documents)
+        for start in range(0, len(numbers), batch_size):
+            with self.snapshot():
+                held = [number for number in numbers[start : start + batch_size] if number in self._documents]
+                found = [self._documents[number] for number in held]
+            if held:
+                yield StoredBatch(np.array(held, np.int64), [i for i, _ in found], [p for _, p in found])
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Keep other threads out, so that all reads within see one state."""
+        with self._lock:
+            if self._closed:
+                raise StorageError("this storage is closed: open another")
+            yield
+
+    def __len__(self) -> int:
+        with self.snapshot():
+            return len(self._documents)
+
+    def commit(self) -> None:
+        """End the reach of `rollback`, and purge postings once half of the documents they name are gone."""
+        with self.snapshot():
+            for number in self._dropped:
+                self._removed[number] = None
+            self._added, self._dropped = [], []
+            if len(self._removed) > max(_PURGE_AT, len(self._documents)):
+                self._purge()
+
+    def _purge(self) -> None:
+        self._postings.purge(np.array(sorted(self._removed), np.int64))
+        self._removed = {}
+
+    def rollback(self) -> None:
+        """Undo the changes since the last commit; numbers given out since are not used again."""
+        with self.snapshot():
+            for number in reversed(self._added):
+                self._undo_add(number)
+            for number in self._dropped:
+                document = self._removed.get(number)
+                if document is not None:
+                    self._documents[number] = document
+                    self._numbers[document[0]] = number
+                    del self._removed[number]
+            self._added, self._dropped = [], []
+
+    def _undo_add(self, number: int) -> None:
+        document = self._documents.pop(number, None)
+        if document is not None:
+            del self._numbers[document[0]]
+        self._removed[number] = None  # its postings are still there
+
+    def compact(self) -> None:
+        """Commit and purge the postings of all removed documents."""
+        with self.snapshot():
+            self.commit()
+            self._purge()
+
+    def check(self) -> None:
+        """Raise StoreFormatError if ids, documents and postings do not fit together."""
+        with self.snapshot():
+            known = {document_id: number for number, (document_id, _) in self._documents.items()}
+            if known != self._numbers:
+                raise StoreFormatError("ids and documents in memory do not fit together")
+            for piece in self._postings.pieces:
+                for number in np.unique(piece.numbers).tolist():
+                    if number not in self._documents and number not in self._removed:
+                        raise StoreFormatError(f"a posting names document {number}, which is not held")
+
+    def close(self) -> None:
+        """Let go of everything."""
+        with self._lock:
+            self._closed = True
+            self._numbers, self._documents, self._removed = {}, {}, {}
+            self._postings = PostingPieces()
+
+    def info(self) -> dict[str, Any]:
+        """Facts and figures; `bytes` counts payloads and postings, not Python's objects around them."""
+        with self.snapshot():
+            postings = len(self._postings)
+            return {
+                "home": "memory",
+                "documents": len(self._documents),
+                "removed": len(self._removed),
+                "postings": postings,
+                "runs": len(self._postings.pieces),
+                "bytes": 12 * postings + sum(len(payload) for _, payload in self._documents.values()),
+            }

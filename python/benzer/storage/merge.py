@@ -1,0 +1,94 @@
+"""When are runs made and merged? When the delta is full, and when there are too many runs for a search.
+
+Only the newest runs are merged, together with all postings that are not in a run yet. So runs, from old to
+new, always cover ascending document numbers, and a merge that starts at document n purges every removed
+document from n on.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from benzer.storage.base import Numbers
+from benzer.storage.layout import State
+from benzer.storage.postings import NO_POSTINGS, Postings, pieces_to_merge
+from benzer.storage.runs import Limits, Run, delete_run, part_start, read_blocks, write_run
+
+
+def move_to_runs(
+    connection: sqlite3.Connection,
+    state: State,
+    runs: Sequence[Run],
+    fresh: Sequence[Postings],
+    limits: Limits,
+    everything: bool = False,
+) -> list[Run]:
+    """Put the delta and the `fresh` postings into a run, merged with as many of the newest runs as is due.
+
+    With `everything`, all runs are merged into one. Changes `state`, and gives the runs there are afterwards.
+    """
+    new = Postings.merged([piece for piece in (_delta(connection), *fresh) if len(piece.keys)])
+    sizes = [run.postings for run in runs] + [len(new.keys)]
+    count = len(sizes) if everything else pieces_to_merge(sizes, limits.delta_postings)
+    kept, merged = list(runs[: len(runs) - count + 1]), runs[len(runs) - count + 1 :]
+    first = 0 if everything else _first(merged, new, state)
+    removed = _removed_from(connection, first) if state.removed else np.empty(0, np.int64)
+    total = sum(sizes[len(kept) :])
+    parts = max(1, total // limits.block_postings)
+    slices = _merged_slices(connection, merged, new, parts, -(-total // limits.slice_postings), removed)
+    run = write_run(connection, state.next_run, parts, first, slices)
+    state.next_run += 1
+    for old in merged:
+        delete_run(connection, old)
+    connection.execute("DELETE FROM delta")
+    state.delta = 0
+    if len(removed):
+        connection.execute("DELETE FROM removed WHERE number >= ?", (first,))
+        state.removed -= len(removed)
+    return [*kept, run] if run else kept
+
+
+def _delta(connection: sqlite3.Connection) -> Postings:
+    rows = connection.execute("SELECT band_key, number FROM delta").fetchall()
+    if not rows:
+        return NO_POSTINGS
+    table = np.array(rows, np.int64)
+    keys = table[:, 0].copy().view(np.uint64)
+    order = np.argsort(keys, kind="stable")
+    return Postings(keys[order], table[order, 1].astype(np.uint32))
+
+
+def _first(merged: Sequence[Run], new: Postings, state: State) -> int:
+    if merged:
+        return merged[0].first
+    return int(new.numbers.min()) if len(new.numbers) else state.next_number
+
+
+def _removed_from(connection: sqlite3.Connection, first: int) -> Numbers:
+    rows = connection.execute("SELECT number FROM removed WHERE number >= ? ORDER BY number", (first,))
+    return np.array([number for (number,) in rows], np.int64)
+
+
+def _merged_slices(
+    connection: sqlite3.Connection,
+    runs: Sequence[Run],
+    new: Postings,
+    parts: int,
+    slices: int,
+    removed: Numbers,
+) -> Iterator[Postings]:
+    """The postings of `runs` and `new`, merged one slice of the key space at a time to bound the memory."""
+    step = -(-parts // max(1, slices))
+    for start in range(0, parts, step):
+        low, high = part_start(start, parts), part_start(min(start + step, parts), parts)
+        pieces = [_slice_of_run(connection, run, low, high) for run in runs]
+        yield Postings.merged([*pieces, new.between(low, high)]).without(removed)
+
+
+def _slice_of_run(connection: sqlite3.Connection, run: Run, low: int, high: int) -> Postings:
+    first = (low >> 32) * run.parts >> 32
+    last = ((high - 1) >> 32) * run.parts >> 32
+    return read_blocks(connection, run, first, last + 1).between(low, high)

@@ -1,0 +1,152 @@
+"""How are the documents of a bucket found? By postings, (band key, document number), sorted by key.
+
+Sorted arrays cost 12 bytes a posting and are searched many keys at a time. New postings come in small sorted
+pieces beside the big ones; a rule that bounds the number of pieces says when to merge them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from benzer.storage.base import NO_KEY, Keys, Numbers, Pairs
+
+_Small = npt.NDArray[np.uint32]
+
+
+class Postings(NamedTuple):
+    """Postings sorted by key: `keys` uint64[p], `numbers` uint32[p]."""
+
+    keys: Keys
+    numbers: _Small
+
+    @classmethod
+    def of_documents(cls, keys: Keys, numbers: Numbers) -> Postings:
+        """The postings of documents, from their band keys (n × bands) and numbers (n).
+
+        >>> Postings.of_documents(np.array([[9, 3], [3, NO_KEY]], np.uint64), np.array([0, 1]))
+        Postings(keys=array([3, 3, 9], dtype=uint64), numbers=array([0, 1, 0], dtype=uint32))
+        """
+        flat = keys.reshape(-1)
+        owner = np.repeat(numbers.astype(np.uint32), keys.shape[1])
+        held = flat != NO_KEY
+        if not held.all():
+            flat, owner = flat[held], owner[held]
+        order = np.argsort(flat, kind="stable")
+        return cls(flat[order], owner[order])
+
+    @classmethod
+    def merged(cls, pieces: Sequence[Postings]) -> Postings:
+        """One sorted whole of sorted pieces; equal keys keep the order of the pieces."""
+        if len(pieces) == 1:
+            return pieces[0]
+        if not pieces:
+            return NO_POSTINGS
+        keys = np.concatenate([piece.keys for piece in pieces])
+        numbers = np.concatenate([piece.numbers for piece in pieces])
+        order = np.argsort(keys, kind="stable")  # merges the sorted pieces in linear time
+        return cls(keys[order], numbers[order])
+
+    def without(self, removed: Numbers) -> Postings:
+        """The postings of documents that are not in `removed` (sorted)."""
+        if not len(removed) or not len(self.keys):
+            return self
+        numbers = self.numbers.astype(np.int64)
+        place = np.minimum(np.searchsorted(removed, numbers), len(removed) - 1)
+        held = removed[place] != numbers
+        return Postings(self.keys[held], self.numbers[held])
+
+    def between(self, low: int, high: int) -> Postings:
+        """The postings with low <= key < high."""
+        first = int(np.searchsorted(self.keys, np.uint64(low)))
+        last = len(self.keys) if high >= 2**64 else int(np.searchsorted(self.keys, np.uint64(high)))
+        return Postings(self.keys[first:last], self.numbers[first:last])
+
+    def find(self, wanted: Keys) -> Pairs:
+        """Look up keys (sorted, repeats allowed): (position in `wanted`, document number)s."""
+        first = self.keys.searchsorted(wanted)
+        count = self.keys.searchsorted(wanted, "right") - first
+        position = np.repeat(np.arange(len(wanted)), count)
+        if not len(position):
+            return position, position
+        start = np.repeat(first - (np.cumsum(count) - count), count)
+        return position, self.numbers[start + np.arange(len(position))].astype(np.int64)
+
+
+NO_POSTINGS = Postings(np.empty(0, np.uint64), np.empty(0, np.uint32))
+
+
+def pieces_to_merge(sizes: Sequence[int], base: int, limit: int = 6) -> int:
+    """How many of the newest pieces (`sizes` from old to new) to merge into one now; 1 means none.
+
+    There are at most `limit` pieces, one more for each doubling beyond 1,000 pieces of `base`. When there are
+    more, the shortest row of newest pieces is merged that is as large as the piece before it. Compared with
+    the usual merging by eights, a search looks at 5 pieces instead of 7 to 11 on average, and a posting is
+    written 3 to 6 times in its life instead of 2.
+
+    >>> pieces_to_merge([64, 32, 16, 8, 4, 2], base=1)
+    1
+    >>> pieces_to_merge([64, 32, 16, 8, 4, 2, 1], base=1)
+    2
+    >>> pieces_to_merge([64, 32, 16, 9, 4, 3, 1], base=1)
+    3
+    """
+    total = sum(sizes)
+    if len(sizes) <= max(limit, (total // base).bit_length() - 4):
+        return 1
+    merged = sizes[-1]
+    for count in range(2, len(sizes)):
+        merged += sizes[-count]
+        if sizes[-count - 1] > merged:
+            return count
+    return len(sizes)
+
+
+class PostingPieces:
+    """Postings in memory that grow: a few sorted pieces, from old to new."""
+
+    def __init__(self) -> None:
+        self.pieces: list[Postings] = []
+
+    def __len__(self) -> int:
+        return sum(len(piece.keys) for piece in self.pieces)
+
+    def add(self, postings: Postings) -> None:
+        """Take in new postings; costs a merge now and then, a few moves for each posting in its life."""
+        if not len(postings.keys):
+            return
+        self.pieces.append(postings)
+        count = pieces_to_merge([len(piece.keys) for piece in self.pieces], base=16)
+        if count > 1:
+            self.pieces[-count:] = [Postings.merged(self.pieces[-count:])]
+
+    def find(self, wanted: Keys) -> list[Pairs]:
+        """What each piece holds of the keys (sorted); see Postings.find."""
+        return [piece.find(wanted) for piece in self.pieces]
+
+    def purge(self, removed: Numbers) -> None:
+        """Make one piece of all, without the postings of removed documents (sorted numbers)."""
+        self.pieces = [Postings.merged(self.pieces).without(removed)]
+
+
+def sorted_lookup(keys: Keys) -> tuple[Keys, Numbers]:
+    """The keys of some rows (m × bands) in sorted order, and the row each is from; NO_KEY is left out."""
+    flat = keys.reshape(-1)
+    order = np.argsort(flat)
+    flat = flat[order]
+    held = int(np.searchsorted(flat, NO_KEY))
+    return flat[:held], order[:held] // max(1, keys.shape[1])
+
+
+def unique_pairs(rows: Numbers, found: Iterable[Pairs]) -> Pairs:
+    """(row, number) of all that was found, sorted, each once; `rows` is the row of each position."""
+    parts = [(rows[position] << 32) | number for position, number in found if len(position)]
+    if not parts:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    codes = np.sort(np.concatenate(parts))
+    if len(codes) > 1:
+        codes = codes[np.concatenate(([True], codes[1:] != codes[:-1]))]
+    return codes >> 32, codes & 0xFFFFFFFF

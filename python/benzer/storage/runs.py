@@ -1,0 +1,176 @@
+"""How do postings lie in the file? In runs: sorted by key, cut into blocks, never changed once written.
+
+A run of p postings has about p / 290 parts of equal width of the key space, so that two blocks fill a page of
+8 KB and a key needs one block. A block is, little-endian: uint32 checksum, uint32 count, uint64 keys[count],
+uint32 numbers[count]. The checksum is CRC-32 of all that follows it, begun with the part's number.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from benzer.errors import StoreFormatError
+from benzer.storage.base import Keys, Numbers, Pairs
+from benzer.storage.postings import NO_POSTINGS, Postings
+
+_HEAD = struct.Struct("<II")
+_KEYS_AT_ONCE = 4096  # bounds the blocks in memory while many keys are looked up
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When postings move on; the results are the same whatever the limits."""
+
+    delta_postings: int = 16_384  # up to these, small commits go to the delta table
+    pending_postings: int = 2_000_000  # beyond these, a transaction writes a run before it ends
+    block_postings: int = 290
+    slice_postings: int = 262_144  # merged at a time
+    purge_documents: int = 1000  # removed documents are too few to rewrite everything for, below this
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A row of `run`: how many postings, parts and blocks, and the least document number in it."""
+
+    number: int
+    postings: int
+    parts: int
+    blocks: int
+    first: int
+
+
+def load_runs(connection: sqlite3.Connection) -> list[Run]:
+    """All runs, from old to new."""
+    rows = connection.execute("SELECT number, postings, parts, blocks, first FROM run ORDER BY number")
+    return [Run(*row) for row in rows]
+
+
+def _part(keys: Keys, parts: int) -> Numbers:
+    return (((keys >> np.uint64(32)) * np.uint64(parts)) >> np.uint64(32)).astype(np.int64)
+
+
+def part_start(part: int, parts: int) -> int:
+    """The least key of a part; for `part == parts` the end of the key space.
+
+    >>> part_start(0, 3), hex(part_start(1, 3)), part_start(3, 3) == 2**64
+    (0, '0x5555555600000000', True)
+    """
+    return -(-(part << 32) // parts) << 32
+
+
+def _encode(part: int, postings: Postings) -> bytes:
+    count = len(postings.keys).to_bytes(4, "little")
+    body = count + postings.keys.astype("<u8").tobytes() + postings.numbers.astype("<u4").tobytes()
+    return zlib.crc32(body, part).to_bytes(4, "little") + body
+
+
+def _decode(place: int, data: bytes) -> Postings:
+    if len(data) >= _HEAD.size:
+        checksum, count = _HEAD.unpack_from(data)
+        whole = len(data) == _HEAD.size + 12 * count
+        if whole and zlib.crc32(memoryview(data)[4:], place & 0xFFFFFFFF) == checksum:
+            keys = np.frombuffer(data, "<u8", count, _HEAD.size)
+            return Postings(keys, np.frombuffer(data, "<u4", count, _HEAD.size + 8 * count))
+    raise StoreFormatError(
+        f"block {place & 0xFFFFFFFF} of run {place >> 32} is damaged: restore the index file from a copy"
+    )
+
+
+def read_blocks(connection: sqlite3.Connection, run: Run, first: int, last: int) -> Postings:
+    """The postings of the parts first <= part < last of a run."""
+    rows = connection.execute(
+        "SELECT place, data FROM block WHERE place >= ? AND place < ? ORDER BY place",
+        (run.number << 32 | first, run.number << 32 | last),
+    )
+    return _joined([_decode(place, data) for place, data in rows])
+
+
+def _joined(blocks: Sequence[Postings]) -> Postings:
+    if len(blocks) <= 1:
+        return blocks[0] if blocks else NO_POSTINGS
+    keys, numbers = zip(*blocks, strict=True)
+    return Postings(np.concatenate(keys), np.concatenate(numbers))
+
+
+def find_in_runs(connection: sqlite3.Connection, runs: Sequence[Run], wanted: Keys) -> Iterator[Pairs]:
+    """Look up keys (sorted) in all runs: (position in `wanted`, document number) of every posting."""
+    for start in range(0, len(wanted), _KEYS_AT_ONCE):
+        some = wanted[start : start + _KEYS_AT_ONCE]
+        for postings in _blocks_of_keys(connection, runs, some):
+            position, number = postings.find(some)
+            yield position + start, number
+
+
+def _blocks_of_keys(connection: sqlite3.Connection, runs: Sequence[Run], wanted: Keys) -> Iterator[Postings]:
+    """Per run, the blocks in which the keys would be, joined: parts are ranges, so the whole is sorted."""
+    places: list[int] = []
+    for run in runs:
+        base = run.number << 32
+        places.extend(dict.fromkeys([base | part for part in _part(wanted, run.parts).tolist()]))
+    rows = connection.execute(
+        "SELECT place, data FROM json_each(?) AS wanted CROSS JOIN block ON block.place = wanted.value",
+        (str(places),),
+    )
+    for _, of_run in groupby(rows, key=lambda row: row[0] >> 32):
+        yield _joined([_decode(place, data) for place, data in of_run])
+
+
+def write_run(
+    connection: sqlite3.Connection, number: int, parts: int, first: int, slices: Iterable[Postings]
+) -> Run | None:
+    """Write a run from consecutive slices of the key space, each of whole parts; None without postings."""
+    postings = blocks = 0
+    for piece in slices:
+        rows = list(_encoded(number, parts, piece))
+        connection.executemany("INSERT INTO block VALUES (?, ?)", rows)
+        postings += len(piece.keys)
+        blocks += len(rows)
+    if not postings:
+        return None
+    run = Run(number, postings, parts, blocks, first)
+    connection.execute("INSERT INTO run VALUES (?, ?, ?, ?, ?)", (number, postings, parts, blocks, first))
+    return run
+
+
+def _encoded(number: int, parts: int, piece: Postings) -> Iterator[tuple[int, bytes]]:
+    part = _part(piece.keys, parts)
+    starts = np.flatnonzero(np.diff(part, prepend=-1)).tolist()
+    for start, end in zip(starts, [*starts[1:], len(part)], strict=True):
+        here = int(part[start])
+        yield number << 32 | here, _encode(here, Postings(piece.keys[start:end], piece.numbers[start:end]))
+
+
+def delete_run(connection: sqlite3.Connection, run: Run) -> None:
+    """Remove a run and its blocks."""
+    connection.execute("DELETE FROM run WHERE number = ?", (run.number,))
+    connection.execute(
+        "DELETE FROM block WHERE place >= ? AND place < ?", (run.number << 32, (run.number + 1) << 32)
+    )
+
+
+def check_run(connection: sqlite3.Connection, run: Run) -> Iterator[Numbers]:
+    """Read all blocks of a run, raise StoreFormatError at a fault, and give the document numbers in each."""
+    blocks = postings = 0
+    rows = connection.execute(
+        "SELECT place, data FROM block WHERE place >= ? AND place < ? ORDER BY place",
+        (run.number << 32, (run.number + 1) << 32),
+    )
+    for place, data in rows:
+        keys, numbers = _decode(place, data)
+        if (keys[1:] < keys[:-1]).any() or (_part(keys, run.parts) != place & 0xFFFFFFFF).any():
+            raise StoreFormatError(f"run {run.number} is out of order: restore the index file from a copy")
+        blocks += 1
+        postings += len(keys)
+        yield numbers.astype(np.int64)
+    if (blocks, postings) != (run.blocks, run.postings):
+        raise StoreFormatError(
+            f"run {run.number} has {blocks} blocks with {postings} postings instead of {run.blocks} with "
+            f"{run.postings}: restore the index file from a copy"
+        )

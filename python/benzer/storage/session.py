@@ -1,0 +1,198 @@
+"""Who may change the file now, and what does a reader see? One connection, its lock and its transaction."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from benzer.errors import StorageError
+from benzer.storage.layout import State, connect, load_state, save_state, told_errors
+from benzer.storage.merge import move_to_runs
+from benzer.storage.postings import PostingPieces, Postings
+from benzer.storage.runs import Limits, Run, load_runs
+
+
+class Session:
+    """An open index file. Threads take turns; a forked child opens the file anew when it first uses it.
+
+    `state`, `runs` and `pending` hold within `reading` and `changing`: the counts, the runs, and the postings
+    of this transaction that are not in the file yet.
+    """
+
+    def __init__(self, path: Path, settings: str | None, mode: str, timeout: float, limits: Limits) -> None:
+        self.path, self.mode, self.timeout, self.limits = path, mode, timeout, limits
+        self._connection: sqlite3.Connection | None = connect(path, settings, mode, timeout)
+        self._closed = False
+        self._start()
+        _SESSIONS.add(self)
+
+    def _start(self) -> None:
+        self._lock = threading.RLock()
+        self._end()
+        self._used_numbers = 0
+        self.state = State(-1, 0, 0, 0, 0, 0)
+        self.runs: list[Run] = []
+
+    def _end(self) -> None:
+        self.writing = False
+        self.changes = 0
+        self.pending = PostingPieces()
+
+    def after_fork(self) -> None:
+        """Leave the parent's connection alone; its transaction and its locks are not the child's."""
+        if self._connection is not None:
+            _never_free(self._connection)
+            self._connection = None
+        self._start()
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection of this process; only used while the lock is held."""
+        if self._closed:
+            raise StorageError(f"{self.path} is closed: open it again")
+        if self._connection is None:
+            self._connection = connect(self.path, None, self.mode, self.timeout)
+        return self._connection
+
+    def run(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """Execute one statement."""
+        return self.connection.execute(statement, values)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """All reads within see one state; other threads of this process wait, other processes do not."""
+        with self._lock, told_errors(self.path, self.timeout):
+            connection = self.connection
+            if connection.in_transaction:
+                yield
+                return
+            connection.execute("BEGIN")
+            try:
+                self._refresh()
+                yield
+            finally:
+                if connection.in_transaction:
+                    connection.execute("COMMIT")
+
+    def _refresh(self) -> None:
+        state = load_state(self.connection)
+        if state.generation != self.state.generation:
+            self.runs = load_runs(self.connection)
+        self.state = state
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Within the write transaction. A failure within (a full disk, an interrupt) undoes it as a whole."""
+        with self._lock, told_errors(self.path, self.timeout):
+            self._check_allowed()
+            try:
+                if not self.writing:
+                    self._begin()
+                yield
+            except BaseException:
+                self._undo()
+                raise
+
+    def _check_allowed(self) -> None:
+        if self.mode == "read":
+            raise StorageError(f"{self.path} was opened with mode='read': open it with mode='write'")
+        if self.connection.in_transaction and not self.writing:
+            raise StorageError("a snapshot is for reading: make changes outside of it")
+
+    def _begin(self) -> None:
+        self.run("BEGIN IMMEDIATE")
+        self.writing = True
+        self._refresh()
+        self.state.next_number = max(self._used_numbers, self.state.next_number)
+
+    def commit(self) -> None:
+        """Write the changes down, together; returns when they are on the disk."""
+        with self._lock:
+            if self.writing:
+                with self.changing():
+                    self._settle_postings()
+                    self._finish()
+
+    def _settle_postings(self) -> None:
+        purge = self.state.removed > max(self.limits.purge_documents, self.state.documents)
+        if purge or len(self.pending) > self.limits.delta_postings - self.state.delta:
+            self.move_to_runs(everything=purge)
+        else:
+            self._add_to_delta()
+
+    def _add_to_delta(self) -> None:
+        postings = Postings.merged(self.pending.pieces)
+        rows = zip(postings.keys.view(np.int64).tolist(), postings.numbers.tolist(), strict=True)
+        cursor = self.connection.executemany("INSERT OR IGNORE INTO delta VALUES (?, ?)", rows)
+        self.state.delta += max(0, cursor.rowcount)
+
+    def _finish(self) -> None:
+        self.state.generation += 1
+        save_state(self.connection, self.state)
+        self.run("COMMIT")
+        self._end()
+
+    def move_to_runs(self, everything: bool = False) -> None:
+        """Put all postings that are in no run yet into one, merging older runs as is due (or all of them)."""
+        self.runs = move_to_runs(
+            self.connection, self.state, self.runs, self.pending.pieces, self.limits, everything
+        )
+        self.pending = PostingPieces()
+
+    def rollback(self) -> None:
+        """Undo the changes since the last commit."""
+        with self._lock, told_errors(self.path):
+            if self.writing:
+                self._undo()
+
+    def _undo(self) -> None:
+        self._used_numbers = max(self._used_numbers, self.state.next_number)
+        if self._connection is not None and self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        self.state.generation = -1  # so that state and runs are read again
+        self._end()
+
+    def compact(self) -> None:
+        """Commit, merge all runs into one, purge removed documents, and give free space back to the disk."""
+        with self._lock:
+            with self.changing():
+                self.move_to_runs(everything=True)
+                self._finish()
+            with told_errors(self.path, self.timeout):
+                self.run("VACUUM")
+                self.run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def close(self) -> None:
+        """Close the file; changes that were not committed are undone."""
+        with self._lock, told_errors(self.path):
+            if self.writing:
+                self._undo()
+            if self._connection is not None:
+                self._connection.close()
+            self._connection, self._closed = None, True
+
+
+_SESSIONS: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for session in list(_SESSIONS):
+        session.after_fork()
+
+
+def _never_free(connection: sqlite3.Connection) -> None:
+    """Keep an inherited connection for ever: freeing it would roll back in memory shared with the parent."""
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

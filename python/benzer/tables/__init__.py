@@ -1,0 +1,23 @@
+"""How are results put on disk?
+
+| room | answers |
+|---|---|
+| `output` | where results go, whole or not at all: `OutputFolder`, `atomic_write`, `check_destination` |
+| `writing` | how a table is written: `write_table`, `write_summary`, `to_arrow` |
+"""
+
+from __future__ import annotations
+
+from benzer.tables.output import OutputFolder, atomic_write, check_destination
+from benzer.tables.writing import Column, TableFormat, to_arrow, write_summary, write_table
+
+__all__ = [
+    "Column",
+    "OutputFolder",
+    "TableFormat",
+    "atomic_write",
+    "check_destination",
+    "to_arrow",
+    "write_summary",
+    "write_table",
+]

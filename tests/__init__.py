@@ -1,0 +1,1 @@
+"""The tests of Benzer: a plain reference, golden values, properties and stories."""

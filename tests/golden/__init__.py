@@ -1,0 +1,1 @@
+"""Values that never change: worked examples of the literature and pinned vectors."""

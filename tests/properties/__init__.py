@@ -1,0 +1,1 @@
+"""What must hold for every input: native equals reference, estimates, invariance."""

@@ -1,0 +1,90 @@
+"""ARCHITECTURE.md tells the truth: its links lead somewhere, its rooms exist, no room is missing, and no file has outgrown its room."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "python" / "benzer"
+CORE = ROOT / "crates" / "benzer-core" / "src"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
+SOURCES = sorted(
+    path
+    for folder in ("crates", "python", "tests", "tools", "benchmarks", "examples")
+    for path in (ROOT / folder).rglob("*")
+    if path.suffix in {".py", ".rs"} and "data" not in path.parts
+)
+MOST_LINES = 500
+TABLES = {CORE / "text" / "tables.rs"}  # generated: Unicode properties
+BELOW_NATIVE = ["errors", "document", "settings", "registry"]
+
+
+def rooms(folder: Path, suffix: str) -> Iterator[str]:
+    """The names of the modules and packages of a folder."""
+    for path in folder.iterdir():
+        if path.suffix == suffix and path.stem not in {"__init__", "lib"}:
+            yield path.stem
+        elif path.is_dir() and any(path.glob(f"*{suffix}")):
+            yield path.name
+
+
+def links(page: Path) -> list[str]:
+    """The targets of a page's links inside the project, without their anchors."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    found = re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", text)
+    return [link.split("#")[0] for link in found if not re.match(r"[a-z]+:|#", link)]
+
+
+def named_in_architecture() -> set[str]:
+    """What ARCHITECTURE.md names in code marks, by the last part of the path."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    names = re.findall(r"`([\w./-]+)`", text)
+    return {Path(name).stem for name in names}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_to_files_of_the_project(page: Path) -> None:
+    broken = [link for link in links(page) if not (page.parent / link).exists()]
+    assert broken == []
+
+
+def test_every_room_of_the_package_is_named_in_architecture() -> None:
+    assert sorted(set(rooms(PACKAGE, ".py")) - named_in_architecture()) == []
+
+
+def test_every_room_of_the_core_is_named_in_architecture() -> None:
+    assert sorted(set(rooms(CORE, ".rs")) - named_in_architecture()) == []
+
+
+def test_every_path_named_in_architecture_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:[\w.-]+/)+[\w.-]*)`", text)
+    places = [ROOT, PACKAGE, CORE]
+    missing = [path for path in paths if not any((place / path).exists() for place in places)]
+    assert missing == []
+
+
+def test_rooms_below_the_native_core_do_not_import_it() -> None:
+    """The import graph does not see the extension module, so this floor is held here."""
+    importing = [name for name in BELOW_NATIVE if "benzer._native" in imported(PACKAGE / f"{name}.py")]
+    assert importing == []
+
+
+def imported(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    return froms | {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+
+
+def test_no_file_has_outgrown_its_room() -> None:
+    lengths = {path.relative_to(ROOT).as_posix(): line_count(path) for path in SOURCES if path not in TABLES}
+    assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+def line_count(path: Path) -> int:
+    return path.read_text(encoding="utf-8").count("\n")
