@@ -12,6 +12,8 @@ BUILT_FROM := pyproject.toml Cargo.toml Cargo.lock .cargo/config.toml $(shell fi
 # What the shell outside has set up must not leak into the build.
 export VIRTUAL_ENV := $(CURDIR)/.venv
 export PATH := $(CURDIR)/.venv/bin:$(PATH):$(HOME)/.cargo/bin
+export PIP_QUIET := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
 .PHONY: help demo test lint rust-test bench docs docs-check wheel clean
@@ -34,7 +36,7 @@ lint: $(STAMPS)/test ## formatting, lints, types and floors
 	$(BIN)/lint-imports --no-logo
 
 rust-test: $(STAMPS)/test ## the tests of the native core
-	cargo test --locked --quiet --package benzer-core
+	cargo test --locked --quiet --release --package benzer-core
 
 bench: $(STAMPS)/test ## time Benzer beside other libraries (BENCH="..." passes options on)
 	$(BIN)/python -m benchmarks.run $(BENCH)
@@ -58,10 +60,10 @@ $(STAMPS)/venv: tools/setup.sh
 
 $(STAMPS)/run: $(STAMPS)/venv $(BUILT_FROM)
 	@echo "benzer: building the native core; the first time takes a minute or two"
-	$(BIN)/maturin develop --release --locked --quiet
+	@$(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
 $(STAMPS)/test: $(STAMPS)/venv $(BUILT_FROM)
 	@echo "benzer: building the native core; the first time takes a minute or two"
-	$(BIN)/maturin develop --release --locked --quiet --extras test
+	@$(BIN)/maturin develop --release --locked --quiet --extras test
 	@touch $@ $(STAMPS)/run

@@ -1,4 +1,4 @@
-"""Where does each engine live? In its own virtual environment, so that no engine's dependencies change another's.
+"""Where does each engine live? In its own virtual environment, so that none changes another's dependencies.
 
 `python -m benchmarks.environments` makes them all; one that already holds its pins is left as it is.
 Benzer runs in the project's own environment.
@@ -18,7 +18,7 @@ PROJECT = ROOT / ".venv"
 
 
 def python_of(engine: str) -> Path:
-    """The interpreter that runs `engine`; makes its environment when it is missing or its pins have changed."""
+    """The interpreter that runs `engine`; makes its environment when missing or when its pins changed."""
     pins = load_environments().get(engine)
     return _interpreter(PROJECT) if pins is None else _interpreter(_make(engine, pins))
 
@@ -26,7 +26,7 @@ def python_of(engine: str) -> Path:
 def installed(interpreter: Path) -> dict[str, str]:
     """Name -> version of every package in an environment."""
     command = [str(interpreter), "-m", "pip", "--disable-pip-version-check", "list", "--format", "json"]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     return {row["name"]: row["version"] for row in json.loads(run.stdout)} if run.returncode == 0 else {}
 
 

@@ -1,4 +1,4 @@
-"""Adds paragraphs to an index file batch by batch and says after each commit how many are safe; made to be killed."""
+"""Adds paragraphs to an index in batches and says after each commit how many are safe; made to be killed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 import benzer
-
 from benchmarks import paragraphs
 
 

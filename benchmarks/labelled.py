@@ -1,26 +1,35 @@
-"""What is known about a labelled data set? Its documents, its exact pairs and its labels, from a folder of files."""
+"""What is known about a labelled data set? Its documents, its exact pairs and its labels, from a folder."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import lzma
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 Pair = tuple[str, str]
 THRESHOLD = 0.8
-_KINDS = {"truth_jaccard_word3.tsv.gz": "word3", "truth_jaccard_char5.tsv.gz": "char5", "truth_jaccard.tsv.gz": "set"}
-_LABEL_FILES = ("truth_pairs.tsv", "truth_clusters_fulltexts.tsv", "truth_clusters.tsv", "truth_clusters.tsv.gz")
+_KINDS = {
+    "truth_jaccard_word3.tsv.gz": "word3",
+    "truth_jaccard_char5.tsv.gz": "char5",
+    "truth_jaccard.tsv.gz": "set",
+}
+_LABEL_FILES = (
+    "truth_pairs.tsv",
+    "truth_clusters_fulltexts.tsv",
+    "truth_clusters.tsv",
+    "truth_clusters.tsv.gz",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Pairs that people or the set's makers call duplicates; `known` holds the ids that were judged, None for all."""
+    """Pairs that people or the set's makers call duplicates; `known` holds the judged ids, None for all."""
 
     pairs: set[Pair]
     known: set[str] | None
@@ -33,7 +42,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """One set read one way (`kind`): "word3", "char5" or "set"; `threshold` is 0.8 or the truth's floor above it."""
+    """One set read one way, "word3", "char5" or "set"; `threshold` is 0.8 or the truth's floor above it."""
 
     name: str
     kind: str
@@ -107,8 +116,8 @@ def _floor(home: Path, kind: str) -> float:
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
-    opened = partial(gzip.open, mode="rt") if path.suffix == ".gz" else partial(Path.open, mode="r")
-    with opened(path, encoding="utf-8", newline="\n") as lines:
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as binary:
+        lines = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
         for line in lines:
             if not line.startswith("#") and line.strip():
                 yield line.rstrip("\n").split("\t")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine at the start of a measurement; `load` is the 1-minute average, near 0 when nothing else runs."""
+    """The machine at the start of a measurement; `load` is the 1-minute average, near 0 when it is idle."""
 
     date: str
     processor: str
@@ -26,7 +26,8 @@ class Machine:
         """One line for a table's caption."""
         return (
             f"{self.date}, {self.processor}, {self.cores} cores ({self.vector_extensions}), "
-            f"{self.memory_gib:.0f} GiB, {self.system}, Python {self.python}, load {self.load:.1f} at the start"
+            f"{self.memory_gib:.0f} GiB, {self.system}, Python {self.python}, "
+            f"load {self.load:.1f} at the start"
         )
 
     def as_dict(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Where do many short real documents come from? Paragraphs of the labelled text sets, in a fixed random order."""
+"""Where do many short real documents come from? Paragraphs of the labelled text sets, in a fixed order."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Does Benzer find the pairs that it promises? Every labelled or exact set of a data folder, beside its stored truth.
+"""Does Benzer find the pairs that it promises? Every labelled or exact set of a folder, beside its truth.
 
 `python -m benchmarks.recall_table PATH_TO_DATA` writes docs/recall.md. The folder holds one folder per set:
-`docs.jsonl.xz` or `sets.jsonl.xz`, `truth_jaccard*.tsv.gz` (all pairs above a floor, exact), `truth_pairs.tsv` or
-`truth_clusters.tsv` (labels).
+`docs.jsonl.xz` or `sets.jsonl.xz`, `truth_jaccard*.tsv.gz` (all pairs above a floor, exact) and for labels
+`truth_pairs.tsv` or `truth_clusters.tsv`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ import lzma
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
 
 import benzer
-
 from benchmarks import machine, report
 from benchmarks.labelled import DataSet, Pair, data_sets, documents, f1, ordered
 from benchmarks.scenarios import DOCS
@@ -45,7 +43,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One set read one way, over all seeds; `label_f1` of the first seed and of the exact pairs, None without labels."""
+    """One set read one way, over all seeds.
+
+    `label_f1` is that of the pairs found with the first seed, `label_f1_exact` that of the exact pairs; None
+    without labels.
+    """
 
     name: str
     kind: str
@@ -98,7 +100,9 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path)
     parser.add_argument("--only", help="only the set of this name")
     parser.add_argument("--seeds", type=int, default=5, help="every set is run with the seeds 0 to SEEDS-1")
@@ -126,13 +130,15 @@ def measure(data: DataSet, seeds: range, threads: int) -> Row:
                 threads=threads,
             )
             taken = time.perf_counter() - start
-            found = {ordered(left, right): value for left, right, value in result.expanded_pairs()}
-            runs.append(_run(found, truth, taken, result.counts.candidates))
-            count, empty = result.counts.read, result.counts.empty
+            found = {ordered(str(a), str(b)): similarity for a, b, similarity in result.expanded_pairs()}
+            runs.append(_run(found, truth, taken, result.counts["candidates"]))
+            count, empty = result.counts["documents"], result.counts["empty"]
             if labels is not None and label_f1 is None:
                 label_f1 = f1(labels.restrict(found), labels.pairs)
     exact_f1 = f1(labels.restrict(truth), labels.pairs) if labels is not None else None
-    return Row(data.name, data.kind, count, empty, data.threshold, len(truth), tuple(runs), label_f1, exact_f1)
+    return Row(
+        data.name, data.kind, count, empty, data.threshold, len(truth), tuple(runs), label_f1, exact_f1
+    )
 
 
 def _source(data: DataSet, folder: Path) -> Path | list[benzer.Document]:
@@ -182,27 +188,36 @@ _COLUMNS = (
 def markdown(rows: list[Row], here: machine.Machine, seeds: int, threads: int) -> str:
     """The generated section of docs/recall.md."""
     caption = (
-        f"Pairs with exact Jaccard similarity at or above the threshold, found by `find_duplicates(recall={RECALL})` with the "
-        f"truth files' own shingles, over {seeds} seeds. Precision counts a found pair as false when the truth lacks it; the "
-        "greatest difference is between Benzer's similarity and the truth's, which has six decimals. Label F1 compares the "
-        "found pairs at this threshold with the set's human or constructed labels; the last column is what the exact pairs "
+        "Pairs with exact Jaccard similarity at or above the threshold, found by "
+        f"`find_duplicates(recall={RECALL})` with the truth files' own shingles, over {seeds} seeds. "
+        "Precision counts a found pair as false when the truth lacks it; the greatest difference is between "
+        "Benzer's similarity and the truth's, which has six decimals. Label F1 compares the found pairs at "
+        "this threshold with the set's human or constructed labels; the last column is what the exact pairs "
         "reach at the same threshold. Candidates and seconds are means over the seeds."
     )
     threads_said = "all cores" if threads == 0 else f"{threads} threads"
-    command = f"Command: `python -m benchmarks.recall_table PATH_TO_DATA`, {threads_said}. Machine: {here.sentence()}."
-    version = f"Benzer {benzer.__version__}."
-    return "\n\n".join([caption, report.table(_COLUMNS, map(_cells, rows)), f"{command} {version}"])
+    command = f"Command: `python -m benchmarks.recall_table PATH_TO_DATA`, {threads_said}."
+    measured = f"{command} Machine: {here.sentence()}. Benzer {benzer.__version__}."
+    return "\n\n".join([caption, report.table(_COLUMNS, map(_cells, rows)), measured])
 
 
-def _cells(row: Row) -> Iterator[object]:
-    yield from (row.name, SHINGLES[row.kind], f"{row.documents:,}", row.empty, row.threshold, f"{row.true_pairs:,}")
-    yield report.share(row.least_recall)
-    yield report.share(mean(run.recall for run in row.runs))
-    yield report.share(row.least_precision)
-    yield f"{max(run.greatest_difference for run in row.runs):.1e}"
-    yield f"{mean(run.candidates for run in row.runs):,.0f}"
-    yield report.seconds(mean(run.seconds for run in row.runs))
-    yield from (None if value is None else f"{value:.3f}" for value in (row.label_f1, row.label_f1_exact))
+def _cells(row: Row) -> list[object]:
+    return [
+        row.name,
+        SHINGLES[row.kind],
+        f"{row.documents:,}",
+        row.empty,
+        row.threshold,
+        f"{row.true_pairs:,}",
+        report.share(row.least_recall),
+        report.share(mean(run.recall for run in row.runs)),
+        report.share(row.least_precision),
+        f"{max(run.greatest_difference for run in row.runs):.1e}",
+        f"{mean(run.candidates for run in row.runs):,.0f}",
+        report.seconds(mean(run.seconds for run in row.runs)),
+        None if row.label_f1 is None else f"{row.label_f1:.3f}",
+        None if row.label_f1_exact is None else f"{row.label_f1_exact:.3f}",
+    ]
 
 
 if __name__ == "__main__":

@@ -47,6 +47,11 @@ class Measurement:
     def median_seconds(self) -> float | None:
         return median(self.seconds) if self.seconds else None
 
+    def progress(self) -> str:
+        """One line for whoever waits."""
+        last = self.failure or f"{self.seconds[-1]:.3f} s"
+        return f"{self.engine}, threads {self.threads}, run {len(self.seconds)}: {last}"
+
     def record(self) -> dict[str, object]:
         """For the JSON record: everything but the documents and pairs themselves."""
         return {
@@ -84,7 +89,9 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("scenario", nargs="?", default="corpus", help="a name in scenarios.toml")
     parser.add_argument("--data", type=Path, default=DATA, help="where `python -m benchmarks.corpus` wrote")
     parser.add_argument("--engines", help="only these, separated by commas")
@@ -95,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The files of one corpus and what `NAME.json` says about them."""
+    """The files of one corpus and what `NAME.json` says about them; `load` builds them when missing."""
 
     jsonl: Path
     truth: Path
@@ -104,20 +111,21 @@ class Corpus:
     @classmethod
     def load(cls, folder: Path, name: str) -> Corpus:
         facts = folder / f"{name}.json"
-        if not facts.exists():
-            raise SystemExit(f"{facts} is missing: build the corpora with `python -m benchmarks.corpus`")
+        if not facts.exists():  # downloads and takes some minutes, once
+            build = [str(python_of("tools")), "-m", "benchmarks.corpus", "--data", str(folder.absolute())]
+            subprocess.run(build, cwd=ROOT, check=True)
         return cls(folder / f"{name}.jsonl", folder / f"{name}.truth.parquet", json.loads(facts.read_text()))
 
 
 def measure(scenario: Scenario, jsonl: Path) -> list[Measurement]:
-    """Runs everything, one process at a time; the file is read once before, so that no engine waits for the disk."""
+    """Runs everything, one process at a time; the file is read once before, so that nobody waits for it."""
     _warm(jsonl)
     measurements = list(_planned(scenario))
     for repetition in range(scenario.repetitions):
         for measurement in measurements:
             if measurement.wants_another(repetition, scenario.once_above):
                 _run_once(measurement, scenario, jsonl)
-                print(measurement.engine, measurement.threads, measurement.seconds, measurement.failure or "", flush=True)
+                print(measurement.progress(), flush=True)
     return measurements
 
 
@@ -151,7 +159,15 @@ def _run_process(engine: str, task: Task, output: Path, time_limit: float) -> st
     command = [str(python_of(engine)), "-m", "benchmarks.peer_process", *arguments]
     environment = os.environ | dict.fromkeys(_THREAD_VARIABLES, str(task.threads))
     try:
-        run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=time_limit)
+        run = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=time_limit,
+        )
     except subprocess.TimeoutExpired:
         return f"over {time_limit:.0f} s"
     return None if run.returncode == 0 else (run.stderr.strip().splitlines() or ["no message"])[-1]
@@ -178,21 +194,25 @@ def score(measurements: list[Measurement], truth: Truth, jsonl: Path) -> None:
             measurement.pairs = truth.score_pairs(answer["pairs"], jsonl)
 
 
-def markdown(scenario: Scenario, corpus: Corpus, here: machine.Machine, measurements: list[Measurement]) -> str:
+def markdown(
+    scenario: Scenario, corpus: Corpus, here: machine.Machine, measurements: list[Measurement]
+) -> str:
     """The generated section of docs/benchmarks.md."""
     facts = corpus.facts
     caption = (
-        f"{facts['documents']:,} documents, {facts['jsonl_bytes'] / 1e6:.1f} MB of JSONL, {facts['planted_pairs']:,} planted "
-        f"pairs of known exact similarity. Which documents are near-duplicates at Jaccard ≥ {scenario.threshold} of word "
-        f"5-shingles? Peers: {scenario.num_hashes} hashes, {scenario.bands} bands of {scenario.rows} rows, unverified; Benzer: "
-        f"recall={scenario.recall}, every pair verified. Seconds from opening the file to the answer, imports not counted, "
-        f"median of up to {scenario.repetitions} interleaved runs, each in a fresh process, page cache warm. "
-        f"Recall and precision of the flagged documents against plain Python."
+        f"{facts['documents']:,} documents, {facts['jsonl_bytes'] / 1e6:.1f} MB of JSONL, "
+        f"{facts['planted_pairs']:,} planted pairs of known exact similarity. Which documents are "
+        f"near-duplicates at Jaccard ≥ {scenario.threshold} of word 5-shingles? Peers: {scenario.num_hashes} "
+        f"hashes, {scenario.bands} bands of {scenario.rows} rows, unverified; Benzer: "
+        f"recall={scenario.recall}, every pair verified. Seconds from opening the file to the answer, "
+        f"imports not counted, median of up to {scenario.repetitions} interleaved runs, each in a fresh "
+        "process, page cache warm. Recall and precision of the flagged documents against plain Python."
     )
     reference = {item.engine: item.median_seconds() for item in measurements if item.threads == 1}
     rows = [_row(item, facts, reference) for item in measurements]
     speed = report.table(_COLUMNS, rows)
-    parts = [f"## {scenario.name}", caption, speed, _level_table(measurements), *_pair_sentences(measurements)]
+    answers = [_level_table(measurements), *_pair_sentences(measurements)]
+    parts = [f"## {scenario.name}", caption, speed, *answers]
     command = f"Command: `python -m benchmarks.run {scenario.name}`. Machine: {here.sentence()}."
     return "\n\n".join(part for part in [*parts, command, _versions(scenario)] if part)
 
@@ -248,10 +268,10 @@ def _pair_sentences(measurements: list[Measurement]) -> Iterator[str]:
     for item in measurements:
         if item.pairs and item.threads == 1:
             yield (
-                f"Pairs of {item.engine}: {len(item.answer['pairs']):,}, recall {report.share(item.pairs.recall)}, precision "
-                f"{report.share(item.pairs.precision)}, greatest difference from the exact similarity "
-                f"{item.pairs.greatest_difference:.1e}; {item.pairs.unplanted} of them were not planted and checked from "
-                "their texts."
+                f"Pairs of {item.engine}: {len(item.answer['pairs']):,}, recall "
+                f"{report.share(item.pairs.recall)}, precision {report.share(item.pairs.precision)}, "
+                f"greatest difference from the exact similarity {item.pairs.greatest_difference:.1e}; "
+                f"{item.pairs.unplanted} of them were not planted and were checked from their texts."
             )
 
 
@@ -260,7 +280,8 @@ def _engine_versions(scenario: Scenario) -> dict[str, str]:
 
 
 def _versions(scenario: Scenario) -> str:
-    return "Versions: " + ", ".join(f"{name} {number}" for name, number in _engine_versions(scenario).items()) + "."
+    named = (f"{name} {number}" for name, number in _engine_versions(scenario).items())
+    return f"Versions: {', '.join(named)}."
 
 
 def _record(

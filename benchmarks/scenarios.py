@@ -22,7 +22,7 @@ DOCS = ROOT / "docs"
 
 @dataclass(frozen=True, slots=True)
 class CorpusPlan:
-    """How the corpus is made; lengths in characters, `planted` maps the similarity aimed at to a share of documents."""
+    """How the corpus is made; lengths in characters; `planted`: similarity -> share of documents."""
 
     packages: tuple[str, ...]
     median_length: float

@@ -12,13 +12,19 @@ import pyarrow.parquet as pq
 
 from benchmarks.corpus.planted import jaccard, shingles
 
-LEVELS = (("1.0", 1.0, 2.0), (".95-1", 0.95, 1.0), (".9-.95", 0.9, 0.95), (".8-.9", 0.8, 0.9), (".7-.8", 0.7, 0.8))
+LEVELS = (
+    ("1.0", 1.0, 2.0),
+    (".95-1", 0.95, 1.0),
+    (".9-.95", 0.9, 0.95),
+    (".8-.9", 0.8, 0.9),
+    (".7-.8", 0.7, 0.8),
+)
 _Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class FlagScore:
-    """Scores of flagged documents; `by_level` is the share found of planted pairs that stand alone, by similarity."""
+    """Scores of flagged documents; `by_level` is the share found of lone planted pairs, by similarity."""
 
     recall: float
     precision: float
@@ -42,7 +48,7 @@ class PairScore:
 
 @dataclass(frozen=True)
 class Truth:
-    """Exact similarity of all pairs within planted clusters; other pairs of the corpus are below the threshold."""
+    """Exact similarity of all pairs within planted clusters; other pairs are below the threshold."""
 
     similarity: dict[_Pair, float]
     threshold: float
@@ -51,8 +57,10 @@ class Truth:
     @classmethod
     def load(cls, path: Path, threshold: float) -> Truth:
         columns = pq.read_table(path).to_pydict()
-        similarity = dict(zip(map(_ordered, columns["left"], columns["right"]), columns["jaccard"]))
-        return cls(similarity, threshold, _roots(pair for pair, value in similarity.items() if value >= threshold))
+        pairs = map(_ordered, columns["left"], columns["right"])
+        similarity = dict(zip(pairs, columns["jaccard"], strict=True))
+        similar = (pair for pair, value in similarity.items() if value >= threshold)
+        return cls(similarity, threshold, _roots(similar))
 
     def true_pairs(self) -> set[_Pair]:
         return {pair for pair, value in self.similarity.items() if value >= self.threshold}
@@ -72,7 +80,7 @@ class Truth:
         found = {_ordered(left, right): value for left, right, value in pairs}
         exact = {pair: self.similarity[pair] for pair in found if pair in self.similarity}
         unplanted = [pair for pair in found if pair not in exact]
-        exact |= dict(zip(unplanted, exact_similarities(unplanted, texts)))
+        exact |= dict(zip(unplanted, exact_similarities(unplanted, texts), strict=True))
         true = sum(value >= self.threshold for value in exact.values())
         wanted = self.true_pairs()
         return PairScore(
@@ -84,9 +92,11 @@ class Truth:
         )
 
     def _lone_pairs(self) -> Iterator[tuple[_Pair, float]]:
-        """Planted clusters of exactly two documents: whether such a pair was found is the same question for all."""
+        """Planted clusters of exactly two documents: found or not is the same question for every engine."""
         seen = Counter(document for pair in self.similarity for document in pair)
-        return ((pair, value) for pair, value in self.similarity.items() if seen[pair[0]] == seen[pair[1]] == 1)
+        for pair, value in self.similarity.items():
+            if seen[pair[0]] == seen[pair[1]] == 1:
+                yield pair, value
 
 
 def exact_similarities(pairs: Sequence[_Pair], texts: Path) -> list[float]:
@@ -95,11 +105,14 @@ def exact_similarities(pairs: Sequence[_Pair], texts: Path) -> list[float]:
     if not wanted:
         return []
     with texts.open("rb") as lines:
-        sets = {number: shingles(json.loads(line)["text"]) for number, line in enumerate(lines) if number in wanted}
+        chosen = ((number, json.loads(line)["text"]) for number, line in enumerate(lines) if number in wanted)
+        sets = {number: shingles(text) for number, text in chosen}
     return [jaccard(sets[left], sets[right]) for left, right in pairs]
 
 
-def _found_by_level(pairs: Iterable[tuple[_Pair, float]], is_found: Callable[[_Pair], bool]) -> dict[str, float]:
+def _found_by_level(
+    pairs: Iterable[tuple[_Pair, float]], is_found: Callable[[_Pair], bool]
+) -> dict[str, float]:
     known = list(pairs)
     shares = {}
     for name, low, high in LEVELS:

@@ -49,6 +49,6 @@ make_environment() {
 python=$(find_python)
 check_rust
 check_compiler
-echo "benzer: making .venv with $("$python" --version)"
 make_environment "$python"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2'
+echo "benzer: made .venv with $("$python" --version)"
+.venv/bin/python -m pip install --quiet 'maturin>=1.9.4,<2'

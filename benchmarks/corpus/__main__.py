@@ -17,6 +17,7 @@ from benchmarks.corpus import packages, planted, text
 from benchmarks.corpus.documents import Cutter, unshared
 from benchmarks.scenarios import DATA, CorpusPlan, load_corpus_plan
 
+_LEVELS = (0.5, 0.7, 0.8, 0.9, 1.0)
 log = logging.getLogger("benchmarks.corpus")
 
 
@@ -39,11 +40,13 @@ def build(plan: CorpusPlan, folder: Path) -> None:
     size = sum(len(document.encode()) for document in base)
     log.info("%d base documents, %.1f MB", len(base), size / 1e6)
     if size < plan.minimum_bytes * _base_share(plan):
-        raise SystemExit(f"{size / 1e6:.0f} MB of base text are too few for {plan.minimum_bytes / 1e6:.0f} MB: add packages")
+        wanted = plan.minimum_bytes / 1e6
+        raise SystemExit(f"{size / 1e6:.0f} MB of base text are too few for {wanted:.0f} MB: add packages")
     versions = packages.versions(plan.packages, folder)
     write(planted.plant(base, plan.planted, plan.seed), folder, "corpus", versions)
     sample = random.Random(plan.seed).sample(base, round(plan.small_documents * _base_share(plan)))
     write(planted.plant(sample, plan.planted, plan.seed + 1), folder, "small", versions)
+    packages.discard_unpacked(folder)
 
 
 def _base_share(plan: CorpusPlan) -> float:
@@ -55,7 +58,9 @@ def base_documents(plan: CorpusPlan, folder: Path) -> list[str]:
     rng = random.Random(plan.seed)
     found = packages.fetch(plan.packages, folder)
     cutter = Cutter(rng, plan.median_length, plan.length_sigma)
-    documents = [document for name, unpacked in found.items() for document in _of_package(name, unpacked, cutter, plan)]
+    documents: list[str] = []
+    for name, unpacked in found.items():
+        documents += _of_package(name, unpacked, cutter, plan)
     rng.shuffle(documents)
     log.info("%d documents before the filter", len(documents))
     return [documents[position] for position in unshared(documents, plan.shared_limit)]
@@ -76,8 +81,10 @@ def write(corpus: planted.PlantedCorpus, folder: Path, name: str, versions: dict
     """NAME.jsonl, NAME.parquet, NAME.truth.parquet, and last NAME.json, which says what they are."""
     ids = list(range(len(corpus.texts)))
     digest = _write_jsonl(corpus.texts, folder / f"{name}.jsonl")
-    pq.write_table(pa.table({"id": ids, "text": corpus.texts}), folder / f"{name}.parquet", row_group_size=20_000)
-    left, right, similarity = zip(*planted.exact_pairs(corpus))
+    pq.write_table(
+        pa.table({"id": ids, "text": corpus.texts}), folder / f"{name}.parquet", row_group_size=20_000
+    )
+    left, right, similarity = zip(*planted.exact_pairs(corpus), strict=True)
     truth = pa.table({"left": left, "right": right, "jaccard": similarity})
     pq.write_table(truth, folder / f"{name}.truth.parquet")
     facts = {
@@ -86,7 +93,7 @@ def write(corpus: planted.PlantedCorpus, folder: Path, name: str, versions: dict
         "text_bytes": sum(len(document.encode()) for document in corpus.texts),
         "planted_clusters": len(corpus.clusters),
         "planted_pairs": len(left),
-        "pairs_from": {str(level): sum(value >= level for value in similarity) for level in (0.5, 0.7, 0.8, 0.9, 1.0)},
+        "pairs_from": {str(level): sum(value >= level for value in similarity) for level in _LEVELS},
         "sha256": digest,
         "packages": versions,
     }

@@ -52,14 +52,14 @@ class Cutter:
 
 
 def _readable(text: str) -> Iterator[str]:
-    """The text itself when it is long enough and mostly letters, else nothing (tables of numbers, indexes)."""
+    """The text itself when it is long enough and mostly letters, else nothing (tables of numbers)."""
     head = text[:500]
     if len(text) >= SHORTEST and sum(map(str.isalpha, head)) > 0.5 * len(head) and len(text.split()) >= 50:
         yield text
 
 
 def unshared(texts: Sequence[str], limit: float, table_bits: int = 32) -> list[int]:
-    """Positions of the texts that share at most `limit` of their word 5-shingles with the kept texts before them.
+    """Positions of the texts that share at most `limit` of their word 5-shingles with kept texts before them.
 
     A table of 2^table_bits bits remembers the shingles; with 50 million of them about 1 % of the answers are
     false alarms, which makes the filter slightly stricter, never laxer. Costs about 0.3 ms per text.

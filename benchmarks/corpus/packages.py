@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 def fetch(packages: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Unpack each package under `folder/unpacked`; returns package name -> its folder, without the missing ones."""
+    """Unpacks each package under `folder/unpacked`; returns name -> its folder, without the missing ones."""
     archives, unpacked = folder / "packages", folder / "unpacked"
     archives.mkdir(parents=True, exist_ok=True)
     found = {}
@@ -29,7 +30,8 @@ def _archive(name: str, archives: Path) -> Path | None:
     if (present := _newest(name, archives)) is not None:
         return present
     log.info("downloading %s", name)
-    run = subprocess.run(["apt-get", "download", name], cwd=archives, capture_output=True, text=True)
+    command = ["apt-get", "download", name]
+    run = subprocess.run(command, cwd=archives, capture_output=True, text=True, check=False)
     return _newest(name, archives) if run.returncode == 0 else None
 
 
@@ -46,6 +48,11 @@ def _unpack(archive: Path, target: Path) -> Path:
     return target
 
 
+def discard_unpacked(folder: Path) -> None:
+    """Removes the unpacked files (some 200,000); the downloaded packages stay."""
+    shutil.rmtree(folder / "unpacked")
+
+
 def versions(packages: Iterable[str], folder: Path) -> dict[str, str]:
     """Version of each downloaded package, read from the name of its file."""
     archives = ((name, _newest(name, folder / "packages")) for name in packages)
@@ -55,6 +62,6 @@ def versions(packages: Iterable[str], folder: Path) -> dict[str, str]:
 def files(folder: Path, suffixes: frozenset[str], largest: int = 4_000_000) -> Iterator[Path]:
     """Regular files of one unpacked package in a fixed order, without very small and very large ones."""
     for path in sorted(folder.rglob("*")):
-        if path.suffix in suffixes and not path.is_symlink() and path.is_file():
-            if 400 <= path.stat().st_size <= largest:
-                yield path
+        regular = path.suffix in suffixes and not path.is_symlink() and path.is_file()
+        if regular and 400 <= path.stat().st_size <= largest:
+            yield path

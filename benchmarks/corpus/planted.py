@@ -11,7 +11,7 @@ from itertools import combinations
 from benchmarks.corpus.documents import SHINGLE_SIZE, TOKEN
 
 _LARGEST_CLUSTER = 8
-_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)  # ASCII only: lower() undoes it exactly
+_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)  # ASCII: lower() undoes it exactly
 _CLUSTER_SHARE = 0.15  # of the copied documents get more than one copy
 
 
@@ -35,16 +35,18 @@ class Editor:
         """A copy whose expected Jaccard similarity of word 5-shingles with `text` is about `similarity`."""
         if similarity >= 1.0:
             return self._same_words(text)
-        surviving = 2 * similarity / (1 + similarity)  # share of shingles untouched, from the definition of Jaccard
+        surviving = 2 * similarity / (1 + similarity)  # of the shingles, by the definition of Jaccard
         rate = 1 - surviving ** (1 / SHINGLE_SIZE)
-        return TOKEN.sub(lambda match: self._edit(match.group()) if self.rng.random() < rate else match.group(), text)
+        return TOKEN.sub(lambda match: self._edit(match.group(), rate), text)
 
     def _same_words(self, text: str) -> str:
         """Every other time the text itself, else the same words in other lines and other letter case."""
         self._same += 1
         return text if self._same % 2 else "  ".join(text.split()).translate(_UPPER) + " ."
 
-    def _edit(self, word: str) -> str:
+    def _edit(self, word: str, rate: float) -> str:
+        if self.rng.random() >= rate:
+            return word
         choice = self.rng.random()
         other = self.rng.choice(self.vocabulary)
         return other if choice < 0.6 else "" if choice < 0.8 else f"{word} {other}"
@@ -84,7 +86,7 @@ def _shuffled(texts: list[str], origins: list[int], rng: random.Random) -> Plant
 
 
 def shingles(text: str) -> frozenset[str]:
-    """The set the benchmark compares: word 5-shingles of `[^\\W_]+` in the lower-cased text; short texts give one.
+    """The set the benchmark compares: word 5-shingles of `[^\\W_]+` in lower case; a short text gives one.
 
     >>> sorted(shingles("Five_words, in ONE shingle"))
     ['five words in one shingle']
@@ -92,7 +94,7 @@ def shingles(text: str) -> frozenset[str]:
     tokens = TOKEN.findall(text.lower())
     if len(tokens) < SHINGLE_SIZE:
         return frozenset([" ".join(tokens)] if tokens else [])
-    return frozenset(map(" ".join, zip(*(tokens[start:] for start in range(SHINGLE_SIZE)))))
+    return frozenset(map(" ".join, zip(*(tokens[start:] for start in range(SHINGLE_SIZE)), strict=False)))
 
 
 def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
@@ -103,7 +105,7 @@ def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def exact_pairs(corpus: PlantedCorpus) -> Iterator[tuple[int, int, float]]:
-    """Every pair within a cluster with its exact Jaccard similarity, in plain Python: no code of any engine."""
+    """Every pair within a cluster with its exact Jaccard similarity, in plain Python, by no engine's code."""
     for cluster in corpus.clusters:
         sets = [(position, shingles(corpus.texts[position])) for position in cluster]
         for (left, left_set), (right, right_set) in combinations(sets, 2):

@@ -1,4 +1,4 @@
-"""Which engines are compared? One file each; a new one is a new file, a line here, and its pins in scenarios.toml."""
+"""Which engines are compared? A new one is a new file, a line here, and its pins in scenarios.toml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is an engine asked, and what does it answer? Standard library only: every environment must be able to import it."""
+"""What is an engine asked, and what does it answer? Standard library only: every environment imports this."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TOKEN = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A JSONL file with `id` (0, 1, 2, ...) and `text`, and the settings; `recall` is for engines that take it."""
+    """A JSONL file with `id` (0, 1, 2, ...) and `text`, and settings; `recall` for engines that take it."""
 
     path: str
     threshold: float
@@ -27,8 +27,9 @@ class Task:
 class Answer:
     """What an engine found.
 
-    `flagged` holds document ids. With `flags="removed"` they are the documents to remove, one of each cluster stays;
-    with "any" every document that has a near-duplicate is flagged. `pairs` are verified pairs, None without any.
+    `flagged` holds document ids. With `flags="removed"` they are the documents to remove, one of each cluster
+    stays; with "any" every document that has a near-duplicate is flagged. `pairs` are verified pairs; None
+    means that the engine verifies nothing.
     """
 
     documents: int
@@ -52,7 +53,7 @@ class Clock:
 
 
 def shingles(text: str) -> list[str]:
-    """Word 5-shingles with repeats, the fastest way found in plain Python; a shorter text gives one, of all its words.
+    """Word 5-shingles with repeats, the fastest way in plain Python; a shorter text gives one of all words.
 
     >>> shingles("To be or not to be")
     ['to be or not to', 'be or not to be']
@@ -60,4 +61,4 @@ def shingles(text: str) -> list[str]:
     words = TOKEN.findall(text.lower())
     if len(words) < 5:
         return [" ".join(words)] if words else []
-    return list(map(" ".join, zip(words, words[1:], words[2:], words[3:], words[4:])))
+    return list(map(" ".join, zip(words, words[1:], words[2:], words[3:], words[4:], strict=False)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import orjson
 
 from benchmarks.peers.base import Answer, Clock, Task
@@ -9,7 +11,7 @@ from benchmarks.peers.base import Answer, Clock, Task
 
 def read_texts(path: str) -> list[str]:
     """The texts of a JSONL file, as every Python-level engine has to read them."""
-    with open(path, "rb") as lines:
+    with Path(path).open("rb") as lines:
         return [orjson.loads(line)["text"] for line in lines]
 
 

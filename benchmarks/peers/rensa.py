@@ -1,4 +1,4 @@
-"""rensa with its full R-MinHash (not its sampling "rho" mode) and its one-shot LSH over the signature matrix."""
+"""rensa with its full R-MinHash (not its sampling "rho" mode) and its one-shot LSH over all signatures."""
 
 from __future__ import annotations
 

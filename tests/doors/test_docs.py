@@ -37,7 +37,9 @@ class Block:
 
 def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
-    return [Block(found[1], found[2], text.count("\n", 0, found.start()) + 2) for found in BLOCK.finditer(text)]
+    return [
+        Block(found[1], found[2], text.count("\n", 0, found.start()) + 2) for found in BLOCK.finditer(text)
+    ]
 
 
 def python_failures(block: Block, page: Path, names: dict[str, Any]) -> str:
@@ -71,7 +73,9 @@ def console_failures(block: Block, folder: Path) -> str:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", check=False,
         )  # fmt: skip
         if not doctest.OutputChecker().check_output(expected, ran.stdout, FLAGS):
-            report += f"$ {command}\nexpected:\n{expected}\ngot (exit status {ran.returncode}):\n{ran.stdout}\n"
+            report += (
+                f"$ {command}\nexpected:\n{expected}\ngot (exit status {ran.returncode}):\n{ran.stdout}\n"
+            )
     return report
 
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from benzer.bands import Bands
 
+from benzer.bands import Bands
 from benzer.errors import SettingsError
 from tests.reference import bands as reference
 from tests.reference.minhash import EMPTY
@@ -196,3 +196,27 @@ def test_with_rows_makes_as_many_bands_as_fit(rows: int, num_hashes: int, bands:
 def test_more_rows_than_values_are_refused() -> None:
     with pytest.raises(SettingsError, match="129"):
         Bands.with_rows(129, 128)
+
+
+def test_pick_bands_refuses_a_threshold_that_leaves_bands_without_a_row() -> None:
+    assert reference.pick_bands(0.005, 100) > 100
+    with pytest.raises(SettingsError, match=r"0\.005"):
+        Bands.by_rule("pick_bands", 0.005, 100)
+
+
+@pytest.mark.parametrize("rule", ["pick_bands", "inverse_root", "area"])
+@pytest.mark.parametrize("threshold", [0.0, -1.0, 1.4, math.nan])
+def test_the_rules_refuse_a_threshold_outside_its_range(rule: str, threshold: float) -> None:
+    with pytest.raises(SettingsError, match=f"threshold .*{threshold}"):
+        Bands.by_rule(rule, threshold, 128)
+
+
+@pytest.mark.parametrize("similarity", [-0.1, 1.1, math.nan])
+def test_a_similarity_outside_its_range_is_told(similarity: float) -> None:
+    with pytest.raises(SettingsError, match=f"similarity .*{similarity}"):
+        Bands(9, 4).probability(similarity)
+
+
+def test_keys_refuse_signatures_that_are_too_short() -> None:
+    with pytest.raises(SettingsError, match=r"36.*35|35.*36"):
+        Bands(9, 4).keys(np.zeros((2, 35), dtype=np.uint32))

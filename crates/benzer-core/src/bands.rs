@@ -75,11 +75,7 @@ mod tests {
                 let expected: Vec<u64> = (0..bands)
                     .map(|band| plain_key(band as u128, field.into(), &signature[band * rows..][..rows]))
                     .collect();
-                assert_eq!(
-                    keys(&signature, bands, rows, field),
-                    expected,
-                    "{bands} x {rows}, field {field}"
-                );
+                assert_eq!(keys(&signature, bands, rows, field), expected, "{bands} x {rows}, field {field}");
             }
         }
     }
@@ -96,11 +92,7 @@ mod tests {
     #[test]
     fn an_empty_signature_is_never_a_candidate() {
         assert_eq!(keys(&[EMPTY; 6], 3, 2, 4), [NO_KEY; 3]);
-        assert!(
-            keys(&[5, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY], 3, 2, 4)
-                .iter()
-                .all(|&key| key != NO_KEY)
-        );
+        assert!(keys(&[5, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY], 3, 2, 4).iter().all(|&key| key != NO_KEY));
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub struct Corpus {
     texts: Vec<bool>,
 }
 
-/// Rows read, documents, and the malformed rows with their reasons.
-type Report = (u64, u64, Vec<(u64, String)>);
+/// Rows read (blank lines are none), and the malformed rows with their reasons.
+type Report = (u64, Vec<(u64, String)>);
 type SketchArrays<'py> = (
     Bound<'py, PyArray2<u64>>,
     Bound<'py, PyArray2<u64>>,
@@ -29,9 +29,10 @@ type SketchArrays<'py> = (
     Bound<'py, PyArray2<u32>>,
 );
 
-fn report(found: JsonlReport) -> Report {
-    let faults = found.faults.into_iter().map(|fault| (fault.row, fault.reason)).collect();
-    (found.lines, found.documents, faults)
+fn report(found: JsonlReport, most: usize) -> Report {
+    let rows = found.documents + found.faults.len() as u64;
+    let faults = found.faults.into_iter().take(most).map(|fault| (fault.row, fault.reason));
+    (rows, faults.collect())
 }
 
 #[pymethods]
@@ -90,36 +91,47 @@ impl Corpus {
     }
 
     /// Adds the rows of a JSONL file (`path`), or of JSONL data that begins at a line's start.
-    #[pyo3(signature = (source, columns, id_column, extra_column, first_row, threads, path = None, data = None))]
+    #[pyo3(signature = (
+        *, source, name, path, data, columns, id_column, id_required, extra_column, first_row, stop_on_error, threads
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn add_jsonl(
-        &mut self, py: Python<'_>, source: u32, columns: Vec<String>, id_column: Option<String>,
-        extra_column: Option<String>, first_row: u64, threads: usize, path: Option<PathBuf>,
-        data: Option<&Bound<'_, PyBytes>>,
+        &mut self, py: Python<'_>, source: u32, name: &str, path: Option<PathBuf>, data: Option<&Bound<'_, PyBytes>>,
+        columns: Vec<String>, id_column: Option<String>, id_required: bool, extra_column: Option<String>,
+        first_row: u64, stop_on_error: bool, threads: usize,
     ) -> PyResult<Report> {
         if columns.len() != self.texts.len() || self.texts.contains(&false) {
             return Err(error(py, "SettingsError", "JSONL is read natively for text fields only".to_owned()));
         }
-        let names =
-            JsonlColumns { fields: &columns, id: id_column.as_deref(), extra: extra_column.as_deref() };
+        let names = JsonlColumns {
+            fields: &columns,
+            id: id_column.as_deref(),
+            id_required,
+            extra: extra_column.as_deref(),
+        };
+        self.inner.name_source(source, name);
+        let most = if stop_on_error { 1 } else { usize::MAX };
         if let Some(path) = path {
             let added = in_pool(py, threads, || self.inner.add_jsonl_file(source, &path, &names, first_row))?;
-            return Ok(report(added?));
+            return Ok(report(added?, most));
         }
         let data = data.map(|data| data.as_bytes().to_vec()).unwrap_or_default();
         let added = in_pool(py, threads, || self.inner.add_jsonl_data(source, data, &names, first_row))?;
-        Ok(report(added))
+        Ok(report(added, most))
     }
 
     /// The ids at some positions, or all.
     #[pyo3(signature = (positions = None))]
     fn ids<'py>(
-        &self, py: Python<'py>, positions: Option<PyReadonlyArray1<'py, u32>>,
+        &self, py: Python<'py>, positions: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         match positions {
             Some(positions) => {
-                let positions = positions.as_slice()?;
-                check_positions(py, self.inner.len(), &[positions])?;
+                let positions = match positions.extract::<PyReadonlyArray1<'_, u32>>() {
+                    Ok(array) => array.as_slice()?.to_vec(),
+                    Err(_) => positions.extract::<Vec<u32>>()?,
+                };
+                check_positions(py, self.inner.len(), &[&positions])?;
                 positions.iter().map(|&at| convert::id_object(py, &self.inner.id(at as usize))).collect()
             }
             None => (0..self.inner.len()).map(|at| convert::id_object(py, &self.inner.id(at))).collect(),
@@ -127,6 +139,7 @@ impl Corpus {
     }
 
     /// Two positions with the same id, if there are any.
+    #[pyo3(signature = (threads = 0))]
     fn duplicate_id(&self, py: Python<'_>, threads: usize) -> PyResult<Option<(usize, usize)>> {
         in_pool(py, threads, || self.inner.duplicate_id())
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from benzer.errors import InputError
 if TYPE_CHECKING:
     from benzer.comparison import Comparison
     from benzer.document import Document
-    from benzer.fields import Schema
+    from benzer.fields import Schema, Text
 
 EXAMPLES = """\
 # Two files
@@ -117,21 +118,31 @@ def answer(comparison: Comparison) -> dict[str, Any]:
 
 def show(a: Document, b: Document, comparison: Comparison, schema: Schema, full: bool) -> None:
     """Print the numbers, and on a terminal the texts side by side."""
-    out = console.results()
-    out.print(numbers(comparison))
+    console.show(numbers(comparison))
     for name, field in comparison.fields.items():
-        out.print()
-        left, right = a.fields.get(name), b.fields.get(name)
-        if out.is_terminal and isinstance(left, str) and isinstance(right, str):
+        console.show()
+        if sys.stdout.isatty():
             from benzer.cli.sidebyside import side_by_side
 
-            out.print(
-                side_by_side((str(a.id), left), (str(b.id), right), field.shared, schema.fields[name], full)
-            )
+            texts = (str(a.id), text_of(a, name)), (str(b.id), text_of(b, name))
+            console.show(side_by_side(*texts, field.shared, rules_of(schema, name), full))
         elif field.shared:
-            out.print(f"shared in {name}, for example:")
+            console.show(f"shared in {name}, for example:")
             for piece in field.shared[:SHARED_SHOWN]:
-                out.print(f"  {console.printable(piece)}")
+                console.show(f"  {console.printable(piece)}")
+
+
+def text_of(document: Document, name: str) -> str:
+    content = document.fields.get(name)
+    return content if isinstance(content, str) else ""
+
+
+def rules_of(schema: Schema, name: str) -> Text:
+    """Get the rules of a field; the command line knows text fields only."""
+    from benzer.fields import Text
+
+    rules = schema.fields[name]
+    return rules if isinstance(rules, Text) else Text()
 
 
 def numbers(comparison: Comparison) -> Any:

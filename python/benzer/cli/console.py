@@ -1,13 +1,13 @@
 """How do answers look on a terminal, in a pipe, and to a program?
 
-Results go through `results()` to stdout, talk through `note` to stderr. In a pipe there is no colour, no
+Results go through `show` to stdout, talk through `note` to stderr. In a pipe there is no colour, no
 progress bar and no line shorter than its content; `rich` is imported only when a table is drawn.
 """
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import shutil
 import sys
 import unicodedata
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
     from benzer.bands import Bands
 
@@ -27,12 +27,22 @@ PIPE_WIDTH = 10_000
 MALFORMED_SHOWN = 3
 
 
-def results() -> Console:
-    """Open stdout for results; outside a terminal nothing is wrapped or cut."""
+def show(result: RenderableType = "") -> None:
+    """Print a result on stdout: plain text as it is, a table as wide as the terminal.
+
+    Outside a terminal a table is as wide as its content, and its lines end where their words end.
+    """
+    if isinstance(result, str):
+        click.echo(result)
+        return
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
-    return Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False)
+    if sys.stdout.isatty():
+        Console(markup=False, highlight=False, emoji=False).print(result)
+        return
+    drawn = io.StringIO()
+    Console(file=drawn, width=PIPE_WIDTH, markup=False, highlight=False, emoji=False).print(result)
+    click.echo("\n".join(line.rstrip() for line in drawn.getvalue().splitlines()), color=False)
 
 
 def print_json(answer: Mapping[str, Any]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 import click
@@ -53,23 +54,10 @@ class BenzerGroup(click.Group):
         super().format_help_text(ctx, formatter)
         write_examples(formatter, EXAMPLES)
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> NoReturn:
-        """Run one command line and leave the process with its exit status."""
-
-        def run() -> Any:
-            return super(BenzerGroup, self).main(
-                args, "benzer", complete_var, False, windows_expand_args, **extra
-            )
-
-        sys.exit(exit_status(run))
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run one command line, and leave the process with its exit status."""
+        named = {**kwargs, "prog_name": "benzer", "standalone_mode": False}
+        sys.exit(exit_status(partial(super().main, *args, **named)))
 
 
 def exit_status(run: Callable[[], Any]) -> int:
@@ -126,9 +114,9 @@ def system_message(error: OSError) -> str:
 def print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if not wanted or ctx.resilient_parsing:
         return
-    from importlib.metadata import version
+    from benzer._native import __version__
 
-    click.echo(f"benzer {version('benzer')}")
+    click.echo(f"benzer {__version__}")
     ctx.exit()
 
 

@@ -47,7 +47,7 @@ BATCH_SIZE = 5_000
 @shared.json_option
 @click.pass_context
 def command(
-    ctx: click.Context, index: Path, inputs: tuple[str, ...], text: tuple[str, ...], id_column: str | None,
+    ctx: click.Context, /, index: Path, inputs: tuple[str, ...], text: tuple[str, ...], id_column: str | None,
     format: str | None, on_error: Literal["stop", "skip"], as_json: bool, **settings: Any,
 ) -> int:  # fmt: skip
     """Put the documents of INPUT into INDEX, one file that `benzer search` reads.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,12 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
+from benzer.cli.columns import column_names
 from benzer.cli.reading import Reading
 from benzer.errors import InputError
 
 if TYPE_CHECKING:
-    from benzer._native import Corpus, TextReader
-    from benzer.fields import Schema
+    from benzer._native import Corpus
 
 EXAMPLES = """\
 # Settings and counts of an index
@@ -77,46 +77,26 @@ def file_report(
     columns = shared.text_columns(text)
     schema = shared.schema_of(columns, shingle, normalize, case)
     reading = Reading((str(path),), columns, id_column, format, schema, on_error="skip")
-    counts = {"documents": 0, "characters": 0, "short": 0, "empty": 0}
+    counts = {"documents": 0, "short": 0, "empty": 0}
     for corpus in reading.corpora():
-        for name, number in counts_of(corpus, schema).items():
+        for name, number in counts_of(corpus, shingle[1]).items():
             counts[name] += number
     malformed = [str(row) for row in reading.malformed]
     return {
-        "file": str(path), "columns": columns_of(path, format), "rows": reading.rows,
+        "file": str(path), "columns": column_names(path, format), "rows": reading.rows,
         "malformed": len(malformed), **counts, "malformed_rows": malformed[:MALFORMED_SHOWN],
     }  # fmt: skip
 
 
-def counts_of(corpus: Corpus, schema: Schema) -> dict[str, int]:
-    """Count documents, characters, and those documents that are shorter than a shingle or have none."""
-    readers = schema.readers()
-    sizes = corpus.sketch(algorithm="fast", bands=1, rows=1, num_hashes=1, seed=0, threads=0)[2]
-    largest = sizes.max(axis=1, initial=0)
-    suspects = (int(position) for position in (largest == 1).nonzero()[0])
-    short = sum(is_short(corpus, position, schema, readers) for position in suspects)
+def counts_of(corpus: Corpus, shingle_size: int) -> dict[str, int]:
+    """Count documents, and those that are shorter than a shingle or have none; the longest field decides."""
+    units = corpus.sketch("fast", num_hashes=1, seed=0, bands=1, rows=1, threads=0)[3]
+    longest = units.max(axis=1, initial=0)
     return {
         "documents": len(corpus),
-        "characters": int(corpus.text_lengths().sum()),
-        "short": short,
-        "empty": int((largest == 0).sum()),
+        "short": int(((longest > 0) & (longest < shingle_size)).sum()),
+        "empty": int((longest == 0).sum()),
     }
-
-
-def is_short(corpus: Corpus, position: int, schema: Schema, readers: Sequence[TextReader | None]) -> bool:
-    """Tell whether no field of a document fills a whole shingle."""
-    return not any(
-        reader and len(reader.tokens(corpus.text(position, place) or "")) >= rules.shingle_size
-        for place, (reader, rules) in enumerate(zip(readers, schema.fields.values(), strict=True))
-    )
-
-
-def columns_of(path: Path, format: str | None) -> list[str]:
-    """Name the columns of a file, by its first row or its schema; a text file has the one column text."""
-    from benzer.sources import open_sources
-
-    source = open_sources([str(path)], format)[0]
-    return list(source.columns())
 
 
 def rows(report: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from benzer.fields import Schema
+    from benzer.fields import Field, Schema
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_SHINGLE_SIZES = {"word": 3, "char": 5}
@@ -39,26 +38,17 @@ def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
             formatter.write(f"  {line}\n" if line else "\n")
 
 
-class ShingleType(click.ParamType):
-    """`word:3`, `char:5`; the unit alone takes its usual size."""
+def parse_shingle(ctx: click.Context | None, param: click.Parameter | None, value: str) -> tuple[str, int]:
+    """Read `word:3` or `char:5` as (unit, shingle_size); the unit alone takes its usual size.
 
-    name = "unit:size"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, int]:
-        """Return (unit, shingle_size).
-
-        >>> ShingleType().convert("char", None, None)
-        ('char', 5)
-        """
-        if isinstance(value, tuple):
-            return value
-        found = re.fullmatch(r"(word|char)(?::(\d{1,2}))?", value)
-        size = int(found[2] or DEFAULT_SHINGLE_SIZES[found[1]]) if found else 0
-        if not found or not 1 <= size <= 64:
-            self.fail(f"{value!r} is not word:N or char:N with N from 1 to 64, such as word:3.", param, ctx)
-        return found[1], size
+    >>> parse_shingle(None, None, "char")
+    ('char', 5)
+    """
+    unit, _, size = value.partition(":")
+    number = size or str(DEFAULT_SHINGLE_SIZES.get(unit, 0))
+    if unit not in DEFAULT_SHINGLE_SIZES or not number.isdecimal() or not 1 <= int(number) <= 64:
+        raise click.BadParameter(f"{value!r} is not word:N or char:N with N from 1 to 64, such as word:3.")
+    return unit, int(number)
 
 
 def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -109,7 +99,7 @@ on_error_option = click.option(
 
 text_options = stacked(
     click.option(
-        "--shingle", type=ShingleType(), default="word:3", show_default=True,
+        "--shingle", metavar="UNIT:SIZE", default="word:3", show_default=True, callback=parse_shingle,
         help="What is compared: runs of N words (word:N) or N characters (char:N).",
     ),
     click.option(
@@ -168,7 +158,8 @@ def schema_of(columns: str | dict[str, str], shingle: tuple[str, int], normalize
     unit, size = shingle
     names = ["text"] if isinstance(columns, str) else list(columns)
     rules: dict[str, Any] = {"unit": unit, "shingle_size": size, "normalize": normalize, "case": case}
-    return Schema(**{name: Text(**rules) for name in names})
+    fields: dict[str, Field] = {name: Text(**rules) for name in names}
+    return Schema(**fields)
 
 
 def given(ctx: click.Context, *names: str) -> list[str]:

@@ -61,6 +61,6 @@ def refuse_duplicate_id(corpus: Corpus, name: str) -> None:
     first, second = pair
     rows = corpus.rows()
     raise DuplicateIdError(
-        f"{name}: rows {rows[first]:,} and {rows[second]:,} carry the same id {corpus.ids([first])[0]!r}: "
+        f"{name}: rows {rows[first]:,} and {rows[second]:,} carry the same id {corpus.ids()[first]!r}: "
         "make ids unique, or name the right column with --id"
     )

@@ -41,17 +41,24 @@ def side_by_side(
     """Show two (name, text) next to each other; cut to what fits a screen unless `full`."""
     length = None if full else LENGTH
     shown = [marked(text, rules, set(shared), length) for _, text in (a, b)]
-    table = Table(box=box.SIMPLE_HEAD, expand=True, show_footer=any(rest for _, rest in shown))
+    table = Table(
+        box=box.SIMPLE_HEAD, expand=True, show_footer=any(rest for _, rest in shown), caption=legend()
+    )
     for (name, _), (_, rest) in zip((a, b), shown, strict=True):
         table.add_column(printable(name), footer=Styled(rest, "dim"), ratio=1, overflow="fold")
     table.add_row(*(text for text, _ in shown))
     return table
 
 
+def legend() -> Styled:
+    """Say what the colours mean."""
+    return Styled.assemble(("green", SHARED), ": in a shared shingle;  ", ("yellow", OWN), ": in none")
+
+
 def marked(text: str, rules: Text, shared: Collection[str], length: int | None) -> tuple[Styled, str]:
     """Colour a text; also returns what to say of the part that is cut away."""
     pieces, glue = pieces_of(text, rules)
-    places = shared_pieces(pieces, shared, rules.shingle_size, glue)
+    places = shared_pieces(pieces, shared, rules.shingle_size or 1, glue)
     shown = Styled(printable_lines(text))
     for place, piece in enumerate(pieces):
         shown.stylize(SHARED if place in places else OWN, piece.start, piece.end)
@@ -63,10 +70,9 @@ def marked(text: str, rules: Text, shared: Collection[str], length: int | None) 
 
 def pieces_of(text: str, rules: Text) -> tuple[list[Piece], str]:
     """Cut a text as its field reads it; also returns what joins the tokens of a shingle."""
-    tokens = rules.reader().tokens
     if rules.unit == "word":
-        return word_pieces(text, tokens), " "
-    return character_pieces(text, lambda cluster: "".join(tokens(cluster))), ""
+        return word_pieces(text, rules.tokens), " "
+    return character_pieces(text, lambda cluster: "".join(rules.tokens(cluster))), ""
 
 
 def shared_pieces(pieces: list[Piece], shared: Collection[str], size: int, glue: str) -> set[int]:

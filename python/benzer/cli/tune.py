@@ -99,9 +99,9 @@ def choose(
 
 
 def fitting(bands: Bands, num_hashes: int | None) -> Bands:
-    if num_hashes and bands.bands * bands.rows > num_hashes:
+    if num_hashes and bands.num_values > num_hashes:
         raise SettingsError(
-            f"bands {bands.bands} x {bands.rows} need {bands.bands * bands.rows} signature values, "
+            f"bands {bands.bands} x {bands.rows} need {bands.num_values} signature values, "
             f"got --num-hashes {num_hashes}: allow more, or take fewer bands"
         )
     return bands
@@ -120,7 +120,7 @@ def answer(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
         "recall": recall,
         "bands": bands.bands,
         "rows": bands.rows,
-        "num_values": bands.bands * bands.rows,
+        "num_values": bands.num_values,
         "probability_at_threshold": float(bands.probability(threshold)),
         "curve": points,
     }
@@ -129,7 +129,7 @@ def answer(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
 def show(bands: Bands, threshold: float, recall: float) -> None:
     """Print the choice, the table and the plot."""
     console.show(console.promise(bands, threshold))
-    console.show(f"{bands.bands * bands.rows} signature values per document")
+    console.show(f"{bands.num_values} signature values per document")
     if float(bands.probability(threshold)) < recall:
         console.show(
             f"below the recall of {console.setting(recall)}: leave the choice to --recall, or add bands"

@@ -98,7 +98,7 @@ def add_batches(
     """Add record batches that hold the wanted columns, rows numbered from 1."""
     rows = _numbered_rows(batches)
     first = next(rows, None)
-    reader = RowReader.of(name, options, None if first is None else first[1])  # type: ignore[arg-type]
+    reader = RowReader.of(options, None if first is None else first[1])  # type: ignore[arg-type]
     malformed = MalformedRows(name, options.on_error)
     return add_rows(corpus, number, _chained(first, rows), reader, malformed)
 

@@ -25,9 +25,11 @@ class ReadOptions:
     """Which columns of a source make a document, and what happens to rows that make none.
 
     `fields` maps field names to column names, in the order of the corpus' fields; a field that is not in
-    `kinds` is text. `id_column=None`: the column "id" is used when the first row has it (a row without gets
-    a made id), else ids are made as `name:row`. `extra_column` is handed on as JSON, a value for each
-    document. `encoding` is that of text files; all other formats are UTF-8.
+    `kinds` is text. `id_column=None`: the column "id" is used when the first row has a string or an integer
+    there (a row without gets a made id), else ids are made as `name:row`. Where the column was named, a row
+    without an id is malformed.
+    `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files; all
+    other formats are UTF-8.
 
     >>> options = ReadOptions(fields={"text": "body"}, extra_column="date")
     >>> options.columns, options.all_text
@@ -94,17 +96,24 @@ class DocumentSink(Protocol):
 
     def __len__(self) -> int: ...
 
+    def name_source(self, source: int, name: str) -> None:
+        """Say what made ids begin with."""
+        ...
+
     def add(
         self,
         source: int,
         rows: Sequence[int],
-        ids: Sequence[str | int],
+        ids: Sequence[str | int | None],
         fields: Sequence[Sequence[FieldValue]],
-        extras: Sequence[bytes] | None = None,
-    ) -> None: ...
+        extras: Sequence[bytes | None] | None = None,
+    ) -> None:
+        """Add documents; an id that is None is made."""
+        ...
 
     def add_jsonl(
         self,
+        *,
         source: int,
         name: str,
         path: str | None,
@@ -116,7 +125,9 @@ class DocumentSink(Protocol):
         first_row: int,
         stop_on_error: bool,
         threads: int,
-    ) -> tuple[int, list[tuple[int, str]]]: ...
+    ) -> tuple[int, list[tuple[int, str]]]:
+        """Add JSON lines; gives the number of rows, and (line, reason) of those that are malformed."""
+        ...
 
 
 class Source(Protocol):

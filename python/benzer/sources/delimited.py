@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from benzer.errors import InputError
 from benzer.sources.base import DocumentSink, Keep, MalformedRows, ReadOptions, ReadReport, chosen
@@ -53,7 +54,7 @@ class DelimitedSource:
         with self._records() as records:
             header = self._header(next(records, None), options)
             id_column = options.id_column or ("id" if "id" in header else None)
-            reader = RowReader.of(self.name, options, {"id": ""} if "id" in header else None)
+            reader = RowReader.of(options, {"id": ""} if "id" in header else None)
             rows = numbered_rows(records, header, _Cells(values, id_column, options.extra_column))
             self._report = add_rows(corpus, number, rows, reader, malformed)
         return self._report
@@ -73,9 +74,8 @@ class DelimitedSource:
 
     @contextmanager
     def _records(self) -> Iterator[Iterator[Record]]:
-        with self._file.open() as stream, long_fields():
-            with io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="") as text:
-                yield read_records(text, self.delimiter)
+        with self._file.open() as stream, long_fields(), text_of(stream) as text:
+            yield read_records(text, self.delimiter)
 
     def _header(self, record: Record | None, options: ReadOptions) -> list[str]:
         if record is None:
@@ -198,6 +198,11 @@ def _plain(error: csv.Error, lines: int) -> str:
     if "unexpected end of data" in str(error):
         return f"a quote is opened and never closed in {lines} lines"
     return str(error)
+
+
+def text_of(stream: BinaryIO) -> io.TextIOWrapper:
+    """The text of a stream with its line ends; invalid bytes as lone surrogates (see `encoded`)."""
+    return io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
 
 
 def encoded(raw: str) -> bytes:

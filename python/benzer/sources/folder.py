@@ -19,7 +19,7 @@ from benzer.sources.base import (
     missing_column,
 )
 from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, decode
-from benzer.sources.streams import FileInput, create_plain
+from benzer.sources.streams import FileInput, create_plain, printable
 
 PATTERNS = ("*.txt", "*.md")
 COLUMNS = ("id", "text", "bytes", "modified")
@@ -52,7 +52,7 @@ class TextSource:
             )
         self._stamps = []
         malformed = MalformedRows(self.name, options.on_error, unit="file")
-        reader = RowReader.of(self.name, options, {"id": self.name})
+        reader = RowReader.of(options, {"id": self.name})
         self._report = add_rows(corpus, number, self._rows(options.encoding), reader, malformed)
         return self._report
 
@@ -93,7 +93,7 @@ class TextSource:
     def _member(self, relative: str) -> FileInput:
         if not relative:
             return self._file
-        return FileInput(f"{self.name}/{relative}", self.path / relative)
+        return FileInput(printable(f"{self.name}/{relative}"), self.path / relative)
 
     def _rows(self, encoding: str) -> Iterator[NumberedRow]:
         for number, relative in enumerate(self._paths, start=1):

@@ -33,7 +33,7 @@ class IterableSource:
         mappings = (list(row) for _, row in self._rows(options) if isinstance(row, dict))
         check_columns(self.name, options, mappings)
         first = next((row for _, row in self._rows(options) if isinstance(row, dict)), None)
-        reader = RowReader.of(self.name, options, first)
+        reader = RowReader.of(options, first)
         malformed = MalformedRows(self.name, options.on_error, unit="item")
         self._report = add_rows(corpus, number, self._rows(options), reader, malformed)
         return self._report

@@ -48,7 +48,7 @@ class JsonlSource:
         if options.all_text:
             self._report = self._scan(corpus, number, options, malformed)
         else:
-            reader = RowReader.of(self.name, options, self._first_row())
+            reader = RowReader.of(options, self._first_row())
             self._report = add_rows(corpus, number, self._rows(), reader, malformed)
         return self._report
 
@@ -60,6 +60,9 @@ class JsonlSource:
         done, line = 0, 1
         with self._file.open() as stream, create(destination, self._file.compression) as copy:
             for block in line_blocks(stream):
+                if line == 1 and block.startswith(BOM):
+                    copy.write(BOM)
+                    block = block[len(BOM) :]
                 spans, documents = document_lines(block, unread - line)
                 count = int(documents.sum())
                 documents[documents] = keep[done : done + count]
@@ -88,10 +91,10 @@ class JsonlSource:
     def _scan(
         self, corpus: DocumentSink, number: int, options: ReadOptions, malformed: MalformedRows
     ) -> ReadReport:
-        before, rows_read = len(corpus), 0
+        rows_read = 0
         id_column, id_required = id_plan(options, self._first_row())
         for path, data, first_row in self._pieces():
-            rows, found = corpus.add_jsonl(
+            rows, faults = corpus.add_jsonl(
                 source=number,
                 name=self.name,
                 path=path,
@@ -105,23 +108,19 @@ class JsonlSource:
                 threads=options.threads,
             )
             rows_read += rows
-            for line, reason in found:
+            for line, reason in faults:
                 malformed.add(line, reason)
-        return ReadReport(rows_read, len(corpus) - before, malformed.found)
+        return ReadReport(rows_read, rows_read - len(malformed.found), malformed.found)
 
     def _pieces(self) -> Iterator[tuple[str | None, bytes | None, int]]:
         """(path, data, number of the first line): the whole file by its path, or block after block."""
-        with self._file.open() as stream:
-            head = stream.read(len(BOM))
-        if not head:
-            return
-        if not self._file.compression and head != BOM:
+        if not self._file.compression:
             yield str(self.path), None, 1
             return
         line = 1
         with self._file.open() as stream:
             for block in line_blocks(stream):
-                yield None, block.removeprefix(BOM) if line == 1 else block, line
+                yield None, block, line
                 line += block.count(b"\n")
 
 
@@ -129,17 +128,21 @@ def parsed(line: bytes) -> dict[str, Any] | BadRow:
     """The object on a line, or what is wrong with it.
 
     >>> parsed(b'{"id": 1}'), str(parsed(b'{"id": 1')), str(parsed(b'[1]'))
-    ({'id': 1}, "expecting ',' delimiter at column 9", 'a list, not an object')
+    ({'id': 1}, "expecting ',' delimiter at column 9", 'not a JSON object, but a list')
     """
     try:
-        row = json.loads(decode(line))
+        row = json.loads(decode(line), parse_constant=_refuse)
     except BadRow as bad:
         return bad
     except json.JSONDecodeError as error:
         return BadRow(f"{error.msg[:1].lower()}{error.msg[1:]} at column {error.colno}")
     except (ValueError, RecursionError) as error:
         return BadRow(str(error))
-    return row if isinstance(row, dict) else BadRow(f"{noun_of(row)}, not an object")
+    return row if isinstance(row, dict) else BadRow(f"not a JSON object, but {noun_of(row)}")
+
+
+def _refuse(literal: str) -> None:
+    raise ValueError(f"invalid literal: JSON has no {literal}")
 
 
 def opens_array(head: bytes) -> bool:
@@ -168,9 +171,9 @@ def document_lines(
     spans = np.column_stack((np.append(0, ends[:-1]), ends)).astype(np.int64)
     documents = np.ones(len(spans), dtype=np.bool_)
     documents[unread[(unread >= 0) & (unread < len(spans))]] = False
-    for line in np.flatnonzero(np.isin(content[spans[:, 0]], list(BLANK + BOM[:1]))):
+    for line in np.flatnonzero(np.isin(content[spans[:, 0]], list(BLANK))):
         start, end = spans[line]
-        documents[line] &= bool(block[start:end].removeprefix(BOM).strip(BLANK))
+        documents[line] &= bool(block[start:end].strip(BLANK))
     return spans, documents
 
 

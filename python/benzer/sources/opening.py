@@ -13,7 +13,7 @@ from typing import Any, cast
 from benzer.errors import InputError
 from benzer.registry import Registry
 from benzer.sources.base import Source
-from benzer.sources.streams import FileInput, spooled
+from benzer.sources.streams import FileInput, printable, spooled
 
 FORMATS = Registry(
     "input format",
@@ -121,7 +121,7 @@ def _matches(name: str) -> list[str]:
 def _open_path(name: str, format: str | None, pattern: str | None) -> Source:
     if name == STDIN:
         return _load(format or "jsonl", spooled("stdin", sys.stdin.buffer, _ending(format)))
-    path = Path(name)
+    path, name = Path(name), printable(name)
     if path.is_dir():
         return _open_folder(name, path, format, pattern)
     if not stat.S_ISREG(path.stat().st_mode):

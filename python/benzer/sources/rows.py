@@ -20,6 +20,7 @@ from benzer.sources.base import (
 
 BATCH_DOCUMENTS = 2_000
 BATCH_CHARACTERS = 1 << 24
+INT64 = range(-(2**63), 2**63)
 
 Row = Mapping[str, Any]
 
@@ -29,6 +30,7 @@ class BadRow(Exception):
 
 
 NumberedRow = tuple[int, Row | BadRow]
+Parts = tuple[str | int | None, list[FieldValue], bytes | None]
 
 
 def read_text(column: str, value: Any) -> FieldValue:
@@ -36,8 +38,8 @@ def read_text(column: str, value: Any) -> FieldValue:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bytes):
-        return decode(value, where=f' in column "{column}"')
-    raise BadRow(f'column "{column}" holds {noun_of(value)}, not text')
+        return decode(value, where=f' of column "{column}"')
+    raise BadRow(f'column "{column}" is not text')
 
 
 def read_values(column: str, value: Any) -> FieldValue:
@@ -45,7 +47,7 @@ def read_values(column: str, value: Any) -> FieldValue:
     if value is None:
         return None
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection):
-        raise BadRow(f'column "{column}" holds {noun_of(value)}, not a list of strings or integers')
+        raise BadRow(f'column "{column}" is no list of strings or integers')
     for element in value:
         if isinstance(element, bool) or not isinstance(element, (str, int)):
             raise BadRow(f'column "{column}" lists {noun_of(element)}, not only strings or integers')
@@ -65,14 +67,14 @@ def decode(data: bytes, encoding: str = "utf-8", where: str = "") -> str:
         raise BadRow(f"invalid {encoding} at byte {error.start}{where} (0x{byte:02x})") from error
 
 
-def json_bytes(value: Any) -> bytes:
-    """A value as JSON; dates as ISO text, decimals as numbers, not-a-number as null.
+def json_bytes(value: Any) -> bytes | None:
+    """A value as JSON; dates as ISO text, decimals as numbers. Null and not-a-number are None.
 
     >>> json_bytes({"a": 1}), json_bytes(float("nan"))
-    (b'{"a": 1}', b'null')
+    (b'{"a": 1}', None)
     """
-    if isinstance(value, float) and not math.isfinite(value):
-        return b"null"
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
     return json.dumps(value, default=_plain).encode()
 
 
@@ -88,40 +90,39 @@ def _plain(value: Any) -> Any:
 class RowReader:
     """Turns rows into (id, field values, extra) for one source."""
 
-    name: str
     id_column: str | None
     id_required: bool
     fields: tuple[tuple[str, Callable[[str, Any], FieldValue]], ...]
     extra_column: str | None
 
     @classmethod
-    def of(cls, name: str, options: ReadOptions, first_row: Row | None) -> RowReader:
+    def of(cls, options: ReadOptions, first_row: Row | None) -> RowReader:
         """Reader for a source; the first row decides whether there is a column of ids (see `ReadOptions`)."""
-        id_column, id_required = id_plan(options, first_row)
         fields = tuple(
             (column, read_values if options.kinds.get(field_name) == "values" else read_text)
             for field_name, column in options.fields.items()
         )
-        return cls(name, id_column, id_required, fields, options.extra_column)
+        id_column, id_required = id_plan(options, first_row)
+        return cls(id_column, id_required, fields, options.extra_column)
 
-    def document(self, number: int, row: Row) -> tuple[str | int, list[FieldValue], bytes]:
+    def document(self, row: Row) -> Parts:
         """One document; `BadRow` says why there is none."""
         values = []
         for column, read in self.fields:
             if column not in row:
                 raise BadRow(f'no column "{column}"')
             values.append(read(column, row[column]))
-        extra = b"null" if self.extra_column is None else json_bytes(row.get(self.extra_column))
-        return self._id(number, row), values, extra
+        extra = None if self.extra_column is None else json_bytes(row.get(self.extra_column))
+        return self._id(row), values, extra
 
-    def _id(self, number: int, row: Row) -> str | int:
+    def _id(self, row: Row) -> str | int | None:
         value = None if self.id_column is None else row.get(self.id_column)
-        if value is None:
-            if self.id_required:
-                raise BadRow(f'no id in column "{self.id_column}"')
-            return f"{self.name}:{number}"
-        if isinstance(value, bool) or not isinstance(value, (str, int)):
-            raise BadRow(f'column "{self.id_column}" holds {noun_of(value)}, not a string or an integer')
+        if value is None and self.id_required:
+            raise BadRow(f'no id in column "{self.id_column}"')
+        if isinstance(value, bool) or not isinstance(value, (str, int, float, type(None))):
+            raise BadRow(f'the id in column "{self.id_column}" is neither text nor an integer')
+        if isinstance(value, float) or (isinstance(value, int) and value not in INT64):
+            raise BadRow(f"the id {value} is neither text nor an integer of 64 bits")
         return value
 
 
@@ -165,14 +166,14 @@ class Batch:
     width: int
     with_extras: bool
     rows: list[int] = field(default_factory=list)
-    ids: list[str | int] = field(default_factory=list)
+    ids: list[str | int | None] = field(default_factory=list)
     fields: list[list[FieldValue]] = field(default_factory=list)
-    extras: list[bytes] = field(default_factory=list)
+    extras: list[bytes | None] = field(default_factory=list)
     characters: int = 0
 
-    def append(self, row: int, document: tuple[str | int, list[FieldValue], bytes]) -> None:
+    def append(self, row: int, parts: Parts) -> None:
         """Take one document, and hand the batch on when it is full."""
-        identity, values, extra = document
+        identity, values, extra = parts
         self.rows.append(row)
         self.ids.append(identity)
         self.fields.append(values)
@@ -198,6 +199,7 @@ def add_rows(
     malformed: MalformedRows,
 ) -> ReadReport:
     """Add numbered rows to the corpus; a row may be the `BadRow` that says why it could not be parsed."""
+    corpus.name_source(number, malformed.source)
     batch = Batch(corpus, number, len(reader.fields), reader.extra_column is not None)
     rows_read = 0
     for row, content in rows:
@@ -205,7 +207,7 @@ def add_rows(
         try:
             if isinstance(content, BadRow):
                 raise content
-            batch.append(row, reader.document(row, content))
+            batch.append(row, reader.document(content))
         except BadRow as bad:
             malformed.add(row, str(bad))
     batch.flush()

@@ -55,6 +55,15 @@ class FileInput:
             raise InputError(f"{self.name} has changed since it was read: run again on the file as it is now")
 
 
+def printable(name: str) -> str:
+    """A file's name as text: bytes of it that are not UTF-8 become question marks.
+
+    >>> printable("notes-" + chr(0xDCE9) + ".txt")
+    'notes-?.txt'
+    """
+    return name.encode("utf-8", "replace").decode()
+
+
 @contextmanager
 def damage_named(name: str) -> Iterator[None]:
     """Turn what decompressors raise into an `InputError` that names the file."""

@@ -41,8 +41,9 @@ class Storage(Protocol):
 
     The first change opens a transaction, `commit` makes all changes since durable and visible to others,
     `rollback` undoes them. The storage that wrote them sees its own changes at once. Input that is refused
-    changes nothing; a change that fails otherwise (a full disk, say) undoes the whole transaction. All methods
-    may be called from any thread; a storage without uncommitted changes can be pickled, and used after a fork.
+    changes nothing; a change that fails otherwise (a full disk, say) undoes the whole transaction. All
+    methods may be called from any thread; a storage without uncommitted changes can be pickled, and a fork
+    may use it.
     """
 
     def settings(self) -> str:
@@ -121,13 +122,12 @@ def checked_id(document_id: DocumentId) -> DocumentId:
     """
     if type(document_id) is str or type(document_id) is int:
         return document_id
-    if isinstance(document_id, str):
-        return str(document_id)
-    if isinstance(document_id, int) and not isinstance(document_id, bool):
-        return int(document_id)
-    raise InputError(
-        f"a document id must be a str or an int, got {type(document_id).__name__} {document_id!r}"
-    )
+    given: object = document_id  # callers without a type checker may give anything
+    if isinstance(given, str):
+        return str(given)
+    if isinstance(given, int) and not isinstance(given, bool):
+        return int(given)
+    raise InputError(f"a document id must be a str or an int, got {type(given).__name__} {given!r}")
 
 
 def checked_batch(

@@ -20,7 +20,7 @@ def check_file(
 ) -> None:
     """Raise StoreFormatError unless pages, counts, runs and postings fit together.
 
-    Cost: reads the whole file. Postings name documents that are held or whose removal is noted, and numbers were given out in order.
+    Cost: reads the whole file. Each posting must name a document that is held or whose removal is noted.
     """
     for (answer,) in connection.execute("PRAGMA quick_check(1)"):
         if answer != "ok":

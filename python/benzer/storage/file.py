@@ -103,8 +103,7 @@ class FileStorage:
             check_room(first, len(keep))
             numbers = np.arange(first, first + len(keep))
             given = {ids[position]: number for number, position in enumerate(keep, first)}
-            payload = map(payloads.__getitem__, keep)
-            self._insert([(n, stored_id(i), zlib.crc32(p), p) for (i, n), p in zip(given.items(), payload)])
+            self._insert([(given[ids[i]], ids[i], payloads[i]) for i in keep])
             session.state.next_number += len(keep)
             session.state.documents += len(keep)
             session.changes += len(keep)
@@ -113,7 +112,8 @@ class FileStorage:
                 session.move_to_runs()
         return np.array([given[document_id] for document_id in ids], np.int64)
 
-    def _insert(self, rows: list[tuple[int, _StoredId, int, bytes]]) -> None:
+    def _insert(self, documents: list[tuple[int, DocumentId, bytes]]) -> None:
+        rows = [(number, stored_id(i), zlib.crc32(payload), payload) for number, i, payload in documents]
         insert = "INSERT OR IGNORE INTO document VALUES (?, ?, ?, ?)"
         connection = self._session.connection
         if rows and connection.executemany(insert, rows).rowcount < len(rows):  # some ids are held already
@@ -127,7 +127,7 @@ class FileStorage:
             return self._delete(stored, below=self._session.state.next_number)
 
     def _delete(self, ids: Iterable[_StoredId], below: int) -> int:
-        """Delete the documents with these ids that have a number under `below`, and note that they are gone."""
+        """Delete the documents with these ids and a number under `below`, and note that they are gone."""
         session = self._session
         find = "SELECT number FROM document WHERE id = ? AND number < ?"
         found = [row for stored in ids for row in self._run(find, (stored, below))]
@@ -187,7 +187,7 @@ class FileStorage:
 
     def payloads(self, numbers: Sequence[int] | Numbers) -> list[bytes]:
         """The payloads of documents, in the order asked."""
-        return [self._checked(*row) for row in self._documents("number, checksum, payload", numbers)]
+        return [self._checked(*row) for row in self._documents("document.number, checksum, payload", numbers)]
 
     def _checked(self, number: int, checksum: int, payload: bytes) -> bytes:
         if zlib.crc32(payload) != checksum:
@@ -196,7 +196,7 @@ class FileStorage:
 
     def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
         """The ids of documents, in the order asked."""
-        return [given_id(stored) for (stored,) in self._documents("id", numbers)]
+        return [given_id(stored) for (stored,) in self._documents("document.id", numbers)]
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """The numbers of documents, in the order asked; -1 where an id is not held."""

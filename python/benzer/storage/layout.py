@@ -6,7 +6,7 @@
     removed   number: removed documents whose postings may still lie in runs or delta
     delta     band_key, number: postings of small commits, until there are enough for a run
     run       number, postings, parts, blocks, first: sorted postings; `first` is the least document number
-    block     place, data: the postings of one part of a run, see runs.py; place = run number << 32 | part
+    block     place, checksum, keys, numbers: the postings of one part of a run, see runs.py
 
 Band keys are stored as signed 64-bit integers of the same bits.
 """
@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,7 +51,11 @@ CREATE TABLE run (
     parts INTEGER NOT NULL,
     blocks INTEGER NOT NULL,
     first INTEGER NOT NULL);
-CREATE TABLE block (place INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE block (
+    place INTEGER PRIMARY KEY,
+    checksum INTEGER NOT NULL,
+    keys BLOB NOT NULL,
+    numbers BLOB NOT NULL);
 INSERT INTO state VALUES (1, 0, 0, 0, 0, 1, 0);
 """
 
@@ -70,36 +72,35 @@ class State:
     delta: int
 
 
-@contextmanager
-def told_errors(path: Path, timeout: float = 0.0) -> Iterator[None]:
-    """Turn SQLite's errors into ours, with the path and the cure."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        text = str(error)
-        if "locked" in text or "busy" in text:
-            raise StoreLockedError(
-                f"{path} is being written by another process or another open index (waited {timeout:g} s): "
-                f"commit or close that one first, or open this one with mode='read'"
-            ) from error
-        if "malformed" in text or "not a database" in text:
-            raise StoreFormatError(f"{path} is damaged ({text}): restore it from a copy") from error
-        raise StorageError(f"{path}: {text}") from error
+def told(error: sqlite3.Error, path: Path, timeout: float = 0.0) -> StorageError:
+    """Our error for one of SQLite's, with the path and the cure."""
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return StoreLockedError(
+            f"{path} is being written by another process or another open index (waited {timeout:g} s): "
+            f"commit or close that one first, or open this one with mode='read'"
+        )
+    if "malformed" in text or "not a database" in text:
+        return StoreFormatError(f"{path} is damaged ({text}): restore it from a copy")
+    return StorageError(f"{path}: {text}")
 
 
 def connect(path: Path, settings: str | None, mode: str, timeout: float) -> sqlite3.Connection:
     """Open an index file, or in mode "write" make one with `settings` where there is none."""
     _check_path(path, settings, mode)
-    with told_errors(path, timeout):
+    connection = None
+    try:
         connection = _open(path, mode, timeout)
-        try:
-            if mode == "write" and _is_blank(connection) and settings is not None:
-                _create(connection, settings, timeout)
-            _check_format(connection, path)
-            _tune(connection)
-        except BaseException:
+        if mode == "write" and _is_blank(connection) and settings is not None:
+            _create(connection, settings, timeout)
+        _check_format(connection, path)
+        _tune(connection)
+    except BaseException as error:
+        if connection is not None:
             connection.close()
-            raise
+        if isinstance(error, sqlite3.Error):
+            raise told(error, path, timeout) from error
+        raise
     return connection
 
 

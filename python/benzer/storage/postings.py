@@ -36,7 +36,12 @@ class Postings(NamedTuple):
         if not held.all():
             flat, owner = flat[held], owner[held]
         order = np.argsort(flat, kind="stable")
-        return cls(flat[order], owner[order])
+        flat, owner = flat[order], owner[order]
+        repeated = (flat[1:] == flat[:-1]) & (owner[1:] == owner[:-1])  # two bands with one key
+        if repeated.any():
+            once = np.concatenate(([True], ~repeated))
+            flat, owner = flat[once], owner[once]
+        return cls(flat, owner)
 
     @classmethod
     def merged(cls, pieces: Sequence[Postings]) -> Postings:
@@ -69,7 +74,7 @@ class Postings(NamedTuple):
         """Look up keys (sorted, repeats allowed): (position in `wanted`, document number)s."""
         first = self.keys.searchsorted(wanted)
         count = self.keys.searchsorted(wanted, "right") - first
-        position = np.repeat(np.arange(len(wanted)), count)
+        position = count.nonzero()[0].repeat(count[count != 0])
         if not len(position):
             return position, position
         start = np.repeat(first - (np.cumsum(count) - count), count)

@@ -1,14 +1,14 @@
 """How do postings lie in the file? In runs: sorted by key, cut into blocks, never changed once written.
 
 A run of p postings has about p / 290 parts of equal width of the key space, so that two blocks fill a page of
-8 KB and a key needs one block. A block is, little-endian: uint32 checksum, uint32 count, uint64 keys[count],
-uint32 numbers[count]. The checksum is CRC-32 of all that follows it, begun with the part's number.
+8 KB and a key needs one block. The block of a part holds its sorted keys (uint64, little-endian), the numbers
+of their documents (uint32, little-endian), and the CRC-32 of both, begun with the part's number. Its place is
+run number << 32 | part; a part without postings has no block.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,10 @@ import numpy as np
 
 from benzer.errors import StoreFormatError
 from benzer.storage.base import Keys, Numbers, Pairs
-from benzer.storage.postings import NO_POSTINGS, Postings
+from benzer.storage.postings import Postings
 
-_HEAD = struct.Struct("<II")
+_KEY, _NUMBER = np.dtype("<u8"), np.dtype("<u4")
+_Row = tuple[int, int, bytes, bytes]
 _KEYS_AT_ONCE = 4096  # bounds the blocks in memory while many keys are looked up
 
 
@@ -65,38 +66,31 @@ def part_start(part: int, parts: int) -> int:
     return -(-(part << 32) // parts) << 32
 
 
-def _encode(part: int, postings: Postings) -> bytes:
-    count = len(postings.keys).to_bytes(4, "little")
-    body = count + postings.keys.astype("<u8").tobytes() + postings.numbers.astype("<u4").tobytes()
-    return zlib.crc32(body, part).to_bytes(4, "little") + body
+def _checksum(place: int, keys: bytes, numbers: bytes) -> int:
+    return zlib.crc32(numbers, zlib.crc32(keys, place & 0xFFFFFFFF))
 
 
-def _decode(place: int, data: bytes) -> Postings:
-    if len(data) >= _HEAD.size:
-        checksum, count = _HEAD.unpack_from(data)
-        whole = len(data) == _HEAD.size + 12 * count
-        if whole and zlib.crc32(memoryview(data)[4:], place & 0xFFFFFFFF) == checksum:
-            keys = np.frombuffer(data, "<u8", count, _HEAD.size)
-            return Postings(keys, np.frombuffer(data, "<u4", count, _HEAD.size + 8 * count))
-    raise StoreFormatError(
-        f"block {place & 0xFFFFFFFF} of run {place >> 32} is damaged: restore the index file from a copy"
-    )
+def _postings(rows: Iterable[_Row]) -> Postings:
+    """The postings of blocks in order of place."""
+    key_parts, number_parts = [], []
+    for place, checksum, keys, numbers in rows:
+        if _checksum(place, keys, numbers) != checksum:
+            raise StoreFormatError(
+                f"block {place & 0xFFFFFFFF} of run {place >> 32} is damaged: restore the file from a copy"
+            )
+        key_parts.append(keys)
+        number_parts.append(numbers)
+    return Postings(np.frombuffer(b"".join(key_parts), _KEY), np.frombuffer(b"".join(number_parts), _NUMBER))
 
 
 def read_blocks(connection: sqlite3.Connection, run: Run, first: int, last: int) -> Postings:
     """The postings of the parts first <= part < last of a run."""
-    rows = connection.execute(
-        "SELECT place, data FROM block WHERE place >= ? AND place < ? ORDER BY place",
-        (run.number << 32 | first, run.number << 32 | last),
-    )
-    return _joined([_decode(place, data) for place, data in rows])
+    return _postings(_rows_between(connection, run.number << 32 | first, run.number << 32 | last))
 
 
-def _joined(blocks: Sequence[Postings]) -> Postings:
-    if len(blocks) <= 1:
-        return blocks[0] if blocks else NO_POSTINGS
-    keys, numbers = zip(*blocks, strict=True)
-    return Postings(np.concatenate(keys), np.concatenate(numbers))
+def _rows_between(connection: sqlite3.Connection, low: int, high: int) -> sqlite3.Cursor:
+    select = "SELECT place, checksum, keys, numbers FROM block WHERE place >= ? AND place < ? ORDER BY place"
+    return connection.execute(select, (low, high))
 
 
 def find_in_runs(connection: sqlite3.Connection, runs: Sequence[Run], wanted: Keys) -> Iterator[Pairs]:
@@ -115,11 +109,12 @@ def _blocks_of_keys(connection: sqlite3.Connection, runs: Sequence[Run], wanted:
         base = run.number << 32
         places.extend(dict.fromkeys([base | part for part in _part(wanted, run.parts).tolist()]))
     rows = connection.execute(
-        "SELECT place, data FROM json_each(?) AS wanted CROSS JOIN block ON block.place = wanted.value",
+        "SELECT place, checksum, keys, numbers FROM json_each(?) AS wanted "
+        "CROSS JOIN block ON block.place = wanted.value",
         (str(places),),
     )
     for _, of_run in groupby(rows, key=lambda row: row[0] >> 32):
-        yield _joined([_decode(place, data) for place, data in of_run])
+        yield _postings(of_run)
 
 
 def write_run(
@@ -129,7 +124,7 @@ def write_run(
     postings = blocks = 0
     for piece in slices:
         rows = list(_encoded(number, parts, piece))
-        connection.executemany("INSERT INTO block VALUES (?, ?)", rows)
+        connection.executemany("INSERT INTO block VALUES (?, ?, ?, ?)", rows)
         postings += len(piece.keys)
         blocks += len(rows)
     if not postings:
@@ -139,12 +134,14 @@ def write_run(
     return run
 
 
-def _encoded(number: int, parts: int, piece: Postings) -> Iterator[tuple[int, bytes]]:
+def _encoded(number: int, parts: int, piece: Postings) -> Iterator[_Row]:
     part = _part(piece.keys, parts)
-    starts = np.flatnonzero(np.diff(part, prepend=-1)).tolist()
-    for start, end in zip(starts, [*starts[1:], len(part)], strict=True):
-        here = int(part[start])
-        yield number << 32 | here, _encode(here, Postings(piece.keys[start:end], piece.numbers[start:end]))
+    bounds = [*np.flatnonzero(np.diff(part, prepend=-1)).tolist(), len(part)]
+    for start, end in zip(bounds, bounds[1:], strict=False):
+        place = number << 32 | int(part[start])
+        keys = piece.keys[start:end].astype(_KEY).tobytes()
+        numbers = piece.numbers[start:end].astype(_NUMBER).tobytes()
+        yield place, _checksum(place, keys, numbers), keys, numbers
 
 
 def delete_run(connection: sqlite3.Connection, run: Run) -> None:
@@ -158,13 +155,9 @@ def delete_run(connection: sqlite3.Connection, run: Run) -> None:
 def check_run(connection: sqlite3.Connection, run: Run) -> Iterator[Numbers]:
     """Read all blocks of a run, raise StoreFormatError at a fault, and give the document numbers in each."""
     blocks = postings = 0
-    rows = connection.execute(
-        "SELECT place, data FROM block WHERE place >= ? AND place < ? ORDER BY place",
-        (run.number << 32, (run.number + 1) << 32),
-    )
-    for place, data in rows:
-        keys, numbers = _decode(place, data)
-        if (keys[1:] < keys[:-1]).any() or (_part(keys, run.parts) != place & 0xFFFFFFFF).any():
+    for row in _rows_between(connection, run.number << 32, (run.number + 1) << 32):
+        keys, numbers = _postings([row])
+        if (keys[1:] < keys[:-1]).any() or (_part(keys, run.parts) != row[0] & 0xFFFFFFFF).any():
             raise StoreFormatError(f"run {run.number} is out of order: restore the index file from a copy")
         blocks += 1
         postings += len(keys)

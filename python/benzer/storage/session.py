@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from benzer.errors import StorageError
-from benzer.storage.layout import State, connect, load_state, save_state, told_errors
+from benzer.storage.layout import State, connect, load_state, save_state, told
 from benzer.storage.merge import move_to_runs
 from benzer.storage.postings import PostingPieces, Postings
 from benzer.storage.runs import Limits, Run, load_runs
@@ -65,21 +65,26 @@ class Session:
         """Execute one statement."""
         return self.connection.execute(statement, values)
 
+    def _in_transaction(self) -> bool:
+        return self.connection.in_transaction
+
     @contextmanager
     def reading(self) -> Iterator[None]:
         """All reads within see one state; other threads of this process wait, other processes do not."""
-        with self._lock, told_errors(self.path, self.timeout):
-            connection = self.connection
-            if connection.in_transaction:
-                yield
-                return
-            connection.execute("BEGIN")
+        with self._lock:
             try:
-                self._refresh()
-                yield
-            finally:
-                if connection.in_transaction:
-                    connection.execute("COMMIT")
+                if self._in_transaction():
+                    yield
+                    return
+                self.run("BEGIN")
+                try:
+                    self._refresh()
+                    yield
+                finally:
+                    if self._in_transaction():
+                        self.run("COMMIT")
+            except sqlite3.Error as error:
+                raise told(error, self.path, self.timeout) from error
 
     def _refresh(self) -> None:
         state = load_state(self.connection)
@@ -90,20 +95,22 @@ class Session:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Within the write transaction. A failure within (a full disk, an interrupt) undoes it as a whole."""
-        with self._lock, told_errors(self.path, self.timeout):
+        with self._lock:
             self._check_allowed()
             try:
                 if not self.writing:
                     self._begin()
                 yield
-            except BaseException:
+            except BaseException as error:
                 self._undo()
+                if isinstance(error, sqlite3.Error):
+                    raise told(error, self.path, self.timeout) from error
                 raise
 
     def _check_allowed(self) -> None:
         if self.mode == "read":
             raise StorageError(f"{self.path} was opened with mode='read': open it with mode='write'")
-        if self.connection.in_transaction and not self.writing:
+        if self._in_transaction() and not self.writing:
             raise StorageError("a snapshot is for reading: make changes outside of it")
 
     def _begin(self) -> None:
@@ -148,7 +155,7 @@ class Session:
 
     def rollback(self) -> None:
         """Undo the changes since the last commit."""
-        with self._lock, told_errors(self.path):
+        with self._lock:
             if self.writing:
                 self._undo()
 
@@ -165,13 +172,15 @@ class Session:
             with self.changing():
                 self.move_to_runs(everything=True)
                 self._finish()
-            with told_errors(self.path, self.timeout):
+            try:
                 self.run("VACUUM")
                 self.run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            except sqlite3.Error as error:
+                raise told(error, self.path, self.timeout) from error
 
     def close(self) -> None:
         """Close the file; changes that were not committed are undone."""
-        with self._lock, told_errors(self.path):
+        with self._lock:
             if self.writing:
                 self._undo()
             if self._connection is not None:

@@ -17,6 +17,8 @@ pub struct JsonlColumns<'a> {
     pub fields: &'a [String],
     /// The member that holds the id; ids are made from name and row without it.
     pub id: Option<&'a str>,
+    /// Whether a row without an id is malformed; otherwise its id is made.
+    pub id_required: bool,
     /// A further member whose value is kept as it stands.
     pub extra: Option<&'a str>,
 }
@@ -196,7 +198,7 @@ fn read_piece(data: &[u8], [from, to]: [usize; 2], buffer: u32, columns: &JsonlC
     let mut piece = Piece::default();
     let lines = scan::<()>(&data[from..to], &names, isa::current(), |line| {
         match line {
-            Ok(row) => take(&row, from as u64, buffer, columns, &mut piece),
+            Ok(row) => take(&data[from..to], &row, from as u64, buffer, columns, &mut piece),
             Err(Malformed { line, reason, .. }) => piece.faults.push(RowFault { row: line, reason }),
         }
         Ok(())
@@ -206,8 +208,14 @@ fn read_piece(data: &[u8], [from, to]: [usize; 2], buffer: u32, columns: &JsonlC
 }
 
 /// Takes a row as a document, or notes what is wrong with it.
-fn take(row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColumns<'_>, piece: &mut Piece) {
-    match spans_of(row, base, buffer, columns, &mut piece.texts) {
+fn take(
+    data: &[u8], row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColumns<'_>, piece: &mut Piece,
+) {
+    let spans = match fraction_as_id(data, row, columns) {
+        Some(reason) => Err(reason),
+        None => spans_of(row, base, buffer, columns, &mut piece.texts),
+    };
+    match spans {
         Ok((id, extra)) => {
             piece.ids.push(id);
             piece.extras.push(extra);
@@ -221,6 +229,15 @@ fn take(row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColumns<'_>, piece
     }
 }
 
+/// Why the id is no id: a number that is no integer of 64 bits.
+fn fraction_as_id(data: &[u8], row: &Row<'_>, columns: &JsonlColumns<'_>) -> Option<String> {
+    columns.id?;
+    let value = row.values[columns.fields.len()];
+    let Value::Number { .. } = value else { return None };
+    let text = String::from_utf8_lossy(value.raw(data)).into_owned();
+    text.parse::<i64>().is_err().then(|| format!("the id {text} is neither text nor an integer of 64 bits"))
+}
+
 fn spans_of(
     row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColumns<'_>, texts: &mut Vec<Span>,
 ) -> Result<(Span, Span), String> {
@@ -229,7 +246,7 @@ fn spans_of(
         texts.push(text_span(*value, base, buffer, name)?);
     }
     let id = match columns.id {
-        Some(name) => id_span(others[0], base, buffer, name)?,
+        Some(name) => id_span(others[0], base, buffer, name, columns.id_required)?,
         None => Span::MISSING,
     };
     let extra = match (columns.extra, others.last()) {
@@ -248,17 +265,18 @@ fn text_span(value: Value, base: u64, buffer: u32, name: &str) -> Result<Span, S
     match value {
         Value::Text { start, len, escaped } => span(start, len, base, buffer | if escaped { ESCAPED } else { 0 }),
         Value::Null => Ok(Span::MISSING),
-        Value::Missing => Err(format!("no column '{name}'")),
-        Value::Number { .. } | Value::Other { .. } => Err(format!("column '{name}' is no text")),
+        Value::Missing => Err(format!("no column \"{name}\"")),
+        Value::Number { .. } | Value::Other { .. } => Err(format!("column \"{name}\" is not text")),
     }
 }
 
-fn id_span(value: Value, base: u64, buffer: u32, name: &str) -> Result<Span, String> {
+fn id_span(value: Value, base: u64, buffer: u32, name: &str, required: bool) -> Result<Span, String> {
     match value {
         Value::Text { start, len, escaped } => span(start, len, base, buffer | if escaped { ESCAPED } else { 0 }),
         Value::Number { start, len } => span(start, len, base, buffer | INTEGER),
-        Value::Missing | Value::Null => Err(format!("no id: column '{name}' is missing")),
-        Value::Other { .. } => Err(format!("the id in column '{name}' is neither a string nor an integer")),
+        Value::Missing | Value::Null if !required => Ok(Span::MISSING),
+        Value::Missing | Value::Null => Err(format!("no id in column \"{name}\"")),
+        Value::Other { .. } => Err(format!("the id in column \"{name}\" is neither text nor an integer")),
     }
 }
 

@@ -74,7 +74,7 @@ mod tests {
             assert!(distance <= 1, "square root of {square}: off by {distance}");
         }
         let golden = u128::from(K1);
-        assert!((golden * golden >> 64).abs_diff((1 << 64) - golden) <= 3, "1/phi squared is 1 - 1/phi");
+        assert!(((golden * golden) >> 64).abs_diff((1 << 64) - golden) <= 3, "1/phi squared is 1 - 1/phi");
     }
 
     /// The 64 leading bits of the fraction of the root, found bit by bit.
@@ -83,9 +83,11 @@ mod tests {
         let below = |fraction: u64| {
             // (whole + f)^2 < square  <=>  2 whole f + f^2 < square - whole^2, with f in units of 2^-64
             let f = u128::from(fraction);
-            2 * whole * f + (f * f >> 64) < (square - whole * whole) << 64
+            2 * whole * f + ((f * f) >> 64) < (square - whole * whole) << 64
         };
-        let bit = |found: u64, shift: u32| if below(found | 1 << shift) { found | 1 << shift } else { found };
+        let bit = |found: u64, shift: u32| {
+            if below(found | 1 << shift) { found | 1 << shift } else { found }
+        };
         (0..64).rev().fold(0, bit)
     }
 

@@ -77,9 +77,8 @@ impl Block for Whole {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn translate(bytes: __m512i, letters: u64) -> __m512i {
     // SAFETY: the two loads stay in the table of 256 bytes.
-    let (low, high) = unsafe {
-        (_mm512_loadu_si512(SIMPLE.as_ptr().cast()), _mm512_loadu_si512(SIMPLE.as_ptr().add(64).cast()))
-    };
+    let (low, high) =
+        unsafe { (_mm512_loadu_si512(SIMPLE.as_ptr().cast()), _mm512_loadu_si512(SIMPLE.as_ptr().add(64).cast())) };
     let meant = _mm512_permutex2var_epi8(low, bytes, high);
     let known = letters & _mm512_test_epi8_mask(meant, meant) & !_mm512_movepi8_mask(bytes);
     _mm512_mask_mov_epi8(bytes, known, meant)

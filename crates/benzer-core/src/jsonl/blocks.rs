@@ -23,7 +23,8 @@ pub(super) trait Block: Copy {
 /// The columns of [`LOW_NIBBLE`] and [`HIGH_NIBBLE`]: a byte may follow a backslash if its two entries share a bit.
 /// The bits stand for the high nibbles 2, 5, 6 and 7.
 #[rustfmt::skip]
-pub(super) static LOW_NIBBLE: [u8; 16] = [0, 0, 0b1101, 0, 0b1000, 0b1000, 0b0100, 0, 0, 0, 0, 0, 0b0010, 0, 0b0100, 0b0001];
+pub(super) static LOW_NIBBLE: [u8; 16] =
+    [0, 0, 0b1101, 0, 0b1000, 0b1000, 0b0100, 0, 0, 0, 0, 0, 0b0010, 0, 0b0100, 0b0001];
 /// See [`LOW_NIBBLE`].
 pub(super) static HIGH_NIBBLE: [u8; 16] = [0, 0, 0b0001, 0, 0, 0b0010, 0b0100, 0b1000, 0, 0, 0, 0, 0, 0, 0, 0];
 
@@ -54,7 +55,6 @@ pub(super) unsafe fn string_end<B: Block>(data: &[u8], start: usize) -> Option<S
         let (quotes, faults) = if backslashes | carry.escaped | carry.digits == 0 {
             (quotes, controls)
         } else {
-            escaped = true;
             // SAFETY: the caller vouches for the instruction set.
             let (in_escapes, bad_escapes) = unsafe { check_escapes(block, backslashes, &mut carry) };
             (quotes & !in_escapes, controls | bad_escapes)
@@ -64,6 +64,7 @@ pub(super) unsafe fn string_end<B: Block>(data: &[u8], start: usize) -> Option<S
         if faults & inside != 0 {
             return None;
         }
+        escaped |= backslashes & inside != 0;
         if quotes != 0 {
             return Some(StringEnd { at: at + quotes.trailing_zeros() as usize, escaped });
         }

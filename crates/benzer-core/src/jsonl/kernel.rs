@@ -4,12 +4,12 @@ use super::Value;
 use super::cursor::Cursor;
 use super::fault::Fault;
 
-/// The byte searches of one instruction set. `string_end` is inlined into `line`, which switches the instruction set on.
+/// The byte searches of one instruction set. `string_end` is inlined into `line`, which switches that set on.
 ///
-/// All functions may be called only where the machine has that instruction set. None reads outside the slice it is given.
+/// All functions may be called only where the machine has that set. None reads outside the slice it is given.
 pub(super) trait Kernel: Sized {
-    /// The end of the string whose first byte (after the quote) is at `start`. None where that takes a closer look: near
-    /// the end of the data, and in faulty strings.
+    /// The end of the string whose first byte (after the quote) is at `start`. None where that takes a closer look:
+    /// near the end of the data, and in faulty strings.
     ///
     /// # Safety
     /// The instruction set must be there.

@@ -176,7 +176,7 @@ fn usable(isa: Isa) -> Isa {
     isa.min(*BEST.get_or_init(Isa::detect))
 }
 
-/// Reads line after line; not inlined into the kernels, so that they are compiled once and not per visitor.
+/// Reads line after line. Only this loop is compiled anew for each visitor; the parser behind `K::line` is not.
 fn drive<K: Kernel, E>(
     mut cursor: Cursor<'_, K>,
     num_columns: usize,

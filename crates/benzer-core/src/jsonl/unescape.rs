@@ -2,9 +2,9 @@
 
 use super::kernel::Kernel;
 use super::portable::Portable;
+use super::usable;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2::Avx2, avx512::Avx512};
-use super::usable;
 use crate::isa::Isa;
 
 /// Room that is left behind the decoded text, so that kernels may load whole vectors from it.
@@ -13,8 +13,8 @@ const SPARE: usize = 64;
 /// Replaces the content of `out` by the text of a JSON string, given by the bytes between its quotes.
 ///
 /// The string must be one that [`super::scan`] accepted; in others an invalid escape loses its backslash. A surrogate
-/// pair becomes one character, a lone surrogate becomes U+FFFD. At least 64 bytes of capacity stay free behind the text,
-/// and the text is never longer than `raw`.
+/// pair becomes one character, a lone surrogate becomes U+FFFD. At least 64 bytes of capacity stay free behind the
+/// text, and the text is never longer than `raw`.
 pub fn unescape(raw: &[u8], out: &mut Vec<u8>, isa: Isa) {
     match usable(isa) {
         // SAFETY: `usable` lets through only what the machine offers.
@@ -81,7 +81,7 @@ pub(super) unsafe fn decode<K: CopyRun>(raw: &[u8], out: *mut u8) -> usize {
     }
 }
 
-/// Decodes the escape at the start of `raw`: its UTF-8 bytes, how many of the four are meant, and the length of the escape.
+/// Decodes the escape at the start of `raw`: its UTF-8 bytes, how many of the four count, and the escape's length.
 #[inline(always)]
 pub(super) fn escape(raw: &[u8]) -> ([u8; 4], usize, usize) {
     let letter = raw.get(1).copied().unwrap_or(0);

@@ -22,10 +22,7 @@ fn errors(algorithm: Algorithm, size: usize, pairs: u64) -> (f64, f64) {
             sketcher.sketch(Isa::detect(), set, &mut scratch, &mut out);
             out
         };
-        let (a, b) = (
-            signature(&elements[..size]),
-            signature(&elements[size - shared..]),
-        );
+        let (a, b) = (signature(&elements[..size]), signature(&elements[size - shared..]));
         let error = estimate(algorithm, &a, &b) - truth;
         bias += error / pairs as f64;
         square += error * error / pairs as f64;
@@ -47,20 +44,11 @@ fn square_bound(pairs: u64) -> f64 {
 fn fast_is_unbiased_and_no_worse_than_independent_slots_at_every_size() {
     for (size, pairs) in [(10, 4000), (50, 4000), (200, 4000), (1000, 2000)] {
         let (bias, square) = errors(Algorithm::Fast, size, pairs);
-        println!(
-            "fast n = {size}: bias {bias:+.5}, RMSE / theory {:.3}",
-            square.sqrt()
-        );
+        println!("fast n = {size}: bias {bias:+.5}, RMSE / theory {:.3}", square.sqrt());
         assert!(bias.abs() <= bias_bound(pairs), "bias {bias} at n = {size}");
-        assert!(
-            square <= square_bound(pairs),
-            "relative mean square error {square} at n = {size}"
-        );
+        assert!(square <= square_bound(pairs), "relative mean square error {square} at n = {size}");
         if size <= 50 {
-            assert!(
-                square <= 0.75,
-                "small sets gain from distinct slots, got {square} at n = {size}"
-            );
+            assert!(square <= 0.75, "small sets gain from distinct slots, got {square} at n = {size}");
         }
     }
 }
@@ -70,21 +58,9 @@ fn kmins_and_bottomk_are_as_sharp_as_theory() {
     for algorithm in [Algorithm::KMins, Algorithm::BottomK] {
         for (size, pairs) in [(30, 2000), (200, 2000)] {
             let (bias, square) = errors(algorithm, size, pairs);
-            println!(
-                "{} n = {size}: bias {bias:+.5}, RMSE / theory {:.3}",
-                algorithm.name(),
-                square.sqrt()
-            );
-            assert!(
-                bias.abs() <= bias_bound(pairs),
-                "{} bias {bias} at n = {size}",
-                algorithm.name()
-            );
-            assert!(
-                square <= square_bound(pairs),
-                "{} error {square} at n = {size}",
-                algorithm.name()
-            );
+            println!("{} n = {size}: bias {bias:+.5}, RMSE / theory {:.3}", algorithm.name(), square.sqrt());
+            assert!(bias.abs() <= bias_bound(pairs), "{} bias {bias} at n = {size}", algorithm.name());
+            assert!(square <= square_bound(pairs), "{} error {square} at n = {size}", algorithm.name());
         }
     }
     assert_eq!(

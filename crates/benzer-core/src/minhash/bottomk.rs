@@ -6,8 +6,11 @@
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
 use super::fast::LARGEST;
-use super::{BLOCK, Content, EMPTY, LANES, Mixer, Scratch, make_room, whole_blocks};
+use super::{Content, EMPTY, LANES, Mixer, Scratch, make_room, whole_blocks};
 use crate::isa::{Isa, Level};
+
+/// Hashes filtered with one bound.
+const BLOCK: usize = 256;
 
 /// The signature of `hashes`: their least distinct values, ascending, then [`EMPTY`].
 ///
@@ -20,15 +23,10 @@ pub(super) unsafe fn sketch<L: Level>(
     scratch: &mut Scratch,
     out: &mut [u32],
 ) -> Content {
-    let limit = 3 * out.len() + BLOCK;
+    let limit = 2 * out.len();
     make_room(&mut scratch.values, limit + BLOCK);
     make_room(&mut scratch.codes, BLOCK);
-    let mut least = Least {
-        values: &mut scratch.values,
-        kept: 0,
-        bound: EMPTY,
-        wanted: out.len(),
-    };
+    let mut least = Least { values: &mut scratch.values, kept: 0, bound: EMPTY, wanted: out.len() };
     let mut content = Content::default();
     for block in hashes.chunks(BLOCK) {
         if least.kept > limit {
@@ -89,19 +87,33 @@ impl Least<'_> {
     #[inline(never)]
     fn reduce(&mut self) {
         let values = &mut self.values[..self.kept];
-        values.sort_unstable();
+        let few = self.wanted + self.wanted / 4 + LANES;
         let mut distinct = 0;
-        for place in 0..values.len() {
-            if distinct == 0 || values[place] != values[distinct - 1] {
-                values[distinct] = values[place];
-                distinct += 1;
-            }
+        if few < values.len() {
+            values.select_nth_unstable(few);
+            distinct = sort_distinct(&mut values[..few]);
+        }
+        if distinct < self.wanted {
+            distinct = sort_distinct(values);
         }
         self.kept = distinct.min(self.wanted);
         if self.kept == self.wanted {
-            self.bound = values[self.kept - 1];
+            self.bound = self.values[self.kept - 1];
         }
     }
+}
+
+/// Moves the distinct values to the beginning, ascending, and any repeats behind them; returns how many are distinct.
+fn sort_distinct(values: &mut [u32]) -> usize {
+    values.sort_unstable();
+    let mut distinct = 0;
+    for place in 0..values.len() {
+        if distinct == 0 || values[place] != values[distinct - 1] {
+            values[distinct] = values[place];
+            distinct += 1;
+        }
+    }
+    distinct
 }
 
 /// Writes the values below `bound` to the beginning of `room`; returns how many.

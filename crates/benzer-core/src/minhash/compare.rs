@@ -8,10 +8,7 @@ use std::cmp::Ordering;
 /// # Panics
 /// Where the three lengths differ.
 pub fn merge(algorithm: Algorithm, a: &[u32], b: &[u32], out: &mut [u32]) {
-    assert!(
-        a.len() == b.len() && a.len() == out.len(),
-        "signatures to merge have one length"
-    );
+    assert!(a.len() == b.len() && a.len() == out.len(), "signatures to merge have one length");
     match algorithm {
         Algorithm::Fast | Algorithm::KMins => {
             for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
@@ -44,9 +41,7 @@ pub fn estimate(algorithm: Algorithm, a: &[u32], b: &[u32]) -> f64 {
         Algorithm::BottomK => {
             let (all, both) = union(a, b)
                 .take(a.len())
-                .fold((0, 0), |(all, both), (_, in_both)| {
-                    (all + 1, both + usize::from(in_both))
-                });
+                .fold((0, 0), |(all, both), (_, in_both)| (all + 1, both + usize::from(in_both)));
             if all == 0 { 1.0 } else { both as f64 / all as f64 }
         }
     }

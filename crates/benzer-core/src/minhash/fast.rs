@@ -24,7 +24,7 @@ pub(super) fn round_salt(round: u32) -> u32 {
 }
 
 #[inline(always)]
-pub(super) fn slot_salt(slot: u32) -> u32 {
+fn slot_salt(slot: u32) -> u32 {
     slot.wrapping_add(ROUNDS).wrapping_mul(0x85EB_CA6B)
 }
 
@@ -57,12 +57,9 @@ pub(super) unsafe fn sketch<L: Level>(
     }
     let room = hashes.len().next_multiple_of(LANES);
     make_room(&mut scratch.values, room);
-    make_room(&mut scratch.slots, room.max(out.len().next_multiple_of(LANES)));
+    make_room(&mut scratch.slots, room.max(out.len()));
     make_room(&mut scratch.codes, room);
-    let mut throws = Throws {
-        slots: &mut scratch.slots,
-        codes: &mut scratch.codes,
-    };
+    let mut throws = Throws { slots: &mut scratch.slots, codes: &mut scratch.codes };
     let content = first_round(mixer, hashes, &mut scratch.values, &mut throws, out);
     let values = whole_blocks(&mut scratch.values, hashes.len());
     // SAFETY: the caller vouches for L.
@@ -103,7 +100,8 @@ unsafe fn later_rounds<L: Level>(
         }
         let thrown = match L::ISA {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 if out.len() <= avx512::MOST_SLOTS => {
+            Isa::Avx512 if out.len() <= avx512::MOST_SLOTS.min(count) => {
+                // With as many elements as slots, most throws would hit filled slots.
                 // SAFETY: the caller vouches for AVX-512.
                 unsafe { avx512::throw_at_empty(round, values, throws, out) }
             }
@@ -115,12 +113,8 @@ unsafe fn later_rounds<L: Level>(
         throws.keep_least(thrown, out);
     }
     if has_empty(out) {
-        match L::ISA {
-            // SAFETY: the caller vouches for AVX-512.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => unsafe { avx512::private_round(values, count, throws.slots, out) },
-            _ => private_round(values, count, throws.slots, out),
-        }
+        // SAFETY: the caller vouches for L.
+        unsafe { private_round::<L>(values, count, throws.slots, out) };
     }
 }
 
@@ -173,27 +167,31 @@ impl Throws<'_> {
 }
 
 /// Gives every slot that is still empty the least of a private throw of all elements.
+///
+/// # Safety
+/// The machine has the instructions of `L`.
 #[inline(always)]
-fn private_round(values: &[[u32; LANES]], count: usize, list: &mut [u32], out: &mut [u32]) {
+unsafe fn private_round<L: Level>(values: &[[u32; LANES]], count: usize, list: &mut [u32], out: &mut [u32]) {
     let empty = list_empty(out, list);
-    if elements_fit_lanes(empty, count) {
+    if empty * values.len() < empty.div_ceil(LANES) * count {
         for &slot in &list[..empty] {
-            out[slot as usize] = private_code(least_over_elements(slot, values));
+            out[slot as usize] = private_code(least_over_elements(slot, values.as_flattened()));
         }
         return;
     }
     for slots in list[..empty].chunks(LANES) {
-        let least = least_over_slots(slots, &values.as_flattened()[..count]);
+        let salts = slot_salts(slots);
+        let values = &values.as_flattened()[..count];
+        let least = match L::ISA {
+            // SAFETY: the caller vouches for AVX-512.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { avx512::least_over_slots(&salts, values) },
+            _ => least_over_slots(&salts, values),
+        };
         for (&slot, least) in slots.iter().zip(least) {
             out[slot as usize] = private_code(least);
         }
     }
-}
-
-/// Whether the private round takes fewer steps with the elements in the lanes than with the slots there.
-#[inline(always)]
-pub(super) fn elements_fit_lanes(empty: usize, count: usize) -> bool {
-    empty * count.div_ceil(LANES) < empty.div_ceil(LANES) * count
 }
 
 /// Writes the numbers of the empty slots to the beginning of `list`; returns how many there are.
@@ -208,30 +206,30 @@ fn list_empty(out: &[u32], list: &mut [u32]) -> usize {
 }
 
 #[inline(always)]
-pub(super) fn private_code(mixed: u32) -> u32 {
+fn private_code(mixed: u32) -> u32 {
     (0xFF00_0000 | mixed >> 8).min(LARGEST)
 }
 
 /// One slot, with the lanes over elements: for few slots.
 #[inline(always)]
-fn least_over_elements(slot: u32, values: &[[u32; LANES]]) -> u32 {
+fn least_over_elements(slot: u32, values: &[u32]) -> u32 {
     let salt = slot_salt(slot);
-    let mut least = [u32::MAX; LANES];
-    for block in values {
-        for lane in 0..LANES {
-            least[lane] = least[lane].min(mix32(block[lane] ^ salt));
-        }
-    }
-    least.into_iter().fold(u32::MAX, u32::min)
+    values.iter().fold(u32::MAX, |least, value| least.min(mix32(value ^ salt)))
 }
 
-/// Up to [`LANES`] slots together, one per lane: for small sets, which leave many slots empty.
+/// The salts of up to [`LANES`] slots; the lanes left over are of no use.
 #[inline(always)]
-fn least_over_slots(slots: &[u32], values: &[u32]) -> [u32; LANES] {
+fn slot_salts(slots: &[u32]) -> [u32; LANES] {
     let mut salts = [0; LANES];
     for (salt, &slot) in salts.iter_mut().zip(slots) {
         *salt = slot_salt(slot);
     }
+    salts
+}
+
+/// [`LANES`] slots together, one per lane: for small sets, which leave many slots empty.
+#[inline(always)]
+fn least_over_slots(salts: &[u32; LANES], values: &[u32]) -> [u32; LANES] {
     let mut least = [u32::MAX; LANES];
     for &x in values {
         for lane in 0..LANES {

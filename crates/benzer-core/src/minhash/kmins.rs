@@ -18,10 +18,7 @@ pub(super) struct Permutation {
 impl Permutation {
     pub(super) fn draw(random: &mut SplitMix64) -> Self {
         let multiplier = random.next_u64() | 1;
-        Permutation {
-            multiplier,
-            addend: random.next_u64(),
-        }
+        Permutation { multiplier, addend: random.next_u64() }
     }
 
     #[inline(always)]
@@ -30,14 +27,8 @@ impl Permutation {
     }
 
     #[inline(always)]
-    fn least(self, blocks: &[[u64; LANES]]) -> u32 {
-        let mut least = [u32::MAX; LANES];
-        for block in blocks {
-            for lane in 0..LANES {
-                least[lane] = least[lane].min(self.value(block[lane]));
-            }
-        }
-        least.into_iter().fold(u32::MAX, u32::min)
+    fn least(self, mixed: &[u64]) -> u32 {
+        mixed.iter().fold(u32::MAX, |least, &z| least.min(self.value(z)))
     }
 }
 
@@ -60,9 +51,9 @@ pub(super) fn sketch(
         *kept = mixer.mix(hash);
         content.add(hash, *kept);
     }
-    let blocks = whole_blocks(&mut scratch.mixed, hashes.len());
+    let mixed = whole_blocks(&mut scratch.mixed, hashes.len()).as_flattened();
     for (permutation, slot) in permutations.iter().zip(out) {
-        *slot = permutation.least(blocks).min(LARGEST);
+        *slot = permutation.least(mixed).min(LARGEST);
     }
     content
 }

@@ -2,12 +2,12 @@
 //!
 //! | file | algorithm | best for |
 //! |---|---|---|
-//! | [`fast`] | Fast Similarity Sketching (Dahlgaard, Langhede, Houen, Thorup; arXiv 1704.04370) | everything: the default |
-//! | [`kmins`] | one minimum per random permutation (Broder 1997), permutations by multiply and shift | the reference |
-//! | [`bottomk`] | the least values of one permutation (Broder 1997) | estimates; it has no bands |
+//! | `fast` | Fast Similarity Sketching (Dahlgaard, Langhede, Houen, Thorup; arXiv 1704.04370) | everything: the default |
+//! | `kmins` | one minimum per random permutation (Broder 1997), permutations by multiply and shift | the reference |
+//! | `bottomk` | the least values of one permutation (Broder 1997) | estimates; it has no bands |
 //!
-//! [`merge`] and [`estimate`] compare signatures. All algorithms are order-free, do not mind repeated hashes, and merge exactly: the merge of two signatures is the signature
-//! of the union. Every instruction set gives the same bits.
+//! [`merge`] and [`estimate`] compare signatures. All algorithms are order-free, do not mind repeated hashes, and merge
+//! exactly: the merge of two signatures is the signature of the union. Every instruction set gives the same bits.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -64,7 +64,8 @@ impl Algorithm {
 }
 
 /// Two sums over the hashes of a document, repeats included: together a 128-bit hash of the multiset of its shingles.
-/// Documents of unequal sums are unequal; of equal sums are equal but for a chance of about 2^-128.
+/// Documents of unequal sums differ; those of equal sums hold the same shingles, but for a chance of about 2^-128
+/// (chance, not malice: whoever knows the seed can forge sums).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// The sum of the hashes.
@@ -119,28 +120,13 @@ impl Sketcher {
     /// A sketcher; fails where `num_hashes` is not in 1..=65535.
     pub fn new(algorithm: Algorithm, num_hashes: usize, seed: u64) -> Result<Self, String> {
         if !(1..=MAX_HASHES).contains(&num_hashes) {
-            return Err(format!(
-                "num_hashes must be in 1..{MAX_HASHES}, got {num_hashes}: try 128"
-            ));
+            return Err(format!("num_hashes must be from 1 to {MAX_HASHES}, got {num_hashes}: try 128"));
         }
         let mut random = SplitMix64::new(seed);
-        let mixer = Mixer {
-            key: random.next_u64(),
-        };
-        let drawn = if algorithm == Algorithm::KMins {
-            num_hashes
-        } else {
-            0
-        };
-        let permutations = (0..drawn)
-            .map(|_| kmins::Permutation::draw(&mut random))
-            .collect();
-        Ok(Sketcher {
-            algorithm,
-            num_hashes,
-            mixer,
-            permutations,
-        })
+        let mixer = Mixer { key: random.next_u64() };
+        let drawn = if algorithm == Algorithm::KMins { num_hashes } else { 0 };
+        let permutations = (0..drawn).map(|_| kmins::Permutation::draw(&mut random)).collect();
+        Ok(Sketcher { algorithm, num_hashes, mixer, permutations })
     }
 
     /// The algorithm.
@@ -160,15 +146,7 @@ impl Sketcher {
     /// # Panics
     /// Where `out` is not `num_hashes` long.
     pub fn sketch(&self, isa: Isa, hashes: &[u64], scratch: &mut Scratch, out: &mut [u32]) -> Content {
-        isa::run_at(
-            isa.min(Isa::detect()),
-            One {
-                sketcher: self,
-                hashes,
-                scratch,
-                out,
-            },
-        )
+        isa::run_at(isa.min(Isa::detect()), One { sketcher: self, hashes, scratch, out })
     }
 
     /// [`Sketcher::sketch`] for a caller that runs at level `L` already: it becomes part of the caller, with no
@@ -211,10 +189,7 @@ impl isa::Task for One<'_> {
     #[inline(always)]
     fn run<L: Level>(self) -> Content {
         // SAFETY: `isa::run_at` runs a task only at a level the machine has.
-        unsafe {
-            self.sketcher
-                .sketch_level::<L>(self.hashes, self.scratch, self.out)
-        }
+        unsafe { self.sketcher.sketch_level::<L>(self.hashes, self.scratch, self.out) }
     }
 }
 

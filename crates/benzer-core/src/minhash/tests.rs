@@ -5,9 +5,8 @@ use crate::hash::mix::mix32;
 use std::collections::BTreeSet;
 
 const LENGTHS: [usize; 7] = [1, 7, 40, 64, 128, 256, 1000];
-const SIZES: [usize; 20] = [
-    0, 1, 2, 3, 14, 15, 16, 17, 31, 33, 64, 100, 127, 200, 360, 511, 1000, 1025, 2100, 5000,
-];
+const SIZES: [usize; 20] =
+    [0, 1, 2, 3, 14, 15, 16, 17, 31, 33, 64, 100, 127, 200, 360, 511, 1000, 1025, 2100, 5000];
 
 /// The rules of the signature, written straight down, with every round thrown and no early stop.
 mod plain {
@@ -43,11 +42,7 @@ mod plain {
             for i in 1..=7_u32 {
                 let p = u64::from(mix32(x ^ i.wrapping_mul(0x9E37_79B9))) * k as u64;
                 let ones = ((1_u32 << i) - 1) << (32 - i);
-                lower(
-                    &mut slots,
-                    (p >> 32) as usize,
-                    ones | (((p & 0xFFFF_FFFF) >> (i + 1)) as u32),
-                );
+                lower(&mut slots, (p >> 32) as usize, ones | (((p & 0xFFFF_FFFF) >> (i + 1)) as u32));
             }
             for j in 0..k {
                 let u = mix32(x ^ (j as u32 + 8).wrapping_mul(0x85EB_CA6B));
@@ -64,24 +59,15 @@ mod plain {
     fn kmins(mixed: &[u64], k: usize, generator: &mut SplitMix64) -> Vec<u32> {
         let slot = |_| {
             let (a, b) = (generator.next_u64() | 1, generator.next_u64());
-            let values = mixed
-                .iter()
-                .map(|&z| (a.wrapping_mul(z).wrapping_add(b) >> 32) as u32);
+            let values = mixed.iter().map(|&z| (a.wrapping_mul(z).wrapping_add(b) >> 32) as u32);
             values.min().map_or(EMPTY, |least| least.min(0xFFFF_FFFE))
         };
         (0..k).map(slot).collect()
     }
 
     fn bottomk(mixed: &[u64], k: usize) -> Vec<u32> {
-        let distinct: BTreeSet<u32> = mixed
-            .iter()
-            .map(|&z| ((z >> 32) as u32).min(0xFFFF_FFFE))
-            .collect();
-        distinct
-            .into_iter()
-            .chain(std::iter::repeat(EMPTY))
-            .take(k)
-            .collect()
+        let distinct: BTreeSet<u32> = mixed.iter().map(|&z| ((z >> 32) as u32).min(0xFFFF_FFFE)).collect();
+        distinct.into_iter().chain(std::iter::repeat(EMPTY)).take(k).collect()
     }
 }
 
@@ -103,10 +89,7 @@ fn signature(algorithm: Algorithm, hashes: &[u64], k: usize, seed: u64) -> Vec<u
 
 fn plain_content(hashes: &[u64], seed: u64) -> Content {
     let sum = |values: &[u64]| values.iter().fold(0, |sum: u64, &value| sum.wrapping_add(value));
-    Content {
-        sum: sum(hashes),
-        mixed: sum(&plain::mixed(hashes, &mut SplitMix64::new(seed))),
-    }
+    Content { sum: sum(hashes), mixed: sum(&plain::mixed(hashes, &mut SplitMix64::new(seed))) }
 }
 
 #[test]
@@ -117,19 +100,10 @@ fn every_level_gives_what_the_rules_say() {
             let seed = (k * 7 + size) as u64;
             let hashes = random_set(size, seed);
             let sketcher = Sketcher::new(algorithm, k, seed).expect("k is in range");
-            let expected = (
-                plain::signature(algorithm, &hashes, k, seed),
-                plain_content(&hashes, seed),
-            );
+            let expected = (plain::signature(algorithm, &hashes, k, seed), plain_content(&hashes, seed));
             for isa in Isa::available() {
                 let found = sketch(&sketcher, isa, &hashes, &mut scratch);
-                assert_eq!(
-                    found,
-                    expected,
-                    "{} on {}, k = {k}, n = {size}",
-                    algorithm.name(),
-                    isa.name()
-                );
+                assert_eq!(found, expected, "{} on {}, k = {k}, n = {size}", algorithm.name(), isa.name());
             }
         }
     }
@@ -143,23 +117,13 @@ fn crowded_and_structured_hashes_are_no_exception() {
         vec![u64::MAX; 300],
         random_set(90, 1).into_iter().cycle().take(3000).collect(),
     ];
-    for (algorithm, hashes) in Algorithm::ALL
-        .into_iter()
-        .flat_map(|a| sets.iter().map(move |set| (a, set)))
-    {
-        for (k, isa) in [33, 100, 128, 513]
-            .into_iter()
-            .flat_map(|k| Isa::available().into_iter().map(move |i| (k, i)))
+    for (algorithm, hashes) in Algorithm::ALL.into_iter().flat_map(|a| sets.iter().map(move |set| (a, set))) {
+        for (k, isa) in
+            [33, 100, 128, 513].into_iter().flat_map(|k| Isa::available().into_iter().map(move |i| (k, i)))
         {
             let sketcher = Sketcher::new(algorithm, k, 5).expect("k is in range");
             let found = sketch(&sketcher, isa, hashes, &mut Scratch::default());
-            assert_eq!(
-                found,
-                (
-                    plain::signature(algorithm, hashes, k, 5),
-                    plain_content(hashes, 5)
-                )
-            );
+            assert_eq!(found, (plain::signature(algorithm, hashes, k, 5), plain_content(hashes, 5)));
         }
     }
 }
@@ -179,10 +143,7 @@ fn signatures_do_not_depend_on_order_or_repeats() {
     let mut shuffled: Vec<u64> = hashes.iter().rev().chain(&hashes[..77]).copied().collect();
     shuffled.swap(0, 250);
     for (algorithm, k) in Algorithm::ALL.into_iter().flat_map(|a| LENGTHS.map(|k| (a, k))) {
-        assert_eq!(
-            signature(algorithm, &hashes, k, 1),
-            signature(algorithm, &shuffled, k, 1)
-        );
+        assert_eq!(signature(algorithm, &hashes, k, 1), signature(algorithm, &shuffled, k, 1));
     }
 }
 
@@ -191,10 +152,7 @@ fn merge_is_the_signature_of_the_union() {
     for (n, seed) in [(0, 0), (1, 1), (10, 2), (100, 3), (900, 4)] {
         let all = random_set(2 * n + n / 2, seed);
         let (a, b) = (&all[..n + n / 2], &all[n..]);
-        for (algorithm, k) in Algorithm::ALL
-            .into_iter()
-            .flat_map(|algo| LENGTHS.map(|k| (algo, k)))
-        {
+        for (algorithm, k) in Algorithm::ALL.into_iter().flat_map(|algo| LENGTHS.map(|k| (algo, k))) {
             let mut merged = vec![0; k];
             merge(
                 algorithm,
@@ -202,12 +160,7 @@ fn merge_is_the_signature_of_the_union() {
                 &signature(algorithm, b, k, seed),
                 &mut merged,
             );
-            assert_eq!(
-                merged,
-                signature(algorithm, &all, k, seed),
-                "{}, k = {k}, n = {n}",
-                algorithm.name()
-            );
+            assert_eq!(merged, signature(algorithm, &all, k, seed), "{}, k = {k}, n = {n}", algorithm.name());
         }
     }
 }
@@ -217,9 +170,8 @@ fn only_the_empty_set_has_empty_slots() {
     for algorithm in Algorithm::ALL {
         assert_eq!(signature(algorithm, &[], 50, 0), [EMPTY; 50]);
     }
-    for (algorithm, n) in [Algorithm::Fast, Algorithm::KMins]
-        .into_iter()
-        .flat_map(|a| [1, 2, 60].map(|n| (a, n)))
+    for (algorithm, n) in
+        [Algorithm::Fast, Algorithm::KMins].into_iter().flat_map(|a| [1, 2, 60].map(|n| (a, n)))
     {
         assert!(!signature(algorithm, &random_set(n, 8), 1000, 0).contains(&EMPTY));
     }
@@ -228,10 +180,7 @@ fn only_the_empty_set_has_empty_slots() {
 #[test]
 fn estimates_of_known_sets() {
     for algorithm in Algorithm::ALL {
-        let (none, some) = (
-            signature(algorithm, &[], 64, 0),
-            signature(algorithm, &[1, 2, 3], 64, 0),
-        );
+        let (none, some) = (signature(algorithm, &[], 64, 0), signature(algorithm, &[1, 2, 3], 64, 0));
         let other = signature(algorithm, &random_set(300, 1), 64, 0);
         assert_eq!(estimate(algorithm, &none, &none), 1.0);
         assert_eq!(estimate(algorithm, &none, &some), 0.0);
@@ -239,21 +188,14 @@ fn estimates_of_known_sets() {
     }
     let (a, b) = ((0..60).collect::<Vec<u64>>(), (40..100).collect::<Vec<u64>>());
     let sketch = |set: &[u64]| signature(Algorithm::BottomK, set, 100, 0);
-    assert_eq!(
-        estimate(Algorithm::BottomK, &sketch(&a), &sketch(&b)),
-        0.2,
-        "exact where the union fits"
-    );
+    assert_eq!(estimate(Algorithm::BottomK, &sketch(&a), &sketch(&b)), 0.2, "exact where the union fits");
 }
 
 #[test]
 fn seeds_and_algorithms_give_other_signatures() {
     let hashes = random_set(50, 2);
     for algorithm in Algorithm::ALL {
-        assert_ne!(
-            signature(algorithm, &hashes, 32, 0),
-            signature(algorithm, &hashes, 32, 1)
-        );
+        assert_ne!(signature(algorithm, &hashes, 32, 0), signature(algorithm, &hashes, 32, 1));
         assert_eq!(Algorithm::from_name(algorithm.name()), Some(algorithm));
     }
     assert_eq!(Algorithm::from_name("median"), None);

@@ -1,0 +1,126 @@
+from collections.abc import Callable, Collection, Iterable, Sequence
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+def available_isas() -> list[str]: ...
+def isa() -> str: ...
+def set_isa(name: str | None) -> None: ...
+def unicode_version() -> str: ...
+def value_set_hash(value: str | int) -> int: ...
+def value_sets(values: Iterable[Collection[str | int]]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]: ...
+
+class TextReader:
+    def __init__(
+        self,
+        *,
+        unit: str,
+        shingle_size: int,
+        tokenizer: str,
+        normalize: str,
+        case: str,
+        punctuation: str,
+        whitespace: str,
+        stop_words: Sequence[str],
+    ) -> None: ...
+    def tokens(self, text: str | bytes) -> list[str]: ...
+    def shingles(self, text: str | bytes) -> list[str]: ...
+    def shingle_hashes(self, text: str | bytes) -> NDArray[np.uint64]: ...
+    def sets(
+        self, texts: Iterable[str | bytes], threads: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]: ...
+
+def signatures(
+    algorithm: str,
+    offsets: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    num_hashes: int,
+    seed: int,
+    threads: int,
+) -> NDArray[np.uint32]: ...
+def text_signatures(
+    reader: TextReader,
+    texts: Iterable[str | bytes],
+    algorithm: str,
+    num_hashes: int,
+    seed: int,
+    threads: int,
+) -> NDArray[np.uint32]: ...
+def merge_signatures(algorithm: str, a: NDArray[np.uint32], b: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
+def estimate(algorithm: str, a: NDArray[np.uint32], b: NDArray[np.uint32]) -> NDArray[np.float64]: ...
+def band_keys(signatures: NDArray[np.uint32], bands: int, rows: int, field: int) -> NDArray[np.uint64]: ...
+def candidate_pairs(
+    keys: NDArray[np.uint64], content: NDArray[np.uint64], bucket_limit: int, threads: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int, int]: ...
+def representatives(
+    content: NDArray[np.uint64], empty: NDArray[np.bool_], rank: NDArray[np.uint32], threads: int
+) -> NDArray[np.uint32]: ...
+def jaccard(
+    offsets: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    left: NDArray[np.uint32],
+    right: NDArray[np.uint32],
+    threads: int,
+) -> NDArray[np.float64]: ...
+def leaders(
+    rank: NDArray[np.uint32],
+    left: NDArray[np.uint32],
+    right: NDArray[np.uint32],
+    similarity: NDArray[np.float64],
+    threshold: float,
+    checked_left: NDArray[np.uint32],
+    checked_right: NDArray[np.uint32],
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint32], NDArray[np.uint32]]: ...
+def components(count: int, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
+
+class Corpus:
+    def __init__(self, readers: Sequence[TextReader | None]) -> None: ...
+    def __len__(self) -> int: ...
+    def name_source(self, source: int, name: str) -> None: ...
+    def add(
+        self,
+        source: int,
+        rows: Sequence[int],
+        ids: Iterable[str | int | None],
+        fields: Sequence[Iterable[str | bytes | Collection[str | int] | None]],
+        extras: Sequence[bytes | None] | None = None,
+    ) -> None: ...
+    def add_jsonl(
+        self,
+        *,
+        source: int,
+        name: str,
+        path: str | PathLike[str] | None,
+        data: bytes | None,
+        columns: Sequence[str],
+        id_column: str | None,
+        id_required: bool,
+        extra_column: str | None,
+        first_row: int,
+        stop_on_error: bool,
+        threads: int,
+    ) -> tuple[int, list[tuple[int, str]]]: ...
+    def ids(self, positions: NDArray[np.uint32] | Sequence[int] | None = None) -> list[str | int]: ...
+    def duplicate_id(self, threads: int = 0) -> tuple[int, int] | None: ...
+    def sources(self) -> NDArray[np.uint32]: ...
+    def rows(self) -> NDArray[np.uint64]: ...
+    def row_spans(self) -> NDArray[np.uint64]: ...
+    def text(self, position: int, field: int) -> str | None: ...
+    def extras(self) -> list[bytes | None]: ...
+    def lengths(self) -> NDArray[np.uint64]: ...
+    def sketch(
+        self,
+        algorithm: str,
+        num_hashes: int,
+        seed: int,
+        bands: int,
+        rows: int,
+        threads: int,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]: ...
+    def similarity(
+        self, left: NDArray[np.uint32], right: NDArray[np.uint32], weights: Sequence[float], threads: int
+    ) -> NDArray[np.float64]: ...

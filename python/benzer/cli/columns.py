@@ -1,0 +1,75 @@
+"""Which columns does a file have?  Told from its head: nobody wants to wait for that."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from io import TextIOWrapper
+from itertools import islice
+from pathlib import Path
+
+ROWS_LOOKED_AT = 1_000
+
+
+def column_names(path: Path, format: str | None = None) -> list[str]:
+    """Name the columns of a file, in order; a text file or folder has the one column "text".
+
+    Of JSONL the first 1,000 rows are looked at, since each may have columns of its own.
+    """
+    from benzer.sources import ENDINGS, open_sources
+
+    source = open_sources([str(path)], format)[0]
+    if format == "text" or source.path is None or source.path.is_dir():
+        return ["text"]
+    ending = Path(path.stem).suffix if path.suffix.lower() in (".gz", ".zst") else path.suffix
+    kind = format or ENDINGS.get(ending.lower())
+    if kind == "parquet":
+        return parquet_columns(source.path)
+    if kind == "text":
+        return ["text"]
+    lines = head(path)
+    return (
+        jsonl_columns(lines) if kind == "jsonl" else delimited_columns(lines, "," if kind == "csv" else "\t")
+    )
+
+
+def head(path: Path) -> Iterator[str]:
+    """Read the first lines, decompressed; bytes that are no UTF-8 do not matter here."""
+    from benzer.sources.streams import FileInput
+
+    compression = path.suffix.lower() if path.suffix.lower() in (".gz", ".zst") else ""
+    with FileInput(str(path), path, compression).open() as stream:
+        yield from islice(TextIOWrapper(stream, "utf-8-sig", errors="replace", newline=""), ROWS_LOOKED_AT)
+
+
+def jsonl_columns(lines: Iterable[str]) -> list[str]:
+    """Collect the keys of JSON objects; lines that are none are passed over.
+
+    >>> jsonl_columns(['{"id": 1, "text": ""}', "oops", '{"id": 2, "year": 3}'])
+    ['id', 'text', 'year']
+    """
+    found: dict[str, None] = {}
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        found.update(dict.fromkeys(row if isinstance(row, dict) else ()))
+    return list(found)
+
+
+def delimited_columns(lines: Iterable[str], delimiter: str) -> list[str]:
+    """Read the header.
+
+    >>> delimited_columns(['id,"text, long"', "1,x"], ",")
+    ['id', 'text, long']
+    """
+    return next(csv.reader(lines, delimiter=delimiter), [])
+
+
+def parquet_columns(path: Path) -> list[str]:
+    from benzer.registry import require
+
+    parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
+    return list(parquet.read_schema(path).names)

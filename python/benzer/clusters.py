@@ -1,0 +1,154 @@
+"""Which documents belong together, and which stays? No chains: one goes only for one that stays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer import _native
+from benzer.errors import InputError, SettingsError
+
+Positions = NDArray[np.uint32]
+Compare = Callable[[Positions, Positions], NDArray[np.float64]]
+PLAIN = ("first", "last", "longest")
+BY_COLUMN = ("largest", "smallest", "priority")
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Which document of a cluster stays: the first in the order that `rule` makes.
+
+    | rule | stays |
+    |---|---|
+    | `first`, `last` | the one that comes first (last) in the input |
+    | `longest` | the one of most bytes (elements of value sets) |
+    | `largest:COLUMN`, `smallest:COLUMN` | that of the largest (smallest) number or text in a column |
+    | `priority:COLUMN=a,b,c` | that whose column has the value named first; values not named come last |
+
+    Ties go to the one that comes first; a document without the value comes after all others.
+
+    >>> Keep.parse("largest:score")
+    Keep(rule='largest', column='score', order=())
+    >>> Keep.parse("priority:source=books,web").order
+    ('books', 'web')
+    >>> Keep.parse("best")
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: keep must be first, last, longest, largest:COLUMN, smallest:COLUMN or priority:COLUMN=a,b, got 'best'
+    """  # noqa: E501
+
+    rule: str = "first"
+    column: str | None = None
+    order: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str | Keep) -> Keep:
+        """The policy that a rule describes."""
+        if isinstance(text, Keep):
+            return text
+        rule, _, rest = text.partition(":")
+        column, _, values = rest.partition("=")
+        order = tuple(values.split(",")) if values else ()
+        fits = rule in PLAIN and not rest or rule in BY_COLUMN and column and (rule == "priority") == bool(order)
+        if not fits:
+            rules = "first, last, longest, largest:COLUMN, smallest:COLUMN or priority:COLUMN=a,b"
+            raise SettingsError(f"keep must be {rules}, got {text!r}")
+        return cls(rule, column or None, order)
+
+    def __str__(self) -> str:
+        values = f"={','.join(self.order)}" if self.order else ""
+        return f"{self.rule}:{self.column}{values}" if self.column else self.rule
+
+    def rank(self, lengths: NDArray[np.uint64], extras: Sequence[bytes | None]) -> Positions:
+        """The place (uint32, n) of each document in the keep order; `extras` are its column's values as JSON."""
+        positions = np.arange(len(lengths))
+        if self.rule == "first":
+            order = positions
+        elif self.rule == "last":
+            order = positions[::-1]
+        elif self.rule == "longest":
+            order = np.lexsort((positions, -lengths.astype(np.int64)))
+        else:
+            order = np.lexsort((positions, self._keys(extras)))
+        rank = np.empty(len(lengths), dtype=np.uint32)
+        rank[order] = np.arange(len(lengths), dtype=np.uint32)
+        return rank
+
+    def _keys(self, extras: Sequence[bytes | None]) -> NDArray[np.float64]:
+        found = [None if extra is None else json.loads(extra) for extra in extras]
+        if self.rule == "priority":
+            places = {value: place for place, value in enumerate(self.order)}
+            last = float(len(places))
+            return np.array([places.get(_as_text(value), last) for value in found], dtype=np.float64)
+        distinct = self._sorted({value for value in found if _ranks(value)})
+        sign = -1.0 if self.rule == "largest" else 1.0
+        places = {value: place for place, value in enumerate(distinct)}
+        return np.array([sign * places[v] if _ranks(v) else np.inf for v in found], dtype=np.float64)
+
+    def _sorted(self, distinct: set[Any]) -> list[Any]:
+        try:
+            return sorted(distinct)
+        except TypeError as error:
+            kinds = " and ".join(sorted({type(value).__name__ for value in distinct}))
+            message = f"keep {self} cannot rank column {self.column!r}, which holds {kinds}: make them one type"
+            raise InputError(message) from error
+
+
+def _ranks(value: Any) -> bool:
+    return isinstance(value, (int, float, str)) and value == value
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of each document, by position.
+
+    leader: uint32, n: the document that stays for it; itself if it stays.
+    similarity: float64, n: its exact similarity to that one; 1.0 for one that stays.
+    left, right, score: pairs (uint32, uint32, float64) that the second look found beside those given.
+    below: how many pairs the second look compared in vain.
+    """
+
+    leader: Positions
+    similarity: NDArray[np.float64]
+    left: Positions
+    right: Positions
+    score: NDArray[np.float64]
+    below: int
+
+
+def decide(
+    rank: Positions,
+    pairs: tuple[Positions, Positions, NDArray[np.float64]],
+    threshold: float,
+    compare: Compare,
+) -> Decision:
+    """Decide who stays, in the order of `rank`: the documents without a verified pair to one that stays.
+
+    pairs: candidates (left, right) with their exact similarity; those below the threshold only tell that they
+        have been compared.
+    compare: the exact similarity of further pairs. A document tied only to documents that go is compared with
+        those that stay for them (the second look), so that a missed candidate costs no removal.
+    """
+    left, right, similarity = pairs
+    given = len(left)
+    while True:
+        alike = similarity >= threshold
+        leader, leader_similarity, more_left, more_right = _native.leaders(
+            rank, left[alike], right[alike], similarity[alike], threshold, left[~alike], right[~alike]
+        )
+        if not len(more_left):
+            break
+        left, right = np.concatenate((left, more_left)), np.concatenate((right, more_right))
+        similarity = np.concatenate((similarity, compare(more_left, more_right)))
+    late = np.arange(len(left)) >= given
+    new = late & (similarity >= threshold)
+    below = int(late.sum() - new.sum())
+    return Decision(leader, leader_similarity, left[new], right[new], similarity[new], below)

@@ -1,0 +1,110 @@
+"""How alike are two documents, and in what?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from benzer.document import Document
+from benzer.fields import Schema
+from benzer.fields.base import Field, FieldValue
+from benzer.minhash import MinHash
+from benzer.sketcher import check_fields, content_of
+
+
+@dataclass(frozen=True)
+class FieldComparison:
+    """One field of two documents.
+
+    similarity: the exact Jaccard similarity of their sets; 1.0 where both are empty.
+    estimate: what their signatures say, off by about sqrt(J (1 - J) / num_hashes).
+    containment_a, containment_b: the share of a's (b's) shingles that the other has.
+    shingles_a, shingles_b: distinct shingles.
+    shared: the shingles of both, in the order of a.
+    """
+
+    similarity: float
+    estimate: float
+    containment_a: float
+    containment_b: float
+    shingles_a: int
+    shingles_b: int
+    shared: list[str]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two documents: the weighted mean over the fields that both hold, and each of those fields."""
+
+    similarity: float
+    estimate: float
+    fields: dict[str, FieldComparison]
+
+
+def compare(
+    a: Document | str | bytes,
+    b: Document | str | bytes,
+    schema: Schema | None = None,
+    minhash: MinHash | None = None,
+) -> Comparison:
+    """Compare two documents (or texts), exactly and by signatures; shows what they share.
+
+    Args:
+        schema: the fields and how they are read; one text field by default.
+        minhash: how the estimate is made; 128 values of the fast algorithm by default.
+
+    >>> found = compare("the quick brown fox jumps", "the quick brown fox sleeps")
+    >>> found.similarity, found.fields["text"].shared
+    (0.5, ['the quick brown', 'quick brown fox'])
+    """
+    schema, minhash = schema or Schema(), minhash or MinHash()
+    left, right = as_document(a, "a", schema), as_document(b, "b", schema)
+    compared = {}
+    for name, field in schema.fields.items():
+        contents = content_of(left, name), content_of(right, name)
+        if None not in contents:
+            compared[name] = compare_field(field, *contents, minhash)
+    counted = [name for name, one in compared.items() if one.shingles_a or one.shingles_b]
+    if not counted:
+        alike = float(bool(compared))
+        return Comparison(alike, alike, compared)
+    weights = [schema.fields[name].weight for name in counted]
+    return Comparison(
+        mean([compared[name].similarity for name in counted], weights),
+        mean([compared[name].estimate for name in counted], weights),
+        compared,
+    )
+
+
+def mean(values: list[float], weights: list[float]) -> float:
+    """The weighted mean; of one value it is that value to the last bit."""
+    if len(values) == 1:
+        return values[0]
+    return sum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
+
+
+def as_document(given: Document | str | bytes, id: str, schema: Schema) -> Document:
+    """A text stands for a document of the schema's first field."""
+    if isinstance(given, Document):
+        check_fields(given, schema)
+        return given
+    return Document(id, {next(iter(schema.fields)): given})
+
+
+def compare_field(field: Field, a: FieldValue, b: FieldValue, minhash: MinHash) -> FieldComparison:
+    """Compare the sets of two contents."""
+    offsets, hashes = field.sets([a, b])
+    left, right = hashes[: offsets[1]], hashes[offsets[1] :]
+    common = len(np.intersect1d(left, right, assume_unique=True))
+    union = len(left) + len(right) - common
+    signatures = minhash.signatures(offsets, hashes, threads=1)
+    return FieldComparison(
+        similarity=common / union if union else 1.0,
+        estimate=float(minhash.estimate(signatures[0], signatures[1])),
+        containment_a=common / len(left) if len(left) else 1.0,
+        containment_b=common / len(right) if len(right) else 1.0,
+        shingles_a=len(left),
+        shingles_b=len(right),
+        shared=field.shared(a, b),
+    )

@@ -1,0 +1,77 @@
+"""Which fields does a document have?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, cast
+
+from benzer._native import TextReader
+from benzer.errors import SettingsError
+from benzer.fields.base import Field
+from benzer.fields.text import Text
+from benzer.registry import Registry
+
+FIELD_TYPES = Registry(
+    "field type", {"text": "benzer.fields.text:Text", "values": "benzer.fields.values:ValueSet"}
+)
+
+
+@dataclass(frozen=True, init=False)
+class Schema:
+    """The fields of a document by name; without arguments one text called "text".
+
+    Documents of several fields are compared by the weighted mean of their fields' similarities, over the
+    fields that both hold and that are not empty in both.
+
+    >>> Schema().fields
+    mappingproxy({'text': Text(unit='word', shingle_size=3, ...)})
+    >>> list(Schema(title=Text(unit="char", weight=2), body=Text()).fields)
+    ['title', 'body']
+    """
+
+    fields: Mapping[str, Field]
+
+    def __init__(self, **fields: Field) -> None:
+        for name, field in fields.items():
+            if not hasattr(field, "sets"):
+                raise SettingsError(f"field {name} must be a field type such as Text(), got {field!r}")
+        object.__setattr__(self, "fields", MappingProxyType(fields or {"text": Text()}))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Schema.from_dict, (self.to_dict(),))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.fields.items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and list(self.fields.items()) == list(other.fields.items())
+
+    def readers(self) -> list[TextReader | None]:
+        """What a native corpus of these fields is made with."""
+        return [field.reader for field in self.fields.values()]
+
+    @property
+    def weights(self) -> list[float]:
+        """The weight of each field, in order."""
+        return [field.weight for field in self.fields.values()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings of all fields, JSON-able.
+
+        >>> Schema.from_dict(Schema().to_dict()) == Schema()
+        True
+        """
+        return {name: dict(field.to_dict()) for name, field in self.fields.items()}
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Mapping[str, Any]]) -> Schema:
+        """The schema that `to_dict` described."""
+        return cls(**{name: field_from_dict(one) for name, one in settings.items()})
+
+
+def field_from_dict(settings: Mapping[str, Any]) -> Field:
+    """The field that its `to_dict` described."""
+    arguments = dict(settings)
+    return cast(Field, FIELD_TYPES.load(arguments.pop("type"))(**arguments))

@@ -1,0 +1,77 @@
+"""How is a set of values taken? As it is: each value is an element."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from benzer._native import TextReader, value_sets
+from benzer.errors import InputError
+from benzer.fields.base import FieldValue, Sets
+from benzer.fields.text import check_weight
+
+
+@dataclass(frozen=True)
+class ValueSet:
+    """A set of strings or integers (tags, column values, products in a basket); nothing is done to them.
+
+    Repeats count once; the string "1" and the integer 1 are different values. Other types are refused.
+
+    >>> offsets, hashes = ValueSet().sets([["red", "round"], ["round", "red", "red"], []])
+    >>> offsets.tolist(), bool((hashes[:2] == hashes[2:]).all())
+    ([0, 2, 4, 4], True)
+    """
+
+    weight: float = 1.0
+
+    kind = "values"
+
+    def __post_init__(self) -> None:
+        check_weight(self.weight)
+
+    @property
+    def reader(self) -> TextReader | None:
+        """None: values are not read as text."""
+        return None
+
+    def sets(self, contents: Sequence[FieldValue], threads: int = 1) -> Sets:
+        """See `Field`."""
+        return value_sets([values(content) for content in contents])
+
+    def encode(self, content: FieldValue) -> bytes:
+        """See `Field`."""
+        return json.dumps(list(values(content)), ensure_ascii=True, separators=(",", ":")).encode()
+
+    def decode(self, data: bytes) -> FieldValue:
+        """See `Field`."""
+        decoded: list[str | int] = json.loads(data)
+        return decoded
+
+    def encoded_sets(self, contents: Sequence[bytes | None]) -> Sets:
+        """See `Field`."""
+        return value_sets([json.loads(content) if content is not None else [] for content in contents])
+
+    def shared(self, a: FieldValue, b: FieldValue) -> list[str]:
+        """See `Field`."""
+        there = {(type(value), value) for value in values(b)}
+        return [str(value) for value in dict.fromkeys(values(a)) if (type(value), value) in there]
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `Field`."""
+        return {"type": "values", **asdict(self)}
+
+
+def values(content: FieldValue) -> Collection[str | int]:
+    """The values of a content; none for a missing one."""
+    if content is None:
+        return ()
+    if isinstance(content, (str, bytes)):
+        raise InputError(f"a value set takes a collection of str or int, got {content!r}: put it in a list")
+    if isinstance(content, np.ndarray):
+        listed: list[str | int] = content.tolist()
+        return listed
+    return content

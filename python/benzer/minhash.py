@@ -1,0 +1,158 @@
+"""How is a set of shingle hashes sketched, and what do two sketches say of their sets?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer import _native
+from benzer.errors import InputError, SettingsError
+
+ALGORITHMS = ("fast", "kmins", "bottomk")
+MAX_HASHES = 65_535
+
+Signatures = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class MinHash:
+    """A way of making signatures: `num_hashes` values of 32 bits, which estimate the Jaccard similarity.
+
+    - "fast": Fast Similarity Sketching (Dahlgaard, Langhede, Houen, Thorup, arXiv 1704.04370). Each element
+      is thrown at a random slot, round after round, until no slot is empty. Nearly always the best choice:
+      it takes one pass over the set, is unbiased at every size, and more exact than "kmins" on small sets.
+    - "kmins": the minima of `num_hashes` random permutations (Broder 1997), the classical sketch. It takes
+      time in proportion to elements times `num_hashes`; choose it to compare with the literature.
+    - "bottomk": the least `num_hashes` values of one permutation (Broder 1997; Cohen and Kaplan 2007). The
+      best for estimates alone: exact while the union has no more than `num_hashes` elements, and hardly
+      less on sets a little larger. It has no bands, so it finds no candidates.
+
+    A signature depends on the set, the algorithm, `num_hashes` and `seed` alone: not on order, repeats,
+    threads or machine. Only the empty set has the value 2^32 - 1 in every slot.
+
+    >>> minhash = MinHash(num_hashes=256)
+    >>> a = minhash.signature(np.arange(0, 300, dtype=np.uint64))
+    >>> b = minhash.signature(np.arange(100, 400, dtype=np.uint64))
+    >>> bool(abs(minhash.estimate(a, b) - 0.5) < 4 * minhash.standard_error(0.5))
+    True
+    """
+
+    algorithm: str = "fast"
+    num_hashes: int = 128
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse settings that no sketch can be made with."""
+        if self.algorithm not in ALGORITHMS:
+            known = ", ".join(ALGORITHMS)
+            raise SettingsError(f'there is no minhash algorithm "{self.algorithm}": choose one of {known}')
+        _check_whole("num_hashes", self.num_hashes, 1, MAX_HASHES, "128")
+        _check_whole("seed", self.seed, 0, 2**64 - 1, "0")
+
+    def signature(self, shingle_hashes: NDArray[np.uint64] | Sequence[int]) -> Signatures:
+        """The signature (uint32, `num_hashes`) of one set; repeated hashes count once.
+
+        >>> MinHash(num_hashes=4).signature([]).tolist() == [2**32 - 1] * 4
+        True
+        """
+        hashes = _as_hashes(shingle_hashes)
+        return self.signatures(np.array([0, len(hashes)], dtype=np.int64), hashes).reshape(-1)
+
+    def signatures(
+        self, offsets: NDArray[np.int64], hashes: NDArray[np.uint64] | Sequence[int], threads: int = 0
+    ) -> Signatures:
+        """The signatures (uint32, n × `num_hashes`) of n sets; set i is `hashes[offsets[i]:offsets[i + 1]]`.
+
+        `offsets` has n + 1 values, from 0 to the number of hashes. `threads=0` takes all cores.
+
+        >>> MinHash().signatures(np.array([0, 2, 3]), np.array([5, 7, 7], dtype=np.uint64)).shape
+        (2, 128)
+        """
+        starts = np.ascontiguousarray(offsets, dtype=np.int64)
+        return _native.signatures(
+            self.algorithm, starts, _as_hashes(hashes), self.num_hashes, self.seed, threads
+        )
+
+    def merge(self, a: Signatures, b: Signatures) -> Signatures:
+        """The signatures of the unions, row by row: exactly what sketching the unions would give.
+
+        Both are of this `MinHash`, and of one shape: one signature, or n × `num_hashes`.
+
+        >>> minhash = MinHash()
+        >>> merged = minhash.merge(minhash.signature([1, 2]), minhash.signature([2, 3]))
+        >>> bool((merged == minhash.signature([1, 2, 3])).all())
+        True
+        """
+        merged = _native.merge_signatures(self.algorithm, self._rows(a), self._rows(b))
+        return merged.reshape(a.shape)
+
+    def estimate(self, a: Signatures, b: Signatures) -> NDArray[np.float64]:
+        """The estimated Jaccard similarities, row by row: n values; a 0-d array for one signature each.
+
+        Two empty sets have similarity 1, an empty set and another 0.
+
+        >>> minhash = MinHash()
+        >>> float(minhash.estimate(minhash.signature([1, 2]), minhash.signature([1, 2])))
+        1.0
+        """
+        estimates = _native.estimate(self.algorithm, self._rows(a), self._rows(b))
+        return estimates.reshape(a.shape[:-1])
+
+    def standard_error(self, similarity: float, union_size: int | None = None) -> float:
+        """The standard deviation of an estimate, for sets of this Jaccard similarity J.
+
+        "kmins": sqrt(J (1 - J) / num_hashes). "fast": no more than that; measured, 0.7 to 0.8 of that on
+        sets of up to 1.5 `num_hashes` elements, and all of it on large sets. "bottomk": as "kmins", times
+        sqrt((U - num_hashes) / (U - 1)), the factor of sampling without replacement, where U is the size of
+        the union; give it as `union_size`, else the sets are taken to be large.
+
+        >>> round(MinHash().standard_error(0.5), 3)
+        0.044
+        >>> MinHash("bottomk").standard_error(0.5, union_size=100)
+        0.0
+        """
+        if not 0 <= similarity <= 1:
+            raise SettingsError(f"similarity must be in [0, 1], got {similarity}: give a Jaccard similarity")
+        variance = similarity * (1 - similarity) / self.num_hashes
+        if self.algorithm == "bottomk" and union_size is not None:
+            variance *= max(0, union_size - self.num_hashes) / max(1, union_size - 1)
+        return math.sqrt(variance)
+
+    def _rows(self, signatures: Signatures) -> Signatures:
+        """Signatures as the native module takes them: n × num_hashes, one after the other in memory."""
+        if signatures.dtype != np.uint32 or signatures.ndim not in (1, 2):
+            got = f"{signatures.dtype} in {signatures.ndim} dimensions"
+            raise InputError(f"signatures must be a uint32 array of documents × num_hashes, got {got}")
+        if signatures.shape[-1] != self.num_hashes:
+            raise SettingsError(
+                f"signatures must have num_hashes={self.num_hashes} values, got {signatures.shape[-1]}: "
+                "use the MinHash that made them"
+            )
+        return np.ascontiguousarray(np.atleast_2d(signatures))
+
+
+def _check_whole(name: str, value: int, least: int, most: int, cure: str) -> None:
+    if not (_is_whole(value) and least <= value <= most):
+        raise SettingsError(f"{name} must be a whole number from {least} to {most}, got {value}: try {cure}")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _as_hashes(values: NDArray[np.uint64] | Sequence[int]) -> NDArray[np.uint64]:
+    """A uint64 array of one dimension. Arrays of other types are refused: a cast would make other hashes."""
+    if isinstance(values, np.ndarray):
+        if values.dtype != np.uint64 or values.ndim != 1:
+            got = f"{values.dtype} in {values.ndim} dimensions"
+            raise InputError(f"shingle hashes must be a uint64 array of one dimension, got {got}")
+        return np.ascontiguousarray(values)
+    try:
+        return np.fromiter(values, dtype=np.uint64, count=len(values))
+    except (OverflowError, TypeError, ValueError) as error:
+        raise InputError(f"shingle hashes must be whole numbers from 0 to 2^64 - 1: {error}") from error

@@ -1,0 +1,203 @@
+"""The batch flow: from sources to verified duplicates, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+
+from benzer import candidates, clusters
+from benzer.bands import Bands
+from benzer.clusters import Keep
+from benzer.errors import DuplicateIdError, SettingsError
+from benzer.fields import Schema, Text
+from benzer.minhash import MinHash
+from benzer.results import Duplicates, Reading, Settings
+from benzer.sketcher import Sketcher
+from benzer.sources import ReadOptions, open_sources
+from benzer.verify import verify
+
+Progress = Callable[[str, int, int | None], object]
+
+
+def find_duplicates(
+    source: Any,
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.95,
+    schema: Schema | None = None,
+    text: str | Mapping[str, str] | None = None,
+    id: str | None = None,
+    keep: str | Keep = "first",
+    minhash: str = "fast",
+    num_hashes: int | None = None,
+    bands: Bands | None = None,
+    seed: int = 0,
+    bucket_limit: int = 1000,
+    on_error: Literal["stop", "skip"] = "stop",
+    format: str | None = None,
+    encoding: str = "utf-8",
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Duplicates:
+    """Find near-duplicates: every pair reported is verified exactly, every removal names a kept document.
+
+    source: paths, globs, folders, "-", tables, or documents (see `benzer.sources.open_sources`).
+    threshold: the similarity from which two documents are duplicates, in (0, 1].
+    recall: the probability with which a pair at the threshold is found, in (0, 1); pairs above it are found
+        with a higher one. Bands are chosen for it unless `bands` is given.
+    schema: the fields and how they are read; one text field by default.
+    text: the column of the text field, or a mapping of fields to columns; by default the fields' own names.
+    id: the column of ids; by default "id" where there is one, else ids are made as "name:row".
+    keep: which document of a cluster stays, see `benzer.clusters.Keep`.
+    minhash, num_hashes, seed: the signature, see `benzer.minhash.MinHash`.
+    bucket_limit: buckets of more documents are joined through a few of them, and counted.
+    on_error: "stop" at the first malformed row, or "skip" and list them in the result.
+    threads: 0 means all cores. The result does not depend on it.
+    progress: called with (stage, done, total).
+
+    Raises:
+        SettingsError: a setting is out of range. InputError: the input cannot be read.
+        MalformedRowError, DuplicateIdError: as their names say, with the place.
+
+    >>> texts = {"a": "the quick brown fox jumps over the lazy dog tonight",
+    ...          "b": "The quick brown fox jumps over the lazy dog, tonight!",
+    ...          "c": "a completely different text about something else entirely"}
+    >>> found = find_duplicates(texts)
+    >>> found.kept, found.removed
+    (['a', 'c'], {'b': Removal(kept_id='a', similarity=1.0)})
+    """
+    started = perf_counter()
+    schema = schema or Schema()
+    keep = Keep.parse(keep)
+    bands = check_promise(threshold, recall, num_hashes, bands)
+    sketcher = Sketcher(schema, MinHash(minhash, num_hashes or bands.num_values, seed), bands)
+    stage = Stages(progress)
+
+    corpus, reading = read(source, sketcher, text, id, keep.column, on_error, format, encoding, threads)
+    stage.end("read")
+    sketches = sketcher.sketch(corpus, threads, stage.report("sketch"))
+    stage.end("sketch")
+    rank = keep.rank(corpus.lengths(), corpus.extras() if keep.column else ())
+    stands_for = candidates.identical(sketches.content, sketches.empty, rank, threads)
+    alone = stands_for == np.arange(len(corpus), dtype=np.uint32)
+    proposed = candidates.propose(sketches.keys, sketches.content, alone, bucket_limit, threads)
+    stage.end("candidates")
+    similarity = verify(
+        corpus, proposed.left, proposed.right, schema.weights, threads, stage.report("verify")
+    )
+    stage.end("verify")
+
+    def compare(left: Any, right: Any) -> Any:
+        return verify(corpus, left, right, schema.weights, threads)
+
+    pairs = (proposed.left, proposed.right, similarity)
+    decision = clusters.decide(rank, pairs, threshold, compare)
+    stage.end("clusters")
+    return Duplicates(
+        settings=Settings(threshold, recall, schema, sketcher.minhash, bands, keep, bucket_limit, on_error),
+        reading=reading,
+        corpus=corpus,
+        empty=sketches.empty,
+        short=sketcher.short(sketches),
+        rank=rank,
+        stands_for=stands_for,
+        proposed=proposed,
+        verified=similarity,
+        decision=decision,
+        compare=compare,
+        timings={**stage.timings, "total": perf_counter() - started},
+    )
+
+
+def check_promise(threshold: float, recall: float, num_hashes: int | None, bands: Bands | None) -> Bands:
+    """The bands that keep the promise, or those given; errors where threshold or recall make no sense."""
+    if not 0 < threshold <= 1:
+        raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
+    if not 0 < recall < 1:
+        raise SettingsError(f"recall must be in (0, 1), got {recall}: 0.999 finds all but one in a thousand")
+    return bands or Bands.for_recall(threshold, recall, num_hashes)
+
+
+def read(
+    source: Any,
+    sketcher: Sketcher,
+    text: str | Mapping[str, str] | None,
+    id: str | None,
+    extra: str | None,
+    on_error: Literal["stop", "skip"],
+    format: str | None,
+    encoding: str,
+    threads: int,
+) -> tuple[Any, Reading]:
+    """All documents of all sources in one corpus, and what was read."""
+    sources = open_sources(source, format)
+    options = ReadOptions(
+        fields=columns(sketcher.schema, text),
+        kinds={name: field.kind for name, field in sketcher.schema.fields.items()},
+        id_column=id,
+        extra_column=extra,
+        on_error=on_error,
+        encoding=encoding,
+        threads=threads,
+    )
+    corpus = sketcher.corpus()
+    reports = [one.read_into(corpus, number, options) for number, one in enumerate(sources)]
+    pair = corpus.duplicate_id(threads)
+    if pair is not None:
+        raise duplicate_id(corpus, sources, pair)
+    return corpus, Reading(sources, reports, options)
+
+
+def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, str]:
+    """The column of each field.
+
+    >>> columns(Schema(), "body"), columns(Schema(title=Text(), body=Text()), {"body": "content"})
+    ({'text': 'body'}, {'title': 'title', 'body': 'content'})
+    """
+    names = list(schema.fields)
+    if isinstance(text, str):
+        if len(names) > 1:
+            raise SettingsError(f"text names one column, but the fields are {', '.join(names)}: give a mapping")
+        return {names[0]: text}
+    chosen = dict(text or {})
+    unknown = [name for name in chosen if name not in names]
+    if unknown:
+        raise SettingsError(f"there is no field {unknown[0]!r}: the schema has {', '.join(names)}")
+    return {name: chosen.get(name, name) for name in names}
+
+
+def duplicate_id(corpus: Any, sources: Any, pair: tuple[int, int]) -> DuplicateIdError:
+    """The error that names both places of an id."""
+    numbers, rows = corpus.sources(), corpus.rows()
+    places = " and ".join(f"{sources[numbers[at]].name} row {rows[at]}" for at in pair)
+    found = corpus.ids(list(pair[:1]))[0]
+    return DuplicateIdError(
+        f"the id {found!r} stands in {places}: make ids unique, name another id column, or leave the column out"
+    )
+
+
+class Stages:
+    """Measures the stages of a run and hands on their progress."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.timings: dict[str, float] = {}
+        self._progress = progress
+        self._since = perf_counter()
+
+    def end(self, name: str) -> None:
+        """A stage is over."""
+        now = perf_counter()
+        self.timings[name] = now - self._since
+        self._since = now
+        if self._progress is not None:
+            self._progress(name, 1, 1)
+
+    def report(self, name: str) -> Callable[[int, int], object] | None:
+        """What a stage calls with what is done."""
+        if self._progress is None:
+            return None
+        progress = self._progress
+        return lambda done, total: progress(name, done, total)

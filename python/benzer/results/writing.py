@@ -1,0 +1,63 @@
+"""How does a result become a folder of files?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.sources import Source
+from benzer.tables import OutputFolder, check_destination, write_summary, write_table
+
+if TYPE_CHECKING:
+    from benzer.results.duplicates import Duplicates
+
+
+def write_folder(
+    result: Duplicates, output: Path, tables: Literal["jsonl", "parquet"], replace: bool
+) -> dict[str, Path]:
+    """Fill a folder that appears whole at the end; see `Duplicates.write`."""
+    sources = result.reading.sources
+    check_destination([source.path for source in sources if source.path is not None], output)
+    with OutputFolder(output, replace=replace) as folder:
+        names = {
+            "kept": write_documents(result, result.stays, folder, "kept"),
+            "removed_documents": write_documents(result, ~result.stays, folder, "removed_documents"),
+        }
+        for name in ("removed", "pairs", "clusters", "malformed"):
+            columns = result.table(name)
+            if name != "malformed" or columns["row"]:
+                names[name] = folder / f"{name}.{tables}"
+                write_table(names[name], columns, tables)
+        names["summary"] = folder / "summary.json"
+        write_summary(names["summary"], result.summary())
+    return {name: output / path.relative_to(folder) for name, path in names.items()}
+
+
+def write_documents(result: Duplicates, chosen: NDArray[np.bool_], folder: Path, name: str) -> Path:
+    """Copy the chosen documents of every source; one file for one source, else a folder of files."""
+    sources = result.reading.sources
+    if len(sources) == 1:
+        target = folder / f"{name}{sources[0].suffix}"
+        sources[0].write_rows(chosen, target)
+        return target
+    (folder / name).mkdir()
+    of_source = result.corpus.sources()
+    for number, (source, file_name) in enumerate(zip(sources, file_names(sources), strict=True)):
+        target = folder / name / file_name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source.write_rows(chosen[of_source == number], target)
+    return folder / name
+
+
+def file_names(sources: Sequence[Source]) -> Iterator[str]:
+    """A name for the copy of each source: that of its file, or its path where two files have the same name."""
+    plain = [Path(source.path or source.name).name or source.name for source in sources]
+    for number, (source, name) in enumerate(zip(sources, plain, strict=True)):
+        if plain.count(name) > 1:
+            parts = [part for part in Path(source.path or source.name).parts if part not in ("/", "..")]
+            name = "/".join(parts) if source.path is not None else f"{number + 1}-{name}"
+        yield name if name.endswith(source.suffix) else name + source.suffix

@@ -1,0 +1,533 @@
+"""The command line keeps its word: results on stdout, talk on stderr, and nothing half written."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from benzer.cli.group import COMMANDS, main
+
+FOX = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun until the evening comes"
+FOX_AGAIN = (
+    "the quick brown fox jumps over the lazy dog and then it sleeps in the sun until the evening falls"
+)
+OTHER = "a survey of methods for finding documents that resemble each other in very large collections of text"
+DOCUMENTS: list[dict[str, Any]] = [
+    {"id": "fox", "text": FOX, "stars": 1},
+    {"id": "other", "text": OTHER, "stars": 2},
+    {"id": "fox-again", "text": FOX_AGAIN, "stars": 3},
+    {"id": "fox-loud", "text": FOX.upper(), "stars": 4},
+    {"id": "short", "text": "hello", "stars": 5},
+    {"id": "empty", "text": "", "stars": 6},
+]
+ESC = "\x1b"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with `docs.jsonl`, `broken.jsonl`, `a.txt` and `b.txt`."""
+    monkeypatch.chdir(tmp_path)
+    lines = [json.dumps(document) for document in DOCUMENTS]
+    (tmp_path / "docs.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "broken.jsonl").write_text(
+        "\n".join([lines[0], '{"text": ', *lines[1:]]) + "\n", encoding="utf-8"
+    )
+    (tmp_path / "a.txt").write_text(FOX, encoding="utf-8")
+    (tmp_path / "b.txt").write_text(FOX_AGAIN, encoding="utf-8")
+    return tmp_path
+
+
+def run(*arguments: str, status: int = 0, stdin: str | bytes | None = None) -> Result:
+    """Run a command line in this process, and check its exit status."""
+    result = CliRunner().invoke(main, list(arguments), input=stdin)
+    assert result.exit_code == status, result.output
+    return result
+
+
+def answer(*arguments: str, status: int = 0, stdin: str | bytes | None = None) -> dict[str, Any]:
+    """What a command answers a program."""
+    found: dict[str, Any] = json.loads(run(*arguments, "--json", status=status, stdin=stdin).stdout)
+    return found
+
+
+def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run a command line as a process of its own, with pipes for its streams."""
+    return subprocess.run(
+        [sys.executable, "-m", "benzer", *arguments], capture_output=True, timeout=60, check=False, **options
+    )
+
+
+def on_terminal(stream: str, *arguments: str, columns: int = 80) -> tuple[str, bytes]:
+    """Run with one stream on a terminal of some width: what the terminal saw, and the other stream."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    streams: dict[str, int] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: theirs}
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    command = [sys.executable, "-m", "benzer", *arguments]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, **streams) as running:  # type: ignore[call-overload]
+        os.close(theirs)
+        seen = b"".join(iter(lambda: read_terminal(ours), b""))
+        other = (running.stderr if stream == "stdout" else running.stdout).read()
+    os.close(ours)
+    return seen.decode(), other
+
+
+def read_terminal(number: int) -> bytes:
+    try:
+        return os.read(number, 65536)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def one_line(result: Result) -> str:
+    """The error of a command that failed: one line on stderr, and nothing on stdout."""
+    assert result.stdout == ""
+    assert result.stderr.startswith("benzer: error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+# Help
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_teaches_by_example(name: str) -> None:
+    help_text = run(name, "--help").stdout
+    assert "Examples:\n  # " in help_text
+    assert help_text.index("Examples:") < help_text.index("Options:")
+
+
+EXAMPLES = [
+    (name, line)
+    for name, command in COMMANDS.items()
+    for line in command.examples.splitlines()  # type: ignore[attr-defined]
+    if line and not line.startswith("#")
+]
+
+
+@pytest.mark.parametrize("name, line", EXAMPLES)
+def test_each_example_is_a_valid_command_line(name: str, line: str) -> None:
+    words = shlex.split(line.replace('"$(', "").replace(')"', ""), comments=True)
+    start = words.index("benzer")
+    arguments = words[start + 2 :]
+    if ">" in arguments:
+        arguments = arguments[: arguments.index(">")]
+    assert COMMANDS[words[start + 1]].make_context(words[start + 1], arguments).params
+    assert name == words[start + 1] or name == "index"
+
+
+def test_benzer_alone_shows_the_commands() -> None:
+    listed = run().stdout
+    assert all(f"\n  {name} " in listed for name in COMMANDS)
+    assert listed == run("--help").stdout == run("-h").stdout
+
+
+def test_version_is_printed() -> None:
+    assert run("--version").stdout.startswith("benzer 0.")
+
+
+def test_help_starts_without_the_heavy_rooms() -> None:
+    heavy = ["numpy", "pyarrow", "rich", "plotext", "zstandard", "sqlite3", "benzer._native"]
+    script = f"import sys, benzer.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "shell, mark", [("bash", "complete"), ("zsh", "#compdef benzer"), ("fish", "complete")]
+)
+def test_completion_prints_the_script_of_a_shell(shell: str, mark: str) -> None:
+    script = run("completion", shell).stdout
+    assert mark in script
+    assert "_BENZER_COMPLETE" in script
+
+
+def test_the_script_completes_commands() -> None:
+    environment = {
+        **os.environ,
+        "_BENZER_COMPLETE": "bash_complete",
+        "COMP_WORDS": "benzer de",
+        "COMP_CWORD": "1",
+    }
+    assert b"plain,dedupe" in process(env=environment).stdout
+
+
+# dedupe
+
+
+def test_dedupe_writes_what_stays_and_why_the_rest_goes(folder: Path) -> None:
+    summary = answer("dedupe", "docs.jsonl", "--output", "clean", "--threshold", "0.7")
+    kept = rows(folder / "clean" / "kept.jsonl")
+    assert kept == [DOCUMENTS[0], DOCUMENTS[1], DOCUMENTS[4], DOCUMENTS[5]]
+    counts = summary["counts"]
+    assert (counts["read"], counts["kept"], counts["removed"]) == (6, 4, 2)
+    assert (counts["identical"], counts["near"], counts["short"], counts["empty"]) == (1, 1, 1, 1)
+    assert all(Path(path).exists() for path in summary["files"].values())
+
+
+def test_dedupe_prints_counts_and_the_promise(folder: Path) -> None:
+    result = run("dedupe", "docs.jsonl", "--output", "clean")
+    assert result.stderr == ""
+    for word in (
+        "read",
+        "kept",
+        "removed",
+        "identical",
+        "near",
+        "short",
+        "empty",
+        "pairs",
+        "clusters",
+        "time",
+    ):
+        assert f"\n{word}" in f"\n{result.stdout}".replace("\n  ", "\n")
+    assert ": finds a pair at 0.80 with probability 0.9" in result.stdout
+    assert "written to clean/: " in result.stdout
+
+
+@pytest.mark.parametrize(
+    "rule, stays",
+    [("first", "fox"), ("last", "fox-loud"), ("largest:stars", "fox-loud"), ("smallest:stars", "fox"),
+     ("priority:id=fox-again,fox", "fox-again")],
+)  # fmt: skip
+def test_the_keep_rule_decides_who_stays(folder: Path, rule: str, stays: str) -> None:
+    run("dedupe", "docs.jsonl", "--output", "clean", "--threshold", "0.7", "--keep", rule)
+    kept = {row["id"] for row in rows(folder / "clean" / "kept.jsonl")}
+    assert {"fox", "fox-again", "fox-loud"} & kept == {stays}
+
+
+def test_a_malformed_row_stops_the_run_with_its_place_and_the_cure(folder: Path) -> None:
+    error = one_line(run("dedupe", "broken.jsonl", "--output", "clean", status=2))
+    assert "broken.jsonl line 2" in error
+    assert "--on-error skip" in error
+    assert not (folder / "clean").exists()
+
+
+def test_malformed_rows_that_are_set_aside_end_with_1(folder: Path) -> None:
+    result = run("dedupe", "broken.jsonl", "--output", "clean", "--on-error", "skip", status=1)
+    assert "1 malformed row set aside" in result.stderr
+    assert "broken.jsonl line 2" in result.stderr
+    assert len(rows(folder / "clean" / "kept.jsonl")) == 4 + 1
+
+
+def test_an_existing_output_is_refused_before_the_work(folder: Path) -> None:
+    (folder / "clean").mkdir()
+    (folder / "clean" / "mine.txt").write_text("mine")
+    error = one_line(run("dedupe", "docs.jsonl", "--output", "clean", status=2))
+    assert "clean exists" in error
+    assert "--replace" in error
+    assert [path.name for path in (folder / "clean").iterdir()] == ["mine.txt"]
+
+
+def test_replace_replaces_an_output(folder: Path) -> None:
+    run("dedupe", "docs.jsonl", "--output", "clean", "--threshold", "1")
+    run("dedupe", "docs.jsonl", "--output", "clean", "--threshold", "0.7", "--replace")
+    assert len(rows(folder / "clean" / "kept.jsonl")) == 4
+
+
+@pytest.mark.parametrize("output", [".", "docs.jsonl", "in"])
+def test_the_input_is_never_overwritten(folder: Path, output: str) -> None:
+    (folder / "in").mkdir()
+    (folder / "in" / "docs.jsonl").write_bytes((folder / "docs.jsonl").read_bytes())
+    before = (folder / "docs.jsonl").read_bytes()
+    error = one_line(run("dedupe", "docs.jsonl", "in/*.jsonl", "--output", output, "--replace", status=2))
+    assert "never overwritten" in error
+    assert (folder / "docs.jsonl").read_bytes() == (folder / "in" / "docs.jsonl").read_bytes() == before
+
+
+def test_dedupe_reads_stdin_and_other_columns(folder: Path) -> None:
+    lines = "".join(json.dumps({"url": d["id"], "body": d["text"]}) + "\n" for d in DOCUMENTS)
+    arguments = ["dedupe", "-", "--text", "body", "--id", "url", "--output", "clean", "--threshold", "0.7"]
+    assert answer(*arguments, stdin=lines)["counts"]["removed"] == 2
+
+
+def test_several_text_columns_are_several_fields(folder: Path) -> None:
+    table = "id,title,body\n1,one two three,x y z\n2,one two three,x y z\n3,four five six,x y z\n"
+    (folder / "books.csv").write_text(table)
+    summary = answer("dedupe", "books.csv", "--text", "title", "--text", "content=body", "--output", "clean")
+    assert (summary["counts"]["kept"], summary["counts"]["identical"]) == (2, 1)
+
+
+def test_character_shingles_find_what_words_do_not(folder: Path) -> None:
+    (folder / "names.csv").write_text("id,name\n1,Chateau Margaux 1996\n2,ChateauMargaux 1996\n3,Opus One\n")
+    arguments = ["dedupe", "names.csv", "--text", "name", "--threshold", "0.5"]
+    assert answer(*arguments, "--output", "words")["counts"]["removed"] == 0
+    assert answer(*arguments, "--shingle", "char:3", "--output", "characters")["counts"]["removed"] == 1
+
+
+# index and search
+
+
+@pytest.fixture
+def index(folder: Path) -> str:
+    run("index", "docs.benzer", "docs.jsonl", "--threshold", "0.5")
+    return "docs.benzer"
+
+
+def test_an_index_is_made_and_added_to(folder: Path) -> None:
+    made = answer("index", "docs.benzer", "docs.jsonl")
+    assert (made["read"], made["new"], made["documents"], made["malformed"]) == (6, 6, 6, 0)
+    (folder / "more.jsonl").write_text(
+        json.dumps(DOCUMENTS[0]) + "\n" + json.dumps({"id": "new", "text": OTHER})
+    )
+    again = answer("index", "docs.benzer", "more.jsonl")
+    assert (again["read"], again["new"], again["documents"]) == (2, 1, 7)
+    assert "replaced" in run("index", "docs.benzer", "more.jsonl").stdout
+
+
+def test_other_settings_than_those_of_the_index_are_refused(index: str) -> None:
+    error = one_line(run("index", index, "docs.jsonl", "--shingle", "char:5", status=2))
+    assert "char" in error
+
+
+def test_a_failed_first_call_leaves_no_index(folder: Path) -> None:
+    one_line(run("index", "docs.benzer", "broken.jsonl", status=2))
+    assert not list(folder.glob("docs.benzer*"))
+    assert answer("index", "docs.benzer", "broken.jsonl", "--on-error", "skip", status=1)["malformed"] == 1
+
+
+def test_a_failed_later_call_leaves_the_index_as_it_was(folder: Path, index: str) -> None:
+    (folder / "more.jsonl").write_text('{"id": "new", "text": "some new text here"}\n{"text": ')
+    one_line(run("index", index, "more.jsonl", status=2))
+    assert answer("info", index)["documents"] == 6
+
+
+def test_search_answers_best_first(index: str) -> None:
+    matches = answer("search", index, FOX)["matches"]
+    assert [match["id"] for match in matches[:2]] == ["fox", "fox-loud"] or matches[0]["similarity"] == 1.0
+    assert matches[-1]["id"] == "fox-again"
+    assert matches[-1]["similarity"] == pytest.approx(17 / 19)
+    assert len(answer("search", index, FOX, "--limit", "1")["matches"]) == 1
+    assert len(answer("search", index, FOX, "--threshold", "0.95")["matches"]) == 2
+
+
+def test_search_takes_a_text_a_file_stdin_or_an_id(folder: Path, index: str) -> None:
+    by_text = answer("search", index, FOX)["matches"]
+    assert answer("search", index, "--file", "a.txt")["matches"] == by_text
+    assert answer("search", index, "-", stdin=FOX)["matches"] == by_text
+    assert [match["id"] for match in answer("search", index, "--id", "fox")["matches"]] == [
+        "fox-loud",
+        "fox-again",
+    ]
+
+
+@pytest.mark.parametrize("arguments", [[], ["text", "--id", "fox"], ["--file", "a.txt", "--id", "fox"]])
+def test_search_wants_exactly_one_question(index: str, arguments: list[str]) -> None:
+    assert "give one of TEXT" in one_line(run("search", index, *arguments, status=2))
+
+
+def test_search_shows_similarity_id_and_text(index: str) -> None:
+    table = run("search", index, FOX).stdout.splitlines()
+    assert table[0].split() == ["similarity", "id", "text"]
+    assert table[1].startswith("     1.000  fox")
+    assert "the quick brown fox" in table[-1]
+
+
+def test_nothing_similar_is_an_answer(index: str) -> None:
+    result = run("search", index, "something else altogether, of no kind that is here")
+    assert result.stdout == ""
+    assert "nothing" in result.stderr
+
+
+@pytest.mark.parametrize("arguments, reason", [
+    (["search", "no.benzer", "text"], "no such index"),
+    (["search", "docs.jsonl", "text"], "docs.jsonl"),
+    (["info", "no.benzer"], "no such file"),
+])  # fmt: skip
+def test_what_is_no_index_is_said_to_be_none(folder: Path, arguments: list[str], reason: str) -> None:
+    assert reason in one_line(run(*arguments, status=2))
+    assert not (folder / "no.benzer").exists()
+
+
+def test_an_unknown_id_is_said_to_be_unknown(index: str) -> None:
+    assert "'nobody'" in one_line(run("search", index, "--id", "nobody", status=2))
+
+
+# compare
+
+
+def test_compare_two_files(folder: Path) -> None:
+    found = answer("compare", "a.txt", "b.txt")
+    text = found["fields"]["text"]
+    assert found["similarity"] == pytest.approx(17 / 19)
+    assert (text["shingles_a"], text["shingles_b"], len(text["shared"])) == (18, 18, 17)
+    shown = run("compare", "a.txt", "b.txt").stdout
+    assert "0.895" in shown
+    assert "\n  the quick brown\n" in shown
+
+
+def test_compare_two_texts_and_two_documents_of_a_file(folder: Path) -> None:
+    by_file = answer("compare", "a.txt", "b.txt")["fields"]
+    assert answer("compare", "--texts", FOX, FOX_AGAIN)["fields"] == by_file
+    assert answer("compare", "--from", "docs.jsonl", "fox", "fox-again")["fields"] == by_file
+    assert answer("compare", "-", "b.txt", stdin=FOX)["fields"] == by_file
+
+
+@pytest.mark.parametrize("arguments, reason", [
+    (["a.txt", "no.txt"], "no.txt"),
+    (["a.txt", "binary.txt"], "not UTF-8"),
+    (["--from", "docs.jsonl", "fox", "nobody"], "'nobody'"),
+    (["--from", "docs.jsonl", "--texts", "a", "b"], "exclude"),
+    (["--text", "body", "a.txt", "b.txt"], "--texts"),
+    (["a.txt"], "Missing argument 'B'"),
+])  # fmt: skip
+def test_compare_says_what_it_cannot_compare(folder: Path, arguments: list[str], reason: str) -> None:
+    (folder / "binary.txt").write_bytes(b"\xff\xfe\x00")
+    assert reason in one_line(run("compare", *arguments, status=2))
+
+
+def test_dissimilar_documents_are_no_error(folder: Path) -> None:
+    assert answer("compare", "--texts", FOX, OTHER)["similarity"] < 0.1
+
+
+# tune
+
+
+def test_tune_keeps_the_promise() -> None:
+    found = answer("tune", "--threshold", "0.8", "--recall", "0.95")
+    probability = 1 - (1 - 0.8 ** found["rows"]) ** found["bands"]
+    assert found["probability_at_threshold"] == pytest.approx(probability)
+    assert probability >= 0.95
+    assert [point["similarity"] for point in found["curve"]][:2] == [0.0, 0.01]
+
+
+def test_tune_draws_the_curve() -> None:
+    shown = run("tune").stdout
+    assert ": finds a pair at 0.80 with probability 0.9" in shown
+    assert "← threshold" in shown
+    assert any("\u2800" < character <= "\u28ff" for character in shown)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_tune_shows_a_choice_that_is_not_ours() -> None:
+    assert answer("tune", "--bands", "9", "--rows", "13")["num_values"] == 117
+    assert answer("tune", "--rows", "4", "--num-hashes", "128")["bands"] == 32
+    assert "below the recall of 0.95" in run("tune", "--rule", "area").stdout
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--threshold", "1.4"], ["--recall", "1"], ["--bands", "4"], ["--rule", "area", "--rows", "4"],
+    ["--bands", "20", "--rows", "20", "--num-hashes", "128"], ["--threshold", "0.1", "--num-hashes", "4"],
+])  # fmt: skip
+def test_tune_refuses_what_cannot_be(arguments: list[str]) -> None:
+    one_line(run("tune", *arguments, status=2))
+
+
+# info
+
+
+def test_info_describes_a_file(folder: Path) -> None:
+    found = answer("info", "docs.jsonl")
+    assert (found["rows"], found["documents"], found["short"], found["empty"]) == (6, 6, 1, 1)
+    assert found["columns"] == ["id", "text", "stars"]
+    assert answer("info", "broken.jsonl", status=1)["malformed"] == 1
+
+
+def test_info_describes_an_index(index: str) -> None:
+    assert answer("info", index)["documents"] == 6
+    assert "threshold" in run("info", index).stdout
+
+
+# Streams and signals
+
+
+def test_no_colour_and_no_progress_in_a_pipe(folder: Path) -> None:
+    for arguments in (["dedupe", "docs.jsonl", "--output", "clean"], ["tune"], ["compare", "a.txt", "b.txt"]):
+        done = process(*arguments)
+        assert done.returncode == 0
+        assert ESC.encode() not in done.stdout + done.stderr
+        assert done.stderr == b""
+
+
+def test_progress_is_drawn_on_a_terminal_and_results_stay_clean(folder: Path) -> None:
+    seen, stdout = on_terminal("stderr", "dedupe", "docs.jsonl", "--output", "clean", "--json")
+    assert "━" in seen
+    assert "Traceback" not in seen
+    assert json.loads(stdout)["counts"]["read"] == 6
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_terminal_shows_two_texts_side_by_side(folder: Path, columns: int) -> None:
+    seen, stderr = on_terminal("stdout", "compare", "a.txt", "b.txt", columns=columns)
+    assert stderr == b""
+    assert f"{ESC}[32mquick{ESC}[0m" in seen
+    assert f"{ESC}[1;33mfalls{ESC}[0m" in seen
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", seen).splitlines()
+    assert re.search(r"the quick brown .* the quick brown", "\n".join(plain))
+    assert max(map(len, plain)) <= columns
+
+
+def test_control_characters_of_a_document_do_not_reach_the_terminal(folder: Path) -> None:
+    (folder / "evil.jsonl").write_text(
+        json.dumps({"id": f"{ESC}[31m", "text": f"{FOX} {ESC}]0;title\x07"}) + "\n"
+    )
+    run("index", "evil.benzer", "evil.jsonl", "--threshold", "0.5")
+    assert ESC not in run("search", "evil.benzer", FOX).stdout
+
+
+def test_a_closed_pipe_is_no_traceback(folder: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} -m benzer tune --json | head -c 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=False)
+    assert done.stdout == b"{"
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [
+    ["dedupe", "no.jsonl", "--output", "clean"],
+    ["dedupe", "docs.jsonl"],
+    ["dedupe", "docs.jsonl", "--output", "clean", "--shingle", "word:0"],
+    ["dedupe", "docs.jsonl", "--output", "clean", "--text", "body"],
+    ["dedupe", "docs.jsonl", "--output", "clean", "--keep", "best"],
+        ["dedupe", "docs.jsonl", "--output", "clean", "--threshold", "2"],
+    ["dedup"],
+    ["--loud"],
+])  # fmt: skip
+def test_wrong_usage_and_input_are_one_line_and_2(folder: Path, arguments: list[str]) -> None:
+    one_line(run(*arguments, status=2))
+    assert not (folder / "clean").exists()
+
+
+@pytest.mark.parametrize("wanted, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopping_a_run_leaves_nothing_behind(folder: Path, wanted: signal.Signals, status: int) -> None:
+    os.mkfifo(folder / "endless.jsonl")
+    arguments = ["dedupe", "endless.jsonl", "--format", "jsonl", "--output", "clean"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "benzer", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with (folder / "endless.jsonl").open("wb") as endless:
+        endless.write(json.dumps(DOCUMENTS[0]).encode() + b"\n")
+        endless.flush()
+        time.sleep(0.5)
+        running.send_signal(wanted)
+        stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == status
+    assert stdout == b""
+    assert b"Traceback" not in stderr
+    assert {path.name for path in folder.iterdir()} == {
+        "docs.jsonl",
+        "broken.jsonl",
+        "a.txt",
+        "b.txt",
+        "endless.jsonl",
+    }
