@@ -210,8 +210,8 @@ def markdown(
         f"{plain.documents:,} paragraphs ({plain.text_bytes / 1e6:.1f} MB of text, from "
         f"{', '.join(paragraphs.SETS)}) added and committed in batches of {batch:,}: {added_seconds:.1f} s, "
         f"{rate:,.0f} documents/s, {text_rate:.1f} MB/s. Queries: `find_similar(text, limit=10)` with texts "
-        "that the index holds and with the same texts after one word was replaced, caches warm, one thread, "
-        "default settings."
+        "that the index holds and with the same texts after one word was replaced (a short paragraph then "
+        "lies below the threshold, so that not every query has an answer), caches warm, default settings."
     )
     lines = table_rows(plain, killed)
     table = report.table(["", "written in one go", f"after {len(kills)} killed writers"], lines)

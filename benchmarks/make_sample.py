@@ -1,4 +1,4 @@
-"""Which real documents ship with the project? This picks them, the same ones every time, and writes examples/data.
+"""Which real documents ship with the project? Picks the same ones every time, and writes examples/data.
 
 The labelled sets it picks from do not ship: name their folder as the argument.
 
@@ -29,7 +29,7 @@ def rows_of(folder: Path, name: str) -> Iterator[Row]:
 
 
 def families(rows: Iterator[Row], family: Callable[[Row], str]) -> list[list[Row]]:
-    """The rows by family, families in an order that is arbitrary but always the same: that of their names' hashes."""
+    """The rows by family; families come in the order of their names' hashes: arbitrary, but always the same."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(family(row), []).append(row)
@@ -60,12 +60,11 @@ def manual_pages(folder: Path) -> Iterator[Row]:
 
 
 def licence_texts(folder: Path) -> Iterator[Row]:
-    """Licence texts and notices: near-duplicates that are not copies, and a few of one or two words."""
-    rows = [row for row in rows_of(folder, "licenses") if not row["generic"]]
-    groups = families(iter(rows), lambda row: row["license"])
+    """Licence texts and notices: near-duplicates that are not copies."""
+    rows = (row for row in rows_of(folder, "licenses") if not row["generic"])
+    groups = families(rows, lambda row: row["license"])
     several = ([row for row in group if len(row["text"]) < 6_000][:6] for group in groups if len(group) > 1)
-    brief = [row for row in rows if len(row["text"].split()) < 3][:6]
-    for row in {row["id"]: row for row in within(430_000, several) + brief}.values():
+    for row in within(430_000, several):
         yield document(f"licences/{row['id']}", row["language"], row["text"])
 
 
@@ -85,12 +84,20 @@ def translated_descriptions(folder: Path) -> Iterator[Row]:
             yield document(f"debian/{row['id']}", language, row["text"])
 
 
+def added() -> Iterator[Row]:
+    """What real collections hold and these do not: a document without a word, and one of fewer than three."""
+    yield document("added/empty", None, "")
+    yield document("added/short", "en", "Page 1")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, help="the folder of the labelled sets")
     folder = parser.parse_args().folder
     rows = [*manual_pages(folder), *licence_texts(folder), *package_descriptions(folder)]
-    rows += [*translated_descriptions(folder), document("added/empty", None, "")]
+    rows += [*translated_descriptions(folder), *added()]
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
     with OUTPUT.open("w", encoding="utf-8", newline="\n") as lines:
         lines.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

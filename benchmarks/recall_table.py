@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import lzma
+import math
 import shutil
 import tempfile
 import time
@@ -64,8 +65,36 @@ class Row:
         return min(run.recall for run in self.runs)
 
     @property
+    def true(self) -> int:
+        """True pairs over all seeds."""
+        return self.true_pairs * len(self.runs)
+
+    @property
+    def missed(self) -> int:
+        """True pairs that were not found, over all seeds."""
+        return sum(round((1 - run.recall) * self.true_pairs) for run in self.runs)
+
+    @property
+    def breaks_promise(self) -> bool:
+        """A false pair, or more missed pairs than chance explains once in a thousand sets."""
+        return self.least_precision < 1 or chance_of_misses(self.missed, self.true) < 0.001
+
+    @property
     def least_precision(self) -> float:
         return min(run.precision for run in self.runs)
+
+
+def chance_of_misses(missed: int, pairs: int) -> float:
+    """Upper bound (Chernoff) of the probability to miss so many pairs, each found with probability RECALL.
+
+    >>> chance_of_misses(5, 100), chance_of_misses(20, 100) < 1e-6
+    (1.0, True)
+    """
+    share, promised = missed / max(pairs, 1), 1 - RECALL
+    if share <= promised:
+        return 1.0
+    rest = (1 - share) * math.log((1 - share) / (1 - promised)) if share < 1 else 0.0
+    return math.exp(-pairs * (share * math.log(share / promised) + rest))
 
 
 def schema_of(kind: str) -> benzer.Schema:
@@ -94,9 +123,11 @@ def main() -> None:
         record = {"machine": here.as_dict(), "recall": RECALL, "rows": [asdict(row) for row in rows]}
         report.write_record(here.date, "recall", record)
         report.write_section(DOCS / "recall.md", "recall", body, "Recall and precision on real data")
-    failed = [row for row in rows if row.least_recall < RECALL or row.least_precision < 1.0]
+    failed = [row for row in rows if row.breaks_promise]
     if failed:
-        raise SystemExit("below the promise: " + ", ".join(f"{row.name} ({row.kind})" for row in failed))
+        raise SystemExit(
+            "the promise is broken on " + ", ".join(f"{row.name} ({row.kind})" for row in failed)
+        )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -197,8 +228,25 @@ def markdown(rows: list[Row], here: machine.Machine, seeds: int, threads: int) -
     )
     threads_said = "all cores" if threads == 0 else f"{threads} threads"
     command = f"Command: `python -m benchmarks.recall_table PATH_TO_DATA`, {threads_said}."
+    below = _below(rows)
     measured = f"{command} Machine: {here.sentence()}. Benzer {benzer.__version__}."
-    return "\n\n".join([caption, report.table(_COLUMNS, map(_cells, rows)), measured])
+    return "\n\n".join([caption, report.table(_COLUMNS, map(_cells, rows)), below, measured])
+
+
+def _below(rows: list[Row]) -> str:
+    """Says where a seed lay below the promise, with the counts that tell chance from fault."""
+    low = [row for row in rows if row.least_recall < RECALL]
+    if not low:
+        return f"No set lies below {RECALL} with any seed."
+    said = (
+        f"{row.name}, {SHINGLES[row.kind]}: {row.missed} of {row.true} pairs missed over all seeds"
+        for row in low
+    )
+    return (
+        f"Below {RECALL} with at least one seed: {'; '.join(said)}. The promise is a probability for each "
+        "pair, so a set of a few pairs can lie below it by chance; the command fails when chance would "
+        "explain so many misses less than once in a thousand sets, or when a pair is false."
+    )
 
 
 def _cells(row: Row) -> list[object]:

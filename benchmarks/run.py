@@ -206,7 +206,9 @@ def markdown(
         f"hashes, {scenario.bands} bands of {scenario.rows} rows, unverified; Benzer: "
         f"recall={scenario.recall}, every pair verified. Seconds from opening the file to the answer, "
         f"imports not counted, median of up to {scenario.repetitions} interleaved runs, each in a fresh "
-        "process, page cache warm. Recall and precision of the flagged documents against plain Python."
+        "process, page cache warm. Recall: share of the true pairs of which not both documents stay (rensa "
+        "flags every member of a cluster: of which both are flagged). Precision: share of the flagged "
+        "documents that are in a true pair. True is what plain Python says."
     )
     reference = {item.engine: item.median_seconds() for item in measurements if item.threads == 1}
     rows = [_row(item, facts, reference) for item in measurements]

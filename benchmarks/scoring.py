@@ -24,7 +24,11 @@ _Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FlagScore:
-    """Scores of flagged documents; `by_level` is the share found of lone planted pairs, by similarity."""
+    """Scores of flagged documents.
+
+    Recall is the share of true pairs that the flags settle, precision the share of flagged documents that are
+    in a true pair; `by_level` is the recall of lone planted pairs, by similarity.
+    """
 
     recall: float
     precision: float
@@ -52,29 +56,31 @@ class Truth:
 
     similarity: dict[_Pair, float]
     threshold: float
-    root: dict[int, int]
 
     @classmethod
     def load(cls, path: Path, threshold: float) -> Truth:
         columns = pq.read_table(path).to_pydict()
         pairs = map(_ordered, columns["left"], columns["right"])
         similarity = dict(zip(pairs, columns["jaccard"], strict=True))
-        similar = (pair for pair, value in similarity.items() if value >= threshold)
-        return cls(similarity, threshold, _roots(similar))
+        return cls(similarity, threshold)
 
     def true_pairs(self) -> set[_Pair]:
         return {pair for pair, value in self.similarity.items() if value >= self.threshold}
 
     def score_flags(self, flagged: Sequence[int], kind: str) -> FlagScore:
-        """`kind` "removed": all but one of each true cluster should be flagged; "any": all of them."""
-        stays = 1 if kind == "removed" else 0
-        sizes = Counter(self.root.values())
-        hit = Counter(self.root[document] for document in flagged if document in self.root)
-        found = sum(min(hit[root], size - stays) for root, size in sizes.items())
-        wanted = sum(size - stays for size in sizes.values())
-        gone, needed = set(flagged), 2 - stays
-        by_level = _found_by_level(self._lone_pairs(), lambda pair: len(gone.intersection(pair)) >= needed)
-        return FlagScore(found / wanted, found / max(len(gone), 1), by_level)
+        """`kind` "removed": one document of a pair is to be flagged; "any": both are."""
+        gone, needed = set(flagged), 1 if kind == "removed" else 2
+        true = self.true_pairs()
+        alike = {document for pair in true for document in pair}
+
+        def is_found(pair: _Pair) -> bool:
+            return len(gone.intersection(pair)) >= needed
+
+        return FlagScore(
+            recall=sum(map(is_found, true)) / len(true),
+            precision=len(gone & alike) / max(len(gone), 1),
+            by_level=_found_by_level(self._lone_pairs(), is_found),
+        )
 
     def score_pairs(self, pairs: Sequence[tuple[int, int, float]], texts: Path) -> PairScore:
         found = {_ordered(left, right): value for left, right, value in pairs}
@@ -124,19 +130,3 @@ def _found_by_level(
 
 def _ordered(left: int, right: int) -> _Pair:
     return (left, right) if left < right else (right, left)
-
-
-def _roots(pairs: Iterable[_Pair]) -> dict[int, int]:
-    """Document -> smallest document of its connected component, for all documents of the pairs."""
-    parent: dict[int, int] = {}
-
-    def find(document: int) -> int:
-        while parent.setdefault(document, document) != document:
-            parent[document] = parent[parent[document]]
-            document = parent[document]
-        return document
-
-    for left, right in pairs:
-        low, high = sorted((find(left), find(right)))
-        parent[high] = low
-    return {document: find(document) for document in list(parent)}

@@ -17,7 +17,7 @@ def pairs_of(pairs: Iterable[Any]) -> Pairs:
     """Similarity by unordered pair; a pair that comes twice is a fault."""
     found: Pairs = {}
     for pair in pairs:
-        key = frozenset((pair.left, pair.right))
+        key = frozenset((pair.left_id, pair.right_id))
         assert len(key) == 2, f"{pair} pairs a document with itself"
         assert key not in found, f"{pair} comes twice"
         found[key] = pair.similarity
@@ -29,18 +29,14 @@ def removed_of(result: Any) -> dict[Id, tuple[Id, float]]:
     return {identity: (kept, strength) for identity, (kept, strength) in dict(result.removed).items()}
 
 
-def clusters_of(result: Any) -> set[frozenset[Id]]:
-    """Every cluster as the set of its documents."""
-    return {frozenset(members_of(cluster)) for cluster in result.clusters}
+def clusters_of(result: Any) -> dict[Id, dict[Id, float]]:
+    """Every document that stays for others, with those and their similarity to it."""
+    clusters = {representative: dict(removed) for representative, removed in result.clusters}
+    assert len(clusters) == len(result.clusters)
+    return clusters
 
 
-def members_of(cluster: Any) -> Iterable[Id]:
-    """The documents of one cluster."""
-    members: Iterable[Id] = getattr(cluster, "members", cluster)
-    return members
-
-
-def all_of(result: Any) -> tuple[Pairs, set[frozenset[Id]], list[Id], dict[Id, tuple[Id, float]], Any]:
+def all_of(result: Any) -> tuple[Any, ...]:
     """Everything that must not depend on how the work was done."""
     return (
         pairs_of(result.expanded_pairs()),
@@ -58,12 +54,24 @@ def true_pairs(texts: Mapping[Id, str | bytes], recipe: Recipe, threshold: float
     return {frozenset((ids[a], ids[b])): value for (a, b), value in found.items()}
 
 
-def true_leaders(order: list[Id], pairs: Pairs, threshold: float) -> dict[Id, tuple[Id, float]]:
-    """Who speaks for each document when they are taken in this order; a kept one speaks for itself."""
+def true_removals(
+    texts: Mapping[Id, str | bytes], recipe: Recipe, threshold: float
+) -> dict[Id, tuple[Id, float]]:
+    """The removals when the texts are taken in their order."""
+    order, pairs = list(texts), true_pairs(texts, recipe, threshold)
     leaders = similarity.leaders(
         range(len(order)), lambda a, b: pairs.get(frozenset((order[a], order[b])), 0.0), threshold
     )
-    return {identity: (order[lead], value) for identity, (lead, value) in zip(order, leaders, strict=True)}
+    named = {one: (order[lead], value) for one, (lead, value) in zip(order, leaders, strict=True)}
+    return {one: lead for one, lead in named.items() if lead[0] != one}
+
+
+def grouped(removed: dict[Id, tuple[Id, float]]) -> dict[Id, dict[Id, float]]:
+    """The removed documents by the kept ones that stay for them."""
+    groups: dict[Id, dict[Id, float]] = {}
+    for one, (kept, strength) in removed.items():
+        groups.setdefault(kept, {})[one] = strength
+    return groups
 
 
 def assert_true(result: Any, texts: Mapping[Id, str | bytes], recipe: Recipe, threshold: float) -> None:
@@ -86,6 +94,7 @@ def assert_complete(result: Any, texts: Mapping[Id, str | bytes], recipe: Recipe
     """All pairs are found, and the removals are those of the reference in the order of the texts."""
     truth = true_pairs(texts, recipe, threshold)
     assert pairs_of(result.expanded_pairs()) == truth
-    leaders = true_leaders(list(texts), truth, threshold)
-    assert removed_of(result) == {one: lead for one, lead in leaders.items() if lead[0] != one}
-    assert list(result.kept) == [one for one, lead in leaders.items() if lead[0] == one]
+    gone = true_removals(texts, recipe, threshold)
+    assert removed_of(result) == gone
+    assert clusters_of(result) == grouped(gone)
+    assert list(result.kept) == [one for one in texts if one not in gone]

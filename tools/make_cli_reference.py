@@ -1,6 +1,6 @@
 """What does every command say of itself? Writes docs/reference/cli.md from the commands' own help.
 
-`python tools/make_cli_reference.py` writes the page; with `--check` it only says whether the page is up to date.
+`python tools/make_cli_reference.py` writes the page; with `--check` it only says whether it is up to date.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ WIDTH = 100
 INTRODUCTION = """\
 # The command line
 
-<!-- Made by tools/make_cli_reference.py from the commands' own help: change it there, then run `make docs`. -->
+<!-- Made by tools/make_cli_reference.py from the commands' own help: change that, then `make docs`. -->
 
-Results go to stdout, talk to stderr. The exit status is 0 when all went well, 1 when the command ran and found something wrong (malformed rows were
-set aside), and 2 when the usage or the input is at fault; then one line says what, and what helps.
+Results go to stdout, talk to stderr. The exit status is 0 when all went well, 1 when the command ran and found
+something wrong (malformed rows were set aside), and 2 when the usage or the input is at fault; then one line says
+what, and what helps.
 """
 
 

@@ -14,9 +14,23 @@ import unicodedata2 as ucd
 BLOCK = 128
 TARGET = Path(__file__).parents[1] / "crates/benzer-core/src/text/tables.rs"
 UNSPACED = [
-    (0x0E00, 0x0E7F), (0x0E80, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x19E0, 0x19FF), (0x3005, 0x3007),
-    (0x303B, 0x303B), (0x3040, 0x30FF), (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FF),
-    (0xAA60, 0xAA7F), (0xF900, 0xFAFF), (0xFF66, 0xFF9F), (0x1B000, 0x1B16F), (0x20000, 0x3FFFF),
+    (0x0E00, 0x0E7F),
+    (0x0E80, 0x0EFF),
+    (0x1000, 0x109F),
+    (0x1780, 0x17FF),
+    (0x19E0, 0x19FF),
+    (0x3005, 0x3007),
+    (0x303B, 0x303B),
+    (0x3040, 0x30FF),
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xA9E0, 0xA9FF),
+    (0xAA60, 0xAA7F),
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),
+    (0x1B000, 0x1B16F),
+    (0x20000, 0x3FFFF),
 ]
 # Classes, as in text/class.rs.
 OTHER, WORD, UNSPACED_WORD, MARK, FORMAT, SYMBOL, SPACE = range(7)
@@ -92,14 +106,18 @@ def entries() -> tuple[list[int], list[tuple[int, str]]]:
 
 
 def rows(values: list[int], width: int = 16) -> str:
-    lines = [", ".join(str(value) for value in values[at : at + width]) for at in range(0, len(values), width)]
+    lines = [
+        ", ".join(str(value) for value in values[at : at + width]) for at in range(0, len(values), width)
+    ]
     return "".join(f"    {line},\n" for line in lines)
 
 
 def main() -> None:
     table, many = entries()
     blocks: dict[tuple[int, ...], int] = {}
-    index = [blocks.setdefault(tuple(table[at : at + BLOCK]), len(blocks)) for at in range(0, len(table), BLOCK)]
+    index = [
+        blocks.setdefault(tuple(table[at : at + BLOCK]), len(blocks)) for at in range(0, len(table), BLOCK)
+    ]
     assert len(blocks) < 65536
     flat = [value for block in blocks for value in block]
     folds = "".join(f"    (0x{code:X}, {rust_string(fold)}),\n" for code, fold in many)
@@ -115,7 +133,9 @@ def main() -> None:
         f"#[rustfmt::skip]\npub static FOLDS: [(u32, &str); {len(many)}] = [\n{folds}];\n",
         encoding="utf-8",
     )
-    print(f"Unicode {ucd.unidata_version}, Python {sys.version.split()[0]}: {len(blocks)} blocks, {len(many)} folds")
+    print(
+        f"Unicode {ucd.unidata_version}, Python {sys.version.split()[0]}: {len(blocks)} blocks, {len(many)} folds"
+    )
 
 
 def rust_string(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import benzer
-
 from benchmarks.peers.base import Answer, Clock, Task
 
 

@@ -15,6 +15,7 @@ from benzer.comparison import Comparison, compare
 from benzer.document import Document
 from benzer.errors import BenzerError
 from benzer.fields import Schema, Text, ValueSet
+from benzer.index import Index, IndexSettings, Match
 from benzer.minhash import MinHash
 from benzer.pipeline import find_duplicates
 from benzer.results import Duplicates
@@ -26,7 +27,10 @@ __all__ = [
     "Comparison",
     "Document",
     "Duplicates",
+    "Index",
+    "IndexSettings",
     "Keep",
+    "Match",
     "MinHash",
     "Schema",
     "Text",

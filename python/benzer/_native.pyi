@@ -73,6 +73,7 @@ def leaders(
     threshold: float,
     checked_left: NDArray[np.uint32],
     checked_right: NDArray[np.uint32],
+    stands_for: NDArray[np.uint32] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint32], NDArray[np.uint32]]: ...
 def components(count: int, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
 

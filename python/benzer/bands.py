@@ -97,7 +97,7 @@ class Bands:
         >>> Bands(2, 2).keys(np.array([[7, 8, 7, 8], [7, 8, 9, 9]], dtype=np.uint32)).shape
         (2, 2)
         """
-        from benzer import _native
+        from benzer._native import band_keys
 
         if signatures.dtype != np.uint32 or signatures.ndim not in (1, 2):
             got = f"{signatures.dtype} in {signatures.ndim} dimensions"
@@ -109,7 +109,7 @@ class Bands:
             )
         _check_whole("field", field, 0, MAX_VALUES)
         rows = np.ascontiguousarray(np.atleast_2d(signatures))
-        keys = _native.band_keys(rows, self.bands, self.rows, field)
+        keys = band_keys(rows, self.bands, self.rows, field)
         return keys.reshape(*signatures.shape[:-1], self.bands)
 
     @classmethod

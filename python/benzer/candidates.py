@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer import _native
+from benzer._native import candidate_pairs, representatives
 
 NO_KEY = np.uint64(2**64 - 1)
 
@@ -41,7 +41,7 @@ def identical(
     >>> identical(content, np.zeros(3, dtype=bool), np.arange(3, dtype=np.uint32)).tolist()
     [0, 1, 0]
     """
-    return _native.representatives(content, empty, rank, threads)
+    return representatives(content, empty, rank, threads)
 
 
 def propose(
@@ -65,4 +65,4 @@ def propose(
     """
     if not taking_part.all():
         keys = np.where(taking_part[:, None], keys, NO_KEY)
-    return Candidates(*_native.candidate_pairs(keys, content, bucket_limit, threads))
+    return Candidates(*candidate_pairs(keys, content, bucket_limit, threads))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer import _native
+from benzer._native import leaders
 from benzer.errors import InputError, SettingsError
 
 Positions = NDArray[np.uint32]
@@ -53,7 +53,9 @@ class Keep:
         rule, _, rest = text.partition(":")
         column, _, values = rest.partition("=")
         order = tuple(values.split(",")) if values else ()
-        fits = rule in PLAIN and not rest or rule in BY_COLUMN and column and (rule == "priority") == bool(order)
+        fits = (rule in PLAIN and not rest) or (
+            rule in BY_COLUMN and column and (rule == "priority") == bool(order)
+        )
         if not fits:
             rules = "first, last, longest, largest:COLUMN, smallest:COLUMN or priority:COLUMN=a,b"
             raise SettingsError(f"keep must be {rules}, got {text!r}")
@@ -94,7 +96,9 @@ class Keep:
             return sorted(distinct)
         except TypeError as error:
             kinds = " and ".join(sorted({type(value).__name__ for value in distinct}))
-            message = f"keep {self} cannot rank column {self.column!r}, which holds {kinds}: make them one type"
+            message = (
+                f"keep {self} cannot rank column {self.column!r}, which holds {kinds}: make them one type"
+            )
             raise InputError(message) from error
 
 
@@ -126,12 +130,15 @@ class Decision:
 
 def decide(
     rank: Positions,
+    stands_for: Positions,
     pairs: tuple[Positions, Positions, NDArray[np.float64]],
     threshold: float,
     compare: Compare,
 ) -> Decision:
     """Decide who stays, in the order of `rank`: the documents without a verified pair to one that stays.
 
+    stands_for: for each document the one of least rank with the same content (uint32, n), which alone is in
+        pairs.
     pairs: candidates (left, right) with their exact similarity; those below the threshold only tell that they
         have been compared.
     compare: the exact similarity of further pairs. A document tied only to documents that go is compared with
@@ -141,8 +148,9 @@ def decide(
     given = len(left)
     while True:
         alike = similarity >= threshold
-        leader, leader_similarity, more_left, more_right = _native.leaders(
-            rank, left[alike], right[alike], similarity[alike], threshold, left[~alike], right[~alike]
+        edges = (left[alike], right[alike], similarity[alike])
+        leader, leader_similarity, more_left, more_right = leaders(
+            rank, *edges, threshold, left[~alike], right[~alike], stands_for
         )
         if not len(more_left):
             break

@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer import _native
+from benzer._native import estimate, merge_signatures, signatures
 from benzer.errors import InputError, SettingsError
 
 ALGORITHMS = ("fast", "kmins", "bottomk")
@@ -74,9 +75,7 @@ class MinHash:
         (2, 128)
         """
         starts = np.ascontiguousarray(offsets, dtype=np.int64)
-        return _native.signatures(
-            self.algorithm, starts, _as_hashes(hashes), self.num_hashes, self.seed, threads
-        )
+        return signatures(self.algorithm, starts, _as_hashes(hashes), self.num_hashes, self.seed, threads)
 
     def merge(self, a: Signatures, b: Signatures) -> Signatures:
         """The signatures of the unions, row by row: exactly what sketching the unions would give.
@@ -88,7 +87,7 @@ class MinHash:
         >>> bool((merged == minhash.signature([1, 2, 3])).all())
         True
         """
-        merged = _native.merge_signatures(self.algorithm, self._rows(a), self._rows(b))
+        merged = merge_signatures(self.algorithm, self._rows(a), self._rows(b))
         return merged.reshape(a.shape)
 
     def estimate(self, a: Signatures, b: Signatures) -> NDArray[np.float64]:
@@ -100,7 +99,7 @@ class MinHash:
         >>> float(minhash.estimate(minhash.signature([1, 2]), minhash.signature([1, 2])))
         1.0
         """
-        estimates = _native.estimate(self.algorithm, self._rows(a), self._rows(b))
+        estimates = estimate(self.algorithm, self._rows(a), self._rows(b))
         return estimates.reshape(a.shape[:-1])
 
     def standard_error(self, similarity: float, union_size: int | None = None) -> float:
@@ -153,6 +152,6 @@ def _as_hashes(values: NDArray[np.uint64] | Sequence[int]) -> NDArray[np.uint64]
             raise InputError(f"shingle hashes must be a uint64 array of one dimension, got {got}")
         return np.ascontiguousarray(values)
     try:
-        return np.fromiter(values, dtype=np.uint64, count=len(values))
+        return np.fromiter(map(index, values), dtype=np.uint64, count=len(values))
     except (OverflowError, TypeError, ValueError) as error:
         raise InputError(f"shingle hashes must be whole numbers from 0 to 2^64 - 1: {error}") from error

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benzer import candidates, clusters
 from benzer.bands import Bands
-from benzer.clusters import Keep
+from benzer.candidates import identical, propose
+from benzer.clusters import Keep, decide
 from benzer.errors import DuplicateIdError, SettingsError
-from benzer.fields import Schema, Text
+from benzer.fields import Schema
 from benzer.minhash import MinHash
 from benzer.results import Duplicates, Reading, Settings
 from benzer.sketcher import Sketcher
@@ -81,9 +81,9 @@ def find_duplicates(
     sketches = sketcher.sketch(corpus, threads, stage.report("sketch"))
     stage.end("sketch")
     rank = keep.rank(corpus.lengths(), corpus.extras() if keep.column else ())
-    stands_for = candidates.identical(sketches.content, sketches.empty, rank, threads)
+    stands_for = identical(sketches.content, sketches.empty, rank, threads)
     alone = stands_for == np.arange(len(corpus), dtype=np.uint32)
-    proposed = candidates.propose(sketches.keys, sketches.content, alone, bucket_limit, threads)
+    proposed = propose(sketches.keys, sketches.content, alone, bucket_limit, threads)
     stage.end("candidates")
     similarity = verify(
         corpus, proposed.left, proposed.right, schema.weights, threads, stage.report("verify")
@@ -94,7 +94,7 @@ def find_duplicates(
         return verify(corpus, left, right, schema.weights, threads)
 
     pairs = (proposed.left, proposed.right, similarity)
-    decision = clusters.decide(rank, pairs, threshold, compare)
+    decision = decide(rank, stands_for, pairs, threshold, compare)
     stage.end("clusters")
     return Duplicates(
         settings=Settings(threshold, recall, schema, sketcher.minhash, bands, keep, bucket_limit, on_error),
@@ -160,7 +160,9 @@ def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, s
     names = list(schema.fields)
     if isinstance(text, str):
         if len(names) > 1:
-            raise SettingsError(f"text names one column, but the fields are {', '.join(names)}: give a mapping")
+            raise SettingsError(
+                f"text names one column, but the fields are {', '.join(names)}: give a mapping"
+            )
         return {names[0]: text}
     chosen = dict(text or {})
     unknown = [name for name in chosen if name not in names]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer import _native
+from benzer._native import Corpus, band_keys, jaccard
 from benzer.bands import Bands
 from benzer.document import Document
 from benzer.errors import InputError, SettingsError
@@ -65,18 +65,24 @@ class Sketcher:
                 f"num_hashes is {self.minhash.num_hashes}: raise it"
             )
 
-    def corpus(self) -> _native.Corpus:
+    def corpus(self) -> Corpus:
         """An empty native corpus of these fields."""
-        return _native.Corpus(self.schema.readers())
+        return Corpus(self.schema.readers())
 
     def sketch(
-        self, corpus: _native.Corpus, threads: int = 0, progress: Callable[[int, int], object] | None = None
+        self, corpus: Corpus, threads: int = 0, progress: Callable[[int, int], object] | None = None
     ) -> Sketches:
         """Sketch all documents of a corpus; about a millisecond a megabyte of text and thread."""
         minhash, bands = self.minhash, self.bands
         return Sketches(
             *corpus.sketch(
-                minhash.algorithm, minhash.num_hashes, minhash.seed, bands.bands, bands.rows, threads, progress
+                minhash.algorithm,
+                minhash.num_hashes,
+                minhash.seed,
+                bands.bands,
+                bands.rows,
+                threads,
+                progress,
             )
         )
 
@@ -93,7 +99,7 @@ class Sketcher:
         for number, (name, field) in enumerate(self.schema.fields.items()):
             offsets, hashes = field.sets([content_of(document, name) for document in documents], threads or 1)
             signatures = self.minhash.signatures(offsets, hashes, threads or 1)
-            parts.append(_native.band_keys(signatures, self.bands.bands, self.bands.rows, number))
+            parts.append(band_keys(signatures, self.bands.bands, self.bands.rows, number))
         return np.concatenate(parts, axis=1)
 
     def encode(self, documents: Sequence[Document]) -> list[bytes]:
@@ -111,7 +117,8 @@ class Sketcher:
         """The document that `encode` was given."""
         fields = zip(self.schema.fields.items(), self._parts(payload), strict=True)
         return Document(
-            document_id, {name: None if data is None else field.decode(data) for (name, field), data in fields}
+            document_id,
+            {name: None if data is None else field.decode(data) for (name, field), data in fields},
         )
 
     def _parts(self, payload: bytes) -> Iterator[bytes | None]:
@@ -164,7 +171,7 @@ def one_against(
     offsets = np.concatenate((np.array([0, len(own)], dtype=np.int64), offsets[1:] + len(own)))
     left = np.zeros(len(others), dtype=np.uint32)
     right = np.arange(1, len(others) + 1, dtype=np.uint32)
-    similarity = _native.jaccard(offsets, np.concatenate((own, hashes)), left, right, 1)
+    similarity = jaccard(offsets, np.concatenate((own, hashes)), left, right, 1)
     return similarity, np.full(len(others), not len(own)) & (np.diff(offsets)[1:] == 0)
 
 
@@ -180,4 +187,6 @@ def check_fields(document: Document, schema: Schema) -> None:
         known = ", ".join(schema.fields)
         raise InputError(f"document {document.id!r} has a field {unknown[0]!r}; the schema has {known}")
     if not any(name in document.fields for name in schema.fields):
-        raise InputError(f"document {document.id!r} has none of the schema's fields: {', '.join(schema.fields)}")
+        raise InputError(
+            f"document {document.id!r} has none of the schema's fields: {', '.join(schema.fields)}"
+        )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+
 from benzer.storage import Storage, open_storage
 from benzer.storage.file import FileStorage
 from benzer.storage.runs import Limits
-from numpy.typing import NDArray
 
 SETTINGS = '{"threshold": 0.8}'
 SMALL = Limits(delta_postings=24, pending_postings=96, block_postings=4, slice_postings=64, purge_documents=4)

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from benzer.errors import InputError, SettingsError, StorageError
 from benzer.storage import NO_KEY, Storage, base, open_storage
 from benzer.storage.base import StoredBatch
-
 from tests.contracts.storages import HOMES, SETTINGS, SMALL, Home, corpus, found_ids, keys_of, state_of
 
 AWKWARD_IDS = [
-    1, "1", 0, -1, "", "é", "e\u0301", "a\0", "a", "a\0b", 2**63 - 1, -(2**63), 2**63, 2**64, -(2**80), chr(0xD800),
-    "i1", "s", "\U0001f600", " a", "A",
+    1, "1", 0, -1, "", "é", "e\u0301", "a\0", "a", "a\0b", 2**63 - 1, -(2**63), 2**63, 2**64, -(2**80),
+    chr(0xD800), "i1", "s", "\U0001f600", " a", "A",
 ]  # fmt: skip
 
 
@@ -346,7 +346,7 @@ def test_limits_are_passed_so_that_runs_merge(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "location,options,error,message",
     [
-        ("redis://localhost", {}, SettingsError, 'no storage for redis://: give the path of a file, or "memory:"'),
+        ("redis://localhost", {}, SettingsError, 'for redis://: give the path of a file, or "memory:"'),
         ("memory:", {"mode": "read"}, StorageError, "an index in memory starts empty"),
         ("memory:", {"mode": "append"}, SettingsError, 'mode must be "read" or "write", got \'append\''),
         ("memory:", {"timeout": -1.0}, SettingsError, "timeout must be 0 or more seconds, got -1.0"),

@@ -1,110 +1,18 @@
-"""The command line keeps its word: results on stdout, talk on stderr, and nothing half written."""
+"""The commands do what they say, answer programs in JSON, and refuse in one line what cannot be done."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
-import re
 import shlex
-import signal
-import struct
 import subprocess
 import sys
-import termios
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from benzer.cli.group import COMMANDS, main
-
-FOX = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun until the evening comes"
-FOX_AGAIN = (
-    "the quick brown fox jumps over the lazy dog and then it sleeps in the sun until the evening falls"
-)
-OTHER = "a survey of methods for finding documents that resemble each other in very large collections of text"
-DOCUMENTS: list[dict[str, Any]] = [
-    {"id": "fox", "text": FOX, "stars": 1},
-    {"id": "other", "text": OTHER, "stars": 2},
-    {"id": "fox-again", "text": FOX_AGAIN, "stars": 3},
-    {"id": "fox-loud", "text": FOX.upper(), "stars": 4},
-    {"id": "short", "text": "hello", "stars": 5},
-    {"id": "empty", "text": "", "stars": 6},
-]
-ESC = "\x1b"
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with `docs.jsonl`, `broken.jsonl`, `a.txt` and `b.txt`."""
-    monkeypatch.chdir(tmp_path)
-    lines = [json.dumps(document) for document in DOCUMENTS]
-    (tmp_path / "docs.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (tmp_path / "broken.jsonl").write_text(
-        "\n".join([lines[0], '{"text": ', *lines[1:]]) + "\n", encoding="utf-8"
-    )
-    (tmp_path / "a.txt").write_text(FOX, encoding="utf-8")
-    (tmp_path / "b.txt").write_text(FOX_AGAIN, encoding="utf-8")
-    return tmp_path
-
-
-def run(*arguments: str, status: int = 0, stdin: str | bytes | None = None) -> Result:
-    """Run a command line in this process, and check its exit status."""
-    result = CliRunner().invoke(main, list(arguments), input=stdin)
-    assert result.exit_code == status, result.output
-    return result
-
-
-def answer(*arguments: str, status: int = 0, stdin: str | bytes | None = None) -> dict[str, Any]:
-    """What a command answers a program."""
-    found: dict[str, Any] = json.loads(run(*arguments, "--json", status=status, stdin=stdin).stdout)
-    return found
-
-
-def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
-    """Run a command line as a process of its own, with pipes for its streams."""
-    return subprocess.run(
-        [sys.executable, "-m", "benzer", *arguments], capture_output=True, timeout=60, check=False, **options
-    )
-
-
-def on_terminal(stream: str, *arguments: str, columns: int = 80) -> tuple[str, bytes]:
-    """Run with one stream on a terminal of some width: what the terminal saw, and the other stream."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    streams: dict[str, int] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: theirs}
-    environment = {**os.environ, "TERM": "xterm-256color"}
-    command = [sys.executable, "-m", "benzer", *arguments]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, **streams) as running:  # type: ignore[call-overload]
-        os.close(theirs)
-        seen = b"".join(iter(lambda: read_terminal(ours), b""))
-        other = (running.stderr if stream == "stdout" else running.stdout).read()
-    os.close(ours)
-    return seen.decode(), other
-
-
-def read_terminal(number: int) -> bytes:
-    try:
-        return os.read(number, 65536)
-    except OSError:  # the other end is closed
-        return b""
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def one_line(result: Result) -> str:
-    """The error of a command that failed: one line on stderr, and nothing on stdout."""
-    assert result.stdout == ""
-    assert result.stderr.startswith("benzer: error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
-
+from benzer.cli.group import COMMANDS
+from tests.doors.shell import DOCUMENTS, FOX, FOX_AGAIN, OTHER, answer, one_line, process, rows, run
 
 # Help
 
@@ -203,7 +111,7 @@ def test_dedupe_prints_counts_and_the_promise(folder: Path) -> None:
     ):
         assert f"\n{word}" in f"\n{result.stdout}".replace("\n  ", "\n")
     assert ": finds a pair at 0.80 with probability 0.9" in result.stdout
-    assert "written to clean/: " in result.stdout
+    assert "\nwritten to clean/\n  kept.jsonl " in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -228,7 +136,7 @@ def test_malformed_rows_that_are_set_aside_end_with_1(folder: Path) -> None:
     result = run("dedupe", "broken.jsonl", "--output", "clean", "--on-error", "skip", status=1)
     assert "1 malformed row set aside" in result.stderr
     assert "broken.jsonl line 2" in result.stderr
-    assert len(rows(folder / "clean" / "kept.jsonl")) == 4 + 1
+    assert len(rows(folder / "clean" / "kept.jsonl")) == 4
 
 
 def test_an_existing_output_is_refused_before_the_work(folder: Path) -> None:
@@ -279,12 +187,6 @@ def test_character_shingles_find_what_words_do_not(folder: Path) -> None:
 # index and search
 
 
-@pytest.fixture
-def index(folder: Path) -> str:
-    run("index", "docs.benzer", "docs.jsonl", "--threshold", "0.5")
-    return "docs.benzer"
-
-
 def test_an_index_is_made_and_added_to(folder: Path) -> None:
     made = answer("index", "docs.benzer", "docs.jsonl")
     assert (made["read"], made["new"], made["documents"], made["malformed"]) == (6, 6, 6, 0)
@@ -298,7 +200,19 @@ def test_an_index_is_made_and_added_to(folder: Path) -> None:
 
 def test_other_settings_than_those_of_the_index_are_refused(index: str) -> None:
     error = one_line(run("index", index, "docs.jsonl", "--shingle", "char:5", status=2))
-    assert "char" in error
+    assert "was made with --shingle word:3, got char:5" in error
+    assert answer("index", index, "docs.jsonl", "--threshold", "0.5")["new"] == 0
+
+
+def test_an_index_of_several_fields_keeps_their_names(folder: Path) -> None:
+    (folder / "books.csv").write_text("id,title,body\n1,one two three,x y z\n")
+    (folder / "more.csv").write_text("id,title,content\n2,four five six,x y z\n3,one two three,x y z\n")
+    run("index", "books.benzer", "books.csv", "--text", "title", "--text", "body")
+    run("index", "books.benzer", "books.csv")
+    again = answer("index", "books.benzer", "more.csv", "--text", "title", "--text", "body=content")
+    assert again["documents"] == 3
+    match = answer("search", "books.benzer", "--id", "1")["matches"][0]
+    assert (match["id"], match["fields"]) == ("3", {"title": 1.0, "body": 1.0})
 
 
 def test_a_failed_first_call_leaves_no_index(folder: Path) -> None:
@@ -446,88 +360,4 @@ def test_info_describes_a_file(folder: Path) -> None:
 
 def test_info_describes_an_index(index: str) -> None:
     assert answer("info", index)["documents"] == 6
-    assert "threshold" in run("info", index).stdout
-
-
-# Streams and signals
-
-
-def test_no_colour_and_no_progress_in_a_pipe(folder: Path) -> None:
-    for arguments in (["dedupe", "docs.jsonl", "--output", "clean"], ["tune"], ["compare", "a.txt", "b.txt"]):
-        done = process(*arguments)
-        assert done.returncode == 0
-        assert ESC.encode() not in done.stdout + done.stderr
-        assert done.stderr == b""
-
-
-def test_progress_is_drawn_on_a_terminal_and_results_stay_clean(folder: Path) -> None:
-    seen, stdout = on_terminal("stderr", "dedupe", "docs.jsonl", "--output", "clean", "--json")
-    assert "━" in seen
-    assert "Traceback" not in seen
-    assert json.loads(stdout)["counts"]["read"] == 6
-
-
-@pytest.mark.parametrize("columns", [80, 120])
-def test_a_terminal_shows_two_texts_side_by_side(folder: Path, columns: int) -> None:
-    seen, stderr = on_terminal("stdout", "compare", "a.txt", "b.txt", columns=columns)
-    assert stderr == b""
-    assert f"{ESC}[32mquick{ESC}[0m" in seen
-    assert f"{ESC}[1;33mfalls{ESC}[0m" in seen
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", seen).splitlines()
-    assert re.search(r"the quick brown .* the quick brown", "\n".join(plain))
-    assert max(map(len, plain)) <= columns
-
-
-def test_control_characters_of_a_document_do_not_reach_the_terminal(folder: Path) -> None:
-    (folder / "evil.jsonl").write_text(
-        json.dumps({"id": f"{ESC}[31m", "text": f"{FOX} {ESC}]0;title\x07"}) + "\n"
-    )
-    run("index", "evil.benzer", "evil.jsonl", "--threshold", "0.5")
-    assert ESC not in run("search", "evil.benzer", FOX).stdout
-
-
-def test_a_closed_pipe_is_no_traceback(folder: Path) -> None:
-    command = f"{shlex.quote(sys.executable)} -m benzer tune --json | head -c 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=False)
-    assert done.stdout == b"{"
-    assert b"Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("arguments", [
-    ["dedupe", "no.jsonl", "--output", "clean"],
-    ["dedupe", "docs.jsonl"],
-    ["dedupe", "docs.jsonl", "--output", "clean", "--shingle", "word:0"],
-    ["dedupe", "docs.jsonl", "--output", "clean", "--text", "body"],
-    ["dedupe", "docs.jsonl", "--output", "clean", "--keep", "best"],
-        ["dedupe", "docs.jsonl", "--output", "clean", "--threshold", "2"],
-    ["dedup"],
-    ["--loud"],
-])  # fmt: skip
-def test_wrong_usage_and_input_are_one_line_and_2(folder: Path, arguments: list[str]) -> None:
-    one_line(run(*arguments, status=2))
-    assert not (folder / "clean").exists()
-
-
-@pytest.mark.parametrize("wanted, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_stopping_a_run_leaves_nothing_behind(folder: Path, wanted: signal.Signals, status: int) -> None:
-    os.mkfifo(folder / "endless.jsonl")
-    arguments = ["dedupe", "endless.jsonl", "--format", "jsonl", "--output", "clean"]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "benzer", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    with (folder / "endless.jsonl").open("wb") as endless:
-        endless.write(json.dumps(DOCUMENTS[0]).encode() + b"\n")
-        endless.flush()
-        time.sleep(0.5)
-        running.send_signal(wanted)
-        stdout, stderr = running.communicate(timeout=60)
-    assert running.returncode == status
-    assert stdout == b""
-    assert b"Traceback" not in stderr
-    assert {path.name for path in folder.iterdir()} == {
-        "docs.jsonl",
-        "broken.jsonl",
-        "a.txt",
-        "b.txt",
-        "endless.jsonl",
-    }
+    assert "finds a pair at 0.50 with probability 0.95" in run("info", index).stdout

@@ -1,8 +1,8 @@
 """The examples in the documents run, and print what the documents say.
 
-A `python` block runs as a doctest if it has prompts, and as a script if it has none; a `console` block runs its `$` lines in a shell.
-`...` in an expected output stands for anything. The blocks of one page run in order, in one folder that holds `examples`,
-and Python blocks share their names.
+A `python` block runs as a doctest if it has prompts, and as a script if it has none; a `console` block runs
+its `$` lines in a shell. `...` in an expected output stands for anything. The blocks of one page run in order,
+in one folder that holds `examples`, and Python blocks share their names.
 """
 
 from __future__ import annotations

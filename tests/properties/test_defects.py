@@ -14,6 +14,7 @@ import pytest
 
 import benzer
 from benzer import _native
+from benzer.index import Index, IndexSettings
 from tests.corpora import collection, edited, prose
 from tests.isas import each_isa
 from tests.native import reader, signatures
@@ -198,23 +199,22 @@ def test_d12_empty_documents_are_nobodys_duplicates(empty: str) -> None:
     assert not pairs_of(result.expanded_pairs())
 
 
-def test_d14_a_search_returns_only_what_is_similar_enough(tmp_path: Path) -> None:
+@pytest.mark.parametrize("home", ["memory:", "documents.benzer"])
+def test_d14_a_search_returns_only_what_is_similar_enough(home: str, tmp_path: Path) -> None:
     choice = random.Random(14)
     words = prose(choice, 100)
-    texts: dict[Id, str | bytes] = {
-        f"e{edits}": text(edited(choice, words, edits)) for edits in range(0, 40, 2)
-    }
-    with benzer.Index.create(tmp_path / "documents.benzer", threshold=0.5, recall=SURE) as index:
-        index.add([benzer.Document(one, content) for one, content in texts.items()])
-        index.commit()
-        for threshold in (0.5, 0.7, 0.9, 0.95):
-            found = index.find_similar(text(words), threshold=threshold, limit=100)
-            got = [(match.id, match.similarity) for match in found]
-            truth = {
-                one: similarity.text_similarity(text(words), other, WORDS) for one, other in texts.items()
-            }
-            assert dict(got) == {one: value for one, value in truth.items() if value >= threshold}
-            assert [value for _, value in got] == sorted((value for _, value in got), reverse=True)
+    texts: dict[Id, str | bytes] = {f"e{i}": text(edited(choice, words, i)) for i in range(0, 40, 2)}
+    truth = {one: similarity.text_similarity(text(words), other, WORDS) for one, other in texts.items()}
+    location = home if home == "memory:" else str(tmp_path / home)
+    with Index.open(location, IndexSettings(threshold=0.3, recall=SURE)) as index:
+        index.add(texts.items())
+        for threshold in (0.3, 0.5, 0.7, 0.9, 0.95):
+            found = index.find_similar(text(words), threshold=threshold, limit=None)
+            expected = {one: value for one, value in truth.items() if value >= threshold}
+            assert {match.id: match.similarity for match in found} == expected
+            values = [match.similarity for match in found]
+            assert values == sorted(values, reverse=True)
+            assert index.find_similar(text(words), threshold=threshold, limit=3) == found[:3]
 
 
 @pytest.mark.parametrize("count", [10, 1000, 20_000])
@@ -234,8 +234,8 @@ def test_d15_nearly_identical_documents_cost_no_quadratic_work() -> None:
     texts = {i: text([*body, f"n{i}"]) for i in range(count)}
     result = benzer.find_duplicates(texts, threshold=0.8)
     assert dict(result.counts)["candidates"] <= 500 * count
-    assert list(result.kept) == [0]
-    assert removed_of(result)[count - 1] == (0, 58 / 60)
+    assert len(result.kept) <= 0.05 * count, "the recall that is promised is 0.95"
+    assert {strength for _, strength in removed_of(result).values()} == {58 / 60}
 
 
 @pytest.mark.parametrize(

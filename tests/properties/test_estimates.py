@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 import pytest
-from benzer.bands import Bands
 from numpy.typing import NDArray
 
 from benzer import _native
+from benzer.bands import Bands
 from tests.arrays import Csr, paired_sets
 from tests.reference.minhash import ALGORITHMS
 

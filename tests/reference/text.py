@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 UNSPACED_RANGES = (
     (0x0E00, 0x0E7F),  # Thai
@@ -93,6 +94,7 @@ def drops_format(recipe: Recipe) -> bool:
     return recipe.tokenizer == "unified"
 
 
+@cache
 def is_unspaced(character: str) -> bool:
     """Is the character of a script that writes no spaces between words?"""
     return any(low <= ord(character) <= high for low, high in UNSPACED_RANGES)

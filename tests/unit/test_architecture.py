@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md tells the truth: its links lead somewhere, its rooms exist, no room is missing, and no file has outgrown its room."""
+"""ARCHITECTURE.md tells the truth: links lead somewhere, rooms exist, none is missing, no file is too long."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCES = sorted(
 )
 MOST_LINES = 500
 TABLES = {CORE / "text" / "tables.rs"}  # generated: Unicode properties
-BELOW_NATIVE = ["errors", "document", "settings", "registry"]
+BELOW_NATIVE = ["errors", "document", "registry"]
 
 
 def rooms(folder: Path, suffix: str) -> Iterator[str]:
@@ -78,7 +78,9 @@ def test_rooms_below_the_native_core_do_not_import_it() -> None:
 def imported(path: Path) -> set[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    return froms | {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    return froms | {
+        name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
+    }
 
 
 def test_no_file_has_outgrown_its_room() -> None:

@@ -59,49 +59,59 @@ impl Graph {
     }
 }
 
-/// Decides which documents stay. `rank` gives the place of each in the keep order; `checked` (sorted) lists pairs that
-/// are known to lie below the threshold, so that they are not wanted again.
+/// Decides which documents stay. `rank` gives the place of each in the keep order; `stands_for` the document of lower
+/// rank that has the same content and whose pairs are those of both (itself for most); `checked` (sorted) lists pairs
+/// that are known to lie below the threshold, so that they are not wanted again.
 ///
-/// A document tied only to documents that go is compared with those that stay for them: their pairs are `wanted`, and
-/// the caller calls again with what the comparison gave, until none is.
-pub fn leaders(rank: &[u32], pairs: &Pairs<'_>, threshold: f64, checked: &[[u32; 2]]) -> Leaders {
+/// In keep order, each document stays unless it is tied to one that stays already; then each that goes is given the most
+/// similar of those that stay and come before it (of equal ones the first). A document that stays although it is tied to
+/// one that goes is compared with the one that stays for that: such pairs are `wanted`, and the caller calls again with
+/// what the comparison gave, until none is.
+pub fn leaders(rank: &[u32], stands_for: &[u32], pairs: &Pairs<'_>, threshold: f64, checked: &[[u32; 2]]) -> Leaders {
     let count = rank.len();
     let graph = Graph::new(count, pairs, threshold);
-    let mut order: Vec<u32> = (0..count as u32).collect();
-    order.sort_unstable_by_key(|&document| rank[document as usize]);
-    let mut result =
-        Leaders { leader: (0..count as u32).collect(), similarity: vec![1.0; count], wanted: Vec::new() };
-    let mut stays = vec![false; count];
-    for document in order {
-        match best_leader(graph.of(document), &stays, rank) {
-            Some((leader, similarity)) => {
-                result.leader[document as usize] = leader;
-                result.similarity[document as usize] = similarity;
-            }
-            None => {
-                stays[document as usize] = true;
-                want_second_look(document, &graph, rank, checked, &mut result);
-            }
+    let stays = who_stays(&graph, rank, stands_for);
+    let mut result = Leaders { leader: (0..count as u32).collect(), similarity: vec![1.0; count], wanted: Vec::new() };
+    for document in (0..count).filter(|&document| !stays[document]) {
+        let original = stands_for[document];
+        if stays[original as usize] {
+            result.leader[document] = original;
+        } else if let Some((leader, similarity)) = best_leader(graph.of(original), rank[document], &stays, rank) {
+            result.leader[document] = leader;
+            result.similarity[document] = similarity;
         }
+    }
+    for document in (0..count as u32).filter(|&document| stays[document as usize]) {
+        want_second_look(document, &graph, checked, &mut result);
     }
     result.wanted.sort_unstable();
     result.wanted.dedup();
     result
 }
 
-fn best_leader(links: &[(u32, f64)], stays: &[bool], rank: &[u32]) -> Option<(u32, f64)> {
-    let kept = links.iter().copied().filter(|&(other, _)| stays[other as usize]);
+fn who_stays(graph: &Graph, rank: &[u32], stands_for: &[u32]) -> Vec<bool> {
+    let mut order: Vec<u32> = (0..rank.len() as u32).collect();
+    order.sort_unstable_by_key(|&document| rank[document as usize]);
+    let mut stays = vec![false; rank.len()];
+    for document in order {
+        let original = stands_for[document as usize] == document;
+        stays[document as usize] = original && !graph.of(document).iter().any(|&(other, _)| stays[other as usize]);
+    }
+    stays
+}
+
+/// The most similar of those that stay and come before `before`; of equal ones the first.
+fn best_leader(links: &[(u32, f64)], before: u32, stays: &[bool], rank: &[u32]) -> Option<(u32, f64)> {
+    let kept = links.iter().copied().filter(|&(other, _)| stays[other as usize] && rank[other as usize] < before);
     kept.max_by(|a, b| a.1.total_cmp(&b.1).then(rank[b.0 as usize].cmp(&rank[a.0 as usize])))
 }
 
-fn want_second_look(document: u32, graph: &Graph, rank: &[u32], checked: &[[u32; 2]], result: &mut Leaders) {
+fn want_second_look(document: u32, graph: &Graph, checked: &[[u32; 2]], result: &mut Leaders) {
     for &(neighbour, _) in graph.of(document) {
         let leader = result.leader[neighbour as usize];
-        if rank[neighbour as usize] < rank[document as usize] && leader != neighbour {
-            let pair = [document.min(leader), document.max(leader)];
-            if checked.binary_search(&pair).is_err() {
-                result.wanted.push(pair);
-            }
+        let pair = [document.min(leader), document.max(leader)];
+        if leader != document && checked.binary_search(&pair).is_err() {
+            result.wanted.push(pair);
         }
     }
 }
@@ -134,7 +144,8 @@ mod tests {
         let left: Vec<u32> = edges.iter().map(|e| e.0).collect();
         let right: Vec<u32> = edges.iter().map(|e| e.1).collect();
         let similarity: Vec<f64> = edges.iter().map(|e| e.2).collect();
-        leaders(rank, &Pairs { left: &left, right: &right, similarity: &similarity }, 0.8, checked)
+        let own: Vec<u32> = (0..rank.len() as u32).collect();
+        leaders(rank, &own, &Pairs { left: &left, right: &right, similarity: &similarity }, 0.8, checked)
     }
 
     #[test]
@@ -143,6 +154,15 @@ mod tests {
         let result = decide(&[0, 1, 2, 3], &chain, &[[0, 2]]);
         assert_eq!(result.leader, [0, 0, 2, 2]);
         assert!(result.wanted.is_empty());
+        assert_eq!(decide(&[0, 1, 3, 2], &[(0, 2, 0.81), (1, 2, 0.9), (0, 1, 0.1)], &[[0, 1]]).leader, [0, 1, 1, 3]);
+    }
+
+    #[test]
+    fn a_copy_names_the_best_that_comes_before_itself() {
+        let (left, right, similarity) = ([0, 1], [1, 3], [0.85, 0.95]);
+        let pairs = Pairs { left: &left, right: &right, similarity: &similarity };
+        let result = leaders(&[0, 1, 3, 2], &[0, 1, 1, 3], &pairs, 0.8, &[[0, 3]]);
+        assert_eq!((result.leader, result.similarity[2]), (vec![0, 0, 3, 3], 0.95));
         assert_eq!(decide(&[0, 1, 2, 3], &chain, &[]).wanted, [[0, 2]]);
     }
 

@@ -123,13 +123,12 @@ pub fn run<T: Task>(task: T) -> T::Output {
     run_at(current(), task)
 }
 
-/// Runs `task` compiled for `isa`, which the machine must offer.
+/// Runs `task` compiled for `isa`, or for the best level of this machine where that is lower.
 pub fn run_at<T: Task>(isa: Isa, task: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        debug_assert!(isa <= Isa::detect());
-        // SAFETY: `isa` comes from `detect` or `set`, which admit only what the machine offers.
-        match isa {
+        // SAFETY: the level is at most what the machine offers.
+        match isa.min(Isa::detect()) {
             Isa::Avx512 => return unsafe { run_avx512(task) },
             Isa::Avx2 => return unsafe { run_avx2(task) },
             Isa::Portable => {}

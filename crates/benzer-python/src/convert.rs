@@ -106,7 +106,8 @@ pub fn value(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 /// The sorted distinct hashes of a collection of values.
 pub fn value_set(values: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     if values.is_instance_of::<PyString>() || values.is_instance_of::<PyBytes>() {
-        let message = format!("a value set must be a collection of str or int, got the text {values:?}: put it in a list");
+        let message =
+            format!("a value set must be a collection of str or int, got the text {values:?}: put it in a list");
         return Err(error(values.py(), "InputError", message));
     }
     let mut hashes = Vec::new();

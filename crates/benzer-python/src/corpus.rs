@@ -22,12 +22,8 @@ pub struct Corpus {
 
 /// Rows read (blank lines are none), and the malformed rows with their reasons.
 type Report = (u64, Vec<(u64, String)>);
-type SketchArrays<'py> = (
-    Bound<'py, PyArray2<u64>>,
-    Bound<'py, PyArray2<u64>>,
-    Bound<'py, PyArray2<u32>>,
-    Bound<'py, PyArray2<u32>>,
-);
+type SketchArrays<'py> =
+    (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<u32>>);
 
 fn report(found: JsonlReport, most: usize) -> Report {
     let rows = found.documents + found.faults.len() as u64;
@@ -103,12 +99,8 @@ impl Corpus {
         if columns.len() != self.texts.len() || self.texts.contains(&false) {
             return Err(error(py, "SettingsError", "JSONL is read natively for text fields only".to_owned()));
         }
-        let names = JsonlColumns {
-            fields: &columns,
-            id: id_column.as_deref(),
-            id_required,
-            extra: extra_column.as_deref(),
-        };
+        let names =
+            JsonlColumns { fields: &columns, id: id_column.as_deref(), id_required, extra: extra_column.as_deref() };
         self.inner.name_source(source, name);
         let most = if stop_on_error { 1 } else { usize::MAX };
         if let Some(path) = path {
@@ -122,9 +114,7 @@ impl Corpus {
 
     /// The ids at some positions, or all.
     #[pyo3(signature = (positions = None))]
-    fn ids<'py>(
-        &self, py: Python<'py>, positions: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn ids<'py>(&self, py: Python<'py>, positions: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         match positions {
             Some(positions) => {
                 let positions = match positions.extract::<PyReadonlyArray1<'_, u32>>() {
@@ -214,8 +204,8 @@ impl Corpus {
 
     /// The exact similarity of pairs of documents: the mean of their fields by weight.
     fn similarity<'py>(
-        &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>,
-        weights: Vec<f64>, threads: usize,
+        &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, weights: Vec<f64>,
+        threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (left, right) = (left.as_slice()?, right.as_slice()?);
         check_positions(py, self.inner.len(), &[left, right])?;

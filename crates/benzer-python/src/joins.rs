@@ -50,11 +50,10 @@ pub fn representatives<'py>(
 }
 
 /// Sets from their arrays, checked.
-pub fn sets(
-    py: Python<'_>, offsets: &PyReadonlyArray1<'_, i64>, hashes: &PyReadonlyArray1<'_, u64>,
-) -> PyResult<Sets> {
+pub fn sets(py: Python<'_>, offsets: &PyReadonlyArray1<'_, i64>, hashes: &PyReadonlyArray1<'_, u64>) -> PyResult<Sets> {
     let hashes = hashes.as_slice()?.to_vec();
-    let offsets: Vec<usize> = offsets.as_slice()?.iter().map(|&offset| offset.max(0) as usize).collect();
+    let offsets: Vec<usize> =
+        offsets.as_slice()?.iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect();
     let fits = offsets.first() == Some(&0) && offsets.last() == Some(&hashes.len()) && offsets.is_sorted();
     if !fits {
         let message = format!("offsets must rise from 0 to the number of hashes, {}", hashes.len());
@@ -92,19 +91,24 @@ pub fn check_positions(py: Python<'_>, count: usize, columns: &[&[u32]]) -> PyRe
 
 /// Who stays for whom: leader and similarity of each document, and the pairs to compare before it is final.
 #[pyfunction]
+#[pyo3(signature = (rank, left, right, similarity, threshold, checked_left, checked_right, stands_for = None))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn leaders<'py>(
     py: Python<'py>, rank: PyReadonlyArray1<'py, u32>, left: PyReadonlyArray1<'py, u32>,
     right: PyReadonlyArray1<'py, u32>, similarity: PyReadonlyArray1<'py, f64>, threshold: f64,
     checked_left: PyReadonlyArray1<'py, u32>, checked_right: PyReadonlyArray1<'py, u32>,
+    stands_for: Option<PyReadonlyArray1<'py, u32>>,
 ) -> PyResult<(Positions<'py>, Bound<'py, PyArray1<f64>>, Positions<'py>, Positions<'py>)> {
     let rank = rank.as_slice()?;
     let pairs = Pairs { left: left.as_slice()?, right: right.as_slice()?, similarity: similarity.as_slice()? };
+    let own: Vec<u32> = (0..rank.len() as u32).collect();
+    let stands_for = stands_for.as_ref().map_or(Ok(&own[..]), |given| given.as_slice())?;
     check_positions(py, rank.len(), &[pairs.left, pairs.right])?;
+    check_positions(py, rank.len(), &[stands_for, rank])?;
     let ends = checked_left.as_slice()?.iter().zip(checked_right.as_slice()?);
     let mut checked: Vec<[u32; 2]> = ends.map(|(&a, &b)| [a.min(b), a.max(b)]).collect();
     checked.sort_unstable();
-    let result = py.detach(|| clusters::leaders(rank, &pairs, threshold, &checked));
+    let result = py.detach(|| clusters::leaders(rank, stands_for, &pairs, threshold, &checked));
     let wanted_left = result.wanted.iter().map(|pair| pair[0]).collect();
     let wanted_right = result.wanted.iter().map(|pair| pair[1]).collect();
     Ok((

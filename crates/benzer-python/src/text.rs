@@ -87,10 +87,16 @@ impl TextReader {
             unit: choice(py, "unit", unit, &[("word", Unit::Word), ("char", Unit::Char)])?,
             shingle_size,
             tokenizer: choice(
-                py, "tokenizer", tokenizer, &[("unified", Tokenizer::Unified), ("alnum", Tokenizer::Alnum)],
+                py,
+                "tokenizer",
+                tokenizer,
+                &[("unified", Tokenizer::Unified), ("alnum", Tokenizer::Alnum)],
             )?,
             form: choice(
-                py, "normalize", normalize, &[("nfkc", Form::Nfkc), ("nfc", Form::Nfc), ("none", Form::None)],
+                py,
+                "normalize",
+                normalize,
+                &[("nfkc", Form::Nfkc), ("nfc", Form::Nfc), ("none", Form::None)],
             )?,
             case: choice(py, "case", case, &[("fold", Case::Fold), ("lower", Case::Lower), ("keep", Case::Keep)])?,
             keep_punctuation: choice(py, "punctuation", punctuation, &keep)?,

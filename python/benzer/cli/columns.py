@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator
-from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 
@@ -40,7 +39,8 @@ def head(path: Path) -> Iterator[str]:
 
     compression = path.suffix.lower() if path.suffix.lower() in (".gz", ".zst") else ""
     with FileInput(str(path), path, compression).open() as stream:
-        yield from islice(TextIOWrapper(stream, "utf-8-sig", errors="replace", newline=""), ROWS_LOOKED_AT)
+        for place, line in enumerate(islice(stream, ROWS_LOOKED_AT)):
+            yield line.decode("utf-8" if place else "utf-8-sig", errors="replace")
 
 
 def jsonl_columns(lines: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
-from benzer.cli.reading import Reading
+from benzer.cli.reading import DocumentReader
 from benzer.cli.search import read_text, utf8
 from benzer.errors import InputError
 
@@ -63,7 +63,7 @@ def command(
     if source:
         if literal:
             raise click.UsageError("--texts and --from exclude each other.")
-        found = Reading((source,), columns, reading["id_column"], reading["format"], schema)
+        found = DocumentReader((source,), columns, reading["id_column"], reading["format"], schema)
         left, right = pick(source, a, b, found)
     else:
         if reading["text"] or reading["id_column"] or reading["format"]:
@@ -94,7 +94,7 @@ def file_text(name: str) -> str:
     return read_text("-", None) if name == "-" else utf8(name, Path(name).read_bytes())
 
 
-def pick(source: str, a: str, b: str, reading: Reading) -> tuple[Document, Document]:
+def pick(source: str, a: str, b: str, reading: DocumentReader) -> tuple[Document, Document]:
     """Read a file until both ids have come by."""
     found: dict[str, Document] = {}
     for document in reading.documents():

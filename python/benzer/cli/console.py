@@ -65,26 +65,27 @@ def note(message: str) -> None:
     click.echo(f"benzer: {message}", err=True)
 
 
-def tell_malformed(rows: Sequence[object]) -> None:
-    """Name the first malformed rows on stderr, and count the others."""
-    if not rows:
+def tell_malformed(rows: Sequence[object], number: int | None = None) -> None:
+    """Name the first malformed rows on stderr, and count the others; `number` says of how many."""
+    total = len(rows) if number is None else number
+    if not total:
         return
-    note(f"{count(len(rows))} malformed {'row' if len(rows) == 1 else 'rows'} set aside:")
+    note(f"{count(total)} malformed {'row' if total == 1 else 'rows'} set aside:")
     for row in rows[:MALFORMED_SHOWN]:
         note(f"  {printable(str(row))}")
-    if len(rows) > MALFORMED_SHOWN:
-        note(f"  and {count(len(rows) - MALFORMED_SHOWN)} more")
+    if total > MALFORMED_SHOWN:
+        note(f"  and {count(total - MALFORMED_SHOWN)} more")
 
 
 @contextmanager
-def progress() -> Iterator[Progress | None]:
-    """Show bars with rate and remaining time while the work runs; None when stderr is not a terminal."""
+def progress(*stages: str) -> Iterator[Progress | None]:
+    """Show a bar for each stage, with rate and remaining time; None when stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
     from benzer.cli.progress import bars
 
-    with bars() as report:
+    with bars(stages) as report:
         yield report
 
 
@@ -114,9 +115,22 @@ def headed_table(
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place < right else "left", overflow="fold")
+        number = place < right
+        table.add_column(heading, justify="right" if number else "left", overflow="fold", no_wrap=number)
     for row in rows:
         table.add_row(*row)
+    return table
+
+
+def facts_table(facts: Sequence[tuple[str, str]]) -> RenderableType:
+    """Lay out (name, value) rows."""
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for fact in facts:
+        table.add_row(*fact)
     return table
 
 

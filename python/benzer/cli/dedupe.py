@@ -5,7 +5,7 @@ from __future__ import annotations
 from glob import glob
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -33,6 +33,16 @@ benzer dedupe names.csv --text name --shingle char:5 --output clean
 # In a script
 zcat docs.jsonl.gz | benzer dedupe - --format jsonl --output clean --json > summary.json
 """
+STAGES = ("read", "sketch", "candidates", "verify", "clusters", "write")
+FILES = {
+    "kept": "the documents that stay, as they were",
+    "removed_documents": "the documents that go, as they were",
+    "removed": "why each went: the kept one, and their similarity",
+    "pairs": "all verified pairs",
+    "clusters": "who stays, and for whom",
+    "malformed": "rows set aside, with file, row and reason",
+    "summary": "counts, settings, times",
+}
 
 
 @click.command(
@@ -60,7 +70,12 @@ zcat docs.jsonl.gz | benzer dedupe - --format jsonl --output clean --json > summ
 @shared.seed_option
 @shared.json_option
 def command(
-    inputs: tuple[str, ...], output: Path, tables: str, replace: bool, as_json: bool, **settings: Any
+    inputs: tuple[str, ...],
+    output: Path,
+    tables: Literal["jsonl", "parquet"],
+    replace: bool,
+    as_json: bool,
+    **settings: Any,
 ) -> int:
     """Write the documents of INPUT without their near-duplicates to a new folder.
 
@@ -70,7 +85,7 @@ def command(
     """
     refuse_output(inputs, output, replace)
     started = perf_counter()
-    with console.progress() as progress:
+    with console.progress(*STAGES) as progress:
         found = find(inputs, settings, progress)
         paths = found.write(output, tables=tables, replace=replace)
     seconds = perf_counter() - started
@@ -78,7 +93,7 @@ def command(
         files = {name: str(path) for name, path in paths.items()}
         console.print_json({**found.summary(), "seconds": round(seconds, 3), "files": files})
     else:
-        show(found, output, [Path(path).name for path in paths.values()], seconds, size_of(inputs))
+        show(found, output, paths, seconds, size_of(inputs))
     console.tell_malformed(found.malformed)
     return 1 if found.malformed else 0
 
@@ -106,12 +121,17 @@ def find(inputs: tuple[str, ...], settings: dict[str, Any], progress: console.Pr
     )  # fmt: skip
 
 
-def show(found: Duplicates, output: Path, names: list[str], seconds: float, size: int | None) -> None:
+def show(found: Duplicates, output: Path, paths: dict[str, Path], seconds: float, size: int | None) -> None:
     """Print the summary, the promise, and where the output lies."""
     console.show(console.rows_table(summary_rows(found, seconds, size)))
     console.show()
     console.show(console.promise(found.bands, found.threshold))
-    console.show(f"written to {output}/: {', '.join(names)}")
+    console.show(f"\nwritten to {output}/")
+    console.show(
+        console.rows_table(
+            [(f"  {path.relative_to(output)}", "", FILES[name]) for name, path in paths.items()]
+        )
+    )
 
 
 def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tuple[str, str, str]]:
@@ -120,7 +140,7 @@ def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tu
     threshold = console.setting(found.threshold)
     remarks = {
         "read": "rows",
-        "malformed": "rows set aside" if counts["malformed"] else "",
+        "malformed": "rows set aside",
         "kept": console.share(counts["kept"], counts["documents"]),
         "removed": console.share(counts["removed"], counts["documents"]),
         "identical": "the same as a kept one, after normalization",
@@ -128,13 +148,17 @@ def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tu
         "short": "shorter than one shingle; compared as a whole",
         "empty": "without any shingle; resemble only each other",
         "pairs": f"of similarity {threshold} or more, of {console.count(counts['candidates'])} candidates",
-        "clusters": "documents tied by pairs",
+        "clusters": "kept documents that others went for",
         "oversized_buckets": "joined through a few of their documents",
     }
     optional = {"malformed", "oversized_buckets"}
     indented = {"identical", "near"}
     rows = [
-        ("  " * (name in indented) + name.replace("_", " "), console.count(counts[name]), remark)
+        (
+            "  " * (name in indented) + name.replace("_", " "),
+            console.count(counts[name]),
+            remark * bool(counts[name]),
+        )
         for name, remark in remarks.items()
         if name not in optional or counts.get(name)
     ]

@@ -30,9 +30,9 @@ EXAMPLES = """\
 # Remove near-duplicates from a JSONL file
 benzer dedupe docs.jsonl --output clean
 
-# Keep an index, and ask it for documents like a text
+# Keep an index, and ask it for the documents most like a text
 benzer index docs.benzer docs.jsonl
-benzer search docs.benzer "the quick brown fox"
+benzer search docs.benzer --file letter.txt
 
 # See what two files share
 benzer compare old.txt new.txt

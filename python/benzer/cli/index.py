@@ -12,10 +12,12 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
-from benzer.cli.reading import Reading
+from benzer.cli.reading import DocumentReader
+from benzer.errors import SettingsMismatchError
 
 if TYPE_CHECKING:
     from benzer.document import Document
+    from benzer.index import Index, IndexSettings
 
 EXAMPLES = """\
 # Make an index of a JSONL file
@@ -28,7 +30,7 @@ benzer index docs.benzer more.jsonl --id url
 benzer index names.benzer names.csv --text name --shingle char:5 --threshold 0.5
 
 # Then ask it
-benzer search docs.benzer "some text" --limit 5
+benzer search docs.benzer --file letter.txt --limit 5
 """
 SETTINGS = ["threshold", "recall", "shingle", "normalize", "case", "seed"]
 BATCH_SIZE = 5_000
@@ -56,25 +58,14 @@ def command(
     refused. A document whose id is already there replaces the old one. Ends with 1 if malformed rows were
     set aside.
     """
-    from benzer.index import Index, IndexSettings
-
-    columns = shared.text_columns(text)
-    schema = shared.schema_of(
-        columns, settings.pop("shingle"), settings.pop("normalize"), settings.pop("case")
-    )
-    reading = Reading(inputs, columns, id_column, format, schema, on_error)
-    fresh = not index.exists()
-    wanted = IndexSettings(schema=schema, **settings) if fresh or shared.given(ctx, *SETTINGS) else None
+    columns = shared.text_columns(text) if text else None
+    asked = {name: settings[name] for name in shared.given(ctx, *SETTINGS)}
     started = perf_counter()
-    with (
-        removed_on_failure(index, fresh),
-        Index.open(index, wanted) as opened,
-        console.progress() as progress,
-    ):
-        before = len(opened)
-        read = add(opened, reading.documents(), progress)
-        opened.commit()
-        report = {"index": str(index), "read": read, "new": len(opened) - before, "documents": len(opened)}
+    with opened(index, columns, settings, asked) as target, console.progress("index") as progress:
+        before, schema = len(target), target.settings.schema
+        reading = DocumentReader(inputs, columns, id_column, format, schema, on_error)
+        read = add(target, reading.documents(), progress)
+        report = {"index": str(index), "read": read, "new": len(target) - before, "documents": len(target)}
     report |= {"malformed": len(reading.malformed), "seconds": round(perf_counter() - started, 3)}
     (console.print_json if as_json else show)(report)
     console.tell_malformed(reading.malformed)
@@ -82,15 +73,55 @@ def command(
 
 
 @contextmanager
-def removed_on_failure(index: Path, fresh: bool) -> Iterator[None]:
-    """Leave no half-made index behind where there was none before."""
-    try:
-        yield
-    except BaseException:
-        if fresh:
-            for path in (index, *(index.with_name(index.name + ending) for ending in ("-wal", "-shm"))):
-                path.unlink(missing_ok=True)
-        raise
+def opened(
+    index: Path, columns: str | dict[str, str] | None, settings: dict[str, Any], asked: dict[str, Any]
+) -> Iterator[Index]:
+    """Open an index to add to it, all or nothing; a new one gets its name when it is complete."""
+    from benzer.index import Index, IndexSettings
+    from benzer.tables import atomic_write
+
+    if index.exists():
+        with Index.open(index) as found:
+            refuse_other_settings(index, found.settings, asked)
+            yield found
+        return
+    rules = {name: settings.pop(name) for name in ("shingle", "normalize", "case")}
+    wanted = IndexSettings(schema=shared.schema_of(columns or "text", **rules), **settings)
+    with atomic_write(index) as partial, Index.open(partial, wanted) as made:
+        yield made
+
+
+def refuse_other_settings(index: Path, settings: IndexSettings, asked: dict[str, Any]) -> None:
+    """Refuse an option that says something else than the index was made with."""
+    stored = as_options(settings)
+    for name, value in asked.items():
+        if value != stored[name]:
+            raise SettingsMismatchError(
+                f"{index} was made with --{name} {option_text(stored[name])}, got {option_text(value)}: "
+                "leave the option out, or make another index"
+            )
+
+
+def as_options(settings: IndexSettings) -> dict[str, Any]:
+    """Tell with which options an index was made; fields that Python made may each have their own."""
+    rules = dict(next(iter(settings.schema.fields.values())).to_dict())
+    return {
+        "threshold": settings.threshold,
+        "recall": settings.recall,
+        "seed": settings.minhash.seed,
+        "shingle": (rules.get("unit"), rules.get("shingle_size")),
+        "normalize": rules.get("normalize"),
+        "case": rules.get("case"),
+    }
+
+
+def option_text(value: Any) -> str:
+    """Write a setting as its option is written.
+
+    >>> option_text(("char", 5)), option_text(0.8)
+    ('char:5', '0.8')
+    """
+    return ":".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def add(index: Any, found: Iterator[Document], progress: console.Progress | None) -> int:
@@ -111,11 +142,11 @@ def add(index: Any, found: Iterator[Document], progress: console.Progress | None
 
 def show(report: dict[str, Any]) -> None:
     """Print what was added."""
-    seconds = report["seconds"]
+    seconds, replaced = report["seconds"], report["read"] - report["new"]
     rows = [
         ("read", console.count(report["read"]), "documents"),
         ("new", console.count(report["new"]), ""),
-        ("replaced", console.count(report["read"] - report["new"]), "their id was there already"),
+        ("replaced", console.count(replaced), "their id was there already" if replaced else ""),
         ("in the index", console.count(report["documents"]), ""),
         (
             "time",

@@ -11,7 +11,7 @@ import click
 from benzer.cli import console
 from benzer.cli import options as shared
 from benzer.cli.columns import column_names
-from benzer.cli.reading import Reading
+from benzer.cli.reading import DocumentReader
 from benzer.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ benzer info docs.benzer
 # Before a run: columns, documents, short and empty ones
 benzer info docs.jsonl --text body
 """
+RULES_SHOWN = ("normalize", "case", "punctuation", "tokenizer", "weight")
 SQLITE_HEADER = b"SQLite format 3\x00"
 MALFORMED_SHOWN = 5
 
@@ -47,7 +48,9 @@ def command(path: Path, as_json: bool, **reading: Any) -> int:
     if as_json:
         console.print_json(report)
     else:
-        console.show(console.rows_table(list(rows(report))))
+        facts = index_facts if "index" in report else file_facts
+        console.show(console.facts_table(list(facts(report))))
+        console.tell_malformed(report.get("malformed_rows", []), report.get("malformed", 0))
     return 1 if report.get("malformed") else 0
 
 
@@ -76,7 +79,7 @@ def file_report(
     """Read a file (or folder) and count what a run over it would meet."""
     columns = shared.text_columns(text)
     schema = shared.schema_of(columns, shingle, normalize, case)
-    reading = Reading((str(path),), columns, id_column, format, schema, on_error="skip")
+    reading = DocumentReader((str(path),), columns, id_column, format, schema, on_error="skip")
     counts = {"documents": 0, "short": 0, "empty": 0}
     for corpus in reading.corpora():
         for name, number in counts_of(corpus, shingle[1]).items():
@@ -99,22 +102,40 @@ def counts_of(corpus: Corpus, shingle_size: int) -> dict[str, int]:
     }
 
 
-def rows(report: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Lay out a report: numbers with separators, lists in one line, settings below one another."""
-    for name, value in report.items():
-        label = name.replace("_", " ")
-        if isinstance(value, dict):
-            yield from ((f"{label}: {inner}".replace("_", " "), *cell(held)) for inner, held in value.items())
-        elif name != "malformed_rows":
-            yield (label, *cell(value))
-    for row in report.get("malformed_rows", []):
-        yield "", "", console.printable(row)
+def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say of an index what people ask for; --json has the rest."""
+    from benzer.bands import Bands
+
+    settings, documents = report["settings"], report["documents"]
+    yield "index", report["index"]
+    yield "documents", console.count(documents)
+    if report.get("bytes"):
+        each = f", {report['bytes'] / documents:,.0f} bytes a document" if documents else ""
+        yield "size", f"{report['bytes'] / 1e6:,.1f} MB{each}"
+    for name, rules in settings["schema"].items():
+        yield "field", f"{name}: {field_words(rules)}"
+    bands = Bands(settings["bands"], settings["rows"])
+    yield "signature", f"{settings['num_hashes']} values, {settings['minhash']}, seed {settings['seed']}"
+    yield "search", console.promise(bands, settings["threshold"])
+    yield "fingerprint", report["fingerprint"]
 
 
-def cell(value: Any) -> tuple[str, str]:
-    """Put a number on the right, and any other value beside it."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return console.count(value), ""
-    if isinstance(value, (list, tuple)):
-        return str(len(value)), console.printable(", ".join(map(str, value)))
-    return "", console.printable(str(value))
+def field_words(rules: dict[str, Any]) -> str:
+    """Describe how a field is read.
+
+    >>> field_words({"type": "text", "unit": "word", "shingle_size": 3, "case": "fold", "stop_words": []})
+    'word:3, case fold'
+    """
+    if rules["type"] != "text":
+        return str(rules["type"])
+    others = [f"{name.replace('_', ' ')} {rules[name]}" for name in RULES_SHOWN if rules.get(name)]
+    return ", ".join([f"{rules['unit']}:{rules['shingle_size']}", *others])
+
+
+def file_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say of a file what it holds."""
+    yield "file", report["file"]
+    yield "columns", console.printable(", ".join(report["columns"]))
+    yield from (
+        (name, console.count(report[name])) for name in ("rows", "malformed", "documents", "short", "empty")
+    )

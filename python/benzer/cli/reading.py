@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from benzer.errors import DuplicateIdError
+from benzer.errors import InputError
 
 if TYPE_CHECKING:
     from benzer._native import Corpus
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Reading:
-    """One pass over an input: what to read, and afterwards what was found wrong."""
+class DocumentReader:
+    """One pass over an input: what to read, and afterwards what was read and what was wrong with it."""
 
     inputs: tuple[str, ...]
-    columns: str | dict[str, str]
+    columns: str | dict[str, str] | None
     id_column: str | None
     format: str | None
     schema: Schema
@@ -30,17 +30,21 @@ class Reading:
 
     def corpora(self) -> Iterator[Corpus]:
         """Read one file after another, so that no more than one is held in memory."""
+        from benzer import pipeline
         from benzer._native import Corpus
         from benzer.sources import ReadOptions, open_sources
 
-        fields = {"text": self.columns} if isinstance(self.columns, str) else self.columns
+        self._check_fields()
+        fields = pipeline.columns(self.schema, self.columns)
         options = ReadOptions(fields=fields, id_column=self.id_column, on_error=self.on_error)
-        for number, source in enumerate(open_sources(list(self.inputs), self.format)):
+        for source in open_sources(list(self.inputs), self.format):
             corpus = Corpus(self.schema.readers())
-            report = source.read_into(corpus, number, options)
+            report = source.read_into(corpus, 0, options)
             self.rows += report.rows_read
             self.malformed += report.malformed
-            refuse_duplicate_id(corpus, source.name)
+            pair = corpus.duplicate_id()
+            if pair is not None:
+                raise pipeline.duplicate_id(corpus, [source], pair)
             yield corpus
 
     def documents(self) -> Iterator[Document]:
@@ -52,15 +56,9 @@ class Reading:
             for position, id in enumerate(corpus.ids()):
                 yield Document(id, {name: corpus.text(position, place) for place, name in enumerate(names)})
 
-
-def refuse_duplicate_id(corpus: Corpus, name: str) -> None:
-    """Refuse a file in which two rows carry the same id: one of them would silently vanish."""
-    pair = corpus.duplicate_id()
-    if pair is None:
-        return
-    first, second = pair
-    rows = corpus.rows()
-    raise DuplicateIdError(
-        f"{name}: rows {rows[first]:,} and {rows[second]:,} carry the same id {corpus.ids()[first]!r}: "
-        "make ids unique, or name the right column with --id"
-    )
+    def _check_fields(self) -> None:
+        for name, rules in self.schema.fields.items():
+            if rules.kind != "text":
+                raise InputError(
+                    f"field {name} is a set of values, and the command line reads text: use Python"
+                )

@@ -43,10 +43,18 @@ benzer search docs.benzer --file letter.txt --threshold 0.9 --json
 @click.option("--file", "file", type=click.Path(path_type=Path), help="Read the text from a file (UTF-8).")
 @click.option("--id", "id", help="Take a document of the index, and find the others like it.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many to show at most."
+    "--limit",
+    metavar="NUMBER",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How many to show at most.",
 )
 @click.option(
-    "--threshold", type=click.FloatRange(0, 1), help="Least similarity. [default: that of the index]"
+    "--threshold",
+    metavar="NUMBER",
+    type=click.FloatRange(0, 1),
+    help="Least similarity. [default: that of the index]",
 )
 @shared.json_option
 def command(
@@ -69,7 +77,7 @@ def command(
         raise click.UsageError("give one of TEXT, --file, --id, or - for stdin.")
     with Index.open(existing(index), mode="read") as opened:
         asked = stored(opened, id) if id is not None else read_text(text, file)
-        matches = find(opened, asked, limit, threshold)
+        matches = opened.find_similar(asked, limit, threshold)
         if as_json:
             console.print_json({"index": str(index), "matches": [as_answer(match) for match in matches]})
         else:
@@ -103,18 +111,12 @@ def utf8(name: str, data: bytes) -> str:
 
 def stored(index: Index, id: str) -> Document:
     """Fetch a document of the index by its id, which may be a number there."""
-    for key in (id, *([int(id)] if id.isascii() and id.isdigit() else [])):
-        if key in index:
-            return index.get(key)
+    keys: list[str | int] = [id, int(id)] if id.isascii() and id.isdigit() else [id]
+    for key in keys:
+        document = index.get(key)
+        if document is not None:
+            return document
     raise InputError(f"no document has the id {id!r} in this index of {len(index):,} documents")
-
-
-def find(index: Index, asked: Document | str, limit: int, threshold: float | None) -> list[Match]:
-    """Ask the index; a document is not offered as similar to itself."""
-    if isinstance(asked, str):
-        return list(index.find_similar(asked, limit=limit, threshold=threshold))
-    matches = index.find_similar(asked, limit=limit + 1, threshold=threshold)
-    return [match for match in matches if match.id != asked.id][:limit]
 
 
 def as_answer(match: Match) -> dict[str, Any]:
@@ -126,13 +128,11 @@ def show(index: Index, matches: list[Match]) -> None:
     if not matches:
         console.note("nothing in the index is that similar; a lower --threshold may find more")
         return
+    ids = [console.printable(str(match.id)) for match in matches]
+    room = max(20, console.width() - len("similarity") - max(map(len, ids)) - 6)
     rows = [
-        (
-            console.ratio(match.similarity),
-            console.printable(str(match.id)),
-            console.snippet(text_of(index.get(match.id))),
-        )
-        for match in matches
+        (console.ratio(match.similarity), id, console.snippet(text_of(index.get(match.id)), room))
+        for match, id in zip(matches, ids, strict=True)
     ]
     console.show(console.headed_table(["similarity", "id", "text"], rows, right=1))
 

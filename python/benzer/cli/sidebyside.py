@@ -6,6 +6,7 @@ text as it was written, it is cut into pieces which the field's own reader turns
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -56,16 +57,34 @@ def legend() -> Styled:
 
 
 def marked(text: str, rules: Text, shared: Collection[str], length: int | None) -> tuple[Styled, str]:
-    """Colour a text; also returns what to say of the part that is cut away."""
+    """Colour a text; also returns what to say of the part that is cut away.
+
+    What is shown begins a little before the first shared word; line breaks within a paragraph become spaces.
+    """
     pieces, glue = pieces_of(text, rules)
     places = shared_pieces(pieces, shared, rules.shingle_size or 1, glue)
-    shown = Styled(printable_lines(text))
-    for place, piece in enumerate(pieces):
-        shown.stylize(SHARED if place in places else OWN, piece.start, piece.end)
     first = max(0, pieces[min(places)].start - LEAD) if places and length else 0
-    last = min(len(text), first + length) if length else len(text)
-    cut = len(text) - (last - first)
-    return shown[first:last], f"… {count(cut)} more characters (--full shows all)" if cut else ""
+    last = first + length if length and len(text) > first + 1.2 * length else len(text)
+    shown, position = Styled("… " if first else ""), first
+    for place, piece in enumerate(pieces):
+        if first <= piece.start and piece.end <= last:
+            shown.append(gap(text[position : piece.start]))
+            shown.append(gap(text[piece.start : piece.end]), SHARED if place in places else OWN)
+            position = piece.end
+    if last >= len(text):
+        shown.append(gap(text[position:]))
+        position = len(text)
+    cut = len(text) - (position - first)
+    return shown, f"… {count(cut)} more characters (--full shows all)" if cut else ""
+
+
+def gap(text: str) -> str:
+    """Make white space even: paragraphs stay apart, all else becomes one space.
+
+    >>> gap("a\\n   b \\n\\n  c")
+    'a b\\n\\nc'
+    """
+    return "\n\n".join(printable(re.sub(r"\s+", " ", part)) for part in re.split(r"\s*\n\s*\n\s*", text))
 
 
 def pieces_of(text: str, rules: Text) -> tuple[list[Piece], str]:
@@ -132,7 +151,7 @@ def character_pieces(text: str, normalized: Callable[[str], str]) -> list[Piece]
         read = normalized(text[start:end])
         if read.strip():
             pieces.append(Piece(start, end, list(read)))
-        elif pieces and pieces[-1].tokens != [" "]:
+        elif text[start:end].isspace() and pieces and pieces[-1].tokens != [" "]:
             pieces.append(Piece(start, end, [" "]))
     return pieces[:-1] if pieces and pieces[-1].tokens == [" "] else pieces
 
@@ -143,12 +162,3 @@ def cluster_spans(text: str) -> Iterator[tuple[int, int]]:
         if place == len(text) or unicodedata.category(text[place])[0] != "M":
             yield start, place
             start = place
-
-
-def printable_lines(text: str) -> str:
-    """Replace control characters one for one, so that positions stay, but leave line breaks.
-
-    >>> printable_lines("a\\tb\\x00\\n")
-    'a b\ufffd\\n'
-    """
-    return "\n".join(printable(line.replace("\t", " ").replace("\r", " ")) for line in text.split("\n"))

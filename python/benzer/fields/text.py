@@ -67,7 +67,9 @@ class Text:
         self._fill("punctuation", "drop" if self.unit == "word" else "keep")
         object.__setattr__(self, "stop_words", tuple(sorted(self.stop_words)))
         if self.stop_words and self.unit == "char":
-            raise SettingsError("stop_words work on words, got unit 'char': use unit='word', or leave them out")
+            raise SettingsError(
+                "stop_words work on words, got unit 'char': use unit='word', or leave them out"
+            )
         check_weight(self.weight)
         _ = self.reader
 

@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer import tables
 from benzer._native import Corpus, components
 from benzer.bands import Bands
 from benzer.candidates import Candidates
@@ -20,6 +19,7 @@ from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.minhash import MinHash
 from benzer.sources import MalformedRow, ReadOptions, ReadReport, Source
+from benzer.tables import to_arrow
 
 Positions = NDArray[np.uint32]
 
@@ -161,15 +161,15 @@ class Duplicates:
         """The id of each document, by position."""
         return self.corpus.ids()
 
-    @cached_property
+    @property
     def leader(self) -> Positions:
         """The position of the document that stays for each (uint32, n); its own if it stays."""
-        return self.decision.leader[self.stands_for]
+        return self.decision.leader
 
-    @cached_property
+    @property
     def leader_similarity(self) -> NDArray[np.float64]:
         """The exact similarity of each document to the one that stays for it (float64, n)."""
-        return self.decision.similarity[self.stands_for]
+        return self.decision.similarity
 
     @cached_property
     def stays(self) -> NDArray[np.bool_]:
@@ -278,7 +278,7 @@ class Duplicates:
         left = np.concatenate((self.proposed.left, self.decision.left))
         right = np.concatenate((self.proposed.right, self.decision.right))
         verified = np.concatenate((self.verified, self.decision.score))
-        decision = decide(self.rank, (left, right, verified), threshold, self.compare)
+        decision = decide(self.rank, self.stands_for, (left, right, verified), threshold, self.compare)
         proposed = replace(self.proposed, left=left, right=right)
         settings = replace(self.settings, threshold=threshold)
         return replace(self, settings=settings, proposed=proposed, verified=verified, decision=decision)
@@ -310,7 +310,7 @@ class Duplicates:
 
     def to_arrow(self, name: str) -> Any:
         """One table (see `table`) as a `pyarrow.Table`."""
-        return tables.to_arrow(self.table(name))
+        return to_arrow(self.table(name))
 
     def _places(self, positions: Positions, prefix: str = "") -> dict[str, Any]:
         names = np.array([source.name for source in self.reading.sources], dtype=object)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benzer.errors import InputError
 from benzer.registry import require
 from benzer.sources.base import (
@@ -41,8 +43,7 @@ class ArrowSource:
 
     def select(self, keep: Keep) -> Any:
         """The chosen rows as a `pyarrow.Table` with all columns; `keep` as in `write_rows`."""
-        pyarrow = require("pyarrow", extra="parquet", purpose="Arrow tables")
-        return self._table.filter(pyarrow.array(chosen(self._report, keep, self.name)))
+        return filtered(self._table, chosen(self._report, keep, self.name))
 
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Write the chosen rows as Parquet (see `Source`)."""
@@ -51,6 +52,17 @@ class ArrowSource:
         with create_plain(destination) as copy:
             parquet.write_table(table, copy)
         return int(table.num_rows)
+
+
+def filtered(table: Any, rows: Keep) -> Any:
+    """The chosen rows of a table, of whatever types its columns are."""
+    pyarrow = require("pyarrow", extra="parquet", purpose="Arrow tables")
+    try:
+        return table.filter(pyarrow.array(rows))
+    except pyarrow.ArrowNotImplementedError:  # string views, which polars has, cannot be filtered yet
+        edges = np.flatnonzero(np.diff(rows.astype(np.int8), prepend=0, append=0)).reshape(-1, 2)
+        runs = [table.slice(first, after - first) for first, after in edges.tolist()]
+        return pyarrow.concat_tables([table.slice(0, 0), *runs])
 
 
 def check_schema(name: str, schema: Any, options: ReadOptions) -> list[str]:

@@ -41,7 +41,7 @@ class DelimitedSource:
     delimiter = ","
 
     def __init__(self, file: FileInput) -> None:
-        self.name, self.suffix, self.path = file.name, file.suffix, file.path
+        self.name, self.suffix, self.path = file.name, file.suffix, file.given_path
         self._file = file
         self._report: ReadReport | None = None
         self._stamp: tuple[int, int] | None = None

@@ -33,7 +33,7 @@ class TextSource:
     """
 
     def __init__(self, file: FileInput) -> None:
-        self.name, self.suffix, self.path = file.name.rstrip("/") or "/", file.suffix, file.path
+        self.name, self.suffix, self.path = file.name.rstrip("/") or "/", file.suffix, file.given_path
         self._file = file
         self._paths = list(self._walk())
         if not self._paths:
@@ -59,7 +59,7 @@ class TextSource:
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Copy the chosen files into the folder `destination`, or one file to the file `destination`."""
         rows = chosen(self._report, keep, self.name)
-        if self.path.is_dir():
+        if self._file.path.is_dir():
             destination.mkdir(parents=True, exist_ok=True)
         for index in rows.nonzero()[0].tolist():
             file = self._member(self._paths[index])
@@ -80,20 +80,20 @@ class TextSource:
 
     def _walk(self) -> Iterator[str]:
         """Paths relative to the folder, sorted part by part; "" for a single file."""
-        if not self.path.is_dir():
+        if not self._file.path.is_dir():
             yield ""
             return
-        for folder, subfolders, files in os.walk(self.path):
+        for folder, subfolders, files in os.walk(self._file.path):
             subfolders.sort()
             for name in sorted(files):
-                path = Path(folder, name).relative_to(self.path)
+                path = Path(folder, name).relative_to(self._file.path)
                 if self.reads(path):
                     yield path.as_posix()
 
     def _member(self, relative: str) -> FileInput:
         if not relative:
             return self._file
-        return FileInput(printable(f"{self.name}/{relative}"), self.path / relative)
+        return FileInput(printable(f"{self.name}/{relative}"), self._file.path / relative)
 
     def _rows(self, encoding: str) -> Iterator[NumberedRow]:
         for number, relative in enumerate(self._paths, start=1):
@@ -105,7 +105,7 @@ class TextSource:
         return self._file.pattern or " or ".join(PATTERNS)
 
     def _others(self) -> str:
-        endings = {Path(name).suffix for _, _, files in os.walk(self.path) for name in files}
+        endings = {Path(name).suffix for _, _, files in os.walk(self._file.path) for name in files}
         if not endings:
             return "it is empty"
         listed = ", ".join(sorted(ending or "files without ending" for ending in endings))

@@ -35,7 +35,7 @@ class JsonlSource:
     """
 
     def __init__(self, file: FileInput) -> None:
-        self.name, self.suffix, self.path = file.name, file.suffix, file.path
+        self.name, self.suffix, self.path = file.name, file.suffix, file.given_path
         self._file = file
         self._report: ReadReport | None = None
         self._stamp: tuple[int, int] | None = None
@@ -115,7 +115,7 @@ class JsonlSource:
     def _pieces(self) -> Iterator[tuple[str | None, bytes | None, int]]:
         """(path, data, number of the first line): the whole file by its path, or block after block."""
         if not self._file.compression:
-            yield str(self.path), None, 1
+            yield str(self._file.path), None, 1
             return
         line = 1
         with self._file.open() as stream:

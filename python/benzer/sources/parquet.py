@@ -8,7 +8,7 @@ from typing import Any
 
 from benzer.errors import InputError
 from benzer.registry import require
-from benzer.sources.arrow import add_batches, check_schema
+from benzer.sources.arrow import add_batches, check_schema, filtered
 from benzer.sources.base import DocumentSink, Keep, ReadOptions, ReadReport, chosen
 from benzer.sources.rows import BATCH_DOCUMENTS
 from benzer.sources.streams import FileInput, create_plain
@@ -18,7 +18,7 @@ class ParquetSource:
     """A Parquet file; copied a row group at a time, with the same schema, metadata and compression."""
 
     def __init__(self, file: FileInput) -> None:
-        self.name, self.suffix, self.path = file.name, file.suffix, file.path
+        self.name, self.suffix, self.path = file.name, file.suffix, file.given_path
         self._file = file
         self._report: ReadReport | None = None
         self._stamp: tuple[int, int] | None = None
@@ -33,7 +33,6 @@ class ParquetSource:
 
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Copy the chosen rows with all columns (see `Source`)."""
-        pyarrow = require("pyarrow", extra="parquet", purpose="Parquet files")
         parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
         rows, start = chosen(self._report, keep, self.name), 0
         self._file.check_unchanged(self._stamp)
@@ -46,12 +45,12 @@ class ParquetSource:
                     start += len(wanted)
                     if wanted.any():
                         table = self._guarded(content.read_row_group, group)
-                        writer.write_table(table.filter(pyarrow.array(wanted)))
+                        writer.write_table(filtered(table, wanted))
         return int(keep.sum())
 
     def _open(self) -> Any:
         parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
-        return self._guarded(parquet.ParquetFile, self.path)
+        return self._guarded(parquet.ParquetFile, self._file.path)
 
     def _batches(self, content: Any, columns: list[str]) -> Iterator[Any]:
         batches = content.iter_batches(batch_size=BATCH_DOCUMENTS, columns=columns)

@@ -34,6 +34,11 @@ class FileInput:
     pattern: str | None = None
     spool: Any = None
 
+    @property
+    def given_path(self) -> Path | None:
+        """The path the user gave; None for a pipe."""
+        return None if self.spool is not None else self.path
+
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """The bytes, decompressed; a damaged file is an `InputError` that names it."""

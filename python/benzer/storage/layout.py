@@ -13,6 +13,7 @@ Band keys are stored as signed 64-bit integers of the same bits.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from dataclasses import dataclass
@@ -120,20 +121,29 @@ def _check_path(path: Path, settings: str | None, mode: str) -> None:
 
 
 def _open(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
-    place = path.absolute().as_uri() + ("?mode=ro" if mode == "read" else "?mode=rwc")
-    connection = _connection(place, timeout)
-    if mode == "read":
-        try:
-            _is_blank(connection)
-        except sqlite3.OperationalError:
-            # A read-only folder: SQLite cannot make its shared-memory file there. Without a write-ahead log
-            # nobody is writing, and the file may be read as it stands.
-            log = path.with_name(path.name + "-wal")
-            connection.close()
-            if log.exists() and log.stat().st_size:
-                raise
-            connection = _connection(place + "&immutable=1", timeout)
+    place = path.absolute().as_uri()
+    if mode == "write":
+        return _connection(place + "?mode=rwc", timeout)
+    if _writable(path) and _writable(path.parent):
+        connection = _connection(place + "?mode=rw", timeout)  # so that the last one to close tidies up
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+    connection = _connection(place + "?mode=ro", timeout)
+    try:
+        _is_blank(connection)
+    except sqlite3.OperationalError:
+        # A read-only folder: SQLite cannot make its shared-memory file there. Without a write-ahead log
+        # nobody is writing, and the file may be read as it stands.
+        connection.close()
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            raise
+        connection = _connection(place + "?mode=ro&immutable=1", timeout)
     return connection
+
+
+def _writable(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _connection(place: str, timeout: float) -> sqlite3.Connection:

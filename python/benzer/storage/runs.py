@@ -12,7 +12,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -137,7 +137,7 @@ def write_run(
 def _encoded(number: int, parts: int, piece: Postings) -> Iterator[_Row]:
     part = _part(piece.keys, parts)
     bounds = [*np.flatnonzero(np.diff(part, prepend=-1)).tolist(), len(part)]
-    for start, end in zip(bounds, bounds[1:], strict=False):
+    for start, end in pairwise(bounds):
         place = number << 32 | int(part[start])
         keys = piece.keys[start:end].astype(_KEY).tobytes()
         numbers = piece.numbers[start:end].astype(_NUMBER).tobytes()

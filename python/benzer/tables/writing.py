@@ -131,8 +131,8 @@ def _arrow_column(pyarrow: Any, column: Column) -> Any:
         return pyarrow.array(values, pyarrow.int64())
     if kinds == {bool}:
         return pyarrow.array(values, pyarrow.bool_())
-    if kinds and kinds <= {int, float}:
-        return pyarrow.array(values, pyarrow.float64())
+    if float in kinds and kinds <= {int, float}:
+        return pyarrow.array([value if value is None else float(value) for value in values])
     return _strings(pyarrow, [value if value is None else str(value) for value in values])
 
 

@@ -86,9 +86,7 @@ impl Corpus {
         self.add_jsonl(source, Buffer::Owned(data), columns, first_row)
     }
 
-    fn add_jsonl(
-        &mut self, source: u32, buffer: Buffer, columns: &JsonlColumns<'_>, first_row: u64,
-    ) -> JsonlReport {
+    fn add_jsonl(&mut self, source: u32, buffer: Buffer, columns: &JsonlColumns<'_>, first_row: u64) -> JsonlReport {
         let number = self.buffers.len() as u32;
         let data = buffer.bytes();
         let borders = split_points(data, data.len() / PIECE + 1);
@@ -126,9 +124,7 @@ impl Corpus {
     }
 
     /// Adds a batch: its ids, its texts, and the hashes of its value sets, field by field (none: a missing field).
-    pub fn add_batch(
-        &mut self, source: u32, rows: &[u64], batch: Batch, values: Vec<Vec<Option<Vec<u64>>>>,
-    ) {
+    pub fn add_batch(&mut self, source: u32, rows: &[u64], batch: Batch, values: Vec<Vec<Option<Vec<u64>>>>) {
         let count = rows.len();
         self.sources.extend(std::iter::repeat_n(source, count));
         self.rows.extend_from_slice(rows);
@@ -208,9 +204,7 @@ fn read_piece(data: &[u8], [from, to]: [usize; 2], buffer: u32, columns: &JsonlC
 }
 
 /// Takes a row as a document, or notes what is wrong with it.
-fn take(
-    data: &[u8], row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColumns<'_>, piece: &mut Piece,
-) {
+fn take(data: &[u8], row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColumns<'_>, piece: &mut Piece) {
     let spans = match fraction_as_id(data, row, columns) {
         Some(reason) => Err(reason),
         None => spans_of(row, base, buffer, columns, &mut piece.texts),

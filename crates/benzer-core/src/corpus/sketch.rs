@@ -105,9 +105,8 @@ impl Corpus {
     /// Sketches the documents in `positions`, on all threads of the current pool.
     pub fn sketch(&self, plan: &SketchPlan, positions: Range<usize>) -> Vec<Sketches> {
         let starts: Vec<usize> = positions.clone().step_by(CHUNK).collect();
-        let one = |start: usize| {
-            isa::run(Chunk { corpus: self, plan, positions: start..(start + CHUNK).min(positions.end) })
-        };
+        let one =
+            |start: usize| isa::run(Chunk { corpus: self, plan, positions: start..(start + CHUNK).min(positions.end) });
         starts.into_par_iter().map(one).collect()
     }
 }

@@ -131,10 +131,7 @@ pub struct Malformed {
 ///
 /// The time is linear in `data`. Memory grows only with the depth of nesting, by one byte per level.
 pub fn scan<E>(
-    data: &[u8],
-    columns: &[&[u8]],
-    isa: Isa,
-    visit: impl FnMut(Result<Row<'_>, Malformed>) -> Result<(), E>,
+    data: &[u8], columns: &[&[u8]], isa: Isa, visit: impl FnMut(Result<Row<'_>, Malformed>) -> Result<(), E>,
 ) -> Result<u64, E> {
     match usable(isa) {
         // SAFETY: `usable` lets through only what the machine offers.
@@ -178,9 +175,7 @@ fn usable(isa: Isa) -> Isa {
 
 /// Reads line after line. Only this loop is compiled anew for each visitor; the parser behind `K::line` is not.
 fn drive<K: Kernel, E>(
-    mut cursor: Cursor<'_, K>,
-    num_columns: usize,
-    mut visit: impl FnMut(Result<Row<'_>, Malformed>) -> Result<(), E>,
+    mut cursor: Cursor<'_, K>, num_columns: usize, mut visit: impl FnMut(Result<Row<'_>, Malformed>) -> Result<(), E>,
 ) -> Result<u64, E> {
     let data = cursor.data();
     let mut values = vec![Value::Missing; num_columns];

@@ -63,9 +63,5 @@ fn kmins_and_bottomk_are_as_sharp_as_theory() {
             assert!(square <= square_bound(pairs), "{} error {square} at n = {size}", algorithm.name());
         }
     }
-    assert_eq!(
-        errors(Algorithm::BottomK, 90, 20),
-        (0.0, 0.0),
-        "exact where the union has no more than k elements"
-    );
+    assert_eq!(errors(Algorithm::BottomK, 90, 20), (0.0, 0.0), "exact where the union has no more than k elements");
 }

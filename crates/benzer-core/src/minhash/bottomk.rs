@@ -17,12 +17,7 @@ const BLOCK: usize = 256;
 /// # Safety
 /// The machine has the instructions of `L`.
 #[inline(always)]
-pub(super) unsafe fn sketch<L: Level>(
-    mixer: Mixer,
-    hashes: &[u64],
-    scratch: &mut Scratch,
-    out: &mut [u32],
-) -> Content {
+pub(super) unsafe fn sketch<L: Level>(mixer: Mixer, hashes: &[u64], scratch: &mut Scratch, out: &mut [u32]) -> Content {
     let limit = 2 * out.len();
     make_room(&mut scratch.values, limit + BLOCK);
     make_room(&mut scratch.codes, BLOCK);
@@ -45,12 +40,7 @@ pub(super) unsafe fn sketch<L: Level>(
 
 /// The values of one block of hashes, filled up to whole blocks of lanes.
 #[inline(always)]
-fn mix_high<'a>(
-    mixer: Mixer,
-    hashes: &[u64],
-    values: &'a mut [u32],
-    content: &mut Content,
-) -> &'a [[u32; LANES]] {
+fn mix_high<'a>(mixer: Mixer, hashes: &[u64], values: &'a mut [u32], content: &mut Content) -> &'a [[u32; LANES]] {
     for (&hash, value) in hashes.iter().zip(values.iter_mut()) {
         let mixed = mixer.mix(hash);
         *value = ((mixed >> 32) as u32).min(LARGEST);

@@ -45,12 +45,7 @@ pub(super) struct Throws<'a> {
 /// # Safety
 /// The machine has the instructions of `L`.
 #[inline(always)]
-pub(super) unsafe fn sketch<L: Level>(
-    mixer: Mixer,
-    hashes: &[u64],
-    scratch: &mut Scratch,
-    out: &mut [u32],
-) -> Content {
+pub(super) unsafe fn sketch<L: Level>(mixer: Mixer, hashes: &[u64], scratch: &mut Scratch, out: &mut [u32]) -> Content {
     out.fill(EMPTY);
     if hashes.is_empty() {
         return Content::default();
@@ -68,13 +63,7 @@ pub(super) unsafe fn sketch<L: Level>(
 }
 
 #[inline(always)]
-fn first_round(
-    mixer: Mixer,
-    hashes: &[u64],
-    values: &mut [u32],
-    throws: &mut Throws,
-    out: &mut [u32],
-) -> Content {
+fn first_round(mixer: Mixer, hashes: &[u64], values: &mut [u32], throws: &mut Throws, out: &mut [u32]) -> Content {
     let mut content = Content::default();
     for (block, values) in hashes.chunks(BLOCK).zip(values.chunks_mut(BLOCK)) {
         throws.throw_first(mixer, block, out.len(), values, &mut content);
@@ -88,12 +77,7 @@ fn first_round(
 /// # Safety
 /// The machine has the instructions of `L`.
 #[inline(always)]
-unsafe fn later_rounds<L: Level>(
-    values: &[[u32; LANES]],
-    count: usize,
-    throws: &mut Throws,
-    out: &mut [u32],
-) {
+unsafe fn later_rounds<L: Level>(values: &[[u32; LANES]], count: usize, throws: &mut Throws, out: &mut [u32]) {
     for round in 1..ROUNDS {
         if !has_empty(out) {
             return;
@@ -127,12 +111,7 @@ impl Throws<'_> {
     /// Round 0. A plain loop without branches, which compilers turn into vector code; so is [`Throws::throw_again`].
     #[inline(always)]
     fn throw_first(
-        &mut self,
-        mixer: Mixer,
-        hashes: &[u64],
-        num_hashes: usize,
-        values: &mut [u32],
-        content: &mut Content,
+        &mut self, mixer: Mixer, hashes: &[u64], num_hashes: usize, values: &mut [u32], content: &mut Content,
     ) {
         let throws = self.slots.iter_mut().zip(self.codes.iter_mut());
         for ((&hash, value), (slot, code)) in hashes.iter().zip(values).zip(throws) {

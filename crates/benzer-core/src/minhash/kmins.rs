@@ -35,11 +35,7 @@ impl Permutation {
 /// The signature of `hashes`. It takes time in proportion to hashes times permutations.
 #[inline(always)]
 pub(super) fn sketch(
-    mixer: Mixer,
-    permutations: &[Permutation],
-    hashes: &[u64],
-    scratch: &mut Scratch,
-    out: &mut [u32],
+    mixer: Mixer, permutations: &[Permutation], hashes: &[u64], scratch: &mut Scratch, out: &mut [u32],
 ) -> Content {
     if hashes.is_empty() {
         out.fill(EMPTY);

@@ -158,12 +158,7 @@ impl Sketcher {
     /// # Panics
     /// Where `out` is not `num_hashes` long.
     #[inline(always)]
-    pub unsafe fn sketch_level<L: Level>(
-        &self,
-        hashes: &[u64],
-        scratch: &mut Scratch,
-        out: &mut [u32],
-    ) -> Content {
+    pub unsafe fn sketch_level<L: Level>(&self, hashes: &[u64], scratch: &mut Scratch, out: &mut [u32]) -> Content {
         assert_eq!(out.len(), self.num_hashes, "a signature has num_hashes values");
         match self.algorithm {
             // SAFETY: the caller vouches for L, here and below.

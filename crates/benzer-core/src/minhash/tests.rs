@@ -5,8 +5,7 @@ use crate::hash::mix::mix32;
 use std::collections::BTreeSet;
 
 const LENGTHS: [usize; 7] = [1, 7, 40, 64, 128, 256, 1000];
-const SIZES: [usize; 20] =
-    [0, 1, 2, 3, 14, 15, 16, 17, 31, 33, 64, 100, 127, 200, 360, 511, 1000, 1025, 2100, 5000];
+const SIZES: [usize; 20] = [0, 1, 2, 3, 14, 15, 16, 17, 31, 33, 64, 100, 127, 200, 360, 511, 1000, 1025, 2100, 5000];
 
 /// The rules of the signature, written straight down, with every round thrown and no early stop.
 mod plain {
@@ -118,8 +117,7 @@ fn crowded_and_structured_hashes_are_no_exception() {
         random_set(90, 1).into_iter().cycle().take(3000).collect(),
     ];
     for (algorithm, hashes) in Algorithm::ALL.into_iter().flat_map(|a| sets.iter().map(move |set| (a, set))) {
-        for (k, isa) in
-            [33, 100, 128, 513].into_iter().flat_map(|k| Isa::available().into_iter().map(move |i| (k, i)))
+        for (k, isa) in [33, 100, 128, 513].into_iter().flat_map(|k| Isa::available().into_iter().map(move |i| (k, i)))
         {
             let sketcher = Sketcher::new(algorithm, k, 5).expect("k is in range");
             let found = sketch(&sketcher, isa, hashes, &mut Scratch::default());
@@ -154,12 +152,7 @@ fn merge_is_the_signature_of_the_union() {
         let (a, b) = (&all[..n + n / 2], &all[n..]);
         for (algorithm, k) in Algorithm::ALL.into_iter().flat_map(|algo| LENGTHS.map(|k| (algo, k))) {
             let mut merged = vec![0; k];
-            merge(
-                algorithm,
-                &signature(algorithm, a, k, seed),
-                &signature(algorithm, b, k, seed),
-                &mut merged,
-            );
+            merge(algorithm, &signature(algorithm, a, k, seed), &signature(algorithm, b, k, seed), &mut merged);
             assert_eq!(merged, signature(algorithm, &all, k, seed), "{}, k = {k}, n = {n}", algorithm.name());
         }
     }
@@ -170,9 +163,7 @@ fn only_the_empty_set_has_empty_slots() {
     for algorithm in Algorithm::ALL {
         assert_eq!(signature(algorithm, &[], 50, 0), [EMPTY; 50]);
     }
-    for (algorithm, n) in
-        [Algorithm::Fast, Algorithm::KMins].into_iter().flat_map(|a| [1, 2, 60].map(|n| (a, n)))
-    {
+    for (algorithm, n) in [Algorithm::Fast, Algorithm::KMins].into_iter().flat_map(|a| [1, 2, 60].map(|n| (a, n))) {
         assert!(!signature(algorithm, &random_set(n, 8), 1000, 0).contains(&EMPTY));
     }
 }

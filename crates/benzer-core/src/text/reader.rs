@@ -245,11 +245,16 @@ mod tests {
 
     #[test]
     fn fast_path_equals_the_definition_on_every_level() {
-        let text = "Naïve CAFÉ straße ﬁne 東京都 ｶﾞｷﾞ กำลัง ab\u{ad}cd e\u{301}x ㎏ ½ ΑΣ 1st—2nd don't ½x A\u{30a} ≠ =\u{338}z";
+        let text =
+            "Naïve CAFÉ straße ﬁne 東京都 ｶﾞｷﾞ กำลัง ab\u{ad}cd e\u{301}x ㎏ ½ ΑΣ 1st—2nd don't ½x A\u{30a} ≠ =\u{338}z";
         let reader = Reader::new(recipe(Unit::Word), &["café".to_owned()]);
-        let want: Vec<u64> = reader.tokens(text).windows(2).map(|pair| {
-            crate::hash::shingle::word_shingle(&[token_hash(pair[0].as_bytes()), token_hash(pair[1].as_bytes())])
-        }).collect();
+        let want: Vec<u64> = reader
+            .tokens(text)
+            .windows(2)
+            .map(|pair| {
+                crate::hash::shingle::word_shingle(&[token_hash(pair[0].as_bytes()), token_hash(pair[1].as_bytes())])
+            })
+            .collect();
         for isa in Isa::available() {
             assert_eq!(run_at(isa, Read(&reader, text)), want, "{isa:?}");
         }

@@ -81,7 +81,7 @@ fn clear_inert(text: &[u8], from: usize, mut words: u64, mut leads: u64) -> (u64
         leads &= leads - 1;
         let (len, code) = decode(text, from + at);
         if code < 0x110000 && run_class(code) == RunClass::Inert {
-            let bits = (1u128 << len) - 1 << at;
+            let bits = ((1u128 << len) - 1) << at;
             words &= !(bits as u64);
             spill |= (bits >> 64) as u64;
         }
@@ -244,9 +244,8 @@ mod x86 {
         // SAFETY: the caller vouches for 32 bytes on either side.
         unsafe {
             let bytes = _mm256_loadu_si256(source.cast());
-            let below = |x: __m256i, limit: u8| {
-                _mm256_cmpeq_epi8(_mm256_min_epu8(x, _mm256_set1_epi8(limit as i8 - 1)), x)
-            };
+            let below =
+                |x: __m256i, limit: u8| _mm256_cmpeq_epi8(_mm256_min_epu8(x, _mm256_set1_epi8(limit as i8 - 1)), x);
             let lowered = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
             let letters = below(_mm256_sub_epi8(lowered, _mm256_set1_epi8(b'a' as i8)), 26);
             let digits = below(_mm256_sub_epi8(bytes, _mm256_set1_epi8(b'0' as i8)), 10);

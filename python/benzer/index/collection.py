@@ -1,0 +1,273 @@
+"""How is a living collection kept and asked? Add documents, find those like a given one, remove."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from benzer.document import Document
+from benzer.errors import InputError, SettingsError
+from benzer.index.given import Query, as_document, as_query
+from benzer.index.settings import IndexSettings, mismatch
+from benzer.storage import DocumentId, Storage, open_storage
+
+if TYPE_CHECKING:
+    from benzer.results import Duplicates
+
+_ASKED_AT_ONCE = 256  # bounds the documents in memory while many are asked for
+
+
+class Match(NamedTuple):
+    """A document that is like the one asked for.
+
+    `similarity` is exact; `fields` has that of each field which both documents hold.
+    """
+
+    id: DocumentId
+    similarity: float
+    fields: Mapping[str, float]
+
+
+class Index:
+    """A collection of documents that is asked which of them are like a given one.
+
+    Changes are seen by the index itself at once; `commit` makes them durable and visible to other processes,
+    and so does the end of a `with` block. An error in the block undoes what was not committed.
+
+    >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
+    ...     added = index.add([("a", "one two three four five six"), ("b", "seven eight nine ten")])
+    ...     index.find_similar("one two three four five seven")
+    [Match(id='a', similarity=0.6, fields={'text': 0.6})]
+    """
+
+    def __init__(self, storage: Storage, settings: IndexSettings) -> None:
+        self._storage = storage
+        self._sketcher = settings.sketcher()
+        self.settings = settings
+
+    @classmethod
+    def open(
+        cls,
+        location: str | os.PathLike[str],
+        settings: IndexSettings | None = None,
+        mode: str = "write",
+        timeout: float = 1.0,
+    ) -> Index:
+        """Open the index at `location`: the path of a file, or "memory:" for a new one in memory.
+
+        Mode "write" makes the index where there is none, by `settings` or the defaults; mode "read" makes and
+        changes nothing. An existing index keeps the settings it was made with: leave `settings` out, or give
+        the same. `timeout`: seconds to wait for another writer.
+
+        Raises:
+            SettingsMismatchError: the index was made with other settings; the message shows both.
+            StoreFormatError: not an index, or a damaged one, or one of a later version.
+            StorageError: there is no index to read, or it cannot be opened.
+            StoreLockedError, from the first change on: another process is writing.
+        """
+        storage = open_storage(location, (settings or IndexSettings()).to_json(), mode, timeout)
+        try:
+            stored = IndexSettings.from_json(storage.settings())
+            if settings is not None and settings != stored:
+                raise mismatch(os.fspath(location), stored, settings)
+        except BaseException:
+            storage.close()
+            raise
+        return cls(storage, stored)
+
+    def add(self, documents: Iterable[Any], batch_size: int = 2000, threads: int = 0) -> int:
+        """Add documents: `Document`s, (id, text or fields) pairs, mappings with an "id", or one id → text.
+
+        A document whose id is held already replaces the old one. Gives how many were read. Nothing is
+        committed; after an error the batches before it are still there, until `rollback`.
+        """
+        if batch_size < 1:
+            raise SettingsError(f"batch_size must be 1 or more, got {batch_size}")
+        given = iter(documents.items() if isinstance(documents, Mapping) else documents)
+        count = 0
+        while batch := [as_document(one, self.settings.schema) for one in islice(given, batch_size)]:
+            payloads = self._sketcher.encode(batch)
+            keys = self._sketcher.keys(batch, threads)
+            self._storage.add([document.id for document in batch], payloads, keys)
+            count += len(batch)
+        return count
+
+    def remove(self, ids: Iterable[DocumentId]) -> int:
+        """Remove documents; ids that are not held are passed over. Gives how many were removed."""
+        if isinstance(ids, str):
+            raise InputError(f"ids must be a list of ids, got the text {ids!r}: put it into a list")
+        return self._storage.remove(list(ids))
+
+    def find_similar(
+        self, document: Any, limit: int | None = 10, threshold: float | None = None
+    ) -> list[Match]:
+        """The documents most like one, best first; of equal similarity the one added earlier comes first.
+
+        `document`: a text, a mapping of fields, or a `Document`, which is not offered as like itself. Each
+        similarity is exact and at least `threshold`, by default that of the index. A lower threshold is
+        allowed, but pairs below that of the index are found with less than the promised recall: see
+        `probability`. `limit=None` gives all. Empty documents are like no other.
+        """
+        return self.find_similar_batch([document], limit, threshold)[0]
+
+    def find_similar_batch(
+        self,
+        documents: Iterable[Any],
+        limit: int | None = 10,
+        threshold: float | None = None,
+        threads: int = 0,
+    ) -> list[list[Match]]:
+        """`find_similar` for many documents, in the order asked; faster than one by one."""
+        if limit is not None and limit < 1:
+            raise SettingsError(f"limit must be 1 or more, or None for all, got {limit}")
+        least = self.settings.threshold if threshold is None else threshold
+        if not 0 <= least <= 1:
+            raise SettingsError(f"threshold must be in [0, 1], got {least}")
+        asked = iter(documents)
+        found: list[list[Match]] = []
+        while batch := [as_query(one, self.settings.schema) for one in islice(asked, _ASKED_AT_ONCE)]:
+            found.extend(self._find(batch, limit, least, threads))
+        return found
+
+    def _find(
+        self, asked: list[Query], limit: int | None, least: float, threads: int
+    ) -> Iterator[list[Match]]:
+        keys = self._sketcher.keys([query.document for query in asked], threads)
+        with self._storage.snapshot():
+            rows, numbers = self._storage.candidates(keys)
+            wanted, place = np.unique(numbers, return_inverse=True)
+            ids, payloads = self._storage.ids(wanted), self._storage.payloads(wanted)
+        bounds = np.searchsorted(rows, np.arange(len(asked) + 1))
+        for query, start, end in zip(asked, bounds[:-1], bounds[1:], strict=True):
+            held = [at for at in place[start:end].tolist() if not query.is_itself(ids[at])]
+            yield self._matches(
+                query.document, [ids[at] for at in held], [payloads[at] for at in held], limit, least
+            )
+
+    def _matches(
+        self,
+        document: Document,
+        ids: list[DocumentId],
+        payloads: list[bytes],
+        limit: int | None,
+        least: float,
+    ) -> list[Match]:
+        """The best of some candidates, given in the order in which they were added."""
+        if not ids:
+            return []
+        contents = {payload: row for row, payload in enumerate(dict.fromkeys(payloads))}  # compared once each
+        table = self._sketcher.similarities(document, list(contents))
+        rows = np.array([contents[payload] for payload in payloads])
+        similarity = table[rows, 0]
+        best = [at for at in np.argsort(-similarity, kind="stable") if similarity[at] >= least]
+        return [
+            Match(ids[at], float(similarity[at]), self._by_field(table[rows[at], 1:])) for at in best[:limit]
+        ]
+
+    def _by_field(self, similarities: NDArray[np.float64]) -> dict[str, float]:
+        pairs = zip(self.settings.schema.fields, similarities.tolist(), strict=True)
+        return {name: similarity for name, similarity in pairs if similarity == similarity}  # not NaN
+
+    @overload
+    def probability(self, similarity: float) -> float: ...
+    @overload
+    def probability(self, similarity: ArrayLike) -> float | NDArray[np.float64]: ...
+    def probability(self, similarity: ArrayLike) -> float | NDArray[np.float64]:
+        """With which probability a document of this similarity is found; of several fields, at least that.
+
+        >>> Index.open("memory:").probability(0.8) >= 0.95
+        True
+        """
+        return self.settings.bands.probability(similarity)
+
+    def find_duplicates(self, keep: str = "first", threads: int = 0, **options: Any) -> Duplicates:
+        """The duplicates among all documents held, as `benzer.find_duplicates` finds them.
+
+        By the settings of the index; `keep` and `options` are those of `benzer.find_duplicates`. Documents
+        come in the order in which they were added.
+        """
+        from benzer.pipeline import find_duplicates
+
+        settings = self.settings
+        return find_duplicates(
+            list(self.documents()),
+            threshold=settings.threshold,
+            recall=settings.recall,
+            schema=settings.schema,
+            minhash=settings.minhash.algorithm,
+            num_hashes=settings.minhash.num_hashes,
+            seed=settings.minhash.seed,
+            bands=settings.bands,
+            keep=keep,
+            threads=threads,
+            **options,
+        )
+
+    def get(self, document_id: DocumentId) -> Document | None:
+        """The document with this id; None when it is not held."""
+        with self._storage.snapshot():
+            numbers = self._storage.numbers([document_id])
+            if numbers[0] < 0:
+                return None
+            return self._sketcher.decode(document_id, self._storage.payloads(numbers)[0])
+
+    def documents(self) -> Iterator[Document]:
+        """All documents, in the order in which they were added."""
+        for batch in self._storage.iterate():
+            yield from map(self._sketcher.decode, batch.ids, batch.payloads)
+
+    def __iter__(self) -> Iterator[DocumentId]:
+        """The ids of all documents, in the order in which they were added."""
+        for batch in self._storage.iterate():
+            yield from batch.ids
+
+    def __contains__(self, document_id: object) -> bool:
+        if isinstance(document_id, bool) or not isinstance(document_id, str | int):
+            return False
+        return bool(self._storage.contains([document_id])[0])
+
+    def __len__(self) -> int:
+        return len(self._storage)
+
+    def commit(self) -> None:
+        """Make the changes since the last commit durable, together, and visible to others."""
+        self._storage.commit()
+
+    def rollback(self) -> None:
+        """Undo the changes since the last commit."""
+        self._storage.rollback()
+
+    def compact(self) -> None:
+        """Commit, then rewrite the index in its smallest and fastest shape: worth it after many removals."""
+        self._storage.compact()
+
+    def check(self) -> None:
+        """Read the whole index and raise StoreFormatError at the first thing that does not fit."""
+        self._storage.check()
+
+    def close(self) -> None:
+        """Close the index; changes that were not committed are undone. A second call does nothing."""
+        self._storage.close()
+
+    def __enter__(self) -> Index:  # noqa: PYI034 (Self needs Python 3.11)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self.commit()
+        finally:
+            self.close()
+
+    def info(self) -> dict[str, Any]:
+        """Facts and figures of the storage, the settings, and their fingerprint."""
+        settings = {"settings": self.settings.to_dict(), "fingerprint": self.settings.fingerprint()}
+        return {**self._storage.info(), **settings}

@@ -1,0 +1,60 @@
+"""How does what the user gives become a document, to be kept or to find others like it?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from benzer.document import Document
+from benzer.errors import InputError
+from benzer.fields import Schema
+
+
+class Query(NamedTuple):
+    """A document to find others for; `identified` when its id is one of the collection's."""
+
+    document: Document
+    identified: bool
+
+    def is_itself(self, document_id: str | int) -> bool:
+        return self.identified and document_id == self.document.id
+
+
+def as_query(given: Any, schema: Schema) -> Query:
+    """What is asked for, as a document: a `Document`, a text, or a mapping of fields."""
+    if isinstance(given, Document):
+        return Query(given, identified=True)
+    if isinstance(given, str | bytes | Mapping):
+        return Query(Document("", as_fields(given, schema)), identified=False)
+    raise InputError(f"ask with a text, a mapping of fields or a Document, got {type(given).__name__}")
+
+
+def as_document(given: Any, schema: Schema) -> Document:
+    """One of the things that `Index.add` takes, as a document.
+
+    >>> as_document((7, "some text"), Schema())
+    Document(id=7, fields={'text': 'some text'})
+    >>> as_document({"id": 7, "text": "some text"}, Schema())
+    Document(id=7, fields={'text': 'some text'})
+    """
+    if isinstance(given, Document):
+        return given
+    if isinstance(given, tuple) and len(given) == 2:
+        return Document(given[0], as_fields(given[1], schema))
+    if isinstance(given, Mapping) and "id" in given:
+        return Document(given["id"], {name: value for name, value in given.items() if name != "id"})
+    raise InputError(f'give a Document, an (id, text) pair or a mapping with an "id", got {given!r:.80}')
+
+
+def as_fields(given: Any, schema: Schema) -> Mapping[str, Any]:
+    """A text as the one field of a schema; a mapping as it is."""
+    if isinstance(given, Mapping):
+        return given
+    if not isinstance(given, str | bytes):
+        raise InputError(f"give a text or a mapping of fields, got {type(given).__name__}")
+    names = list(schema.fields)
+    if len(names) > 1:
+        raise InputError(
+            f"a text alone could be any of the fields {', '.join(names)}: give a mapping of fields"
+        )
+    return {names[0]: given}

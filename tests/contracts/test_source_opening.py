@@ -1,0 +1,157 @@
+"""What the user gave is found, named and opened; what cannot be opened says why."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from benzer.errors import InputError, SettingsError
+from benzer.sources import FORMATS, ReadOptions, open_sources
+from tests.contracts.source_inputs import (
+    EVERY_OTHER,
+    ROWS,
+    as_file,
+    csv_bytes,
+    jsonl_bytes,
+    native_corpus,
+    read,
+    text_folder,
+    texts,
+    zst,
+)
+
+
+@pytest.mark.parametrize(
+    "data, format, suffix",
+    [
+        (jsonl_bytes(ROWS), None, ".jsonl"),
+        (gzip.compress(jsonl_bytes(ROWS)), None, ".jsonl.gz"),
+        (zst(jsonl_bytes(ROWS)), None, ".jsonl.zst"),
+        (csv_bytes(ROWS), "csv", ".csv"),
+    ],
+    ids=["jsonl", "gzip", "zstd", "csv"],
+)
+def test_the_standard_input_is_read(
+    data: bytes, format: str | None, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    (source,) = open_sources("-", format=format)
+    corpus = native_corpus()
+    source.read_into(corpus, 0, ReadOptions(fields={"text": "text"}, id_column="id"))
+    assert (source.name, source.path) == ("stdin", None)
+    assert texts(corpus) == [row["text"] for row in ROWS]
+    assert source.suffix == suffix
+    assert source.write_rows(EVERY_OTHER, tmp_path / f"copy{suffix}") == 3
+
+
+def test_a_named_pipe_is_read_like_the_standard_input(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(jsonl_bytes(ROWS),))
+    writer.start()
+    _, corpus, _ = read(tmp_path / "pipe")
+    writer.join()
+    assert corpus.ids() == [row["id"] for row in ROWS]
+
+
+def test_globs_come_sorted_and_folders_recursive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.jsonl", "a.jsonl", "c.csv", "deep/d.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    text_folder(tmp_path, ROWS[:1])
+    assert [source.name for source in open_sources(["c.csv", "*.jsonl"])] == ["c.csv", "a.jsonl", "b.jsonl"]
+    assert [source.name for source in open_sources("**/*.jsonl")] == ["a.jsonl", "b.jsonl", "deep/d.jsonl"]
+    assert read("texts/")[1].ids() == ["texts/a/a.txt"]
+    assert read("texts/a/a.txt")[1].ids() == ["texts/a/a.txt"]
+
+
+def test_a_pattern_chooses_the_files_of_a_folder(tmp_path: Path) -> None:
+    for name in ("a.html", "b.txt", "c.HTML"):
+        (tmp_path / name).write_text(name)
+    (source,) = open_sources(tmp_path, pattern="*.html")
+    corpus = native_corpus()
+    source.read_into(corpus, 0, ReadOptions(extra_column="bytes"))
+    assert texts(corpus) == ["a.html"]
+    assert corpus.extras() == [b"6"]
+
+
+def test_text_files_have_an_encoding(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("\ufeffçok".encode())
+    (tmp_path / "b.txt").write_bytes("çok".encode("iso-8859-9"))
+    _, utf8, report = read(tmp_path, on_error="skip")
+    assert (texts(utf8), report.malformed[0].row) == (["çok"], 2)
+    assert texts(read(tmp_path / "b.txt", encoding="iso-8859-9")[1]) == ["çok"]
+
+
+@pytest.mark.parametrize(
+    "inputs, message",
+    [
+        ([], "no input was given"),
+        (7, "a int is no input"),
+        ("nowhere.jsonl", "there is no file or folder nowhere.jsonl: check the path"),
+        ("no*.jsonl", "nothing matches no"),
+        ("a.data", 'a.data has the unknown ending ".data": name its format'),
+        ("a.parquet.gz", "compressed as a whole"),
+        (["a.jsonl", "./a.jsonl"], r"\./a.jsonl is given twice \(also as a.jsonl\)"),
+        (["link.jsonl", "a.jsonl"], "given twice"),
+        (["a.jsonl", "*.jsonl"], "given twice"),
+        (["texts", "texts/a.txt"], r"texts/a.txt is given twice \(it lies in texts\)"),
+        (["-", "-"], 'the standard input "-" is given 2 times'),
+        ("empty", r"empty holds no files like \*.txt or \*.md: it is empty"),
+        ("tables", r"tables holds no files like .* it holds .csv; give such files by a glob \(tables/\*\)"),
+    ],
+)
+def test_an_input_that_cannot_be_opened_says_why(
+    inputs: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("empty", "texts", "tables"):
+        (tmp_path / folder).mkdir()
+    for name in ("a.jsonl", "a.data", "a.parquet.gz", "texts/a.txt", "tables/t.csv"):
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "a.jsonl")
+    with pytest.raises(InputError, match=message):
+        open_sources(inputs)
+
+
+def test_a_format_may_be_named(tmp_path: Path) -> None:
+    path = as_file("corpus.data", jsonl_bytes)(tmp_path, ROWS)
+    (source,) = open_sources(path, format="jsonl")
+    assert source.suffix == ".data"
+    with pytest.raises(
+        InputError, match='no input format "xml": choose one of csv, jsonl, parquet, text, tsv'
+    ):
+        open_sources(path, format="xml")
+    with pytest.raises(InputError, match="is a folder of texts"):
+        open_sources(tmp_path, format="csv")
+
+
+def test_several_tables_are_several_sources() -> None:
+    table = pa.table({"text": ["one"]})
+    assert [source.name for source in open_sources([table, table])] == ["table-1", "table-2"]
+
+
+def test_unknown_options_are_refused() -> None:
+    with pytest.raises(SettingsError, match='on_error must be "stop" or "skip", got "ignore"'):
+        ReadOptions(on_error="ignore")  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="fields must name at least one column"):
+        ReadOptions(fields={})
+
+
+@pytest.mark.parametrize("name", FORMATS.names)
+def test_every_registered_format_can_be_loaded(name: str) -> None:
+    assert {"read_into", "write_rows"} <= set(dir(FORMATS.load(name)))
+
+
+def test_opening_imports_no_parquet() -> None:
+    code = "import sys, benzer.sources as s; s.open_sources([{}]); sys.exit('pyarrow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
