@@ -14,18 +14,18 @@ mkdir -p "$output"
 rm -f "$index" "$index"-*
 
 say "1. Which of these real documents are near-duplicates? ($documents)"
-run dedupe "$documents" --id id --output "$output/deduplicated" --replace
+run dedupe "$documents" --output "$output/deduplicated" --replace
 
 say "2. Two of them, side by side"
-run compare --from "$documents" --id id debian/nbd-client debian/nbd-server
+run compare --from "$documents" debian/nbd-client debian/nbd-server --full
 
 say "3. The same documents as an index, one file"
-run index "$index" "$documents" --id id
+run index "$index" "$documents"
 
 say "4. What is most like this page of Django's manual?"
-run search "$index" --id django/topics/http/index@4.2.16 --limit 5
+run search "$index" --id django/howto/static-files/deployment@3.2.25 --limit 5
 
 say "The outputs:"
 for path in "$output"/deduplicated/* "$index"; do
-    printf '  %-45s %s bytes\n' "$path" "$(stat -c %s "$path")"
+    printf '  %-50s %9s bytes\n' "$path" "$(stat -c %s "$path")"
 done

@@ -18,5 +18,5 @@ trap 'rm -rf "$scratch"' EXIT
 cp examples/data/documents.jsonl "$scratch"
 cd "$scratch"
 venv/bin/benzer --version
-venv/bin/benzer dedupe documents.jsonl --id id --output clean
+venv/bin/benzer dedupe documents.jsonl --output clean
 echo "benzer: $wheel works"

@@ -31,16 +31,18 @@ def page() -> str:
     >>> page().startswith("# The command line")
     True
     """
-    commands = [("benzer", main), *((f"benzer {name}", command) for name, command in main.commands.items())]
-    return INTRODUCTION + "".join(section(name, command) for name, command in commands)
+    root = main.make_context(
+        "benzer", [], resilient_parsing=True, terminal_width=WIDTH, max_content_width=WIDTH
+    )
+    parts = [click.Context(command, parent=root, info_name=name) for name, command in main.commands.items()]
+    return INTRODUCTION + "".join(section(context) for context in [root, *parts])
 
 
-def section(name: str, command: click.Command) -> str:
+def section(context: click.Context) -> str:
     """One command's help as a section."""
-    context = click.Context(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
-    with context:
-        help_text = click.unstyle(command.get_help(context))
-    return f"\n## {name}\n\n```text\n{help_text.rstrip()}\n```\n"
+    with context.scope(cleanup=False):
+        help_text = click.unstyle(context.command.get_help(context))
+    return f"\n## {context.command_path}\n\n```text\n{help_text.rstrip()}\n```\n"
 
 
 def run(arguments: list[str]) -> int:

@@ -69,7 +69,7 @@ def composing_seconds() -> set[str]:
 
 
 def folded(char: str) -> str:
-    return ucd.normalize("NFKC", ucd.normalize("NFKC", char).casefold())
+    return str(ucd.normalize("NFKC", ucd.normalize("NFKC", char).casefold()))
 
 
 def run_class(char: str, seconds: set[str]) -> int:

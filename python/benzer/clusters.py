@@ -88,8 +88,8 @@ class Keep:
             return np.array([places.get(_as_text(value), last) for value in found], dtype=np.float64)
         distinct = self._sorted({value for value in found if _ranks(value)})
         sign = -1.0 if self.rule == "largest" else 1.0
-        places = {value: place for place, value in enumerate(distinct)}
-        return np.array([sign * places[v] if _ranks(v) else np.inf for v in found], dtype=np.float64)
+        place_of: dict[Any, int] = {value: place for place, value in enumerate(distinct)}
+        return np.array([sign * place_of[v] if _ranks(v) else np.inf for v in found], dtype=np.float64)
 
     def _sorted(self, distinct: set[Any]) -> list[Any]:
         try:

@@ -154,6 +154,7 @@ def read(
 def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, str]:
     """The column of each field.
 
+    >>> from benzer.fields import Text
     >>> columns(Schema(), "body"), columns(Schema(title=Text(), body=Text()), {"body": "content"})
     ({'text': 'body'}, {'title': 'title', 'body': 'content'})
     """

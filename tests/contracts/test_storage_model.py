@@ -96,7 +96,7 @@ def machine(home: Home) -> type[StorageMachine]:
     return type(f"Machine_{home.name}", (StorageMachine,), {"home": home})
 
 
-PACE = settings(max_examples=60, stateful_step_count=20)
+PACE = settings(max_examples=40, stateful_step_count=20)
 TestMemory = machine(HOMES[0]).TestCase
 TestFile = machine(HOMES[1]).TestCase
 TestSmallFile = machine(HOMES[2]).TestCase

@@ -1,6 +1,7 @@
 """Makes the index file of this format version that later versions must read.
 
-`python -m tests.golden.make_index`: run it once for each format version, and keep the file: it is never made anew.
+`python -m tests.golden.make_index`: run it once for each format version, and keep the file:
+it is never made anew.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import pickle
 import random
 import sqlite3
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -34,9 +35,10 @@ def shared(count: int, of: int = 10) -> str:
 
 
 @pytest.fixture(params=["memory:", "file"])
-def index(request: pytest.FixtureRequest, tmp_path: Path) -> Index:
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
     location = tmp_path / "index.benzer" if request.param == "file" else request.param
-    return Index.open(location, SURE)
+    with closing(Index.open(location, SURE)) as opened:
+        yield opened
 
 
 def jaccard(a: str, b: str) -> float:
@@ -344,6 +346,7 @@ def test_an_index_can_be_pickled_and_used_from_threads(index: Index) -> None:
     for thread in threads:
         thread.join()
     assert answers == [wanted] * 8
+    copy.close()
 
 
 def test_the_probability_is_that_of_the_bands() -> None:

@@ -53,8 +53,8 @@ def command(
 ) -> int:
     """Compare the files A and B (UTF-8 text; - for stdin): their similarity and what they share.
 
-    On a terminal the texts are shown side by side. Shared is a run of words (a shingle) that both hold, in
-    whatever place.
+    On a terminal, or with --full, the texts are shown side by side. Shared is a run of words (a shingle) that
+    both hold, in whatever place.
     """
     from benzer.comparison import compare
 
@@ -117,11 +117,11 @@ def answer(comparison: Comparison) -> dict[str, Any]:
 
 
 def show(a: Document, b: Document, comparison: Comparison, schema: Schema, full: bool) -> None:
-    """Print the numbers, and on a terminal the texts side by side."""
+    """Print the numbers, and on a terminal, or if asked for in full, the texts side by side."""
     console.show(numbers(comparison))
     for name, field in comparison.fields.items():
         console.show()
-        if sys.stdout.isatty():
+        if full or sys.stdout.isatty():
             from benzer.cli.sidebyside import side_by_side
 
             texts = (str(a.id), text_of(a, name)), (str(b.id), text_of(b, name))

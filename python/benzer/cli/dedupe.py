@@ -146,8 +146,8 @@ def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tu
         "identical": "the same as a kept one, after normalization",
         "near": f"at least {threshold} similar to a kept one",
         "short": "shorter than one shingle; compared as a whole",
-        "empty": "without any shingle; resemble only each other",
-        "pairs": f"of similarity {threshold} or more, of {console.count(counts['candidates'])} candidates",
+        "empty": "without any shingle; kept, and nobody's duplicate",
+        "pairs": f"of similarity {threshold} or more; {console.count(counts['candidates'])} candidates compared",
         "clusters": "kept documents that others went for",
         "oversized_buckets": "joined through a few of their documents",
     }

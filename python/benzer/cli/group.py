@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
 
@@ -65,9 +66,9 @@ def exit_status(run: Callable[[], Any]) -> int:
 
     Whatever is not an error of usage, input or the system is a bug: it keeps its traceback, and ends with 70.
     """
-    signal.signal(signal.SIGTERM, leave_tidily)
     try:
-        status = run()
+        with tidy_sigterm():
+            status = run()
         return status if isinstance(status, int) else OK
     except click.exceptions.UsageError as error:
         return fail(f"{error.format_message()} {usage_hint(error)}")
@@ -83,16 +84,29 @@ def exit_status(run: Callable[[], Any]) -> int:
         return fail("out of memory: give fewer documents at a time, or a machine with more memory")
     except SystemExit as leaving:
         return PIPE_CLOSED if leaving.code == 1 else TERMINATED  # click leaves with 1 on a closed pipe
-    except Exception:
+    except BaseException:  # a panic of the native core is no Exception
         import traceback
 
         traceback.print_exc()
         return fail("this is a bug in Benzer, not in your input; please report the lines above", BUG)
 
 
-def leave_tidily(signum: int, frame: object) -> NoReturn:
+@contextmanager
+def tidy_sigterm() -> Iterator[None]:
     """Turn SIGTERM into an exit that lets every `finally` remove its half-written files."""
-    sys.exit(TERMINATED)
+
+    def leave(signum: int, frame: object) -> NoReturn:
+        sys.exit(TERMINATED)
+
+    try:
+        before = signal.signal(signal.SIGTERM, leave)
+    except ValueError:  # not in the main thread, where signals do not arrive
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def fail(message: str, status: int = USAGE, prefix: str = "benzer: error: ") -> int:

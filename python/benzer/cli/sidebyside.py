@@ -7,6 +7,7 @@ text as it was written, it is cut into pieces which the field's own reader turns
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 SHARED, OWN = "green", "bold yellow"
 LENGTH, LEAD = 1_500, 200
+PAGE_WIDTH = 100  # where there is no terminal to ask
 Tokens = Callable[[str], list[str]]
 
 
@@ -42,9 +44,11 @@ def side_by_side(
     """Show two (name, text) next to each other; cut to what fits a screen unless `full`."""
     length = None if full else LENGTH
     shown = [marked(text, rules, set(shared), length) for _, text in (a, b)]
-    table = Table(
-        box=box.SIMPLE_HEAD, expand=True, show_footer=any(rest for _, rest in shown), caption=legend()
-    )
+    table = Table(box=box.SIMPLE_HEAD, expand=True, show_footer=any(rest for _, rest in shown))
+    if sys.stdout.isatty():
+        table.caption = legend()
+    else:
+        table.width = PAGE_WIDTH
     for (name, _), (_, rest) in zip((a, b), shown, strict=True):
         table.add_column(printable(name), footer=Styled(rest, "dim"), ratio=1, overflow="fold")
     table.add_row(*(text for text, _ in shown))

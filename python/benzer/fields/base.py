@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ class Field(Protocol):
     `kind` says what sources read it as; `weight` counts in the similarity of documents of several fields.
     """
 
-    @property
-    def kind(self) -> Literal["text", "values"]: ...
+    kind: ClassVar[Literal["text", "values"]]
 
     @property
     def weight(self) -> float: ...

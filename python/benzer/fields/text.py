@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class Text:
     stop_words: Collection[str] = ()
     weight: float = 1.0
 
-    kind = "text"
+    kind: ClassVar[Literal["text", "values"]] = "text"
 
     def __post_init__(self) -> None:
         if self.unit not in DEFAULT_SIZE:

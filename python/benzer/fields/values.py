@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class ValueSet:
 
     weight: float = 1.0
 
-    kind = "values"
+    kind: ClassVar[Literal["text", "values"]] = "values"
 
     def __post_init__(self) -> None:
         check_weight(self.weight)

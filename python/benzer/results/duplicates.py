@@ -174,7 +174,8 @@ class Duplicates:
     @cached_property
     def stays(self) -> NDArray[np.bool_]:
         """Which documents stay (bool, n)."""
-        return self.leader == np.arange(len(self.leader), dtype=np.uint32)
+        stays: NDArray[np.bool_] = self.leader == np.arange(len(self.leader), dtype=np.uint32)
+        return stays
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -299,7 +300,7 @@ class Duplicates:
     def table(self, name: str) -> dict[str, Any]:
         """The columns of one table: "pairs", "removed", "clusters" or "malformed"."""
         makers: dict[str, Callable[[], dict[str, Any]]] = {
-            "pairs": lambda: self.pairs.columns(),
+            "pairs": self.pairs.columns,
             "removed": self._removed_table,
             "clusters": self._cluster_table,
             "malformed": self._malformed_table,

@@ -73,8 +73,6 @@ def open_sources(inputs: Any, format: str | None = None, pattern: str | None = N
         return _open_paths([os.fspath(item) for item in items], format, pattern)
     if items and all(hasattr(item, "__arrow_c_stream__") for item in items):
         return [_load("arrow", table, f"table-{i}") for i, table in enumerate(items, start=1)]
-    if not items and isinstance(inputs, (list, tuple)):
-        raise InputError('no input was given: name a file, a folder, or "-" for the standard input')
     return [_load("iterable", items)]
 
 
