@@ -95,7 +95,6 @@ def test_text_files_have_an_encoding(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "inputs, message",
     [
-        ([], "no input was given"),
         (7, "a int is no input"),
         ("nowhere.jsonl", "there is no file or folder nowhere.jsonl: check the path"),
         ("no*.jsonl", "nothing matches no"),

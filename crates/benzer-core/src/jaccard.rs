@@ -2,6 +2,9 @@
 
 use rayon::prelude::*;
 
+/// Pairs that one thread compares sooner than others could be woken.
+pub const FEW: usize = 256;
+
 /// Sets one after the other: set i is `hashes[offsets[i]..offsets[i + 1]]`, ascending and without repeats.
 #[derive(Default)]
 pub struct Sets {
@@ -104,6 +107,9 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
 /// The Jaccard similarity of each pair of sets.
 pub fn pairwise(sets: &Sets, left: &[u32], right: &[u32]) -> Vec<f64> {
     let compare = |(&a, &b): (&u32, &u32)| jaccard(sets.get(a as usize), sets.get(b as usize));
+    if left.len() <= FEW {
+        return left.iter().zip(right).map(compare).collect();
+    }
     left.par_iter().zip(right).with_min_len(256).map(compare).collect()
 }
 

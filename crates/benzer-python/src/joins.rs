@@ -71,7 +71,8 @@ pub fn jaccard<'py>(
     let sets = sets(py, &offsets, &hashes)?;
     let (left, right) = (left.as_slice()?, right.as_slice()?);
     check_positions(py, sets.offsets.len() - 1, &[left, right])?;
-    let similarity = in_pool(py, threads, || exact::pairwise(&sets, left, right))?;
+    let compare = || exact::pairwise(&sets, left, right);
+    let similarity = if left.len() <= exact::FEW { py.detach(compare) } else { in_pool(py, threads, compare)? };
     Ok(PyArray1::from_vec(py, similarity))
 }
 

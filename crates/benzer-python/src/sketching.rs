@@ -84,7 +84,12 @@ pub fn signatures<'py>(
     let sets = sets(py, &offsets, &hashes)?;
     let mut out = vec![0; (sets.offsets.len() - 1) * num_hashes];
     let chunk = |(i, out)| levels::run(SketchSets { sketcher: &sketcher, sets: &sets, first: i * CHUNK, out });
-    in_pool(py, threads, || out.par_chunks_mut(CHUNK * num_hashes).enumerate().for_each(chunk))?;
+    if sets.offsets.len() <= CHUNK {
+        // A search asks for one signature: starting a pool would take ten times as long as making it.
+        py.detach(|| chunk((0, &mut out[..])));
+    } else {
+        in_pool(py, threads, || out.par_chunks_mut(CHUNK * num_hashes).enumerate().for_each(chunk))?;
+    }
     matrix(py, out, num_hashes)
 }
 

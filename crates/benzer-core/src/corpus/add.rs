@@ -3,7 +3,7 @@
 use super::{Buffer, Column, Corpus, ESCAPED, INTEGER, Id, Span};
 use crate::isa;
 use crate::jsonl::{Malformed, Row, Value, scan, split_points};
-use memmap2::Mmap;
+use memmap2::MmapOptions;
 use rayon::prelude::*;
 use std::fs::File;
 use std::path::Path;
@@ -75,7 +75,7 @@ impl Corpus {
             return Ok(JsonlReport::default());
         }
         // SAFETY: the map is read-only; that nobody else changes the file meanwhile is the documented condition.
-        let map = unsafe { Mmap::map(&file)? };
+        let map = unsafe { MmapOptions::new().populate().map(&file)? };
         Ok(self.add_jsonl(source, Buffer::Mapped(map), columns, first_row))
     }
 

@@ -7,7 +7,7 @@ mod add;
 mod compare;
 mod sketch;
 
-use crate::hash::mix::SplitMix64;
+use crate::hash::shingle::token_hash;
 use crate::isa;
 use crate::jsonl::unescape;
 use crate::text::Reader;
@@ -73,6 +73,16 @@ pub enum Id {
     Text(String),
     /// An integer.
     Integer(i64),
+}
+
+impl Id {
+    /// The hash that an id of this text has wherever it comes from.
+    fn hashed(&self) -> u64 {
+        match self {
+            Id::Text(text) => token_hash(text.as_bytes()),
+            Id::Integer(number) => u64::from(INTEGER) ^ token_hash(number.to_string().as_bytes()),
+        }
+    }
 }
 
 /// Documents by position.
@@ -154,12 +164,12 @@ impl Corpus {
     /// Two positions with the same id, if there are any: the lowest second position that repeats an earlier one.
     pub fn duplicate_id(&self) -> Option<(usize, usize)> {
         let hash = |position: usize| {
-            let id = self.id(position);
-            let (kind, text) = match &id {
-                Id::Text(text) => (1, text.as_str().to_owned()),
-                Id::Integer(number) => (2, number.to_string()),
-            };
-            SplitMix64::new(crate::hash::shingle::token_hash(text.as_bytes()) ^ kind).next_u64()
+            let span = self.ids[position];
+            if span.is_missing() {
+                return self.id(position).hashed();
+            }
+            let kind = u64::from(span.buffer & INTEGER);
+            if span.buffer & ESCAPED == 0 { kind ^ token_hash(self.raw(span)) } else { self.id(position).hashed() }
         };
         let mut hashed: Vec<(u64, u32)> = (0..self.len()).into_par_iter().map(|i| (hash(i), i as u32)).collect();
         hashed.par_sort_unstable();

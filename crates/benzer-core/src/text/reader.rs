@@ -8,6 +8,7 @@ use crate::hash::shingle::{
 };
 use crate::isa::Level;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
@@ -150,6 +151,9 @@ impl Reader {
         if self.folds_simply() && simple_tokens(run, tokens, spare) {
             return Ok(());
         }
+        if self.lowers_simply() && lower_token(run, tokens, spare) {
+            return Ok(());
+        }
         self.recipe.normalize(run, normal);
         self.recipe.tokens(normal, |token| tokens.push(token_hash(token.as_bytes())));
         Ok(())
@@ -158,6 +162,11 @@ impl Reader {
     /// Whether simple characters may be folded one by one.
     fn folds_simply(&self) -> bool {
         self.recipe.tokenizer == Tokenizer::Unified && self.recipe.case == Case::Fold && self.recipe.form == Form::Nfkc
+    }
+
+    /// Whether a run of letters and digits is one token, its characters lowered one by one.
+    fn lowers_simply(&self) -> bool {
+        self.recipe.tokenizer == Tokenizer::Alnum && self.recipe.case == Case::Lower && self.recipe.form == Form::None
     }
 
     fn char_shingles(&self, text: &str, scratch: &mut Scratch) {
@@ -184,6 +193,34 @@ impl Reader {
             shingles.extend(spans.map(|(&from, &to)| char_shingle(&text.as_bytes()[from..to])));
         }
     }
+}
+
+/// End of the scripts with case that are common: Latin, Greek, Cyrillic, Armenian.
+const CASED_END: usize = 0x590;
+
+/// The lower case of each code point below [`CASED_END`] that is a letter or number and has one of one character.
+static LOWER: LazyLock<[Option<char>; CASED_END]> = LazyLock::new(|| {
+    std::array::from_fn(|code| {
+        let c = char::from_u32(code as u32).filter(|&c| class(c) == Class::Word)?;
+        let mut lower = c.to_lowercase();
+        lower.next().filter(|_| lower.next().is_none())
+    })
+});
+
+/// Token hash of a run of letters and digits of common scripts; false, and nothing pushed, if it holds anything else.
+///
+/// Without it the mixed words of a corpus with 4 % of non-ASCII bytes took 13 % of the whole time.
+fn lower_token(run: &str, tokens: &mut Vec<u64>, lowered: &mut String) -> bool {
+    lowered.clear();
+    for c in run.chars() {
+        match LOWER.get(c as usize) {
+            Some(Some(lower)) => lowered.push(*lower),
+            None if class(c) == Class::Unspaced => lowered.push(c),
+            _ => return false,
+        }
+    }
+    tokens.push(token_hash(lowered.as_bytes()));
+    true
 }
 
 /// Byte offsets at which characters start, and the length of the text.
