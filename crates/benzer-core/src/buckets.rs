@@ -12,6 +12,9 @@ use rayon::prelude::*;
 /// Documents of a large bucket with which all others of it are paired.
 const ANCHORS: usize = 4;
 
+/// Bands whose keys one thread reads in one pass.
+const BANDS_AT_ONCE: usize = 8;
+
 /// Pairs of documents, the lower position first, in ascending order, each once.
 #[derive(Default)]
 pub struct Candidates {
@@ -38,7 +41,8 @@ pub struct Join<'a> {
 impl Join<'_> {
     /// All candidate pairs.
     pub fn candidates(&self) -> Candidates {
-        let parts: Vec<Candidates> = (0..self.bands).into_par_iter().map(|band| self.of_band(band)).collect();
+        let groups: Vec<usize> = (0..self.bands).step_by(BANDS_AT_ONCE).collect();
+        let parts: Vec<Candidates> = groups.into_par_iter().map(|first| self.of_bands(first)).collect();
         let mut all = Candidates::default();
         for part in parts {
             all.pairs.extend_from_slice(&part.pairs);
@@ -54,18 +58,31 @@ impl Join<'_> {
         self.keys[document as usize * self.bands + band]
     }
 
-    fn of_band(&self, band: usize) -> Candidates {
+    /// Candidates of the bands from `first` on: their keys are read together, as they lie in one cache line.
+    fn of_bands(&self, first: usize) -> Candidates {
+        let bands = first..(first + BANDS_AT_ONCE).min(self.bands);
+        let mut filed = vec![Vec::new(); bands.len()];
+        for (document, keys) in self.keys.chunks_exact(self.bands).enumerate() {
+            for (filed, &key) in filed.iter_mut().zip(&keys[bands.clone()]) {
+                if key != NO_KEY {
+                    filed.push((key, document as u32));
+                }
+            }
+        }
         let mut found = Candidates::default();
-        let count = self.keys.len() / self.bands;
-        let filed = (0..count as u32).map(|document| (self.key(document, band), document));
-        let filed: Vec<(u64, u32)> = filed.filter(|&(key, _)| key != NO_KEY).collect();
+        for (band, filed) in bands.zip(filed) {
+            self.of_band(band, filed, &mut found);
+        }
+        found
+    }
+
+    fn of_band(&self, band: usize, filed: Vec<(u64, u32)>, found: &mut Candidates) {
         let mut bucket = Vec::new();
         for members in by_key(filed).chunk_by(|a, b| a.0 == b.0).filter(|members| members.len() > 1) {
             bucket.clear();
             bucket.extend(members.iter().map(|&(_, document)| document));
-            self.join(&mut bucket, band, 1, &mut found);
+            self.join(&mut bucket, band, 1, found);
         }
-        found
     }
 
     /// Proposes the pairs of one bucket, which shares the keys of `depth` bands from `band` on.

@@ -179,6 +179,7 @@ impl Corpus {
         let plan = SketchPlan { sketcher: sketcher(py, algorithm, num_hashes, seed)?, bands, rows };
         let count = self.inner.len();
         let mut all = Sketches::default();
+        all.keys.reserve_exact(count * self.inner.fields() * bands);
         for start in (0..count).step_by(STEP) {
             let positions = start..(start + STEP).min(count);
             let end = positions.end;

@@ -31,7 +31,9 @@ class ArrowSource:
 
     def __init__(self, table: Any, name: str = "table") -> None:
         self.name = name
-        self._table = require("pyarrow", extra="parquet", purpose="Arrow tables").table(table)
+        pyarrow = require("pyarrow", extra="parquet", purpose="Arrow tables")
+        # A table of views that is handed over to itself crashes before pyarrow 25.
+        self._table = table if isinstance(table, pyarrow.Table) else pyarrow.table(table)
         self._report: ReadReport | None = None
 
     def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:

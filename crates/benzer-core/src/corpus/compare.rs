@@ -1,16 +1,50 @@
 //! How similar are two documents exactly?
 
 use super::{Column, Corpus};
+use crate::clusters::components;
 use crate::isa::{self, Level, Task};
 use crate::jaccard::{Sets, jaccard, sort_distinct};
 use crate::text;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Documents whose sets are made by one thread at a time.
 const CHUNK: usize = 64;
 
+/// Pairs that are handed to a thread together, if as many hang together or not.
+const TOGETHER: usize = 32;
+
+/// Documents, or pairs, from which on one group occupies all threads.
+const LARGE: usize = 4096;
+
 /// The weight of each field; similarities are weighted means over the fields that both documents hold.
 pub struct Weights<'a>(pub &'a [f64]);
+
+/// Pairs in an order in which those that hang together are neighbours, cut into parts.
+struct Groups {
+    order: Vec<u32>,
+    parts: Vec<Range<usize>>,
+}
+
+impl Groups {
+    fn new(left: &[u32], right: &[u32]) -> Groups {
+        let count = left.iter().chain(right).max().map_or(0, |&highest| highest as usize + 1);
+        let component = components(count, left, right);
+        let of = |pair: u32| component[left[pair as usize] as usize];
+        let mut order: Vec<u32> = (0..left.len() as u32).collect();
+        order.sort_by_key(|&pair| of(pair));
+        let mut parts = Vec::new();
+        let mut start = 0;
+        for end in 1..=order.len() {
+            let whole = end == order.len() || of(order[end]) != of(order[end - 1]);
+            if whole && (end - start >= TOGETHER || end == order.len()) {
+                parts.push(start..end);
+                start = end;
+            }
+        }
+        Groups { order, parts }
+    }
+}
 
 struct MakeSets<'a> {
     corpus: &'a Corpus,
@@ -47,6 +81,9 @@ impl Task for MakeSets<'_> {
 impl Corpus {
     /// The sets of one field of the documents at `positions`.
     fn sets(&self, field: usize, positions: &[u32]) -> Sets {
+        if positions.len() < LARGE {
+            return isa::run(MakeSets { corpus: self, field, positions });
+        }
         let make = |positions| isa::run(MakeSets { corpus: self, field, positions });
         Sets::concatenate(positions.par_chunks(CHUNK).map(make).collect())
     }
@@ -58,15 +95,36 @@ impl Corpus {
         }
     }
 
-    /// The exact similarity of each pair. The sets of all documents in `left` and `right` are held at once, so callers
-    /// pass pairs in batches; each document's sets are made once for a batch.
+    /// The exact similarity of each pair.
+    ///
+    /// Pairs that hang together are compared by one thread, which makes the sets of their documents once and drops
+    /// them again before the next: for the many small clusters of real data they never leave the cache. (All sets at
+    /// once, compared afterwards, took 1.4 times as long on 38,000 pairs.)
     pub fn similarity(&self, left: &[u32], right: &[u32], weights: &Weights<'_>) -> Vec<f64> {
+        let groups = Groups::new(left, right);
+        let compare = |group: &[u32]| {
+            let ends = |ends: &[u32]| group.iter().map(|&pair| ends[pair as usize]).collect::<Vec<u32>>();
+            self.compare_group(&ends(left), &ends(right), weights)
+        };
+        let parts: Vec<Vec<f64>> = groups.parts.par_iter().map(|part| compare(&groups.order[part.clone()])).collect();
+        let mut similarity = vec![0.0; left.len()];
+        for (&pair, score) in groups.order.iter().zip(parts.into_iter().flatten()) {
+            similarity[pair as usize] = score;
+        }
+        similarity
+    }
+
+    /// The similarity of some pairs; the sets of all their documents are held at once.
+    fn compare_group(&self, left: &[u32], right: &[u32], weights: &Weights<'_>) -> Vec<f64> {
         let mut positions: Vec<u32> = left.iter().chain(right).copied().collect();
-        positions.par_sort_unstable();
+        positions.sort_unstable();
         positions.dedup();
         let sets: Vec<Sets> = (0..self.columns.len()).map(|field| self.sets(field, &positions)).collect();
         let place = |position: &u32| positions.partition_point(|other| other < position);
         let compare = |(a, b): (&u32, &u32)| self.weighted(&sets, [*a, *b], [place(a), place(b)], weights);
+        if left.len() < LARGE {
+            return left.iter().zip(right).map(compare).collect();
+        }
         left.par_iter().zip(right).with_min_len(64).map(compare).collect()
     }
 

@@ -8,7 +8,7 @@ use super::mix::{K1, K2, K3, K4, finish, mum};
 /// Bits that each further token of a shingle is rotated by: odd, so that 64 positions stay apart.
 pub const ROTATION: u32 = 11;
 
-/// Bytes that must be readable after the start of a token for [`token_hash_padded`].
+/// Bytes that must be readable after the start of a token for [`load_token`]: the length of a short token.
 pub const PADDING: usize = 16;
 
 const fn low_bytes(count: usize) -> u64 {
@@ -67,18 +67,10 @@ pub unsafe fn load_token(start: *const u8, len: usize) -> (u64, u64) {
     }
 }
 
-/// [`token_hash`] of the `len` bytes at `start`, of which [`load_token`] gave the first 16.
-///
-/// # Safety
-/// `len` bytes from `start` must be readable.
+/// [`token_hash`] of a token of `len` bytes, at most [`PADDING`], from what [`load_token`] gave.
 #[inline(always)]
-pub unsafe fn token_hash_padded(start: *const u8, len: usize, loaded: (u64, u64)) -> u64 {
-    let h = first_sixteen(loaded.0, loaded.1, len);
-    if len > 16 {
-        // SAFETY: the caller vouches for `len` readable bytes.
-        return continue_long(h, unsafe { std::slice::from_raw_parts(start, len) });
-    }
-    h
+pub fn short_token_hash(loaded: (u64, u64), len: usize) -> u64 {
+    first_sixteen(loaded.0, loaded.1, len)
 }
 
 /// Hash of a run of tokens, from their hashes.
@@ -156,9 +148,9 @@ mod tests {
     #[test]
     fn padded_loads_give_the_same_token_hash_as_slices() {
         let text: Vec<u8> = (1..=100).collect();
-        for len in 1..60 {
-            // SAFETY: 100 bytes are there, len + 16 are used.
-            let padded = unsafe { token_hash_padded(text.as_ptr(), len, load_token(text.as_ptr(), len)) };
+        for len in 1..=PADDING {
+            // SAFETY: 100 bytes are there, 16 are used.
+            let padded = short_token_hash(unsafe { load_token(text.as_ptr(), len) }, len);
             assert_eq!(padded, token_hash(&text[..len]), "length {len}");
         }
     }
