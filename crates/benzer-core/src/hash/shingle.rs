@@ -26,12 +26,25 @@ static MASKS: [[u64; 2]; 17] = {
     masks
 };
 
+/// The first 8 bytes as a number, missing ones as zeros. Short slices are read as two or three overlapping parts: a
+/// copy of variable length would be a call.
 #[inline(always)]
 fn word_at(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    let count = bytes.len().min(8);
-    word[..count].copy_from_slice(&bytes[..count]);
-    u64::from_le_bytes(word)
+    let len = bytes.len();
+    if let Some(word) = bytes.first_chunk() {
+        return u64::from_le_bytes(*word);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (len - 4));
+    }
+    match bytes {
+        [] => 0,
+        [first, .., last] => {
+            let middle = u64::from(bytes[len / 2]) << (8 * (len / 2));
+            u64::from(*first) | middle | u64::from(*last) << (8 * (len - 1))
+        }
+        [only] => u64::from(*only),
+    }
 }
 
 /// Hash of a token's bytes.
@@ -101,11 +114,10 @@ fn fixed_shingles<const N: usize>(tokens: &[u64], out: &mut Vec<u64>) {
     let count = tokens.len() - N + 1;
     let at = out.len();
     out.resize(at + count, 0);
-    let parts: [&[u64]; N] = std::array::from_fn(|i| &tokens[i..i + count]);
-    for (k, slot) in out[at..].iter_mut().enumerate() {
+    for (window, slot) in tokens.windows(N).zip(&mut out[at..]) {
         let mut sum = 0u64;
-        for (i, part) in parts.iter().enumerate() {
-            sum = sum.wrapping_add(part[k].rotate_left(ROTATION * i as u32));
+        for (i, token) in window.iter().enumerate() {
+            sum = sum.wrapping_add(token.rotate_left(ROTATION * i as u32));
         }
         *slot = finish(sum);
     }

@@ -32,6 +32,7 @@ pub enum RunClass {
     Complex = 2,
 }
 
+/// What the tables say of a code point.
 #[inline(always)]
 fn entry(code: u32) -> i32 {
     ENTRIES[usize::from(INDEX[(code >> 7) as usize]) * 128 + (code & 127) as usize]
@@ -61,10 +62,20 @@ pub fn run_class(code: u32) -> RunClass {
     }
 }
 
-/// The case folding of a code point whose run class is simple.
+/// The case folding to one code point.
 #[inline(always)]
-pub fn simple_fold(c: char) -> char {
+fn simple_fold(c: char) -> char {
     char::from_u32((c as i32 + (entry(c as u32) >> 5)) as u32).unwrap_or(c)
+}
+
+/// The case folding of a code point and whether it is a token of its own; none if its run class is not simple.
+#[inline(always)]
+pub fn simple(c: char) -> Option<(char, bool)> {
+    let entry = entry(c as u32);
+    if (entry >> 3) & 3 != RunClass::Simple as i32 {
+        return None;
+    }
+    Some((char::from_u32((c as i32 + (entry >> 5)) as u32)?, entry & 7 == Class::Unspaced as i32))
 }
 
 /// Appends the full case folding of `text`.

@@ -1,6 +1,6 @@
 //! The shingle hashes of a text.
 
-use super::class::{Class, RunClass, class, run_class, simple_fold};
+use super::class::{Class, class, simple};
 use super::recipe::{Case, Form, Recipe, Tokenizer, Unit};
 use super::runs::Runs;
 use crate::hash::shingle::{
@@ -23,14 +23,33 @@ pub struct Reader {
 pub struct Scratch {
     runs: Runs,
     tokens: Vec<u64>,
-    all_tokens: Vec<u64>,
+    /// Runs that are long or hold more than ASCII.
     odd: Vec<u32>,
+    /// Of those the ones that are not one token each, and where their tokens end in `extra`.
+    several: Vec<(u32, usize)>,
+    extra: Vec<u64>,
+    spliced: Vec<u64>,
     normal: String,
     spare: String,
     /// Shingle hashes in order, with repeats.
     pub shingles: Vec<u64>,
     /// Tokens or characters in the text.
     pub units: usize,
+}
+
+impl Scratch {
+    /// Puts the tokens in `extra` in the places of their runs.
+    fn splice(&mut self) {
+        let (mut done, mut taken) = (0, 0);
+        self.spliced.clear();
+        for &(run, end) in &self.several {
+            self.spliced.extend_from_slice(&self.tokens[done..run as usize]);
+            self.spliced.extend_from_slice(&self.extra[taken..end]);
+            (done, taken) = (run as usize + 1, end);
+        }
+        self.spliced.extend_from_slice(&self.tokens[done..]);
+        std::mem::swap(&mut self.tokens, &mut self.spliced);
+    }
 }
 
 /// A run whose lower-casing depends on what stands around it: the whole text must be read at once.
@@ -119,47 +138,43 @@ impl Reader {
         self.recipe.tokens(normal, |token| tokens.push(token_hash(token.as_bytes())));
     }
 
-    /// Hashes all runs as if they were short and ASCII, without a branch, then does the odd ones again: with the
-    /// branches in the loop every tenth word was mispredicted, which took a fifth of the time of sketching.
     #[inline(always)]
     fn run_hashes<L: Level>(&self, text: &str, scratch: &mut Scratch) -> Result<(), NeedsContext> {
         let Scratch { runs, tokens, odd, .. } = scratch;
         runs.find::<L>(text, self.recipe.case != Case::Keep);
-        let bounds = runs.bounds();
-        tokens.resize(bounds.len(), 0);
-        odd.resize(odd.len().max(bounds.len() + 1), 0);
-        let mut odd_count = 0;
-        for (i, (&[start, end], token)) in bounds.iter().zip(tokens.iter_mut()).enumerate() {
-            let len = (end - start) as usize;
-            // SAFETY: the run lies in the copy, after which SLACK bytes may be read.
-            let loaded = unsafe { load_token(runs.copy().add(start as usize), len) };
-            *token = short_token_hash(loaded, len);
-            odd[odd_count] = i as u32;
-            odd_count += usize::from((len > PADDING) | ((loaded.0 | loaded.1) & HIGH_BITS != 0));
+        tokens.resize(runs.bounds().len(), 0);
+        odd.resize(odd.len().max(runs.bounds().len() + 1), 0);
+        match hash_as_short(runs, tokens, odd) {
+            0 => Ok(()),
+            odd_count => self.hash_odd_runs(text, odd_count, scratch),
         }
-        if odd_count == 0 { Ok(()) } else { self.hash_odd_runs(text, odd_count, scratch) }
     }
 
     /// Replaces the tokens of runs that are long or hold more than ASCII.
     #[inline(never)]
     fn hash_odd_runs(&self, text: &str, odd_count: usize, scratch: &mut Scratch) -> Result<(), NeedsContext> {
-        let Scratch { runs, tokens, odd, all_tokens, normal, spare, .. } = scratch;
-        let mut done = 0;
-        all_tokens.clear();
+        let Scratch { runs, tokens, odd, several, extra, normal, spare, .. } = scratch;
+        several.clear();
+        extra.clear();
         for &run in &odd[..odd_count] {
-            all_tokens.extend_from_slice(&tokens[done..run as usize]);
-            done = run as usize + 1;
             let [start, end] = runs.bounds()[run as usize].map(|edge| edge as usize);
             // SAFETY: the run lies in the copy.
             let lowered = unsafe { std::slice::from_raw_parts(runs.copy().add(start), end - start) };
             if lowered.is_ascii() {
-                all_tokens.push(token_hash(lowered));
+                tokens[run as usize] = token_hash(lowered);
+                continue;
+            }
+            let before = extra.len();
+            self.mixed_run(&text[start..end], extra, normal, spare)?;
+            if extra.len() == before + 1 {
+                tokens[run as usize] = extra.pop().unwrap_or_default();
             } else {
-                self.mixed_run(&text[start..end], all_tokens, normal, spare)?;
+                several.push((run, extra.len()));
             }
         }
-        all_tokens.extend_from_slice(&tokens[done..]);
-        std::mem::swap(tokens, all_tokens);
+        if !several.is_empty() {
+            scratch.splice();
+        }
         Ok(())
     }
 
@@ -246,6 +261,28 @@ fn lower_token(run: &str, tokens: &mut Vec<u64>, lowered: &mut String) -> bool {
     true
 }
 
+/// Hashes all runs as if they were short and ASCII, without a branch; notes the odd ones, which are not, to be done again,
+/// and returns how many they are. With the branches in the loop they were often mispredicted; inlined into the kernel
+/// the loop ran out of registers: either took a tenth of the time of sketching.
+#[inline(never)]
+fn hash_as_short(runs: &Runs, tokens: &mut [u64], odd: &mut [u32]) -> usize {
+    let bounds = runs.bounds();
+    assert!(odd.len() > bounds.len() && tokens.len() == bounds.len());
+    let copy = runs.copy();
+    let mut odd_count = 0;
+    for (i, (&[start, end], token)) in bounds.iter().zip(tokens).enumerate() {
+        let len = (end - start) as usize;
+        // SAFETY: the run lies in the copy, after which SLACK bytes may be read; `odd_count` is at most `i`.
+        let loaded = unsafe {
+            *odd.get_unchecked_mut(odd_count) = i as u32;
+            load_token(copy.add(start as usize), len)
+        };
+        *token = short_token_hash(loaded, len);
+        odd_count += usize::from((len > PADDING) | ((loaded.0 | loaded.1) & HIGH_BITS != 0));
+    }
+    odd_count
+}
+
 /// Byte offsets at which characters start, and the length of the text.
 fn char_ends(text: &str) -> Vec<usize> {
     text.char_indices().map(|(at, _)| at).chain([text.len()]).collect()
@@ -253,26 +290,36 @@ fn char_ends(text: &str) -> Vec<usize> {
 
 /// Token hashes of a run all of whose characters are simple; false, and nothing pushed, if one is not.
 fn simple_tokens(run: &str, tokens: &mut Vec<u64>, folded: &mut String) -> bool {
-    if run.chars().any(|c| !c.is_ascii() && run_class(c as u32) != RunClass::Simple) {
-        return false;
-    }
+    let before = tokens.len();
     folded.clear();
     for c in run.chars() {
-        let c = simple_fold(c);
-        if class(c) == Class::Unspaced {
-            if !folded.is_empty() {
-                tokens.push(token_hash(folded.as_bytes()));
-                folded.clear();
-            }
-            tokens.push(token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()));
-        } else {
-            folded.push(c);
+        if c.is_ascii() {
+            folded.push(c.to_ascii_lowercase());
+            continue;
+        }
+        let Some((fold, alone)) = simple(c) else {
+            tokens.truncate(before);
+            return false;
+        };
+        if alone {
+            push_token(folded, tokens);
+        }
+        folded.push(fold);
+        if alone {
+            push_token(folded, tokens);
         }
     }
-    if !folded.is_empty() {
-        tokens.push(token_hash(folded.as_bytes()));
-    }
+    push_token(folded, tokens);
     true
+}
+
+/// Ends a token, unless there is none.
+#[inline(always)]
+fn push_token(token: &mut String, tokens: &mut Vec<u64>) {
+    if !token.is_empty() {
+        tokens.push(token_hash(token.as_bytes()));
+        token.clear();
+    }
 }
 
 #[cfg(test)]
