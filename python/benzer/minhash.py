@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from operator import index
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import estimate, merge_signatures, signatures
+from benzer._native import estimate, merge_signatures, signatures, text_signatures
 from benzer.errors import InputError, SettingsError
 
 ALGORITHMS = ("fast", "kmins", "bottomk")
@@ -76,6 +77,20 @@ class MinHash:
         """
         starts = np.ascontiguousarray(offsets, dtype=np.int64)
         return signatures(self.algorithm, starts, _as_hashes(hashes), self.num_hashes, self.seed, threads)
+
+    def of(self, field: Any, contents: Sequence[Any], threads: int = 0) -> Signatures:
+        """The signatures (uint32, n × `num_hashes`) of n contents of a field such as `Text()` or `ValueSet()`.
+
+        Texts are read and sketched in one pass; their shingles are not kept.
+
+        >>> from benzer import Text
+        >>> MinHash().of(Text(), ["to be or not to be", "that is the question"]).shape
+        (2, 128)
+        """
+        if field.reader is not None:
+            texts = ["" if content is None else content for content in contents]
+            return text_signatures(field.reader, texts, self.algorithm, self.num_hashes, self.seed, threads)
+        return self.signatures(*field.sets(contents, threads), threads=threads)
 
     def merge(self, a: Signatures, b: Signatures) -> Signatures:
         """The signatures of the unions, row by row: exactly what sketching the unions would give.

@@ -1,6 +1,6 @@
 //! Between Python's values and the core's: texts, ids, values, errors, threads.
 
-use benzer_core::corpus::Id;
+use benzer_core::corpus::{Id, MAX_TEXT};
 use benzer_core::hash::shingle::value_hash;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -23,6 +23,16 @@ pub fn in_pool<T: Send>(py: Python<'_>, threads: usize, work: impl FnOnce() -> T
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|cause| PyRuntimeError::new_err(format!("cannot start {threads} threads: {cause}")))?;
     Ok(py.detach(|| pool.install(work)))
+}
+
+/// [`text`] of a document, which must not be longer than the core can take.
+pub fn document_text<'a>(value: &'a Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<Cow<'a, str>> {
+    let found = text(value, what)?;
+    if found.len() > MAX_TEXT {
+        let message = format!("{} has {} bytes; the limit is {MAX_TEXT}: split it", what(), found.len());
+        return Err(error(value.py(), "InputError", message));
+    }
+    Ok(found)
 }
 
 /// The UTF-8 of a `str` (lone surrogates become U+FFFD) or of `bytes`; `what` names it in errors.

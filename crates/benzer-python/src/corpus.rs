@@ -227,7 +227,7 @@ fn add_texts(batch: &mut Batch, field: usize, content: &Bound<'_, PyAny>) -> PyR
             batch.text(field, None);
         } else {
             let what = || format!("field {} of document {}", field + 1, count + 1);
-            batch.text(field, Some(&convert::text(&item, &what)?));
+            batch.text(field, Some(&convert::document_text(&item, &what)?));
         }
         count += 1;
     }

@@ -108,17 +108,17 @@ impl TextReader {
 
     /// The tokens of a text, in order.
     fn tokens(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-        Ok(self.reader.tokens(&convert::text(text, &|| "the text".to_owned())?))
+        Ok(self.reader.tokens(&convert::document_text(text, &|| "the text".to_owned())?))
     }
 
     /// The shingles of a text, in order, with repeats.
     fn shingles(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-        Ok(self.reader.shingles(&convert::text(text, &|| "the text".to_owned())?))
+        Ok(self.reader.shingles(&convert::document_text(text, &|| "the text".to_owned())?))
     }
 
     /// The hashes of the shingles, in the same order.
     fn shingle_hashes<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        let text = convert::text(text, &|| "the text".to_owned())?;
+        let text = convert::document_text(text, &|| "the text".to_owned())?;
         let hashes = levels::run(ReadOne { reader: &self.reader, text: &text });
         Ok(PyArray1::from_vec(py, hashes))
     }
@@ -142,7 +142,7 @@ pub fn collect_texts(texts: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let mut collected = Vec::new();
     for (i, item) in texts.try_iter()?.enumerate() {
         let item = item?;
-        collected.push(convert::text(&item, &|| format!("text {i}"))?.into_owned());
+        collected.push(convert::document_text(&item, &|| format!("text {i}"))?.into_owned());
     }
     Ok(collected)
 }

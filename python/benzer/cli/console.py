@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import sys
 import unicodedata
@@ -144,12 +145,15 @@ def printable(text: str) -> str:
 
 
 def snippet(text: str, length: int = 80) -> str:
-    """Return the beginning of a text on one line.
+    """Return the beginning of a text on one line, without rules such as "=====".
 
+    >>> snippet("=====\\nA title\\n=====\\nand more")
+    'A title and more'
     >>> snippet("one two\\n  three", 9)
     'one two …'
     """
-    line = printable(" ".join(text[: 8 * length].split()))
+    text = re.sub(r"([^\w\s])\1{3,}", " ", text[: 8 * length])
+    line = printable(" ".join(text.split()))
     return line if len(line) <= length else line[: length - 1] + "…"
 
 

@@ -193,29 +193,25 @@ class Duplicates:
         return Pairs(self.corpus, np.minimum(a, b), np.maximum(a, b), np.concatenate(scores))
 
     def expanded_pairs(self) -> Pairs:
-        """All verified pairs, those among and with identical documents spelt out. Quadratic in their number."""
+        """All verified pairs, those among and with identical documents spelt out: quadratic in their number."""
         order = np.argsort(self.stands_for, kind="stable").astype(np.uint32)
         starts = np.searchsorted(self.stands_for[order], np.arange(len(order) + 1))
-        groups = [order[starts[at] : starts[at + 1]] for at in range(len(order))]
+        copies = np.diff(starts)
         alike = self.verified >= self.threshold
-        rows: list[tuple[Positions, Positions, float]] = []
-        lefts = np.concatenate((self.proposed.left[alike], self.decision.left))
-        rights = np.concatenate((self.proposed.right[alike], self.decision.right))
+        left = np.concatenate((self.proposed.left[alike], self.decision.left))
+        right = np.concatenate((self.proposed.right[alike], self.decision.right))
         scores = np.concatenate((self.verified[alike], self.decision.score))
-        for left, right, score in zip(lefts, rights, scores.tolist(), strict=True):
-            a, b = groups[left], groups[right]
-            rows.append((np.repeat(a, len(b)), np.tile(b, len(a)), score))
-        for group in groups:
-            if len(group) > 1:
-                a, b = np.triu_indices(len(group), 1)
-                rows.append((group[a], group[b], 1.0))
-        return self._joined(rows)
-
-    def _joined(self, rows: list[tuple[Positions, Positions, float]]) -> Pairs:
-        none = np.empty(0, dtype=np.uint32)
-        a = np.concatenate([none, *(row[0] for row in rows)])
-        b = np.concatenate([none, *(row[1] for row in rows)])
-        scores = np.repeat([row[2] for row in rows] or [0.0], [len(row[0]) for row in rows] or [0])
+        plain = (copies[left] == 1) & (copies[right] == 1)
+        parts = [(left[plain], right[plain], scores[plain])]
+        for a, b, score in zip(left[~plain], right[~plain], scores[~plain], strict=True):
+            ones, others = order[starts[a] : starts[a + 1]], order[starts[b] : starts[b + 1]]
+            pairs = np.repeat(ones, len(others)), np.tile(others, len(ones))
+            parts.append((*pairs, np.full(len(pairs[0]), score)))
+        for original in np.flatnonzero(copies > 1):
+            group = order[starts[original] : starts[original + 1]]
+            ones, others = np.triu_indices(len(group), 1)
+            parts.append((group[ones], group[others], np.ones(len(ones))))
+        a, b, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Pairs(self.corpus, np.minimum(a, b), np.maximum(a, b), scores)
 
     @cached_property

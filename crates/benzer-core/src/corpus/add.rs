@@ -8,6 +8,9 @@ use rayon::prelude::*;
 use std::fs::File;
 use std::path::Path;
 
+/// The longest text, in bytes: places in a text are 32-bit numbers, and kernels read a little past its end.
+pub const MAX_TEXT: usize = u32::MAX as usize - 128;
+
 /// Pieces of about this many bytes are scanned side by side.
 const PIECE: usize = 4 << 20;
 
@@ -251,8 +254,10 @@ fn spans_of(
 }
 
 fn span(start: usize, len: usize, base: u64, buffer: u32) -> Result<Span, String> {
-    let len = u32::try_from(len).map_err(|_| format!("a value of {len} bytes; the limit is 4 GiB"))?;
-    Ok(Span { start: base + start as u64, len, buffer })
+    if len > MAX_TEXT {
+        return Err(format!("a value of {len} bytes; the limit is {MAX_TEXT}"));
+    }
+    Ok(Span { start: base + start as u64, len: len as u32, buffer })
 }
 
 fn text_span(value: Value, base: u64, buffer: u32, name: &str) -> Result<Span, String> {

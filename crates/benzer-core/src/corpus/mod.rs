@@ -14,7 +14,7 @@ use crate::text::Reader;
 use memmap2::Mmap;
 use rayon::prelude::*;
 
-pub use add::{Batch, JsonlColumns, JsonlReport, RowFault};
+pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
 pub use compare::Weights;
 pub use sketch::{SketchPlan, Sketches};
 
