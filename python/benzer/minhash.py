@@ -90,7 +90,8 @@ class MinHash:
         if field.reader is not None:
             texts = ["" if content is None else content for content in contents]
             return text_signatures(field.reader, texts, self.algorithm, self.num_hashes, self.seed, threads)
-        return self.signatures(*field.sets(contents, threads), threads=threads)
+        offsets, hashes = field.sets(contents, threads)
+        return self.signatures(offsets, hashes, threads)
 
     def merge(self, a: Signatures, b: Signatures) -> Signatures:
         """The signatures of the unions, row by row: exactly what sketching the unions would give.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from typing import Any
 
@@ -36,8 +37,9 @@ def field(request: pytest.FixtureRequest) -> Any:
 
 def sets_of(field: Any, given: list[Any], **options: Any) -> list[list[int]]:
     offsets, hashes = field.sets(given, **options)
-    assert offsets.dtype == np.int64 and hashes.dtype == np.uint64
-    return [hashes[start:end].tolist() for start, end in zip(offsets, offsets[1:], strict=False)]
+    assert offsets.dtype == np.int64
+    assert hashes.dtype == np.uint64
+    return [hashes[start:end].tolist() for start, end in itertools.pairwise(offsets)]
 
 
 def test_sets_are_ascending_and_without_repeats(field: Any) -> None:
@@ -64,7 +66,7 @@ def test_what_is_encoded_has_the_same_set_again(field: Any) -> None:
     given = contents(field)
     encoded = [field.encode(content) for content in given]
     offsets, hashes = field.encoded_sets(encoded)
-    again = [hashes[start:end].tolist() for start, end in zip(offsets, offsets[1:], strict=False)]
+    again = [hashes[start:end].tolist() for start, end in itertools.pairwise(offsets)]
     assert again == sets_of(field, given) == sets_of(field, [field.decode(data) for data in encoded])
 
 

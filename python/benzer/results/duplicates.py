@@ -209,8 +209,8 @@ class Duplicates:
             parts.append((*pairs, np.full(len(pairs[0]), score)))
         for original in np.flatnonzero(copies > 1):
             group = order[starts[original] : starts[original + 1]]
-            ones, others = np.triu_indices(len(group), 1)
-            parts.append((group[ones], group[others], np.ones(len(ones))))
+            first, second = np.triu_indices(len(group), 1)
+            parts.append((group[first], group[second], np.ones(len(first))))
         a, b, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Pairs(self.corpus, np.minimum(a, b), np.maximum(a, b), scores)
 
