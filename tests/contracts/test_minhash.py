@@ -75,6 +75,6 @@ def test_signatures_have_one_shape_and_type(minhash: MinHash) -> None:
 @pytest.mark.parametrize("num_hashes", [0, -1, 65_536])
 def test_lengths_that_make_no_signature_are_refused(algorithm: str, num_hashes: int) -> None:
     with pytest.raises(
-        SettingsError, match="num_hashes must be a whole number from 1 to 65535, got -?[0-9]+: try 128"
+        SettingsError, match=r"num_hashes must be a whole number from 1 to 65535, got -?[0-9]+: try 128"
     ):
         MinHash(algorithm, num_hashes=num_hashes)
