@@ -35,7 +35,12 @@ class FieldComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two documents: the weighted mean over the fields that both hold, and each of those fields."""
+    """Two documents: the weighted mean over the fields that both hold, and each of those fields.
+
+    >>> found = compare("to be or not to be", "to be or not to bee")
+    >>> found.similarity, found.fields["text"].shingles_a
+    (0.6, 4)
+    """
 
     similarity: float
     estimate: float

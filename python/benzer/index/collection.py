@@ -27,6 +27,10 @@ class Match(NamedTuple):
     """A document that is like the one asked for.
 
     `similarity` is exact; `fields` has that of each field which both documents hold.
+
+    >>> match = Match("a", 0.9, {"text": 0.9})
+    >>> match.id, match.similarity
+    ('a', 0.9)
     """
 
     id: DocumentId

@@ -122,6 +122,13 @@ class Duplicates:
     """The result of `find_duplicates`; it answers questions and writes itself to files.
 
     `timings` holds seconds by stage. Positions count documents in the order of the input.
+
+    >>> from benzer import find_duplicates
+    >>> found = find_duplicates({"a": "one two three four", "b": "One two three four.", "c": "five"})
+    >>> found.pairs[0], found.kept
+    (Pair(left_id='a', right_id='b', similarity=1.0), ['a', 'c'])
+    >>> found.counts["removed"], found.clusters
+    (1, [Cluster(representative='a', removed={'b': 1.0})])
     """
 
     settings: Settings
