@@ -40,18 +40,36 @@ pub struct Join<'a> {
 
 impl Join<'_> {
     /// All candidate pairs.
+    ///
+    /// A pair that shares several buckets is proposed in the first of them only, which bounds the memory. Buckets above
+    /// the limit do not propose all their pairs, so where there is one, all buckets propose all they can, and what was
+    /// proposed twice is dropped at the end.
     pub fn candidates(&self) -> Candidates {
+        let mut all = self.collect(true);
+        if all.oversized_buckets > 0 {
+            all = self.collect(false);
+        }
+        all.pairs.par_sort_unstable();
+        all.pairs.dedup();
+        all
+    }
+
+    fn collect(&self, once: bool) -> Candidates {
         let groups: Vec<usize> = (0..self.bands).step_by(BANDS_AT_ONCE).collect();
-        let parts: Vec<Candidates> = groups.into_par_iter().map(|first| self.of_bands(first)).collect();
+        let parts: Vec<Candidates> = groups.into_par_iter().map(|first| self.of_bands(first, once)).collect();
         let mut all = Candidates::default();
         for part in parts {
             all.pairs.extend_from_slice(&part.pairs);
             all.oversized_buckets += part.oversized_buckets;
             all.oversized_documents += part.oversized_documents;
         }
-        all.pairs.par_sort_unstable();
-        all.pairs.dedup();
         all
+    }
+
+    /// Whether two documents share a bucket of a band before `band`.
+    fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
+        let met = |earlier| self.key(a, earlier) == self.key(b, earlier) && self.key(a, earlier) != NO_KEY;
+        (0..band).any(met)
     }
 
     fn key(&self, document: u32, band: usize) -> u64 {
@@ -59,7 +77,7 @@ impl Join<'_> {
     }
 
     /// Candidates of the bands from `first` on: their keys are read together, as they lie in one cache line.
-    fn of_bands(&self, first: usize) -> Candidates {
+    fn of_bands(&self, first: usize, once: bool) -> Candidates {
         let bands = first..(first + BANDS_AT_ONCE).min(self.bands);
         let mut filed = vec![Vec::new(); bands.len()];
         for (document, keys) in self.keys.chunks_exact(self.bands).enumerate() {
@@ -71,17 +89,34 @@ impl Join<'_> {
         }
         let mut found = Candidates::default();
         for (band, filed) in bands.zip(filed) {
-            self.of_band(band, filed, &mut found);
+            self.of_band(band, filed, once, &mut found);
         }
         found
     }
 
-    fn of_band(&self, band: usize, filed: Vec<(u64, u32)>, found: &mut Candidates) {
+    fn of_band(&self, band: usize, filed: Vec<(u64, u32)>, once: bool, found: &mut Candidates) {
         let mut bucket = Vec::new();
         for members in by_key(filed).chunk_by(|a, b| a.0 == b.0).filter(|members| members.len() > 1) {
             bucket.clear();
             bucket.extend(members.iter().map(|&(_, document)| document));
-            self.join(&mut bucket, band, 1, found);
+            if once {
+                self.propose_once(&mut bucket, band, found);
+            } else {
+                self.join(&mut bucket, band, 1, found);
+            }
+        }
+    }
+
+    /// Proposes those pairs of one bucket that no earlier band has proposed; only counts a bucket above the limit.
+    fn propose_once(&self, bucket: &mut [u32], band: usize, found: &mut Candidates) {
+        if bucket.len() > self.limit {
+            found.oversized_buckets += 1;
+            return;
+        }
+        bucket.sort_unstable();
+        for (i, &left) in bucket.iter().enumerate() {
+            let new = bucket[i + 1..].iter().filter(|&&right| !self.met_before(left, right, band));
+            found.pairs.extend(new.map(|&right| pack(left, right)));
         }
     }
 
@@ -215,5 +250,10 @@ mod tests {
     #[test]
     fn documents_without_keys_take_no_part() {
         assert!(join(&[NO_KEY, NO_KEY, 1], 1, 10).pairs.is_empty());
+    }
+
+    #[test]
+    fn having_no_key_in_a_band_is_no_meeting() {
+        assert_eq!(join(&[NO_KEY, 5, NO_KEY, 5], 2, 10).pairs, [pack(0, 1)]);
     }
 }
