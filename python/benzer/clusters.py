@@ -81,7 +81,7 @@ class Keep:
         return rank
 
     def _keys(self, extras: Sequence[bytes | None]) -> NDArray[np.float64]:
-        found = [None if extra is None else json.loads(extra) for extra in extras]
+        found = [None if extra is None else parsed(extra) for extra in extras]
         if self.rule == "priority":
             places = {value: place for place, value in enumerate(self.order)}
             last = float(len(places))
@@ -100,6 +100,18 @@ class Keep:
                 f"keep {self} cannot rank column {self.column!r}, which holds {kinds}: make them one type"
             )
             raise InputError(message) from error
+
+
+def parsed(value: bytes) -> Any:
+    """A JSON value; None for one that nothing can be ranked by: nested too deep, or a number of too many digits.
+
+    >>> parsed(b'"books"'), parsed(b"1" * 5000)
+    ('books', None)
+    """
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _ranks(value: Any) -> bool:

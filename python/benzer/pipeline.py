@@ -19,6 +19,9 @@ from benzer.sketcher import Sketcher
 from benzer.sources import ReadOptions, open_sources
 from benzer.verify import verify
 
+MOST_THREADS = 4096
+MOST_BUCKET_LIMIT = 2**32 - 1
+
 Progress = Callable[[str, int, int | None], object]
 
 
@@ -70,7 +73,8 @@ def find_duplicates(
     (['a', 'c'], {'b': Removal(kept_id='a', similarity=1.0)})
     """
     started = perf_counter()
-    schema = schema or Schema()
+    schema = schema if schema is not None else Schema()
+    check_work(schema, threads, bucket_limit)
     keep = Keep.parse(keep)
     bands = check_promise(threshold, recall, num_hashes, bands)
     sketcher = Sketcher(schema, MinHash(minhash, num_hashes or bands.num_values, seed), bands)
@@ -114,11 +118,28 @@ def find_duplicates(
 
 def check_promise(threshold: float, recall: float, num_hashes: int | None, bands: Bands | None) -> Bands:
     """The bands that keep the promise, or those given; errors where threshold or recall make no sense."""
-    if not 0 < threshold <= 1:
+    if not is_number(threshold) or not 0 < threshold <= 1:
         raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
-    if not 0 < recall < 1:
+    if not is_number(recall) or not 0 < recall < 1:
         raise SettingsError(f"recall must be in (0, 1), got {recall}: 0.999 finds all but one in a thousand")
     return bands or Bands.for_recall(threshold, recall, num_hashes)
+
+
+def is_number(value: object) -> bool:
+    """Whether a setting is a number at all."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
+    """Refuse what makes no run, before anything is read."""
+    if not isinstance(schema, Schema):
+        raise SettingsError(f"schema must be a Schema, got {schema!r}: as in Schema(text=Text())")
+    if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
+        raise SettingsError(f"threads must be 0 or more, got {threads}: 0 means all cores")
+    if not isinstance(bucket_limit, int) or bucket_limit < 2:
+        raise SettingsError(f"bucket_limit must be at least 2, got {bucket_limit}")
+    if bucket_limit > MOST_BUCKET_LIMIT:
+        raise SettingsError(f"bucket_limit must be at most {MOST_BUCKET_LIMIT}, got {bucket_limit}")
 
 
 def read(

@@ -140,25 +140,25 @@ class Sketcher:
         """
         check_fields(document, self.schema)
         parts = [tuple(self._parts(payload)) for payload in payloads]
-        table = np.full((len(payloads), 1 + len(self.schema.fields)), np.nan)
-        total, weight = np.zeros(len(payloads)), np.zeros(len(payloads))
-        both_empty = np.zeros(len(payloads), dtype=bool)
+        count = len(payloads)
+        table = np.full((count, 1 + len(self.schema.fields)), np.nan)
+        total, weight = np.zeros(count), np.zeros(count)
+        least, most, nothing = np.ones(count), np.zeros(count), np.ones(count, dtype=bool)
         for number, (name, field) in enumerate(self.schema.fields.items()):
             content = content_of(document, name)
-            if content is None:
-                continue
             others = [part[number] for part in parts]
-            similarity, nothing = one_against(field, content, others)
-            held = np.array([other is not None for other in others], dtype=bool)
+            similarity, both_empty = one_against(field, content, others)
+            nothing &= both_empty
+            held = np.array([content is not None and other is not None for other in others], dtype=bool)
             table[held, 1 + number] = similarity[held]
-            both_empty |= held & nothing
-            counts = held & ~nothing
+            counts = held & ~both_empty
             total[counts] += field.weight * similarity[counts]
             weight[counts] += field.weight
-        table[:, 0] = np.where(weight > 0, total / np.maximum(weight, 1e-300), both_empty)
-        if len(self.schema.fields) == 1:
-            # No multiplication and division by the weight, which could round a similarity below the threshold.
-            table[:, 0] = np.nan_to_num(table[:, 1], nan=0.0)
+            least[counts] = np.minimum(least[counts], similarity[counts])
+            most[counts] = np.maximum(most[counts], similarity[counts])
+        # The mean is kept within its fields' range: rounding must not push 0.8 and 0.8 below 0.8.
+        mean = np.clip(total / np.where(weight > 0, weight, 1), np.minimum(least, most), most)
+        table[:, 0] = np.where(weight > 0, mean, nothing)
         return table
 
 

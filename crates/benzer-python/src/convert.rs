@@ -103,7 +103,11 @@ pub fn id_object<'py>(py: Python<'py>, id: &Id) -> PyResult<Bound<'py, PyAny>> {
 /// The hash of a value of a value set.
 pub fn value(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
-        return Ok(value_hash(format!("i{}", value.str()?.to_str()?).as_bytes()));
+        let Ok(digits) = value.str() else {
+            let message = "an integer of too many digits: give it as text".to_owned();
+            return Err(error(value.py(), "InputError", message));
+        };
+        return Ok(value_hash(format!("i{}", digits.to_str()?).as_bytes()));
     }
     if !value.is_instance_of::<PyString>() {
         let kind = value.get_type().name()?;

@@ -10,6 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
 
+/// The highest number of a source: each has a name in a table.
+const MOST_SOURCES: u32 = 1 << 24;
+
 /// Documents sketched between two looks at signals and progress.
 const STEP: usize = 16_384;
 
@@ -48,8 +51,12 @@ impl Corpus {
     }
 
     /// Names a source; made ids begin with its name.
-    fn name_source(&mut self, source: u32, name: &str) {
+    fn name_source(&mut self, py: Python<'_>, source: u32, name: &str) -> PyResult<()> {
+        if source > MOST_SOURCES {
+            return Err(error(py, "SettingsError", format!("at most {MOST_SOURCES} sources, got number {source}")));
+        }
         self.inner.name_source(source, name);
+        Ok(())
     }
 
     /// Adds documents: `fields` holds, for each field, its content in each document.
@@ -101,7 +108,7 @@ impl Corpus {
         }
         let names =
             JsonlColumns { fields: &columns, id: id_column.as_deref(), id_required, extra: extra_column.as_deref() };
-        self.inner.name_source(source, name);
+        self.name_source(py, source, name)?;
         let most = if stop_on_error { 1 } else { usize::MAX };
         if let Some(path) = path {
             let added = in_pool(py, threads, || self.inner.add_jsonl_file(source, &path, &names, first_row))?;

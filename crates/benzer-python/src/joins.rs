@@ -9,9 +9,21 @@ use pyo3::prelude::*;
 
 type Positions<'py> = Bound<'py, PyArray1<u32>>;
 
-/// The rows of an n × 2 array.
-pub fn rows_of_two(array: &PyReadonlyArray2<'_, u64>) -> PyResult<Vec<[u64; 2]>> {
+/// The rows of a content array, which must be `count` × 2.
+fn content_rows(py: Python<'_>, array: &PyReadonlyArray2<'_, u64>, count: usize) -> PyResult<Vec<[u64; 2]>> {
+    if array.shape() != [count, 2] {
+        let message = format!("content must be an array of {count} x 2, got {:?}", array.shape());
+        return Err(error(py, "SettingsError", message));
+    }
     Ok(array.as_slice()?.as_chunks().0.to_vec())
+}
+
+/// Fails where columns that belong together differ in length.
+fn check_lengths(py: Python<'_>, what: &str, lengths: &[usize]) -> PyResult<()> {
+    if lengths.iter().any(|&length| length != lengths[0]) {
+        return Err(error(py, "SettingsError", format!("{what} must have one length, got {lengths:?}")));
+    }
+    Ok(())
 }
 
 fn split(py: Python<'_>, pairs: Vec<u64>) -> (Positions<'_>, Positions<'_>) {
@@ -29,7 +41,7 @@ pub fn candidate_pairs<'py>(
     if bucket_limit < 2 {
         return Err(error(py, "SettingsError", format!("bucket_limit must be at least 2, got {bucket_limit}")));
     }
-    let (bands, content) = (keys.shape()[1], rows_of_two(&content)?);
+    let (bands, content) = (keys.shape()[1], content_rows(py, &content, keys.shape()[0])?);
     let keys = keys.as_slice()?;
     let join = Join { keys, bands, content: &content, limit: bucket_limit };
     let found = in_pool(py, threads, || join.candidates())?;
@@ -43,8 +55,9 @@ pub fn representatives<'py>(
     py: Python<'py>, content: PyReadonlyArray2<'py, u64>, empty: PyReadonlyArray1<'py, bool>,
     rank: PyReadonlyArray1<'py, u32>, threads: usize,
 ) -> PyResult<Positions<'py>> {
-    let content = rows_of_two(&content)?;
     let (empty, rank) = (empty.as_slice()?, rank.as_slice()?);
+    check_lengths(py, "content, empty and rank", &[content.shape()[0], empty.len(), rank.len()])?;
+    let content = content_rows(py, &content, rank.len())?;
     let found = in_pool(py, threads, || buckets::representatives(&content, empty, rank))?;
     Ok(PyArray1::from_vec(py, found))
 }
@@ -106,6 +119,8 @@ pub fn leaders<'py>(
     let stands_for = stands_for.as_ref().map_or(Ok(&own[..]), |given| given.as_slice())?;
     check_positions(py, rank.len(), &[pairs.left, pairs.right])?;
     check_positions(py, rank.len(), &[stands_for, rank])?;
+    check_lengths(py, "pairs and similarity", &[pairs.left.len(), pairs.similarity.len()])?;
+    check_lengths(py, "checked pairs", &[checked_left.len(), checked_right.len()])?;
     let ends = checked_left.as_slice()?.iter().zip(checked_right.as_slice()?);
     let mut checked: Vec<[u32; 2]> = ends.map(|(&a, &b)| [a.min(b), a.max(b)]).collect();
     checked.sort_unstable();
@@ -126,6 +141,9 @@ pub fn components<'py>(
     py: Python<'py>, count: usize, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>,
 ) -> PyResult<Positions<'py>> {
     let (left, right) = (left.as_slice()?, right.as_slice()?);
+    if count > u32::MAX as usize {
+        return Err(error(py, "SettingsError", format!("at most {} documents, got {count}", u32::MAX)));
+    }
     check_positions(py, count, &[left, right])?;
     Ok(PyArray1::from_vec(py, clusters::components(count, left, right)))
 }

@@ -31,7 +31,7 @@ pub fn set_isa(py: Python<'_>, name: Option<&str>) -> PyResult<()> {
     let chosen = name.map(|name| Isa::from_name(name).ok_or(name)).transpose();
     if !chosen.is_ok_and(levels::set) {
         let names = available_isas().join(", ");
-        return Err(error(py, "SettingsError", format!("isa must be one of {names}, got {name:?}")));
+        return Err(error(py, "SettingsError", format!("isa must be one of {names}, got {}", name.unwrap_or("none"))));
     }
     Ok(())
 }
@@ -77,8 +77,9 @@ impl TextReader {
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>, unit: &str, shingle_size: usize, tokenizer: &str, normalize: &str, case: &str,
-        punctuation: &str, whitespace: &str, stop_words: Vec<String>,
+        punctuation: &str, whitespace: &str, stop_words: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
+        let stop_words = collect_texts(stop_words)?;
         if !(1..=64).contains(&shingle_size) {
             return Err(error(py, "SettingsError", format!("shingle_size must be in 1..64, got {shingle_size}")));
         }

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from benzer.document import Document
 from benzer.errors import InputError, SettingsError
-from benzer.index.given import Query, as_document, as_query
+from benzer.index.given import Query, as_document, as_query, check_id
 from benzer.index.settings import IndexSettings, mismatch
+from benzer.sketcher import check_fields
 from benzer.storage import DocumentId, Storage, open_storage
 
 if TYPE_CHECKING:
@@ -95,7 +96,9 @@ class Index:
             raise SettingsError(f"batch_size must be 1 or more, got {batch_size}")
         given = iter(documents.items() if isinstance(documents, Mapping) else documents)
         count = 0
-        while batch := [as_document(one, self.settings.schema) for one in islice(given, batch_size)]:
+        while batch := [
+            check_id(as_document(one, self.settings.schema)) for one in islice(given, batch_size)
+        ]:
             payloads = self._sketcher.encode(batch)
             keys = self._sketcher.keys(batch, threads)
             self._storage.add([document.id for document in batch], payloads, keys)
@@ -128,8 +131,7 @@ class Index:
         threads: int = 0,
     ) -> list[list[Match]]:
         """`find_similar` for many documents, in the order asked; faster than one by one."""
-        if limit is not None and limit < 1:
-            raise SettingsError(f"limit must be 1 or more, or None for all, got {limit}")
+        check_limit(limit)
         least = self.settings.threshold if threshold is None else threshold
         if not 0 <= least <= 1:
             raise SettingsError(f"threshold must be in [0, 1], got {least}")
@@ -142,6 +144,8 @@ class Index:
     def _find(
         self, asked: list[Query], limit: int | None, least: float, threads: int
     ) -> Iterator[list[Match]]:
+        for query in asked:
+            check_fields(query.document, self.settings.schema)
         keys = self._sketcher.keys([query.document for query in asked], threads)
         with self._storage.snapshot():
             rows, numbers = self._storage.candidates(keys)
@@ -275,3 +279,9 @@ class Index:
         """Facts and figures of the storage, the settings, and their fingerprint."""
         settings = {"settings": self.settings.to_dict(), "fingerprint": self.settings.fingerprint()}
         return {**self._storage.info(), **settings}
+
+
+def check_limit(limit: Any) -> None:
+    """Refuse a number of matches that is none."""
+    if limit is not None and (not isinstance(limit, int) or limit < 1):
+        raise SettingsError(f"limit must be 1 or more, or None for all, got {limit}")

@@ -46,6 +46,20 @@ def as_document(given: Any, schema: Schema) -> Document:
     raise InputError(f'give a Document, an (id, text) pair or a mapping with an "id", got {given!r:.80}')
 
 
+def check_id(document: Document) -> Document:
+    """Refuse an id that a corpus, or UTF-8, cannot hold.
+
+    >>> check_id(Document(2**70, "a text"))
+    Traceback (most recent call last):
+    benzer.errors.InputError: the id 1180591620717411303424 is beyond 64 bits: give it as text
+    """
+    if isinstance(document.id, int) and not -(2**63) <= document.id < 2**63:
+        raise InputError(f"the id {document.id} is beyond 64 bits: give it as text")
+    if isinstance(document.id, str) and any("\ud800" <= char <= "\udfff" for char in document.id):
+        raise InputError(f"the id {document.id!r} holds a lone surrogate: give one that UTF-8 can hold")
+    return document
+
+
 def as_fields(given: Any, schema: Schema) -> Mapping[str, Any]:
     """A text as the one field of a schema; a mapping as it is."""
     if isinstance(given, Mapping):

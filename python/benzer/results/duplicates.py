@@ -273,7 +273,8 @@ class Duplicates:
     def rethreshold(self, threshold: float) -> Duplicates:
         """The result at a higher threshold, from the pairs at hand; nothing is read or sketched again.
 
-        The bands stay, so a pair at the new threshold has been found with a higher probability than promised.
+        The bands stay, so a pair at the new threshold has been found with a higher probability than promised;
+        a run of its own, with bands for that threshold, may find slightly other pairs.
         """
         if not self.threshold <= threshold <= 1:
             raise SettingsError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -48,16 +48,15 @@ def write_documents(result: Duplicates, chosen: NDArray[np.bool_], folder: Path,
     of_source = result.corpus.sources()
     for number, (source, file_name) in enumerate(zip(sources, file_names(sources), strict=True)):
         target = folder / name / file_name
-        target.parent.mkdir(parents=True, exist_ok=True)
         source.write_rows(chosen[of_source == number], target)
     return folder / name
 
 
-def file_names(sources: Sequence[Source]) -> Iterator[str]:
-    """A name for the copy of each source: that of its file, or its path where two files have the same name."""
-    plain = [Path(source.path or source.name).name or source.name for source in sources]
-    for number, (source, name) in enumerate(zip(sources, plain, strict=True)):
-        if plain.count(name) > 1:
-            parts = [part for part in Path(source.path or source.name).parts if part not in ("/", "..")]
-            name = "/".join(parts) if source.path is not None else f"{number + 1}-{name}"
-        yield name if name.endswith(source.suffix) else name + source.suffix
+def file_names(sources: Sequence[Source]) -> list[str]:
+    """A name for the copy of each source: that of its file, with the source's number where two would clash."""
+    names = [Path(source.path or source.name).name or source.name for source in sources]
+    names = [
+        name if name.endswith(source.suffix) else name + source.suffix
+        for name, source in zip(names, sources, strict=True)
+    ]
+    return [f"{number}-{name}" if names.count(name) > 1 else name for number, name in enumerate(names, 1)]

@@ -98,6 +98,10 @@ class TextSource:
     def _rows(self, encoding: str) -> Iterator[NumberedRow]:
         for number, relative in enumerate(self._paths, start=1):
             file = self._member(relative)
+            if not file.path.exists():
+                self._stamps.append((0, 0))
+                yield number, BadRow("no file is there (a link to nothing?)")
+                continue
             self._stamps.append(file.stamp())
             yield number, read_file(file, encoding)
 

@@ -21,6 +21,7 @@ from benzer.sources.base import (
 BATCH_DOCUMENTS = 2_000
 BATCH_CHARACTERS = 1 << 24
 INT64 = range(-(2**63), 2**63)
+MOST_BITS = 10_000  # of a value; Python writes no integer of more than some 4,300 digits
 
 Row = Mapping[str, Any]
 
@@ -51,6 +52,8 @@ def read_values(column: str, value: Any) -> FieldValue:
     for element in value:
         if isinstance(element, bool) or not isinstance(element, (str, int)):
             raise BadRow(f'column "{column}" lists {noun_of(element)}, not only strings or integers')
+        if isinstance(element, int) and element.bit_length() > MOST_BITS:
+            raise BadRow(f'column "{column}" lists an integer of too many digits')
     return value
 
 

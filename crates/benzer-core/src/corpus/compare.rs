@@ -128,27 +128,47 @@ impl Corpus {
         left.par_iter().zip(right).with_min_len(64).map(compare).collect()
     }
 
-    /// The weighted mean over the fields that both hold and that are not empty in both. Documents empty in every field
-    /// that both hold are alike; documents that hold no common field are not.
+    /// The weighted mean over the fields that both hold and that are not empty in both. Without such a field, documents
+    /// are alike only if both are empty in every field.
     fn weighted(&self, sets: &[Sets], positions: [u32; 2], places: [usize; 2], weights: &Weights<'_>) -> f64 {
-        let (mut sum, mut total, mut both_empty) = (0.0, 0.0, false);
+        let mut mean = Mean::default();
+        let mut nothing = true;
         for (field, sets) in sets.iter().enumerate() {
-            if positions.iter().any(|&position| self.is_missing(field, position)) {
-                continue;
-            }
             let [a, b] = places.map(|place| sets.get(place));
-            if a.is_empty() && b.is_empty() {
-                both_empty = true;
-                continue;
+            let both_empty = a.is_empty() && b.is_empty();
+            nothing &= both_empty;
+            let missing = positions.iter().any(|&position| self.is_missing(field, position));
+            if !missing && !both_empty {
+                mean.add(jaccard(a, b), weights.0[field]);
             }
-            let similarity = jaccard(a, b);
-            if self.columns.len() == 1 {
-                // No division by the weight, which could round 0.8 to a number below it.
-                return similarity;
-            }
-            sum += weights.0[field] * similarity;
-            total += weights.0[field];
         }
-        if total > 0.0 { sum / total } else { f64::from(u8::from(both_empty)) }
+        mean.value().unwrap_or(f64::from(u8::from(nothing)))
+    }
+}
+
+/// A weighted mean that never leaves the range of its values: 0.8 and 0.8 make 0.8, whatever the weights.
+struct Mean {
+    sum: f64,
+    total: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Default for Mean {
+    fn default() -> Self {
+        Mean { sum: 0.0, total: 0.0, least: 1.0, most: 0.0 }
+    }
+}
+
+impl Mean {
+    fn add(&mut self, value: f64, weight: f64) {
+        self.sum += weight * value;
+        self.total += weight;
+        self.least = self.least.min(value);
+        self.most = self.most.max(value);
+    }
+
+    fn value(&self) -> Option<f64> {
+        (self.total > 0.0).then(|| (self.sum / self.total).clamp(self.least, self.most))
     }
 }

@@ -150,7 +150,7 @@ impl Corpus {
     pub fn id(&self, position: usize) -> Id {
         let span = self.ids[position];
         if span.is_missing() {
-            let name = &self.names[self.sources[position] as usize];
+            let name = self.names.get(self.sources[position] as usize).map_or("", String::as_str);
             return Id::Text(format!("{name}:{}", self.rows[position]));
         }
         let mut scratch = Vec::new();
@@ -168,8 +168,8 @@ impl Corpus {
             if span.is_missing() {
                 return self.id(position).hashed();
             }
-            let kind = u64::from(span.buffer & INTEGER);
-            if span.buffer & ESCAPED == 0 { kind ^ token_hash(self.raw(span)) } else { self.id(position).hashed() }
+            let plain = span.buffer & (ESCAPED | INTEGER) == 0;
+            if plain { token_hash(self.raw(span)) } else { self.id(position).hashed() }
         };
         let mut hashed: Vec<(u64, u32)> = (0..self.len()).into_par_iter().map(|i| (hash(i), i as u32)).collect();
         hashed.par_sort_unstable();

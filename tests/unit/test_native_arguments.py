@@ -1,0 +1,87 @@
+"""Arguments that do not fit are refused with a sentence, never with a panic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import benzer
+from benzer import _native
+from benzer.errors import BenzerError, InputError, SettingsError
+
+U32, U64 = np.uint32, np.uint64
+ENDS = (np.array([0], dtype=U32), np.array([1], dtype=U32))
+
+
+def keys(rows: int, columns: int) -> Any:
+    return np.arange(rows * columns, dtype=U64).reshape(rows, columns)
+
+
+def corpus() -> Any:
+    made = _native.Corpus([benzer.Text().reader])
+    made.add(5, [1], [None], [["a text"]])
+    return made
+
+
+CALLS: dict[str, Callable[[], Any]] = {
+    "content of fewer rows than keys": lambda: _native.candidate_pairs(keys(10, 3), keys(3, 2), 2, 1),
+    "content of one column": lambda: _native.candidate_pairs(keys(10, 3), keys(10, 1), 2, 1),
+    "content of three columns": lambda: _native.candidate_pairs(keys(10, 3), keys(10, 3), 2, 1),
+    "too few flags": lambda: _native.representatives(
+        keys(5, 2), np.zeros(3, dtype=bool), np.arange(5, dtype=U32), 1
+    ),
+    "too few ranks": lambda: _native.representatives(
+        keys(5, 2), np.zeros(5, dtype=bool), np.arange(3, dtype=U32), 1
+    ),
+    "more documents than positions": lambda: _native.components(2**32, *ENDS),
+    "fewer similarities than pairs": lambda: _native.leaders(
+        np.arange(3, dtype=U32), *ENDS, np.zeros(0), 0.5, *ENDS
+    ),
+    "uneven ends of checked pairs": lambda: _native.leaders(
+        np.arange(3, dtype=U32), *ENDS, np.ones(1), 0.5, ENDS[0], np.zeros(0, dtype=U32)
+    ),
+    "a source of a number beyond reason": lambda: corpus().name_source(2**32 - 1, "x"),
+    "an instruction set that is none": lambda: _native.set_isa("foo"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_what_does_not_fit_is_refused(call: Callable[[], Any]) -> None:
+    with pytest.raises(BenzerError):
+        call()
+
+
+def test_an_id_is_made_of_a_source_without_a_name_too() -> None:
+    assert corpus().ids() == [":1"]
+    assert corpus().duplicate_id() is None
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"threads": -1}, "threads must be 0 or more, got -1"),
+        ({"threads": 1.5}, "threads must be 0 or more, got 1.5"),
+        ({"bucket_limit": 1}, "bucket_limit must be at least 2, got 1"),
+        ({"bucket_limit": 2**70}, "bucket_limit must be at most"),
+        ({"threshold": "0.8"}, "threshold must be in"),
+        ({"recall": None}, "recall must be in"),
+        ({"schema": 5}, "schema must be a Schema, got 5"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_settings_are_checked_before_anything_is_read(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        benzer.find_duplicates("/no/such/file.jsonl", **options)
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfffb"])
+def test_stop_words_with_lone_surrogates_are_read_like_texts(text: str) -> None:
+    assert benzer.Text(stop_words=[text], shingle_size=1).tokens("a text")
+
+
+def test_a_value_that_is_no_number_of_reason_is_refused_with_a_sentence() -> None:
+    with pytest.raises(InputError, match="digits"):
+        benzer.ValueSet().sets([[10**5000]])
