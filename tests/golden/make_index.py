@@ -29,7 +29,7 @@ DOCUMENTS = {
     "fox again": {"title": "A fox!", "body": FOX + " at dawn", "tags": [1, "animal"]},
     7: {"title": "One fox", "body": FOX.upper(), "tags": []},
     "7": {"title": "東京の狐", "body": "吾輩は猫である。名前はまだ無い。"},
-    2**70: {"title": "Schrödinger’s cat", "body": "Neither here nor there, or both", "tags": ["animal"]},
+    2**62: {"title": "Schrödinger’s cat", "body": "Neither here nor there, or both", "tags": ["animal"]},
     "empty": {"title": "", "body": None, "tags": []},
 }
 
