@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import benzer
+from benzer import Schema, Text, find_duplicates
 from benchmarks.peers.base import Answer, Clock, Task
 
 
 def run(task: Task) -> Answer:
-    text = benzer.Text(shingle_size=5, tokenizer="alnum", case="lower", normalize="none")
+    text = Text(shingle_size=5, tokenizer="alnum", case="lower", normalize="none")
     clock = Clock()
-    result = benzer.find_duplicates(
+    result = find_duplicates(
         task.path,
         threshold=task.threshold,
         recall=task.recall,
-        schema=benzer.Schema(text=text),
+        schema=Schema(text=text),
         threads=task.threads,
     )
     removed = list(result.removed)
