@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benzer import Schema, Text, find_duplicates
 from benchmarks.peers.base import Answer, Clock, Task
+from benzer import Schema, Text, find_duplicates
 
 
 def run(task: Task) -> Answer:
