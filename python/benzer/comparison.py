@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benzer.document import Document
+from benzer.document import Document, FieldValue
 from benzer.fields import Schema
-from benzer.fields.base import Field, FieldValue
+from benzer.fields.base import Field
 from benzer.minhash import MinHash
 from benzer.sketcher import check_fields, content_of
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from benzer._native import Corpus, band_keys, jaccard
 from benzer.bands import Bands
-from benzer.document import Document
+from benzer.document import Document, FieldValue
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema
-from benzer.fields.base import Field, FieldValue
+from benzer.fields.base import Field
 from benzer.minhash import MinHash
 
 LENGTH = struct.Struct("<I")

@@ -151,11 +151,6 @@ impl Corpus {
         PyArray1::from_slice(py, self.inner.rows())
     }
 
-    /// Start and end of each document's line in its JSONL data.
-    fn row_spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        PyArray1::from_slice(py, self.inner.row_spans().as_flattened()).reshape([self.inner.len(), 2])
-    }
-
     /// The text of a field of a document.
     fn text(&self, py: Python<'_>, position: usize, field: usize) -> PyResult<Option<String>> {
         if position >= self.inner.len() || field >= self.texts.len() {

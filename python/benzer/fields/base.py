@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import TextReader
+from benzer.document import FieldValue
 
-FieldValue = str | bytes | Collection[str | int] | None
 Sets = tuple[NDArray[np.int64], NDArray[np.uint64]]
 
 

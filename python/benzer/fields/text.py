@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import TextReader
+from benzer.document import FieldValue
 from benzer.errors import InputError, SettingsError
-from benzer.fields.base import FieldValue, Sets
+from benzer.fields.base import Sets
 
 DEFAULT_SIZE = {"word": 3, "char": 5}
 

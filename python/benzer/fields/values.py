@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from benzer._native import TextReader, value_sets
+from benzer.document import FieldValue
 from benzer.errors import InputError
-from benzer.fields.base import FieldValue, Sets
+from benzer.fields.base import Sets
 from benzer.fields.text import check_weight
 
 

@@ -10,11 +10,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from benzer.document import FieldValue
 from benzer.errors import InputError, MalformedRowError, SettingsError
 
 Kind = Literal["text", "values"]
 OnError = Literal["stop", "skip"]
-FieldValue = str | bytes | Collection[str | int] | None
 Keep = npt.NDArray[np.bool_]
 
 MOST_COLUMNS_SHOWN = 20

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from benzer.document import FieldValue
 from benzer.sources.base import (
     DocumentSink,
-    FieldValue,
     MalformedRows,
     ReadOptions,
     ReadReport,

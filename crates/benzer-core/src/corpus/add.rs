@@ -51,7 +51,6 @@ pub struct JsonlReport {
 struct Piece {
     lines: u64,
     rows: Vec<u64>,
-    row_spans: Vec<[u64; 2]>,
     ids: Vec<Span>,
     extras: Vec<Span>,
     /// Field after field for each document.
@@ -109,7 +108,6 @@ impl Corpus {
         report.faults.extend(piece.faults.into_iter().map(|fault| RowFault { row: fault.row + first_row, ..fault }));
         self.sources.extend(std::iter::repeat_n(source, piece.rows.len()));
         self.rows.extend(piece.rows.iter().map(|row| row + first_row));
-        self.row_spans.extend_from_slice(&piece.row_spans);
         self.ids.extend_from_slice(&piece.ids);
         self.extras.extend_from_slice(&piece.extras);
         let fields = self.columns.len();
@@ -131,7 +129,6 @@ impl Corpus {
         let count = rows.len();
         self.sources.extend(std::iter::repeat_n(source, count));
         self.rows.extend_from_slice(rows);
-        self.row_spans.extend(std::iter::repeat_n([0, 0], count));
         self.ids.extend(batch.ids);
         self.extras.extend(batch.extras);
         self.extras.resize(self.ids.len(), Span::MISSING);
@@ -217,7 +214,6 @@ fn take(data: &[u8], row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColum
             piece.ids.push(id);
             piece.extras.push(extra);
             piece.rows.push(row.line);
-            piece.row_spans.push([base + row.start as u64, base + row.end as u64]);
         }
         Err(reason) => {
             piece.texts.truncate(piece.rows.len() * columns.fields.len());

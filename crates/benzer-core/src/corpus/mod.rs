@@ -93,7 +93,6 @@ pub struct Corpus {
     extras: Vec<Span>,
     sources: Vec<u32>,
     rows: Vec<u64>,
-    row_spans: Vec<[u64; 2]>,
     names: Vec<String>,
 }
 
@@ -111,7 +110,6 @@ impl Corpus {
             extras: Vec::new(),
             sources: Vec::new(),
             rows: Vec::new(),
-            row_spans: Vec::new(),
             names: Vec::new(),
         }
     }
@@ -139,11 +137,6 @@ impl Corpus {
     /// The row of each document in its source, from 1.
     pub fn rows(&self) -> &[u64] {
         &self.rows
-    }
-
-    /// Start and end of each document's line in its JSONL data; both 0 for documents that came another way.
-    pub fn row_spans(&self) -> &[[u64; 2]] {
-        &self.row_spans
     }
 
     /// The id at a position: as given, or made from the source's name and the row.
