@@ -21,8 +21,13 @@ def reader(recipe: Recipe) -> _native.TextReader:
 
 
 def signatures(
-    algorithm: str, sets: Sequence[Sequence[int] | set[int]], k: int, seed: int, threads: int = 1
+    algorithm: str,
+    sets: Sequence[Sequence[int] | set[int]],
+    k: int,
+    seed: int,
+    threads: int = 1,
+    family: str = "mixed",
 ) -> NDArray[np.uint32]:
     """The signatures of some sets (uint32, n x k)."""
     offsets, hashes = csr(sets)
-    return _native.signatures(algorithm, offsets, hashes, k, seed, threads)
+    return _native.signatures(algorithm, family, offsets, hashes, k, seed, threads)

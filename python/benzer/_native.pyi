@@ -1,5 +1,6 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from os import PathLike
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,9 @@ class TextReader:
         punctuation: str,
         whitespace: str,
         stop_words: Sequence[str],
+        shingle_hash: str = "benzer",
+        hash_bytes: int = 8,
+        frequencies: bool = False,
     ) -> None: ...
     def tokens(self, text: str | bytes) -> list[str]: ...
     def shingles(self, text: str | bytes) -> list[str]: ...
@@ -33,8 +37,25 @@ class TextReader:
         self, texts: Iterable[str | bytes], threads: int = 1
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]: ...
 
+def string_hash(name: str, value: str | bytes, seed: int) -> int: ...
+def string_hashes(name: str, values: Iterable[str | bytes], seed: int) -> NDArray[np.uint64]: ...
+def murmur3_digest(value: str | bytes, seed: int) -> bytes: ...
+def hash_parameters(
+    family: str, range: int | None, count: int, seed: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]: ...
+def hash_values(
+    family: str,
+    elements: NDArray[np.uint64],
+    count: int,
+    *,
+    range: int | None,
+    seed: int,
+    numbers: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None,
+    threads: int,
+) -> NDArray[np.uint64]: ...
 def signatures(
     algorithm: str,
+    family: str,
     offsets: NDArray[np.int64],
     hashes: NDArray[np.uint64],
     num_hashes: int,
@@ -45,6 +66,7 @@ def text_signatures(
     reader: TextReader,
     texts: Iterable[str | bytes],
     algorithm: str,
+    family: str,
     num_hashes: int,
     seed: int,
     threads: int,
@@ -78,7 +100,7 @@ def leaders(
 def components(count: int, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
 
 class Corpus:
-    def __init__(self, readers: Sequence[TextReader | None]) -> None: ...
+    def __init__(self, readers: Sequence[TextReader | Literal["hashes"] | None]) -> None: ...
     def __len__(self) -> int: ...
     def name_source(self, source: int, name: str) -> None: ...
     def add(
@@ -86,7 +108,7 @@ class Corpus:
         source: int,
         rows: Sequence[int],
         ids: Iterable[str | int | None],
-        fields: Sequence[Iterable[str | bytes | Collection[str | int] | None]],
+        fields: Sequence[Iterable[object]],
         extras: Sequence[bytes | None] | None = None,
     ) -> None: ...
     def add_jsonl(
@@ -114,6 +136,7 @@ class Corpus:
     def sketch(
         self,
         algorithm: str,
+        family: str,
         num_hashes: int,
         seed: int,
         bands: int,
@@ -124,3 +147,6 @@ class Corpus:
     def similarity(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], weights: Sequence[float], threads: int
     ) -> NDArray[np.float64]: ...
+    def field_similarities(
+        self, left: NDArray[np.uint32], right: NDArray[np.uint32], threads: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -14,9 +12,13 @@ from numpy.typing import NDArray
 
 from benzer._native import estimate, merge_signatures, signatures, text_signatures
 from benzer.errors import InputError, SettingsError
+from benzer.hashing import INTEGER_FAMILIES
+from benzer.hashing.base import MOST_SEED, as_elements, check_whole
 
 ALGORITHMS = ("fast", "kmins", "bottomk")
 MAX_HASHES = 65_535
+FAMILIES = INTEGER_FAMILIES.names
+EMPTY = 2**32 - 1
 
 Signatures = NDArray[np.uint32]
 
@@ -29,13 +31,16 @@ class MinHash:
       is thrown at a random slot, round after round, until no slot is empty. Nearly always the best choice:
       it takes one pass over the set, is unbiased at every size, and more exact than "kmins" on small sets.
     - "kmins": the minima of `num_hashes` random permutations (Broder 1997), the classical sketch. It takes
-      time in proportion to elements times `num_hashes`; choose it to compare with the literature.
+      time in proportion to elements times `num_hashes`; choose it to compare with the literature. `family`
+      names the hash functions (see `benzer.hashing.INTEGER_FAMILIES`): "mixed" is as good as random ones,
+      the others are those of the literature with their weaknesses. Of values of more than 32 bits the
+      highest 32 are kept.
     - "bottomk": the least `num_hashes` values of one permutation (Broder 1997; Cohen and Kaplan 2007). The
       best for estimates alone: exact while the union has no more than `num_hashes` elements, and hardly
       less on sets a little larger. It has no bands, so it finds no candidates.
 
-    A signature depends on the set, the algorithm, `num_hashes` and `seed` alone: not on order, repeats,
-    threads or machine. Only the empty set has the value 2^32 - 1 in every slot.
+    A signature depends on the set, the algorithm, `num_hashes`, `seed` and `family` alone: not on order,
+    repeats, threads or machine. Only the empty set has the value 2^32 - 1 in every slot.
 
     >>> minhash = MinHash(num_hashes=256)
     >>> a = minhash.signature(np.arange(0, 300, dtype=np.uint64))
@@ -47,14 +52,24 @@ class MinHash:
     algorithm: str = "fast"
     num_hashes: int = 128
     seed: int = 0
+    family: str = "mixed"
 
     def __post_init__(self) -> None:
         """Refuse settings that no sketch can be made with."""
         if self.algorithm not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)
             raise SettingsError(f'there is no minhash algorithm "{self.algorithm}": choose one of {known}')
-        _check_whole("num_hashes", self.num_hashes, 1, MAX_HASHES, "128")
-        _check_whole("seed", self.seed, 0, 2**64 - 1, "0")
+        check_whole("num_hashes", self.num_hashes, 1, MAX_HASHES, "128")
+        check_whole("seed", self.seed, 0, MOST_SEED, "0")
+        if self.family not in FAMILIES:
+            raise SettingsError(
+                f'there is no hash family "{self.family}": choose one of {", ".join(FAMILIES)}'
+            )
+        if self.family != "mixed" and self.algorithm != "kmins":
+            raise SettingsError(
+                f'minhash "{self.algorithm}" has hash functions of its own, got family "{self.family}": '
+                'choose "kmins", or leave the family out'
+            )
 
     def signature(self, shingle_hashes: NDArray[np.uint64] | Sequence[int]) -> Signatures:
         """The signature (uint32, `num_hashes`) of one set; repeated hashes count once.
@@ -62,7 +77,7 @@ class MinHash:
         >>> MinHash(num_hashes=4).signature([]).tolist() == [2**32 - 1] * 4
         True
         """
-        hashes = _as_hashes(shingle_hashes)
+        hashes = as_elements(shingle_hashes, "shingle hashes")
         return self.signatures(np.array([0, len(hashes)], dtype=np.int64), hashes).reshape(-1)
 
     def signatures(
@@ -76,7 +91,8 @@ class MinHash:
         (2, 128)
         """
         starts = np.ascontiguousarray(offsets, dtype=np.int64)
-        return signatures(self.algorithm, starts, _as_hashes(hashes), self.num_hashes, self.seed, threads)
+        members = as_elements(hashes, "shingle hashes")
+        return signatures(self.algorithm, self.family, starts, members, self.num_hashes, self.seed, threads)
 
     def of(self, field: Any, contents: Sequence[Any], threads: int = 0) -> Signatures:
         """The signatures (uint32, n × `num_hashes`) of n contents of a field such as `Text()` or `ValueSet()`.
@@ -89,7 +105,8 @@ class MinHash:
         """
         if field.reader is not None:
             texts = ["" if content is None else content for content in contents]
-            return text_signatures(field.reader, texts, self.algorithm, self.num_hashes, self.seed, threads)
+            how = (self.algorithm, self.family, self.num_hashes, self.seed, threads)
+            return text_signatures(field.reader, texts, *how)
         offsets, hashes = field.sets(contents, threads)
         return self.signatures(offsets, hashes, threads)
 
@@ -106,17 +123,31 @@ class MinHash:
         merged = merge_signatures(self.algorithm, self._rows(a), self._rows(b))
         return merged.reshape(a.shape)
 
-    def estimate(self, a: Signatures, b: Signatures) -> NDArray[np.float64]:
+    def estimate(self, a: Signatures, b: Signatures, estimator: str = "unbiased") -> NDArray[np.float64]:
         """The estimated Jaccard similarities, row by row: n values; a 0-d array for one signature each.
 
-        Two empty sets have similarity 1, an empty set and another 0.
+        Two empty sets have similarity 1, an empty set and another 0. `estimator` is one of `ESTIMATORS`:
+
+        - "unbiased": right on average at every size. The share of equal values; for "bottomk", of the
+          `num_hashes` least values of the union the share that is in both signatures.
+        - "overlap": the values that both signatures hold, over `num_hashes`, for "bottomk" (Karamatlı 2012).
+          It does not estimate the Jaccard similarity J: it reads about |A ∩ B| / max(|A|, |B|), which for
+          sets of one size is 2 J / (1 + J), 0.67 for 0.5, and for a set inside a larger one is J itself. Sets
+          of fewer than `num_hashes` elements read lower still, even equal ones.
+        - "set_jaccard": the Jaccard similarity of the two lists of values taken as sets (Grattan 2014). With m
+          of k values equal that is m / (2 k - m): about J / (2 - J), 0.33 for 0.5.
 
         >>> minhash = MinHash()
         >>> float(minhash.estimate(minhash.signature([1, 2]), minhash.signature([1, 2])))
         1.0
         """
-        estimates = estimate(self.algorithm, self._rows(a), self._rows(b))
-        return estimates.reshape(a.shape[:-1])
+        if estimator not in ESTIMATORS:
+            known = ", ".join(ESTIMATORS)
+            raise SettingsError(f'there is no estimator "{estimator}": choose one of {known}')
+        left, right = self._rows(a), self._rows(b)
+        if left.shape != right.shape:
+            raise SettingsError(f"signatures must have one shape, got {left.shape} and {right.shape}")
+        return ESTIMATORS[estimator](self, left, right).reshape(a.shape[:-1])
 
     def standard_error(self, similarity: float, union_size: int | None = None) -> float:
         """The standard deviation of an estimate, for sets of this Jaccard similarity J.
@@ -151,23 +182,39 @@ class MinHash:
         return np.ascontiguousarray(np.atleast_2d(signatures))
 
 
-def _check_whole(name: str, value: int, least: int, most: int, cure: str) -> None:
-    if not (_is_whole(value) and least <= value <= most):
-        raise SettingsError(f"{name} must be a whole number from {least} to {most}, got {value}: try {cure}")
+def _unbiased(minhash: MinHash, a: Signatures, b: Signatures) -> NDArray[np.float64]:
+    return estimate(minhash.algorithm, a, b)
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+def _overlap(minhash: MinHash, a: Signatures, b: Signatures) -> NDArray[np.float64]:
+    if minhash.algorithm != "bottomk":
+        raise SettingsError(
+            f'the estimator "overlap" is one of minhash "bottomk", got "{minhash.algorithm}": use "unbiased"'
+        )
+    together = _distinct(np.concatenate((a, b), axis=1))
+    return _share(_distinct(a) + _distinct(b) - together, np.where(together, minhash.num_hashes, 0))
 
 
-def _as_hashes(values: NDArray[np.uint64] | Sequence[int]) -> NDArray[np.uint64]:
-    """A uint64 array of one dimension. Arrays of other types are refused: a cast would make other hashes."""
-    if isinstance(values, np.ndarray):
-        if values.dtype != np.uint64 or values.ndim != 1:
-            got = f"{values.dtype} in {values.ndim} dimensions"
-            raise InputError(f"shingle hashes must be a uint64 array of one dimension, got {got}")
-        return np.ascontiguousarray(values)
-    try:
-        return np.fromiter(map(index, values), dtype=np.uint64, count=len(values))
-    except (OverflowError, TypeError, ValueError) as error:
-        raise InputError(f"shingle hashes must be whole numbers from 0 to 2^64 - 1: {error}") from error
+def _set_jaccard(_: MinHash, a: Signatures, b: Signatures) -> NDArray[np.float64]:
+    together = _distinct(np.concatenate((a, b), axis=1))
+    return _share(_distinct(a) + _distinct(b) - together, together)
+
+
+def _distinct(rows: Signatures) -> NDArray[np.int64]:
+    """How many different values stand in each row; the value of no element is none."""
+    ordered = np.sort(rows, axis=1)
+    changes = np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
+    counts: NDArray[np.int64] = changes + (ordered[:, -1] != EMPTY)
+    return counts
+
+
+def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Part of the whole; 1 where there is nothing at all."""
+    return np.where(whole > 0, part / np.maximum(whole, 1), 1.0)
+
+
+ESTIMATORS: dict[str, Callable[[MinHash, Signatures, Signatures], NDArray[np.float64]]] = {
+    "unbiased": _unbiased,
+    "overlap": _overlap,
+    "set_jaccard": _set_jaccard,
+}

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from benzer import MinHash, Text
 from benzer.errors import SettingsError
+from benzer.hashing import INTEGER_FAMILIES
 
 ALGORITHMS = ("fast", "kmins", "bottomk")
+MAKERS = [*ALGORITHMS, *(f"kmins {family}" for family in INTEGER_FAMILIES.names if family != "mixed")]
 SIZES = (0, 1, 2, 17, 64, 300, 5000)
 EMPTY = 2**32 - 1
 
 
-@pytest.fixture(params=ALGORITHMS)
+@pytest.fixture(params=MAKERS)
 def minhash(request: pytest.FixtureRequest) -> MinHash:
-    return MinHash(request.param, num_hashes=64, seed=5)
+    """A sketch by the name of its algorithm and, where it takes another, of its family of hash functions."""
+    algorithm, _, family = request.param.partition(" ")
+    return MinHash(algorithm, num_hashes=64, seed=5, family=family or "mixed")
 
 
 def hashes(count: int, seed: int = 0) -> np.ndarray:
@@ -62,7 +68,7 @@ def test_equal_sets_are_estimated_as_equal_and_the_empty_set_like_itself_only(mi
 
 
 def test_seeds_make_independent_signatures(minhash: MinHash) -> None:
-    other = MinHash(minhash.algorithm, num_hashes=64, seed=6)
+    other = replace(minhash, seed=6)
     assert minhash.estimate(minhash.signature(hashes(500)), other.signature(hashes(500))) < 0.1
 
 

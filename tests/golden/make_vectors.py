@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.reference import bands, hashing, minhash, text
+from tests.reference.strings import STRING_HASHES
 from tests.reference.text import Recipe
 
 PATH = Path(__file__).with_name("vectors.json")
@@ -37,6 +38,16 @@ RECIPES = {
     "all characters": Recipe("char", 9, normalize="none", case="keep", punctuation="keep", whitespace="keep"),
     "punctuation": Recipe("word", 4, normalize="nfc", punctuation="keep", stop_words=("The", "and")),
 }
+# What came later is pinned apart: the elements only, as sketches know nothing of where they come from.
+LATER = {
+    "bag": Recipe("word", 1, stop_words=("jumps",), frequencies=True),
+    "bag of four bytes": Recipe("char", 2, hash_bytes=4, frequencies=True),
+    "four bytes": Recipe(hash_bytes=4),
+    "djb2a": Recipe("char", 3, shingle_hash="djb2a"),
+    "murmur3_32": Recipe("word", 2, shingle_hash="murmur3_32"),
+    "murmur3_128": Recipe("word", 3, shingle_hash="murmur3_128", hash_bytes=4, frequencies=True),
+}
+LATER_OPTIONS = ("shingle_hash", "hash_bytes", "frequencies")
 VALUES: dict[str, list[str | int]] = {
     "mixed": ["red", "grün", "", 7, "7", -7, 2**63, -(2**63)],
     "many": list(range(100)),
@@ -57,13 +68,28 @@ def sketches(hashes: list[int]) -> dict[str, Any]:
     }
 
 
+def settings(recipe: Recipe) -> dict[str, Any]:
+    """The options of a recipe; those that came later where they are not as they have always been."""
+    options = asdict(recipe) | {"stop_words": list(recipe.stop_words)}
+    plain = asdict(Recipe())
+    return {
+        name: value for name, value in options.items() if name not in LATER_OPTIONS or value != plain[name]
+    }
+
+
+def element_vector(name: str, recipe: Recipe) -> dict[str, Any]:
+    """The elements of one text by one recipe."""
+    elements = hashing.shingle_hashes(TEXTS[name], recipe, STRING_HASHES)
+    return {"text": TEXTS[name], "recipe": settings(recipe), "elements": [f"{one:x}" for one in elements]}
+
+
 def text_vector(name: str, recipe_name: str) -> dict[str, Any]:
     """All that is pinned of one text by one recipe."""
     recipe = RECIPES[recipe_name]
     hashes = hashing.shingle_hashes(TEXTS[name], recipe)
     return {
         "text": TEXTS[name],
-        "recipe": asdict(recipe) | {"stop_words": list(recipe.stop_words)},
+        "recipe": settings(recipe),
         "tokens": text.word_tokens(TEXTS[name], recipe) if recipe.unit == "word" else None,
         "shingle_hashes": [f"{value:016x}" for value in hashes],
         "sketches": sketches(hashes),
@@ -86,6 +112,11 @@ def make_vectors() -> dict[str, Any]:
         "bands": BANDS,
         "rows": ROWS,
         "texts": {f"{name} / {recipe}": text_vector(name, recipe) for name in TEXTS for recipe in RECIPES},
+        "elements": {
+            f"{name} / {later}": element_vector(name, recipe)
+            for name in ("empty", "plain", "folding")
+            for later, recipe in LATER.items()
+        },
         "value_sets": {name: value_vector(values) for name, values in VALUES.items()},
     }
 

@@ -24,7 +24,7 @@ def assert_sketched_as_pinned(hashes: list[int], pinned: dict[str, Any]) -> None
     offsets = np.array([0, len(members)], dtype=np.int64)
     for algorithm, seed in SKETCHES:
         vector = pinned[f"{algorithm} {seed}"]
-        signatures = _native.signatures(algorithm, offsets, members, VECTORS["num_hashes"], seed, 1)
+        signatures = _native.signatures(algorithm, "mixed", offsets, members, VECTORS["num_hashes"], seed, 1)
         assert signatures.tolist() == [vector["signature"]], (algorithm, seed)
         for field, keys in enumerate(vector["band_keys"]):
             got = _native.band_keys(signatures, VECTORS["bands"], VECTORS["rows"], field)
@@ -35,15 +35,27 @@ def test_the_reference_still_makes_the_pinned_vectors() -> None:
     assert json.loads(json.dumps(make_vectors.make_vectors())) == VECTORS
 
 
+def recipe_of(vector: dict[str, Any]) -> Recipe:
+    """The recipe that a vector was made by."""
+    return Recipe(**vector["recipe"] | {"stop_words": tuple(vector["recipe"]["stop_words"])})
+
+
 @pytest.mark.parametrize("name", VECTORS["texts"])
 def test_texts_are_read_and_sketched_as_pinned(name: str, isa: str) -> None:
     vector = VECTORS["texts"][name]
-    recipe = Recipe(**vector["recipe"] | {"stop_words": tuple(vector["recipe"]["stop_words"])})
+    recipe = recipe_of(vector)
     if vector["tokens"] is not None:
         assert reader(recipe).tokens(vector["text"]) == vector["tokens"]
     hashes = reader(recipe).shingle_hashes(vector["text"]).tolist()
     assert [f"{value:016x}" for value in hashes] == vector["shingle_hashes"]
     assert_sketched_as_pinned(hashes, vector["sketches"])
+
+
+@pytest.mark.parametrize("name", VECTORS["elements"])
+def test_elements_of_other_kinds_are_as_pinned(name: str, isa: str) -> None:
+    vector = VECTORS["elements"][name]
+    elements = reader(recipe_of(vector)).shingle_hashes(vector["text"]).tolist()
+    assert [f"{one:x}" for one in elements] == vector["elements"]
 
 
 @pytest.mark.parametrize("name", VECTORS["value_sets"])

@@ -36,7 +36,7 @@ def jaccard(common: int, each: int) -> float:
 
 def sketch(algorithm: str, sets: Csr, num_hashes: int, seed: int) -> NDArray[np.uint32]:
     """Signatures on all cores."""
-    return _native.signatures(algorithm, *sets, num_hashes, seed, 0)
+    return _native.signatures(algorithm, "mixed", *sets, num_hashes, seed, 0)
 
 
 def estimates(algorithm: str, common: int, each: int, pairs: int, seed: int) -> NDArray[np.float64]:

@@ -61,7 +61,7 @@ def test_order_and_repeats_of_the_hashes_change_nothing(algorithm: str) -> None:
     random.Random(1).shuffle(row)
     plain = signatures(algorithm, [members], 64, 0)
     for isa in each_isa():
-        assert _native.signatures(algorithm, *csr_of_rows([row]), 64, 0, 1).tolist() == plain.tolist(), isa
+        assert _native.signatures(algorithm, "mixed", *csr_of_rows([row]), 64, 0, 1).tolist() == plain.tolist(), isa
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -80,7 +80,7 @@ def test_text_signatures_are_those_of_the_sets(algorithm: str, recipe: Recipe, b
     sets = [hashing.shingle_hashes(text, recipe) for text in batch]
     expected = [minhash.signature(algorithm, members, 16, 5) for members in sets]
     for isa in each_isa():
-        got = _native.text_signatures(reader(recipe), batch, algorithm, 16, 5, 2)
+        got = _native.text_signatures(reader(recipe), batch, algorithm, "mixed", 16, 5, 2)
         assert got.tolist() == expected, isa
 
 
@@ -142,4 +142,4 @@ def test_a_boolean_is_not_a_value(value: bool) -> None:
 
 def test_csr_of_nothing() -> None:
     offsets, hashes = csr([])
-    assert _native.signatures("fast", offsets, hashes, 8, 0, 1).shape == (0, 8)
+    assert _native.signatures("fast", "mixed", offsets, hashes, 8, 0, 1).shape == (0, 8)

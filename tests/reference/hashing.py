@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from .text import Recipe, runs, shingles, word_tokens
 
@@ -64,15 +65,39 @@ def char_shingle_hash(shingle: str) -> int:
     return finish((little_endian(data) * K1 + len(data) * K3) & MASK64)
 
 
-def shingle_hashes(text: str | bytes, recipe: Recipe) -> list[int]:
-    """The hashes of the shingles, in order and with repeats.
+def default_hashes(text: str | bytes, recipe: Recipe) -> list[int]:
+    """The hashes of the shingles by the default rule, in order and with repeats."""
+    if recipe.unit == "char":
+        return [char_shingle_hash(shingle) for shingle in shingles(text, recipe)]
+    return [word_shingle_hash(run) for run in runs(word_tokens(text, recipe), recipe.shingle_size)]
+
+
+def shingle_hashes(
+    text: str | bytes, recipe: Recipe, named: Mapping[str, Callable[[str], int]] = MappingProxyType({})
+) -> list[int]:
+    """The elements that the shingles become, in order; `named` has the hashes other than "benzer".
 
     >>> len(shingle_hashes("to be or not to be", Recipe(shingle_size=2)))
     5
     """
-    if recipe.unit == "char":
-        return [char_shingle_hash(shingle) for shingle in shingles(text, recipe)]
-    return [word_shingle_hash(run) for run in runs(word_tokens(text, recipe), recipe.shingle_size)]
+    if recipe.shingle_hash == "benzer":
+        hashes = default_hashes(text, recipe)
+    else:
+        hashes = [named[recipe.shingle_hash](shingle) for shingle in shingles(text, recipe)]
+    mask = MASK64 if recipe.hash_bytes == 8 else MASK32
+    hashes = [value & mask for value in hashes]
+    if not recipe.frequencies:
+        return hashes
+    return [occurrence(value, hashes[:at].count(value)) & mask for at, value in enumerate(hashes)]
+
+
+def occurrence(value: int, before: int) -> int:
+    """The element of a hash that occurred so often before: the first time itself.
+
+    >>> occurrence(5, 0), occurrence(5, 1) == occurrence(5, 2)
+    (5, False)
+    """
+    return finish((value + before * K1) & MASK64) if before else value
 
 
 def value_hash(value: str | int) -> int:

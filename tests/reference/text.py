@@ -41,6 +41,9 @@ class Recipe:
     punctuation: str = "drop"
     whitespace: str = "fold"
     stop_words: tuple[str, ...] = ()
+    shingle_hash: str = "benzer"
+    hash_bytes: int = 8
+    frequencies: bool = False
 
 
 def replace_surrogates(text: str) -> str:

@@ -16,17 +16,36 @@ const MOST_SOURCES: u32 = 1 << 24;
 /// Documents sketched between two looks at signals and progress.
 const STEP: usize = 16_384;
 
+/// How the content of a field comes over from Python.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Texts, read by a reader.
+    Text,
+    /// Collections of values, which are hashed here.
+    Values,
+    /// Sets that are hashed already: arrays of hashes, ascending, without repeats.
+    Hashes,
+}
+
+/// What reads a field: a text reader, nothing (values), or the word "hashes".
+#[derive(FromPyObject)]
+enum FieldReader<'py> {
+    Text(PyRef<'py, TextReader>),
+    Named(String),
+}
+
 /// Documents by position, in memory or in mapped files.
 #[pyclass(module = "benzer._native")]
 pub struct Corpus {
     inner: core::Corpus,
-    texts: Vec<bool>,
+    kinds: Vec<Kind>,
 }
 
 /// Rows read (blank lines are none), and the malformed rows with their reasons.
 type Report = (u64, Vec<(u64, String)>);
 type SketchArrays<'py> =
     (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<u32>>);
+type FieldTable<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<bool>>);
 
 fn report(found: JsonlReport, most: usize) -> Report {
     let rows = found.documents + found.faults.len() as u64;
@@ -37,13 +56,23 @@ fn report(found: JsonlReport, most: usize) -> Report {
 #[pymethods]
 impl Corpus {
     #[new]
-    fn new(readers: Vec<Option<PyRef<'_, TextReader>>>) -> Self {
-        let texts = readers.iter().map(Option::is_some).collect();
-        let kinds = readers.iter().map(|reader| match reader {
-            Some(reader) => FieldKind::Text(reader.make()),
-            None => FieldKind::Values,
-        });
-        Corpus { inner: core::Corpus::new(kinds.collect()), texts }
+    fn new(py: Python<'_>, readers: Vec<Option<FieldReader<'_>>>) -> PyResult<Self> {
+        let mut fields = Vec::new();
+        let mut kinds = Vec::new();
+        for reader in &readers {
+            let (field, kind) = match reader {
+                Some(FieldReader::Text(reader)) => (FieldKind::Text(reader.make()), Kind::Text),
+                None => (FieldKind::Values, Kind::Values),
+                Some(FieldReader::Named(name)) if name == "hashes" => (FieldKind::Values, Kind::Hashes),
+                Some(FieldReader::Named(name)) => {
+                    let message = format!("a field is read by a TextReader, None or \"hashes\", got {name:?}");
+                    return Err(error(py, "SettingsError", message));
+                }
+            };
+            fields.push(field);
+            kinds.push(kind);
+        }
+        Ok(Corpus { inner: core::Corpus::new(fields), kinds })
     }
 
     fn __len__(&self) -> usize {
@@ -65,8 +94,8 @@ impl Corpus {
         &mut self, py: Python<'_>, source: u32, rows: Vec<u64>, ids: &Bound<'_, PyAny>, fields: Vec<Bound<'_, PyAny>>,
         extras: Option<Vec<Option<Vec<u8>>>>,
     ) -> PyResult<()> {
-        if fields.len() != self.texts.len() {
-            let message = format!("the corpus has {} fields, got {}", self.texts.len(), fields.len());
+        if fields.len() != self.kinds.len() {
+            let message = format!("the corpus has {} fields, got {}", self.kinds.len(), fields.len());
             return Err(error(py, "SettingsError", message));
         }
         let mut batch = self.inner.batch();
@@ -76,11 +105,11 @@ impl Corpus {
             counts[0] += 1;
         }
         let mut values = Vec::new();
-        for (field, (content, &is_text)) in fields.iter().zip(&self.texts).enumerate() {
-            if is_text {
+        for (field, (content, &kind)) in fields.iter().zip(&self.kinds).enumerate() {
+            if kind == Kind::Text {
                 counts.push(add_texts(&mut batch, field, content)?);
             } else {
-                values.push(collect_values(content)?);
+                values.push(collect_sets(content, kind)?);
                 counts.push(values.last().map_or(0, Vec::len));
             }
         }
@@ -103,7 +132,7 @@ impl Corpus {
         columns: Vec<String>, id_column: Option<String>, id_required: bool, extra_column: Option<String>,
         first_row: u64, stop_on_error: bool, threads: usize,
     ) -> PyResult<Report> {
-        if columns.len() != self.texts.len() || self.texts.contains(&false) {
+        if columns.len() != self.kinds.len() || self.kinds.iter().any(|&kind| kind != Kind::Text) {
             return Err(error(py, "SettingsError", "JSONL is read natively for text fields only".to_owned()));
         }
         let names =
@@ -153,7 +182,7 @@ impl Corpus {
 
     /// The text of a field of a document.
     fn text(&self, py: Python<'_>, position: usize, field: usize) -> PyResult<Option<String>> {
-        if position >= self.inner.len() || field >= self.texts.len() {
+        if position >= self.inner.len() || field >= self.kinds.len() {
             let message = format!("no field {field} of document {position}: there are {}", self.inner.len());
             return Err(error(py, "SettingsError", message));
         }
@@ -171,14 +200,14 @@ impl Corpus {
     }
 
     /// Band keys, content hashes, shingles and units of all documents.
-    #[pyo3(signature = (algorithm, num_hashes, seed, bands, rows, threads, progress = None))]
+    #[pyo3(signature = (algorithm, family, num_hashes, seed, bands, rows, threads, progress = None))]
     #[allow(clippy::too_many_arguments)]
     fn sketch<'py>(
-        &self, py: Python<'py>, algorithm: &str, num_hashes: usize, seed: u64, bands: usize, rows: usize,
+        &self, py: Python<'py>, algorithm: &str, family: &str, num_hashes: usize, seed: u64, bands: usize, rows: usize,
         threads: usize, progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<SketchArrays<'py>> {
         check_bands(py, bands, rows, num_hashes)?;
-        let plan = SketchPlan { sketcher: sketcher(py, algorithm, num_hashes, seed)?, bands, rows };
+        let plan = SketchPlan { sketcher: sketcher(py, algorithm, family, num_hashes, seed)?, bands, rows };
         let count = self.inner.len();
         let mut all = Sketches::default();
         all.keys.reserve_exact(count * self.inner.fields() * bands);
@@ -219,6 +248,24 @@ impl Corpus {
         let similarity = in_pool(py, threads, || self.inner.similarity(left, right, &Weights(&weights)))?;
         Ok(PyArray1::from_vec(py, similarity))
     }
+
+    /// The Jaccard similarity of each field of pairs of documents (NaN where one lacks the field or both have it
+    /// empty), and whether there is nothing to compare in any field.
+    fn field_similarities<'py>(
+        &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, threads: usize,
+    ) -> PyResult<FieldTable<'py>> {
+        let (left, right) = (left.as_slice()?, right.as_slice()?);
+        check_positions(py, self.inner.len(), &[left, right])?;
+        let table = in_pool(py, threads, || self.inner.field_similarities(left, right))?;
+        let mut fields = Vec::with_capacity(table.len() * self.inner.fields());
+        let mut nothing = Vec::with_capacity(table.len());
+        for pair in table {
+            fields.extend(pair.fields);
+            nothing.push(pair.nothing);
+        }
+        let table = PyArray1::from_vec(py, fields).reshape([left.len(), self.inner.fields()])?;
+        Ok((table, PyArray1::from_vec(py, nothing)))
+    }
 }
 
 fn add_texts(batch: &mut Batch, field: usize, content: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -236,11 +283,32 @@ fn add_texts(batch: &mut Batch, field: usize, content: &Bound<'_, PyAny>) -> PyR
     Ok(count)
 }
 
-fn collect_values(content: &Bound<'_, PyAny>) -> PyResult<Vec<Option<Vec<u64>>>> {
+fn collect_sets(content: &Bound<'_, PyAny>, kind: Kind) -> PyResult<Vec<Option<Vec<u64>>>> {
     let mut sets = Vec::new();
     for item in content.try_iter()? {
         let item = item?;
-        sets.push(if item.is_none() { None } else { Some(convert::value_set(&item)?) });
+        sets.push(if item.is_none() {
+            None
+        } else if kind == Kind::Hashes {
+            Some(hash_set(&item)?)
+        } else {
+            Some(convert::value_set(&item)?)
+        });
     }
     Ok(sets)
+}
+
+/// A set that comes as its hashes (uint64, ascending, without repeats).
+fn hash_set(item: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    let wrong = |_| {
+        let message = "a set of hashes must be a uint64 array of one dimension".to_owned();
+        error(item.py(), "InputError", message)
+    };
+    let array = item.extract::<PyReadonlyArray1<'_, u64>>().map_err(wrong)?;
+    let hashes = array.as_slice()?.to_vec();
+    if !hashes.is_sorted_by(|a, b| a < b) {
+        let message = "a set of hashes must be ascending, without repeats: sort it first".to_owned();
+        return Err(error(item.py(), "InputError", message));
+    }
+    Ok(hashes)
 }

@@ -2,6 +2,7 @@
 
 mod convert;
 mod corpus;
+mod hashing;
 mod joins;
 mod sketching;
 mod text;
@@ -13,6 +14,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::corpus::Corpus;
+    #[pymodule_export]
+    use super::hashing::{hash_parameters, hash_values, murmur3_digest, string_hash, string_hashes};
     #[pymodule_export]
     use super::joins::{candidate_pairs, components, jaccard, leaders, representatives};
     #[pymodule_export]

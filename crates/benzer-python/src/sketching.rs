@@ -1,6 +1,7 @@
 //! Signatures and band keys.
 
 use crate::convert::{error, in_pool};
+use crate::hashing::family_by_name;
 use crate::joins::sets;
 use crate::text::{TextReader, collect_texts};
 use benzer_core::bands;
@@ -15,9 +16,10 @@ use rayon::prelude::*;
 const CHUNK: usize = 256;
 
 /// A sketcher from settings.
-pub fn sketcher(py: Python<'_>, algorithm: &str, num_hashes: usize, seed: u64) -> PyResult<Sketcher> {
-    let algorithm = by_name(py, algorithm)?;
-    Sketcher::new(algorithm, num_hashes, seed).map_err(|message| error(py, "SettingsError", message))
+pub fn sketcher(py: Python<'_>, algorithm: &str, family: &str, num_hashes: usize, seed: u64) -> PyResult<Sketcher> {
+    let (algorithm, family) = (by_name(py, algorithm)?, family_by_name(py, family)?);
+    let made = Sketcher::with_family(algorithm, family, num_hashes, seed);
+    made.map_err(|message| error(py, "SettingsError", message))
 }
 
 fn by_name(py: Python<'_>, name: &str) -> PyResult<Algorithm> {
@@ -76,11 +78,12 @@ impl Task for SketchTexts<'_> {
 
 /// The signatures of sets of shingle hashes.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 pub fn signatures<'py>(
-    py: Python<'py>, algorithm: &str, offsets: PyReadonlyArray1<'py, i64>, hashes: PyReadonlyArray1<'py, u64>,
-    num_hashes: usize, seed: u64, threads: usize,
+    py: Python<'py>, algorithm: &str, family: &str, offsets: PyReadonlyArray1<'py, i64>,
+    hashes: PyReadonlyArray1<'py, u64>, num_hashes: usize, seed: u64, threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
-    let sketcher = sketcher(py, algorithm, num_hashes, seed)?;
+    let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
     let sets = sets(py, &offsets, &hashes)?;
     let mut out = vec![0; (sets.offsets.len() - 1) * num_hashes];
     let chunk = |(i, out)| levels::run(SketchSets { sketcher: &sketcher, sets: &sets, first: i * CHUNK, out });
@@ -95,11 +98,12 @@ pub fn signatures<'py>(
 
 /// The signatures of texts.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 pub fn text_signatures<'py>(
-    py: Python<'py>, reader: &TextReader, texts: &Bound<'py, PyAny>, algorithm: &str, num_hashes: usize, seed: u64,
-    threads: usize,
+    py: Python<'py>, reader: &TextReader, texts: &Bound<'py, PyAny>, algorithm: &str, family: &str, num_hashes: usize,
+    seed: u64, threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
-    let sketcher = sketcher(py, algorithm, num_hashes, seed)?;
+    let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
     let (texts, reader) = (collect_texts(texts)?, reader.shared());
     let mut out = vec![0; texts.len() * num_hashes];
     let sketch = |(texts, out): (&[String], &mut [u32])| {

@@ -1,6 +1,7 @@
 //! Reading texts and value sets.
 
 use crate::convert::{self, error};
+use benzer_core::hash::strings::StringHash;
 use benzer_core::isa::{self as levels, Isa, Level, Task};
 use benzer_core::jaccard::{Sets, sort_distinct};
 use benzer_core::text::{Case, Form, Reader, Recipe, Scratch, Tokenizer, UNICODE_VERSION, Unit};
@@ -53,7 +54,7 @@ pub struct TextReader {
 impl TextReader {
     /// A reader of the core's own, for a corpus.
     pub fn make(&self) -> Reader {
-        Reader::new(self.recipe.clone(), &self.stop_words)
+        Reader::new(self.recipe, &self.stop_words)
     }
 
     /// The reader to share.
@@ -73,15 +74,22 @@ fn choice<T: Copy>(py: Python<'_>, what: &str, name: &str, choices: &[(&str, T)]
 #[pymethods]
 impl TextReader {
     #[new]
-    #[pyo3(signature = (*, unit, shingle_size, tokenizer, normalize, case, punctuation, whitespace, stop_words))]
+    #[pyo3(signature = (
+        *, unit, shingle_size, tokenizer, normalize, case, punctuation, whitespace, stop_words,
+        shingle_hash = "benzer", hash_bytes = 8, frequencies = false
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>, unit: &str, shingle_size: usize, tokenizer: &str, normalize: &str, case: &str,
-        punctuation: &str, whitespace: &str, stop_words: &Bound<'_, PyAny>,
+        punctuation: &str, whitespace: &str, stop_words: &Bound<'_, PyAny>, shingle_hash: &str, hash_bytes: usize,
+        frequencies: bool,
     ) -> PyResult<Self> {
         let stop_words = collect_texts(stop_words)?;
         if !(1..=64).contains(&shingle_size) {
             return Err(error(py, "SettingsError", format!("shingle_size must be in 1..64, got {shingle_size}")));
+        }
+        if hash_bytes != 4 && hash_bytes != 8 {
+            return Err(error(py, "SettingsError", format!("hash_bytes must be 4 or 8, got {hash_bytes}")));
         }
         let keep = [("keep", true), ("drop", false)];
         let recipe = Recipe {
@@ -102,8 +110,11 @@ impl TextReader {
             case: choice(py, "case", case, &[("fold", Case::Fold), ("lower", Case::Lower), ("keep", Case::Keep)])?,
             keep_punctuation: choice(py, "punctuation", punctuation, &keep)?,
             keep_whitespace: choice(py, "whitespace", whitespace, &[("keep", true), ("fold", false)])?,
+            shingle_hash: choice(py, "shingle_hash", shingle_hash, &StringHash::ALL.map(|hash| (hash.name(), hash)))?,
+            four_bytes: hash_bytes == 4,
+            frequencies,
         };
-        let reader = Arc::new(Reader::new(recipe.clone(), &stop_words));
+        let reader = Arc::new(Reader::new(recipe, &stop_words));
         Ok(TextReader { recipe, stop_words, reader })
     }
 

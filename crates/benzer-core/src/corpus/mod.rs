@@ -15,7 +15,7 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
-pub use compare::Weights;
+pub use compare::{FieldSimilarities, Weights};
 pub use sketch::{SketchPlan, Sketches};
 
 /// Bytes that documents lie in.

@@ -34,6 +34,28 @@ pub fn mix32(x: u32) -> u32 {
     x ^ x >> 16
 }
 
+/// A bijection of 64 bits that a key chooses: every hash passes one before it is sketched, so that another seed makes
+/// an independent sketch.
+#[derive(Clone, Copy, Debug)]
+pub struct Mixer {
+    key: u64,
+}
+
+impl Mixer {
+    /// The mixer of a key.
+    pub fn new(key: u64) -> Self {
+        Mixer { key }
+    }
+
+    /// Mixes one hash.
+    #[inline(always)]
+    pub fn mix(self, hash: u64) -> u64 {
+        let z = hash ^ self.key;
+        let z = (z ^ z >> 32).wrapping_mul(K4);
+        z ^ z >> 29
+    }
+}
+
 /// The SplitMix64 generator (Steele, Lea, Flood 2014): turns one seed into all the random numbers a sketch needs.
 #[derive(Clone, Debug)]
 pub struct SplitMix64 {

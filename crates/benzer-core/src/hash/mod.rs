@@ -1,4 +1,7 @@
-//! How do bytes become 64-bit numbers? Constants and mixers are in [`mix`], tokens and shingles in [`shingle`].
+//! How do bytes become numbers? Constants and mixers are in [`mix`], tokens and shingles in [`shingle`], string hashes
+//! of the literature in [`strings`], families of hash functions for minima in [`families`].
 
+pub mod families;
 pub mod mix;
 pub mod shingle;
+pub mod strings;

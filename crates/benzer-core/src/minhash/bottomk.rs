@@ -6,7 +6,8 @@
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
 use super::fast::LARGEST;
-use super::{Content, EMPTY, LANES, Mixer, Scratch, make_room, whole_blocks};
+use super::{Content, EMPTY, LANES, Scratch, make_room, whole_blocks};
+use crate::hash::mix::Mixer;
 use crate::isa::{Isa, Level};
 
 /// Hashes filtered with one bound.

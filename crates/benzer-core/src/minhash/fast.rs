@@ -9,8 +9,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
-use super::{BLOCK, Content, EMPTY, LANES, Mixer, Scratch, make_room, whole_blocks};
-use crate::hash::mix::mix32;
+use super::{BLOCK, Content, EMPTY, LANES, Scratch, make_room, whole_blocks};
+use crate::hash::mix::{Mixer, mix32};
 use crate::isa::{Isa, Level};
 
 /// Rounds that throw every element at one slot.

@@ -3,7 +3,7 @@
 //! | file | algorithm | best for |
 //! |---|---|---|
 //! | `fast` | Fast Similarity Sketching (Dahlgaard, Langhede, Houen, Thorup; arXiv 1704.04370) | everything: the default |
-//! | `kmins` | one minimum per random permutation (Broder 1997), permutations by multiply and shift | the reference |
+//! | `kmins` | one minimum per random function (Broder 1997), of any family of [`crate::hash::families`] | the reference |
 //! | `bottomk` | the least values of one permutation (Broder 1997) | estimates; it has no bands |
 //!
 //! [`merge`] and [`estimate`] compare signatures. All algorithms are order-free, do not mind repeated hashes, and merge
@@ -23,7 +23,8 @@ mod tests;
 
 pub use compare::{estimate, merge};
 
-use crate::hash::mix::{K4, SplitMix64};
+use crate::hash::families::{Family, Functions};
+use crate::hash::mix::{Mixer, SplitMix64};
 use crate::isa::{self, Isa, Level};
 
 /// The value of a slot that nothing has filled; only the signature of the empty set is made of it
@@ -82,21 +83,6 @@ impl Content {
     }
 }
 
-/// The seeded bijection that every hash passes before it is sketched.
-#[derive(Clone, Copy, Debug)]
-struct Mixer {
-    key: u64,
-}
-
-impl Mixer {
-    #[inline(always)]
-    fn mix(self, hash: u64) -> u64 {
-        let z = hash ^ self.key;
-        let z = (z ^ z >> 32).wrapping_mul(K4);
-        z ^ z >> 29
-    }
-}
-
 /// Makes signatures: an algorithm with its length and its random constants. Immutable, so threads may share it.
 ///
 /// ```
@@ -113,20 +99,31 @@ pub struct Sketcher {
     algorithm: Algorithm,
     num_hashes: usize,
     mixer: Mixer,
-    permutations: Vec<kmins::Permutation>,
+    functions: Functions,
 }
 
 impl Sketcher {
-    /// A sketcher; fails where `num_hashes` is not in 1..=65535.
+    /// A sketcher with the default family of hash functions; fails where `num_hashes` is not in 1..=65535.
     pub fn new(algorithm: Algorithm, num_hashes: usize, seed: u64) -> Result<Self, String> {
+        Self::with_family(algorithm, Family::Mixed, num_hashes, seed)
+    }
+
+    /// A sketcher with a family of hash functions; fails where `num_hashes` is not in 1..=65535, and where an algorithm
+    /// other than `KMins` is given another family than `Mixed`.
+    pub fn with_family(algorithm: Algorithm, family: Family, num_hashes: usize, seed: u64) -> Result<Self, String> {
         if !(1..=MAX_HASHES).contains(&num_hashes) {
             return Err(format!("num_hashes must be from 1 to {MAX_HASHES}, got {num_hashes}: try 128"));
         }
-        let mut random = SplitMix64::new(seed);
-        let mixer = Mixer { key: random.next_u64() };
+        if algorithm != Algorithm::KMins && family != Family::Mixed {
+            let (algorithm, family) = (algorithm.name(), family.name());
+            return Err(format!(
+                "minhash {algorithm} has hash functions of its own, got family '{family}': choose kmins, or the family 'mixed'"
+            ));
+        }
+        let mixer = Mixer::new(SplitMix64::new(seed).next_u64());
         let drawn = if algorithm == Algorithm::KMins { num_hashes } else { 0 };
-        let permutations = (0..drawn).map(|_| kmins::Permutation::draw(&mut random)).collect();
-        Ok(Sketcher { algorithm, num_hashes, mixer, permutations })
+        let functions = family.draw(family.default_range(), drawn, seed);
+        Ok(Sketcher { algorithm, num_hashes, mixer, functions })
     }
 
     /// The algorithm.
@@ -163,7 +160,7 @@ impl Sketcher {
         match self.algorithm {
             // SAFETY: the caller vouches for L, here and below.
             Algorithm::Fast => unsafe { fast::sketch::<L>(self.mixer, hashes, scratch, out) },
-            Algorithm::KMins => kmins::sketch(self.mixer, &self.permutations, hashes, scratch, out),
+            Algorithm::KMins => kmins::sketch(self.mixer, &self.functions, hashes, scratch, out),
             // SAFETY: as above.
             Algorithm::BottomK => unsafe { bottomk::sketch::<L>(self.mixer, hashes, scratch, out) },
         }
@@ -197,7 +194,7 @@ const BLOCK: usize = 1024;
 /// Buffers that grow to the largest set met and are used again. Make one per thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Mixed hashes, 64 bits.
+    /// Hashes as the functions of k-mins take them, 64 bits.
     mixed: Vec<u64>,
     /// Mixed hashes, low 32 bits (fast) or high ones (bottomk).
     values: Vec<u32>,

@@ -1,6 +1,7 @@
 //! Do all levels give what the plain rules say?
 
 use super::*;
+use crate::hash::families::{Function, Visitor};
 use crate::hash::mix::mix32;
 use std::collections::BTreeSet;
 
@@ -105,6 +106,42 @@ fn every_level_gives_what_the_rules_say() {
                 assert_eq!(found, expected, "{} on {}, k = {k}, n = {size}", algorithm.name(), isa.name());
             }
         }
+    }
+}
+
+/// The least value by each function, in 32 bits.
+struct Least<'a>(&'a [u64]);
+
+impl Visitor for Least<'_> {
+    type Output = Vec<u32>;
+
+    fn visit<F: Function>(self, functions: &[F]) -> Vec<u32> {
+        let least = |function: &F| self.0.iter().map(|&x| function.high(x)).min().map_or(EMPTY, |v| v.min(EMPTY - 1));
+        functions.iter().map(least).collect()
+    }
+}
+
+#[test]
+fn kmins_takes_the_minima_of_every_family_at_every_level() {
+    for (family, size) in Family::ALL.into_iter().flat_map(|family| [0, 1, 15, 16, 17, 300].map(|size| (family, size)))
+    {
+        let hashes = random_set(size, size as u64);
+        let sketcher = Sketcher::with_family(Algorithm::KMins, family, 20, 3).expect("20 is in range");
+        let elements =
+            if family == Family::Mixed { plain::mixed(&hashes, &mut SplitMix64::new(3)) } else { hashes.clone() };
+        let minima = family.draw(family.default_range(), 20, 3).visit(Least(&elements));
+        for isa in Isa::available() {
+            let found = sketch(&sketcher, isa, &hashes, &mut Scratch::default());
+            assert_eq!(found, (minima.clone(), plain_content(&hashes, 3)), "{} on {}", family.name(), isa.name());
+        }
+    }
+}
+
+#[test]
+fn only_kmins_takes_another_family() {
+    for algorithm in [Algorithm::Fast, Algorithm::BottomK] {
+        let message = Sketcher::with_family(algorithm, Family::Xxh3, 8, 0).expect_err("functions of its own");
+        assert!(message.contains("got family 'xxh3': choose kmins"), "{message}");
     }
 }
 

@@ -6,6 +6,7 @@ use super::runs::Runs;
 use crate::hash::shingle::{
     PADDING, ascii_char_shingles, char_shingle, load_token, short_token_hash, token_hash, word_shingles,
 };
+use crate::hash::strings::StringHash;
 use crate::isa::Level;
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -29,8 +30,12 @@ pub struct Scratch {
     several: Vec<(u32, usize)>,
     extra: Vec<u64>,
     spliced: Vec<u64>,
-    normal: String,
-    spare: String,
+    pub(super) normal: String,
+    pub(super) spare: String,
+    /// Where the units of a text stand that is read as strings.
+    pub(super) spans: Vec<[usize; 2]>,
+    /// Hashes and their places, to count occurrences.
+    pub(super) ranked: Vec<(u64, usize)>,
     /// Shingle hashes in order, with repeats.
     pub shingles: Vec<u64>,
     /// Tokens or characters in the text.
@@ -74,12 +79,17 @@ impl Reader {
         &self.recipe
     }
 
+    /// Whether a token is a stop word.
+    pub(super) fn stops(&self, token: &str) -> bool {
+        !self.stop_words.is_empty() && self.stop_words.contains(&token_hash(token.as_bytes()))
+    }
+
     /// The tokens of a text, by the definition.
     pub fn tokens(&self, text: &str) -> Vec<String> {
         let (mut normal, mut tokens) = (String::new(), Vec::new());
         self.recipe.normalize(text, &mut normal);
         self.recipe.tokens(&normal, |token| {
-            if !self.stop_words.contains(&token_hash(token.as_bytes())) {
+            if !self.stops(token) {
                 tokens.push(token.to_owned());
             }
         });
@@ -88,23 +98,9 @@ impl Reader {
 
     /// The shingles of a text as strings, in order, with repeats; the tokens of a shingle joined by a space.
     pub fn shingles(&self, text: &str) -> Vec<String> {
-        let size = self.recipe.shingle_size;
-        match self.recipe.unit {
-            Unit::Word => {
-                let tokens = self.tokens(text);
-                let size = size.min(tokens.len()).max(1);
-                tokens.windows(size).map(|run| run.join(" ")).collect()
-            }
-            Unit::Char => {
-                let (mut normal, mut spare) = (String::new(), String::new());
-                self.recipe.normalize(text, &mut normal);
-                self.recipe.squeeze(&mut normal, &mut spare);
-                let ends = char_ends(&normal);
-                let count = ends.len() - 1;
-                let size = size.min(count).max(1);
-                (0..(count + 1).saturating_sub(size)).map(|i| normal[ends[i]..ends[i + size]].to_owned()).collect()
-            }
-        }
+        let mut shingles = Vec::new();
+        self.each_shingle(text, &mut Scratch::default(), |shingle| shingles.push(shingle.to_owned()));
+        shingles
     }
 
     /// Reads `text`: afterwards its shingle hashes stand in `scratch`.
@@ -112,6 +108,9 @@ impl Reader {
     pub fn read<L: Level>(&self, text: &str, scratch: &mut Scratch) {
         scratch.shingles.clear();
         match self.recipe.unit {
+            _ if self.recipe.shingle_hash != StringHash::Benzer => {
+                self.read_named(self.recipe.shingle_hash, text, scratch);
+            }
             Unit::Word => {
                 self.token_hashes::<L>(text, scratch);
                 if !self.stop_words.is_empty() {
@@ -121,6 +120,9 @@ impl Reader {
                 word_shingles(&scratch.tokens, self.recipe.shingle_size, &mut scratch.shingles);
             }
             Unit::Char => self.char_shingles(text, scratch),
+        }
+        if self.recipe.derives() {
+            self.derive(scratch);
         }
     }
 
@@ -347,6 +349,9 @@ mod tests {
             case: Case::Fold,
             keep_punctuation: false,
             keep_whitespace: false,
+            shingle_hash: StringHash::Benzer,
+            four_bytes: false,
+            frequencies: false,
         }
     }
 

@@ -1,0 +1,236 @@
+"""How long should a shingle be? As short as keeps documents apart that have nothing to do with each other."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer._native import jaccard
+from benzer.errors import InputError, SettingsError
+from benzer.fields import Text
+
+LETTERS = 20
+MARGIN = 100
+SIZES = {"char": range(2, 13), "word": range(1, 9)}
+UNITS = {"char": "characters", "word": "words"}
+
+
+def possible_shingles(alphabet: int, size: int) -> int:
+    """How many different shingles of `size` units an alphabet allows: alphabet^size.
+
+    >>> possible_shingles(27, 4), possible_shingles(20, 9)
+    (531441, 512000000000)
+    """
+    if alphabet < 1 or size < 0:
+        raise SettingsError(
+            f"an alphabet has 1 unit or more and a size is 0 or more, got {alphabet} and {size}"
+        )
+    count: int = alphabet**size
+    return count
+
+
+def rule_of_thumb(length: float, alphabet: float = LETTERS) -> int:
+    """The least size at which the alphabet allows 100 times as many shingles as a text of that length holds.
+
+    A shingle picked at random then stands in a text picked at random with a chance of at most 1 %: the rule of
+    Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", chapter 3, who count an alphabet as 20 letters,
+    because the rare ones hardly occur, and so come to 5 for e-mails and 9 for research articles. It takes
+    letters in a row for independent, which they are not: on real text the measured background
+    (`advise_shingle_size`) asks for 1 to 3 more of long documents.
+
+    >>> rule_of_thumb(3_000), rule_of_thumb(50_000)
+    (5, 6)
+    """
+    if not length > 0 or not alphabet > 1:
+        raise SettingsError(
+            f"the rule needs a length above 0 and an alphabet above 1, got {length} and {alphabet}"
+        )
+    return max(1, math.ceil(math.log(MARGIN * length) / math.log(alphabet) - 1e-9))
+
+
+@dataclass(frozen=True)
+class ShingleSize:
+    """One size that was tried.
+
+    size: units in a shingle.
+    possible: how many shingles the effective alphabet allows, alphabet^size.
+    background: the median Jaccard similarity of documents drawn at random, which is no likeness but chance.
+    high: the similarity that 5 % of those pairs exceed: common phrases, headers, licences, near-duplicates.
+    """
+
+    size: int
+    possible: float
+    background: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ShingleAdvice:
+    """The advised size, and what it rests on; `print` shows it as a table.
+
+    size: the least size tried whose background is at most `limit`; the largest where none is.
+    unit: "char" or "word".
+    limit: the background that was asked for.
+    typical_length: the median units of a document.
+    alphabet: the effective size of the alphabet, exp(entropy): so many characters (or words), all equally
+        frequent, would be as hard to guess. The rule of thumb puts 20 for it.
+    rule_size: what the rule of thumb says, for characters with 20 letters, for words with `alphabet`.
+    documents, pairs: how many were compared.
+    sizes: each size tried.
+    """
+
+    size: int
+    unit: Literal["char", "word"]
+    limit: float
+    typical_length: float
+    alphabet: float
+    rule_size: int
+    documents: int
+    pairs: int
+    sizes: tuple[ShingleSize, ...]
+
+    @property
+    def chosen(self) -> ShingleSize:
+        """The figures of the advised size."""
+        return next(one for one in self.sizes if one.size == self.size)
+
+    def __str__(self) -> str:
+        units, chosen = UNITS[self.unit], self.chosen
+        reached = "at most" if chosen.background <= self.limit else "and no size tried brings it down to"
+        drawn = f"{self.pairs} random pairs of {self.documents} documents"
+        variety = f"as varied as {self.alphabet:.1f} equally frequent ones"
+        alphabet = LETTERS if self.unit == "char" else round(self.alphabet)
+        wanted = f"{MARGIN} x {self.typical_length:g}"
+        lines = (
+            f"Advice: shingles of {self.size} {units}.",
+            f"The median similarity of {drawn} is then {chosen.background:.3f}, {reached} {self.limit:g}.",
+            f"A typical document has {self.typical_length:g} {units}, {variety}.",
+            f"Rule of thumb: {self.rule_size}, the least k with {alphabet}^k >= {wanted}.",
+            "",
+            f"{'size':>4}  {'possible shingles':>17}  {'median similarity':>17}  {'5 % of pairs above':>18}",
+        )
+        return "\n".join([*lines, *map(self._line, self.sizes)])
+
+    def _line(self, one: ShingleSize) -> str:
+        mark = "  <-" if one.size == self.size else ""
+        return f"{one.size:>4}  {one.possible:>17.3g}  {one.background:>17.3f}  {one.high:>18.3f}{mark}"
+
+
+def advise_shingle_size(
+    texts: Iterable[str | bytes],
+    unit: Literal["char", "word"] = "char",
+    *,
+    field: Text | None = None,
+    limit: float = 0.05,
+    sizes: Sequence[int] | None = None,
+    sample: int = 200,
+    pairs: int = 1000,
+    seed: int = 0,
+) -> ShingleAdvice:
+    """Advise a shingle size by what some texts of a collection have in common by chance.
+
+    Short shingles are in every document, so that strangers look alike; long ones break at every edit, so that
+    near-duplicates look strange. The least size that keeps strangers apart bears the most edits.
+
+    texts: the documents, or some of them, in one pass. Texts without a shingle are left out.
+    unit: "char" or "word"; or `field`, whose way of reading is kept but for the size.
+    limit: the median similarity of strangers to stay within; 0.05 is far below any useful threshold.
+    sizes: the sizes to try; None means 2 to 12 characters or 1 to 8 words.
+    sample, pairs: documents drawn from the texts, and pairs of them to compare.
+    seed: of both draws; equal input and seed give equal advice.
+
+    Cost: each size reads the sampled documents once and compares the pairs: 0.4 s for 200 short articles.
+
+    >>> texts = [f"the {a} {b} of the {b}" for a in ("red", "blue", "old") for b in ("house", "ship", "tree")]
+    >>> advice = advise_shingle_size(texts, limit=0.3)
+    >>> advice.size, advice.rule_size
+    (4, 3)
+    """
+    recipe = Text(unit=unit) if field is None else field
+    if isinstance(texts, (str, bytes)):
+        raise InputError("advice needs the texts of several documents, got one text: put them in a list")
+    if not 0 < limit <= 1:
+        raise SettingsError(f"limit must be in (0, 1], got {limit}")
+    if sample < 2 or pairs < 1:
+        raise SettingsError(f"sample must be 2 or more and pairs 1 or more, got {sample} and {pairs}")
+    units = replace(recipe, shingle_size=1)
+    drawn = [text for text in _draw(texts, sample, seed) if units.shingles(text)]
+    if len(drawn) < 2:
+        raise InputError(f"advice needs 2 documents or more that are not empty, got {len(drawn)}")
+    lengths, alphabet = _alphabet(units, drawn)
+    left, right = _random_pairs(len(drawn), pairs, seed)
+    tried = sorted(set(SIZES[recipe.unit] if sizes is None else sizes))
+    rows = tuple(_tried(replace(recipe, shingle_size=size), drawn, left, right, alphabet) for size in tried)
+    if not rows:
+        raise SettingsError("sizes must hold at least one size to try, got none")
+    length = float(np.median(lengths))
+    return ShingleAdvice(
+        size=next((row.size for row in rows if row.background <= limit), rows[-1].size),
+        unit=recipe.unit,
+        limit=limit,
+        typical_length=length,
+        alphabet=alphabet,
+        rule_size=rule_of_thumb(length, LETTERS if recipe.unit == "char" else max(alphabet, 2)),
+        documents=len(drawn),
+        pairs=len(left),
+        sizes=rows,
+    )
+
+
+def _draw(texts: Iterable[str | bytes], count: int, seed: int) -> list[str | bytes]:
+    """A sample without replacement, each text equally likely, in one pass (reservoir sampling)."""
+    chance = random.Random(seed)
+    drawn: list[str | bytes] = []
+    for seen, text in enumerate(texts):
+        if seen < count:
+            drawn.append(text)
+        else:
+            place = int(chance.random() * (seen + 1))
+            if place < count:
+                drawn[place] = text
+    return drawn
+
+
+def _alphabet(units: Text, texts: Sequence[str | bytes]) -> tuple[list[int], float]:
+    """The length of each text in units, and the effective number of units, exp(entropy)."""
+    counts: Counter[str] = Counter()
+    lengths = []
+    for text in texts:
+        read = units.shingles(text)
+        lengths.append(len(read))
+        counts.update(read)
+    total = sum(lengths)
+    entropy = -sum(count / total * math.log(count / total) for count in counts.values())
+    return lengths, math.exp(entropy)
+
+
+def _random_pairs(count: int, most: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Pairs of different positions below `count`: all, or so many drawn at random."""
+    if count * (count - 1) // 2 <= most:
+        left, right = np.triu_indices(count, 1)
+    else:
+        random_numbers = np.random.default_rng(seed)
+        left = random_numbers.integers(0, count, most)
+        right = (left + random_numbers.integers(1, count, most)) % count
+    return left.astype(np.uint32), right.astype(np.uint32)
+
+
+def _tried(
+    field: Text,
+    texts: Sequence[str | bytes],
+    left: NDArray[np.uint32],
+    right: NDArray[np.uint32],
+    alphabet: float,
+) -> ShingleSize:
+    offsets, hashes = field.sets(texts)
+    similarity = jaccard(offsets, hashes, left, right, 1)
+    background, high = np.quantile(similarity, [0.5, 0.95])
+    size = int(field.shingle_size or 0)
+    return ShingleSize(size, alphabet**size, float(background), float(high))

@@ -1,0 +1,32 @@
+"""Which words does a language have that say nothing? The lists of the package stop-words, by name or code."""
+
+from __future__ import annotations
+
+from benzer.errors import SettingsError
+from benzer.registry import require
+
+
+def language_words(language: str) -> list[str]:
+    """The stop words of a language, by its English name or its code of two letters (ISO 639-1).
+
+    They come from the package stop-words (the extra `stopwords`), whose lists may change between its versions:
+    settings therefore keep the words, not the name of the language. Another name is a `SettingsError` that
+    lists all there are.
+
+    >>> words = language_words("en")
+    >>> "the" in words, words == language_words("English"), "und" in language_words("german")
+    (True, True, True)
+    """
+    lists = require("stop_words", extra="stopwords", purpose="stop words by language")
+    codes: dict[str, str] = lists.LANGUAGE_MAPPING
+    name = codes.get(language.lower(), language.lower())
+    if name not in lists.AVAILABLE_LANGUAGES:
+        known = ", ".join(
+            f"{word} ({code})" for code, word in sorted(codes.items(), key=lambda pair: pair[1])
+        )
+        raise SettingsError(
+            f'there are no stop words of the language "{language}": choose one of {known}; '
+            "or give a list of words"
+        )
+    words: list[str] = lists.get_stop_words(name)
+    return words

@@ -1,0 +1,111 @@
+"""Which number stands for a string, and which functions permute such numbers?
+
+`STRING_HASHES` turn text into numbers, `INTEGER_FAMILIES` are families of functions on numbers, of which
+`MinHash("kmins", family=...)` takes the minima. The defaults are right for nearly everyone; the others are the
+functions of the literature, to repeat its results and to see where they go wrong. `VECTOR_HASHES` are what the
+literature hashes the values of a band with; Benzer's own is in `Bands.keys`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from benzer.registry import Registry
+
+if TYPE_CHECKING:
+    from benzer.hashing.affine import KNUTH, Linear, Mixed, Modular, Multiplicative, MultiplyShift, Universal
+    from benzer.hashing.base import MERSENNE_61, HashFamily, Parameters, signed
+    from benzer.hashing.seeded import SeededMurmur3x32, SeededMurmur3x128, SeededXxh3, Tabulation
+    from benzer.hashing.strings import Djb2a, Murmur3x32, Murmur3x128, StringHash, TokenHash, Xxh3
+    from benzer.hashing.vectors import HashVec, JoinedDjb2a, VectorHash
+    from benzer.hashing.vocabulary import Vocabulary
+
+STRING_HASHES = Registry(
+    "string hash",
+    {
+        "benzer": "benzer.hashing.strings:TokenHash",
+        "djb2a": "benzer.hashing.strings:Djb2a",
+        "murmur3_32": "benzer.hashing.strings:Murmur3x32",
+        "murmur3_128": "benzer.hashing.strings:Murmur3x128",
+        "xxh3": "benzer.hashing.strings:Xxh3",
+    },
+)
+
+INTEGER_FAMILIES = Registry(
+    "hash family",
+    {
+        "mixed": "benzer.hashing.affine:Mixed",
+        "modular": "benzer.hashing.affine:Modular",
+        "multiplicative": "benzer.hashing.affine:Multiplicative",
+        "multiply_shift": "benzer.hashing.affine:MultiplyShift",
+        "murmur3_32": "benzer.hashing.seeded:SeededMurmur3x32",
+        "murmur3_128": "benzer.hashing.seeded:SeededMurmur3x128",
+        "xxh3": "benzer.hashing.seeded:SeededXxh3",
+        "tabulation": "benzer.hashing.seeded:Tabulation",
+        "linear": "benzer.hashing.affine:Linear",
+        "universal": "benzer.hashing.affine:Universal",
+    },
+)
+
+VECTOR_HASHES = Registry(
+    "vector hash",
+    {
+        "hash_vec": "benzer.hashing.vectors:HashVec",
+        "joined_djb2a": "benzer.hashing.vectors:JoinedDjb2a",
+    },
+)
+
+__all__ = [
+    "INTEGER_FAMILIES",
+    "KNUTH",
+    "MERSENNE_61",
+    "STRING_HASHES",
+    "VECTOR_HASHES",
+    "Djb2a",
+    "HashFamily",
+    "HashVec",
+    "JoinedDjb2a",
+    "Linear",
+    "Mixed",
+    "Modular",
+    "Multiplicative",
+    "MultiplyShift",
+    "Murmur3x32",
+    "Murmur3x128",
+    "Parameters",
+    "SeededMurmur3x32",
+    "SeededMurmur3x128",
+    "SeededXxh3",
+    "StringHash",
+    "Tabulation",
+    "TokenHash",
+    "Universal",
+    "VectorHash",
+    "Vocabulary",
+    "Xxh3",
+    "signed",
+]
+
+# A name is imported when it is first used: a signature needs the names of the families alone, and making all
+# these classes would cost every command 20 ms.
+_FILES = {
+    "affine": ("KNUTH", "Linear", "Mixed", "Modular", "Multiplicative", "MultiplyShift", "Universal"),
+    "base": ("MERSENNE_61", "HashFamily", "Parameters", "signed"),
+    "seeded": ("SeededMurmur3x32", "SeededMurmur3x128", "SeededXxh3", "Tabulation"),
+    "strings": ("Djb2a", "Murmur3x32", "Murmur3x128", "StringHash", "TokenHash", "Xxh3"),
+    "vectors": ("HashVec", "JoinedDjb2a", "VectorHash"),
+    "vocabulary": ("Vocabulary",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for file, names in _FILES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"benzer.hashing.{file}"), name)
+            return value
+    raise AttributeError(f"module 'benzer.hashing' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
