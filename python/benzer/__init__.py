@@ -13,24 +13,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benzer._native import __version__
+    from benzer.advice import advise_shingle_size
     from benzer.bands import Bands
     from benzer.clusters import Keep
     from benzer.comparison import Comparison, compare
     from benzer.document import Document
     from benzer.errors import BenzerError
-    from benzer.fields import Schema, Text, ValueSet
-    from benzer.index import Index, IndexSettings, Match
+    from benzer.fields import Image, Schema, Text, ValueSet
+    from benzer.hashing import Vocabulary
+    from benzer.index import Candidate, Index, IndexSettings, Match
+    from benzer.matrices import characteristic_matrix, signature_matrix, signature_steps
     from benzer.minhash import MinHash
     from benzer.pipeline import find_duplicates
     from benzer.results import Duplicates
-    from benzer.verify import containment, jaccard
+    from benzer.verify import bag_jaccard, containment, jaccard, jaccard_sorted
 
 __all__ = [
     "Bands",
     "BenzerError",
+    "Candidate",
     "Comparison",
     "Document",
     "Duplicates",
+    "Image",
     "Index",
     "IndexSettings",
     "Keep",
@@ -39,20 +44,29 @@ __all__ = [
     "Schema",
     "Text",
     "ValueSet",
+    "Vocabulary",
     "__version__",
+    "advise_shingle_size",
+    "bag_jaccard",
+    "characteristic_matrix",
     "compare",
     "containment",
     "find_duplicates",
     "jaccard",
+    "jaccard_sorted",
+    "signature_matrix",
+    "signature_steps",
 ]
 
 # A name is imported when it is first used: `benzer --help` then starts without NumPy, in half the time.
 _ROOMS = {
     "Bands": "bands",
     "BenzerError": "errors",
+    "Candidate": "index",
     "Comparison": "comparison",
     "Document": "document",
     "Duplicates": "results",
+    "Image": "fields",
     "Index": "index",
     "IndexSettings": "index",
     "Keep": "clusters",
@@ -61,11 +75,18 @@ _ROOMS = {
     "Schema": "fields",
     "Text": "fields",
     "ValueSet": "fields",
+    "Vocabulary": "hashing",
     "__version__": "_native",
+    "advise_shingle_size": "advice",
+    "bag_jaccard": "verify",
+    "characteristic_matrix": "matrices",
     "compare": "comparison",
     "containment": "verify",
     "find_duplicates": "pipeline",
     "jaccard": "verify",
+    "jaccard_sorted": "verify",
+    "signature_matrix": "matrices",
+    "signature_steps": "matrices",
 }
 
 

@@ -6,18 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benzer.corpus import content_of, describe_documents
 from benzer.document import Document, FieldValue
 from benzer.fields import Schema
-from benzer.fields.base import Field
+from benzer.fields.base import Field, has_own_similarity
 from benzer.minhash import MinHash
-from benzer.sketcher import check_fields, content_of
+from benzer.sketcher import check_fields
 
 
 @dataclass(frozen=True)
 class FieldComparison:
     """One field of two documents.
 
-    similarity: the exact Jaccard similarity of their sets; 1.0 where both are empty.
+    similarity: the exact Jaccard similarity of their sets, or what the field takes for it; 1.0 where both are
+        empty.
     estimate: what their signatures say, off by about sqrt(J (1 - J) / num_hashes).
     containment_a, containment_b: the share of a's (b's) shingles that the other has.
     shingles_a, shingles_b: distinct shingles.
@@ -65,11 +67,12 @@ def compare(
     """
     schema, minhash = schema or Schema(), minhash or MinHash()
     left, right = as_document(a, "a", schema), as_document(b, "b", schema)
+    left, right = describe_documents(schema, [left, right], threads=1)
     compared = {}
     for name, field in schema.fields.items():
-        contents = content_of(left, name), content_of(right, name)
-        if None not in contents:
-            compared[name] = compare_field(field, *contents, minhash)
+        one, other = content_of(left, name), content_of(right, name)
+        if one is not None and other is not None:
+            compared[name] = compare_field(field, one, other, minhash)
     counted = [name for name, one in compared.items() if one.shingles_a or one.shingles_b]
     if not counted:
         alike = float(is_empty(left, schema) and is_empty(right, schema))
@@ -113,8 +116,11 @@ def compare_field(field: Field, a: FieldValue, b: FieldValue, minhash: MinHash) 
     common = len(np.intersect1d(left, right, assume_unique=True))
     union = len(left) + len(right) - common
     signatures = minhash.signatures(offsets, hashes, threads=1)
+    similarity = common / union if union else 1.0
+    if has_own_similarity(field) and union:
+        similarity = float(field.compare(field.encode(a), [field.encode(b)])[0])
     return FieldComparison(
-        similarity=common / union if union else 1.0,
+        similarity=similarity,
         estimate=float(minhash.estimate(signatures[0], signatures[1])),
         containment_a=common / len(left) if len(left) else 1.0,
         containment_b=common / len(right) if len(right) else 1.0,

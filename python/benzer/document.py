@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-FieldValue = str | bytes | Collection[str | int] | None
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What is kept of a content in its place: all that its field needs to compare it, as bytes.
+
+    An index keeps the description of a picture, not the picture.
+
+    >>> Description(b"what was seen").data
+    b'what was seen'
+    """
+
+    data: bytes
+
+
+FieldValue: TypeAlias = (
+    "str | bytes | os.PathLike[str] | NDArray[Any] | Collection[str | int] | Description | None"
+)
+"""The content of a field: a text, a set of values, a picture (path, file content or array), or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +46,7 @@ class Document:
     id: str | int
     fields: Mapping[str, FieldValue]
 
-    def __init__(self, id: str | int, fields: Mapping[str, FieldValue] | str | bytes) -> None:
+    def __init__(self, id: str | int, fields: Mapping[str, Any] | str | bytes) -> None:
         content = {"text": fields} if isinstance(fields, (str, bytes)) else dict(fields)
         object.__setattr__(self, "id", id)
         object.__setattr__(self, "fields", content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, Literal
@@ -34,7 +35,7 @@ def find_duplicates(
     text: str | Mapping[str, str] | None = None,
     id: str | None = None,
     keep: str | Keep = "first",
-    minhash: str = "fast",
+    minhash: str | MinHash = "fast",
     num_hashes: int | None = None,
     bands: Bands | None = None,
     seed: int = 0,
@@ -55,7 +56,7 @@ def find_duplicates(
     text: the column of the text field, or a mapping of fields to columns; by default the fields' own names.
     id: the column of ids; by default "id" where there is one, else ids are made as "name:row".
     keep: which document of a cluster stays, see `benzer.clusters.Keep`.
-    minhash, num_hashes, seed: the signature, see `benzer.minhash.MinHash`.
+    minhash, num_hashes, seed: the signature, see `benzer.minhash.MinHash`; or a `MinHash` that says all three.
     bucket_limit: buckets of more documents are joined through a few of them, and counted.
     on_error: "stop" at the first malformed row, or "skip" and list them in the result.
     threads: 0 means all cores. The result does not depend on it.
@@ -76,8 +77,7 @@ def find_duplicates(
     schema = schema if schema is not None else Schema()
     check_work(schema, threads, bucket_limit)
     keep = Keep.parse(keep)
-    bands = check_promise(threshold, recall, num_hashes, bands)
-    sketcher = Sketcher(schema, MinHash(minhash, num_hashes or bands.num_values, seed), bands)
+    sketcher = plan(schema, threshold, recall, minhash, num_hashes, seed, bands)
     stage = Stages(progress)
 
     corpus, reading = read(source, sketcher, text, id, keep.column, on_error, format, encoding, threads)
@@ -101,7 +101,9 @@ def find_duplicates(
     decision = decide(rank, stands_for, pairs, threshold, compare)
     stage.end("clusters")
     return Duplicates(
-        settings=Settings(threshold, recall, schema, sketcher.minhash, bands, keep, bucket_limit, on_error),
+        settings=Settings(
+            threshold, recall, schema, sketcher.minhash, sketcher.bands, keep, bucket_limit, on_error
+        ),
         reading=reading,
         corpus=corpus,
         empty=sketches.empty,
@@ -116,13 +118,31 @@ def find_duplicates(
     )
 
 
-def check_promise(threshold: float, recall: float, num_hashes: int | None, bands: Bands | None) -> Bands:
-    """The bands that keep the promise, or those given; errors where threshold or recall make no sense."""
+def plan(
+    schema: Schema,
+    threshold: float,
+    recall: float,
+    minhash: str | MinHash,
+    num_hashes: int | None,
+    seed: int,
+    bands: Bands | None,
+) -> Sketcher:
+    """What sketches the documents, by bands that keep the promise (or those given)."""
+    check_promise(threshold, recall)
+    if isinstance(minhash, MinHash):
+        num_hashes = minhash.num_hashes
+    bands = bands or Bands.for_recall(schema.band_threshold(threshold), recall, num_hashes)
+    if not isinstance(minhash, MinHash):
+        minhash = MinHash(minhash, num_hashes or bands.num_values, seed)
+    return Sketcher(schema, minhash, bands)
+
+
+def check_promise(threshold: float, recall: float) -> None:
+    """Refuse a threshold or a recall that makes no sense."""
     if not is_number(threshold) or not 0 < threshold <= 1:
         raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
     if not is_number(recall) or not 0 < recall < 1:
         raise SettingsError(f"recall must be in (0, 1), got {recall}: 0.999 finds all but one in a thousand")
-    return bands or Bands.for_recall(threshold, recall, num_hashes)
 
 
 def is_number(value: object) -> bool:
@@ -154,7 +174,7 @@ def read(
     threads: int,
 ) -> tuple[Any, Reading]:
     """All documents of all sources in one corpus, and what was read."""
-    sources = open_sources(source, format)
+    sources = open_sources(source, format or folder_format(sketcher.schema, source))
     options = ReadOptions(
         fields=columns(sketcher.schema, text),
         kinds={name: field.kind for name, field in sketcher.schema.fields.items()},
@@ -164,12 +184,25 @@ def read(
         encoding=encoding,
         threads=threads,
     )
-    corpus = sketcher.corpus()
+    corpus = sketcher.corpus(threads)
     reports = [one.read_into(corpus, number, options) for number, one in enumerate(sources)]
     pair = corpus.duplicate_id(threads)
     if pair is not None:
         raise duplicate_id(corpus, sources, pair)
     return corpus, Reading(sources, reports, options)
+
+
+def folder_format(schema: Schema, source: Any) -> str | None:
+    """Folders hold images where the schema has nothing but images.
+
+    >>> folder_format(Schema(), "texts")
+    """
+    kinds = {field.kind for field in schema.fields.values()}
+    given = [source] if isinstance(source, (str, os.PathLike)) else source
+    if kinds != {"image"} or not isinstance(given, list):
+        return None
+    folders = [isinstance(one, (str, os.PathLike)) and os.path.isdir(one) for one in given]
+    return "images" if folders and all(folders) else None
 
 
 def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, str]:

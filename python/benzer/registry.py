@@ -38,6 +38,24 @@ class Registry:
         module, _, attribute = self.paths[name].partition(":")
         return getattr(import_module(module), attribute)
 
+    def add(self, name: str, path: str) -> None:
+        """Let a program add a variant of its own, by the path of an importable `package.module:attribute`.
+
+        A name that is taken can be given its own path again, but no other: what an index names by it would
+        change its meaning.
+
+        >>> colours = Registry("colour", {"red": "collections:Counter"})
+        >>> colours.add("blue", "collections:OrderedDict")
+        >>> colours.names
+        ('blue', 'red')
+        >>> colours.add("red", "collections:OrderedDict")
+        Traceback (most recent call last):
+        benzer.errors.SettingsError: the colour "red" is collections:Counter already: take another name
+        """
+        if self.paths.get(name, path) != path:
+            raise SettingsError(f'the {self.noun} "{name}" is {self.paths[name]} already: take another name')
+        object.__setattr__(self, "paths", {**self.paths, name: path})
+
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
     """Import an optional dependency; where it is not installed, say which `pip install` cures it.

@@ -5,16 +5,18 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import Corpus, band_keys, jaccard
+from benzer._native import band_keys, jaccard
 from benzer.bands import Bands
+from benzer.corpus import content_of, corpus_of, weighted_means
 from benzer.document import Document, FieldValue
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema
-from benzer.fields.base import Field
+from benzer.fields.base import Field, has_own_similarity
 from benzer.minhash import MinHash
 
 LENGTH = struct.Struct("<I")
@@ -65,18 +67,19 @@ class Sketcher:
                 f"num_hashes is {self.minhash.num_hashes}: raise it"
             )
 
-    def corpus(self) -> Corpus:
-        """An empty native corpus of these fields."""
-        return Corpus(self.schema.readers())
+    def corpus(self, threads: int = 0) -> Any:
+        """An empty corpus of these fields (see `benzer.corpus`)."""
+        return corpus_of(self.schema, threads)
 
     def sketch(
-        self, corpus: Corpus, threads: int = 0, progress: Callable[[int, int], object] | None = None
+        self, corpus: Any, threads: int = 0, progress: Callable[[int, int], object] | None = None
     ) -> Sketches:
         """Sketch all documents of a corpus; about a millisecond a megabyte of text and thread."""
         minhash, bands = self.minhash, self.bands
         return Sketches(
             *corpus.sketch(
                 minhash.algorithm,
+                minhash.family,
                 minhash.num_hashes,
                 minhash.seed,
                 bands.bands,
@@ -93,14 +96,21 @@ class Sketcher:
         short: NDArray[np.bool_] = nowhere_whole & ~sketches.empty
         return short
 
+    def signatures(self, documents: Sequence[Document], threads: int = 0) -> dict[str, NDArray[np.uint32]]:
+        """The signatures (uint32, n x num_hashes) of each field; that of an empty or missing content is empty."""
+        found = {}
+        for name, field in self.schema.fields.items():
+            offsets, hashes = field.sets([content_of(document, name) for document in documents], threads or 1)
+            found[name] = self.minhash.signatures(offsets, hashes, threads or 1)
+        return found
+
     def keys(self, documents: Sequence[Document], threads: int = 0) -> NDArray[np.uint64]:
         """Band keys (uint64, n x (fields * bands)); no document is kept."""
-        parts = []
-        for number, (name, field) in enumerate(self.schema.fields.items()):
-            offsets, hashes = field.sets([content_of(document, name) for document in documents], threads or 1)
-            signatures = self.minhash.signatures(offsets, hashes, threads or 1)
-            parts.append(band_keys(signatures, self.bands.bands, self.bands.rows, number))
-        return np.concatenate(parts, axis=1)
+        signatures = self.signatures(documents, threads).values()
+        bands, rows = self.bands.bands, self.bands.rows
+        return np.concatenate(
+            [band_keys(one, bands, rows, number) for number, one in enumerate(signatures)], axis=1
+        )
 
     def encode(self, documents: Sequence[Document]) -> list[bytes]:
         """Each document's fields as bytes: for each its length (uint32) and content."""
@@ -142,8 +152,7 @@ class Sketcher:
         parts = [tuple(self._parts(payload)) for payload in payloads]
         count = len(payloads)
         table = np.full((count, 1 + len(self.schema.fields)), np.nan)
-        total, weight = np.zeros(count), np.zeros(count)
-        least, most, nothing = np.ones(count), np.zeros(count), np.ones(count, dtype=bool)
+        counted, nothing = np.full((count, len(self.schema.fields)), np.nan), np.ones(count, dtype=bool)
         for number, (name, field) in enumerate(self.schema.fields.items()):
             content = content_of(document, name)
             others = [part[number] for part in parts]
@@ -152,32 +161,24 @@ class Sketcher:
             held = np.array([content is not None and other is not None for other in others], dtype=bool)
             table[held, 1 + number] = similarity[held]
             counts = held & ~both_empty
-            total[counts] += field.weight * similarity[counts]
-            weight[counts] += field.weight
-            least[counts] = np.minimum(least[counts], similarity[counts])
-            most[counts] = np.maximum(most[counts], similarity[counts])
-        # The mean is kept within its fields' range: rounding must not push 0.8 and 0.8 below 0.8.
-        mean = np.clip(total / np.where(weight > 0, weight, 1), np.minimum(least, most), most)
-        table[:, 0] = np.where(weight > 0, mean, nothing)
+            counted[counts, number] = similarity[counts]
+        table[:, 0] = weighted_means(counted, self.schema.weights, nothing)
         return table
 
 
 def one_against(
     field: Field, content: FieldValue, others: Sequence[bytes | None]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The Jaccard similarity of one content to encoded others, and where both are empty."""
+    """The exact similarity of one content to encoded others, and where both are empty."""
     _, own = field.sets([content])
     offsets, hashes = field.encoded_sets(others)
     offsets = np.concatenate((np.array([0, len(own)], dtype=np.int64), offsets[1:] + len(own)))
+    both_empty = np.full(len(others), not len(own)) & (np.diff(offsets)[1:] == 0)
+    if has_own_similarity(field) and content is not None:
+        return field.compare(field.encode(content), [other or b"" for other in others]), both_empty
     left = np.zeros(len(others), dtype=np.uint32)
     right = np.arange(1, len(others) + 1, dtype=np.uint32)
-    similarity = jaccard(offsets, np.concatenate((own, hashes)), left, right, 1)
-    return similarity, np.full(len(others), not len(own)) & (np.diff(offsets)[1:] == 0)
-
-
-def content_of(document: Document, name: str) -> FieldValue:
-    """The content of a field, None where the document does not hold it."""
-    return document.fields.get(name)
+    return jaccard(offsets, np.concatenate((own, hashes)), left, right, 1), both_empty
 
 
 def check_fields(document: Document, schema: Schema) -> None:
@@ -185,8 +186,11 @@ def check_fields(document: Document, schema: Schema) -> None:
     unknown = [name for name in document.fields if name not in schema.fields]
     if unknown:
         known = ", ".join(schema.fields)
-        raise InputError(f"document {document.id!r} has a field {unknown[0]!r}; the schema has {known}")
+        raise InputError(f"{named(document)} has a field {unknown[0]!r}; the schema has {known}")
     if not any(name in document.fields for name in schema.fields):
-        raise InputError(
-            f"document {document.id!r} has none of the schema's fields: {', '.join(schema.fields)}"
-        )
+        raise InputError(f"{named(document)} has none of the schema's fields: {', '.join(schema.fields)}")
+
+
+def named(document: Document) -> str:
+    """A document in a message; what only asks has no id."""
+    return "the document" if document.id == "" else f"document {document.id!r}"

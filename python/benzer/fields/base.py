@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import TextReader
 from benzer.document import FieldValue
+from benzer.errors import InputError
 
 Sets = tuple[NDArray[np.int64], NDArray[np.uint64]]
+Kind = Literal["text", "values", "image"]
 
 
 class Field(Protocol):
     """A field type: frozen settings, and how content becomes sets.
 
     `kind` says what sources read it as; `weight` counts in the similarity of documents of several fields.
+    Text and value sets are read by the native core; the sets of any other type are made by its own methods.
     """
 
-    kind: ClassVar[Literal["text", "values"]]
+    kind: ClassVar[Kind]
 
     @property
     def weight(self) -> float: ...
@@ -35,11 +38,11 @@ class Field(Protocol):
         ...
 
     def encode(self, content: FieldValue) -> bytes:
-        """The content as bytes, from which `decode` gives an equal one back."""
+        """The content as bytes, from which `decode` gives an equal one back, or one of an equal set."""
         ...
 
     def decode(self, data: bytes) -> FieldValue:
-        """The content that `encode` was given."""
+        """The content that `encode` was given, or a description that stands for it."""
         ...
 
     def encoded_sets(self, contents: Sequence[bytes | None]) -> Sets:
@@ -53,3 +56,53 @@ class Field(Protocol):
     def to_dict(self) -> Mapping[str, Any]:
         """The settings, JSON-able; with the key "type" they make an equal field again."""
         ...
+
+
+class SeenField(Field, Protocol):
+    """A field whose contents are costly to read: each is described once, and the description is compared."""
+
+    @property
+    def own_similarity(self) -> bool:
+        """Whether the exact similarity is that of `compare`, and not the Jaccard similarity of the sets."""
+        ...
+
+    def describe(self, contents: Sequence[FieldValue], threads: int = 1) -> list[bytes | InputError]:
+        """Each content encoded, or why it cannot be read. `threads`: 0 means all cores."""
+        ...
+
+    def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
+        """The exact similarity of one encoded content to others: symmetric, 1.0 for equal sets."""
+        ...
+
+    def band_threshold(self, threshold: float) -> float:
+        """How alike (Jaccard) the sets of two contents are at least, that are alike by `threshold`."""
+        ...
+
+
+def is_seen(field: Field) -> TypeGuard[SeenField]:
+    """Whether a field describes its contents."""
+    return hasattr(field, "describe")
+
+
+def has_own_similarity(field: Field) -> TypeGuard[SeenField]:
+    """Whether a field compares its contents by more than their sets."""
+    return is_seen(field) and field.own_similarity
+
+
+def described(field: Field, contents: Sequence[FieldValue], threads: int = 1) -> list[bytes | InputError]:
+    """Contents of any field encoded, each or why it cannot be read.
+
+    >>> from benzer.fields import ValueSet
+    >>> described(ValueSet(), [["red"], "red"])
+    [b'["red"]', InputError("a value set takes a collection of str or int, got 'red': put it in a list")]
+    """
+    if is_seen(field):
+        return field.describe(contents, threads)
+    return [_encoded(field, content) for content in contents]
+
+
+def _encoded(field: Field, content: FieldValue) -> bytes | InputError:
+    try:
+        return field.encode(content)
+    except InputError as error:
+        return error

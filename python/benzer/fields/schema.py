@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from benzer._native import TextReader
 from benzer.errors import SettingsError
-from benzer.fields.base import Field
+from benzer.fields.base import Field, is_seen
 from benzer.fields.text import Text
+from benzer.fields.values import ValueSet
 from benzer.registry import Registry
 
 FIELD_TYPES = Registry(
-    "field type", {"text": "benzer.fields.text:Text", "values": "benzer.fields.values:ValueSet"}
+    "field type",
+    {
+        "image": "benzer.fields.image:Image",
+        "text": "benzer.fields.text:Text",
+        "values": "benzer.fields.values:ValueSet",
+    },
 )
 
 
@@ -48,9 +54,29 @@ class Schema:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and list(self.fields.items()) == list(other.fields.items())
 
-    def readers(self) -> list[TextReader | None]:
-        """What a native corpus of these fields is made with."""
-        return [field.reader for field in self.fields.values()]
+    def readers(self) -> list[TextReader | Literal["hashes"] | None]:
+        """What a native corpus of these fields is made with; "hashes" for a field that it does not read."""
+        return ["hashes" if name in self.foreign else field.reader for name, field in self.fields.items()]
+
+    @property
+    def foreign(self) -> Mapping[str, Field]:
+        """The fields that the native core does not read: their own methods make their sets."""
+        return {
+            name: field
+            for name, field in self.fields.items()
+            if field.reader is None and not isinstance(field, ValueSet)
+        }
+
+    def band_threshold(self, threshold: float) -> float:
+        """For which Jaccard similarity bands must keep the recall, so that pairs at the threshold are found.
+
+        The threshold itself, unless a field compares by more than its sets.
+
+        >>> Schema().band_threshold(0.8)
+        0.8
+        """
+        asked = [field.band_threshold(threshold) for field in self.fields.values() if is_seen(field)]
+        return min([threshold, *asked])
 
     @property
     def weights(self) -> list[float]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from benzer._native import TextReader, value_sets
-from benzer.document import FieldValue
+from benzer.document import Description, FieldValue
 from benzer.errors import InputError
-from benzer.fields.base import Sets
+from benzer.fields.base import Kind, Sets
 from benzer.fields.text import check_weight
 
 
@@ -29,7 +30,7 @@ class ValueSet:
 
     weight: float = 1.0
 
-    kind: ClassVar[Literal["text", "values"]] = "values"
+    kind: ClassVar[Kind] = "values"
 
     def __post_init__(self) -> None:
         check_weight(self.weight)
@@ -70,7 +71,7 @@ def values(content: FieldValue) -> Collection[str | int]:
     """The values of a content; none for a missing one."""
     if content is None:
         return ()
-    if isinstance(content, (str, bytes)):
+    if isinstance(content, (str, bytes, os.PathLike, Description)):
         raise InputError(f"a value set takes a collection of str or int, got {content!r}: put it in a list")
     if isinstance(content, np.ndarray):
         listed: list[str | int] = content.tolist()

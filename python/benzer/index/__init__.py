@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from benzer.index.collection import Index, Match
+from benzer.index.collection import Candidate, Index, Match
 from benzer.index.settings import HASHING, IndexSettings
 
-__all__ = ["HASHING", "Index", "IndexSettings", "Match"]
+__all__ = ["HASHING", "Candidate", "Index", "IndexSettings", "Match"]

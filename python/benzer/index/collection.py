@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import islice, pairwise
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from benzer.corpus import describe_documents
 from benzer.document import Document
 from benzer.errors import InputError, SettingsError
 from benzer.index.given import Query, as_document, as_query, check_id
@@ -37,6 +38,19 @@ class Match(NamedTuple):
     id: DocumentId
     similarity: float
     fields: Mapping[str, float]
+
+
+class Candidate(NamedTuple):
+    """A document that shares buckets with the one asked for; nothing has been compared.
+
+    `shared_bands` counts the bands, of all fields together, whose key both have.
+
+    >>> Candidate("a", shared_bands=3).id
+    'a'
+    """
+
+    id: DocumentId
+    shared_bands: int
 
 
 class Index:
@@ -99,9 +113,10 @@ class Index:
         while batch := [
             check_id(as_document(one, self.settings.schema)) for one in islice(given, batch_size)
         ]:
-            payloads = self._sketcher.encode(batch)
-            keys = self._sketcher.keys(batch, threads)
-            self._storage.add([document.id for document in batch], payloads, keys)
+            seen = describe_documents(self.settings.schema, batch, threads)
+            payloads = self._sketcher.encode(seen)
+            keys = self._sketcher.keys(seen, threads)
+            self._storage.add([document.id for document in seen], payloads, keys)
             count += len(batch)
         return count
 
@@ -137,15 +152,60 @@ class Index:
             raise SettingsError(f"threshold must be in [0, 1], got {least}")
         asked = iter(documents)
         found: list[list[Match]] = []
-        while batch := [as_query(one, self.settings.schema) for one in islice(asked, _ASKED_AT_ONCE)]:
+        while batch := self._queries(islice(asked, _ASKED_AT_ONCE), threads):
             found.extend(self._find(batch, limit, least, threads))
         return found
+
+    def find_candidates(self, document: Any, limit: int | None = 10) -> list[Candidate]:
+        """The documents that share a bucket with one, those of most shared buckets first: not verified.
+
+        This is what a collection of signatures alone can say (nearest neighbours by locality-sensitive
+        hashing). `find_similar` compares these documents exactly; use it unless you want to see what it is
+        given, or a comparison of your own follows. `document` and `limit` as in `find_similar`.
+
+        >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
+        ...     added = index.add([("a", "one two three four five six"), ("b", "seven eight nine ten")])
+        ...     [candidate.id for candidate in index.find_candidates("one two three four five seven")]
+        ['a']
+        """
+        return self.find_candidates_batch([document], limit, threads=1)[0]
+
+    def find_candidates_batch(
+        self, documents: Iterable[Any], limit: int | None = 10, threads: int = 0
+    ) -> list[list[Candidate]]:
+        """`find_candidates` for many documents, in the order asked; much faster than one by one."""
+        check_limit(limit)
+        asked = iter(documents)
+        found: list[list[Candidate]] = []
+        while batch := self._queries(islice(asked, _ASKED_AT_ONCE), threads):
+            found.extend(self._candidates(batch, limit, threads))
+        return found
+
+    def _candidates(self, asked: list[Query], limit: int | None, threads: int) -> Iterator[list[Candidate]]:
+        keys = self._sketcher.keys([query.document for query in asked], threads)
+        with self._storage.snapshot():
+            cells, numbers = self._storage.candidates(keys.reshape(-1, 1))  # a row for each band of each
+            found, shared = np.unique((cells // keys.shape[1] << 32) | numbers, return_counts=True)
+            wanted, place = np.unique(found & (2**32 - 1), return_inverse=True)
+            ids = self._storage.ids(wanted)
+        bounds = np.searchsorted(found >> 32, np.arange(len(asked) + 1)).tolist()
+        for query, (start, end) in zip(asked, pairwise(bounds), strict=True):
+            best = start + np.argsort(-shared[start:end], kind="stable")
+            ranked = (Candidate(ids[place[at]], int(shared[at])) for at in best.tolist())
+            yield list(islice((one for one in ranked if not query.is_itself(one.id)), limit))
+
+    def _queries(self, given: Iterable[Any], threads: int) -> list[Query]:
+        """What is asked for, with fields that the schema has, and pictures read."""
+        asked = [as_query(one, self.settings.schema) for one in given]
+        for query in asked:
+            check_fields(query.document, self.settings.schema)
+        documents = [query.document for query in asked]
+        seen = describe_documents(self.settings.schema, documents, threads)
+        return [query._replace(document=document) for query, document in zip(asked, seen, strict=True)]
 
     def _find(
         self, asked: list[Query], limit: int | None, least: float, threads: int
     ) -> Iterator[list[Match]]:
-        for query in asked:
-            check_fields(query.document, self.settings.schema)
         keys = self._sketcher.keys([query.document for query in asked], threads)
         with self._storage.snapshot():
             rows, numbers = self._storage.candidates(keys)
@@ -192,7 +252,9 @@ class Index:
         >>> Index.open("memory:").probability(0.8) >= 0.95
         True
         """
-        return self.settings.bands.probability(similarity)
+        settings = self.settings
+        lowest = np.vectorize(settings.schema.band_threshold, otypes=[np.float64])(similarity)
+        return settings.bands.probability(lowest)
 
     def find_duplicates(self, keep: str = "first", threads: int = 0, **options: Any) -> Duplicates:
         """The duplicates among all documents held, as `benzer.find_duplicates` finds them.
@@ -208,9 +270,7 @@ class Index:
             threshold=settings.threshold,
             recall=settings.recall,
             schema=settings.schema,
-            minhash=settings.minhash.algorithm,
-            num_hashes=settings.minhash.num_hashes,
-            seed=settings.minhash.seed,
+            minhash=settings.minhash,
             bands=settings.bands,
             keep=keep,
             threads=threads,
@@ -224,6 +284,22 @@ class Index:
             if numbers[0] < 0:
                 return None
             return self._sketcher.decode(document_id, self._storage.payloads(numbers)[0])
+
+    def signature(self, document_id: DocumentId) -> dict[str, NDArray[np.uint32]] | None:
+        """The signature (uint32, `num_hashes`) of each field of a document; None when it is not held.
+
+        It is made again from the document that is kept, and equals the one that was filed.
+
+        >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
+        ...     added = index.add({"a": "one two three four five six"})
+        ...     index.signature("a")["text"].shape == (index.settings.minhash.num_hashes,)
+        True
+        """
+        document = self.get(document_id)
+        if document is None:
+            return None
+        found = self._sketcher.signatures([document], threads=1)
+        return {name: signatures[0] for name, signatures in found.items()}
 
     def documents(self) -> Iterator[Document]:
         """All documents, in the order in which they were added."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from benzer.document import Document
+import numpy as np
+
+from benzer.document import Description, Document
 from benzer.errors import InputError
 from benzer.fields import Schema
+
+ALONE = (str, bytes, os.PathLike, np.ndarray, Description)
+"""What may be given without a name, where a schema has one field."""
 
 
 class Query(NamedTuple):
@@ -24,7 +30,7 @@ def as_query(given: Any, schema: Schema) -> Query:
     """What is asked for, as a document: a `Document`, a text, or a mapping of fields."""
     if isinstance(given, Document):
         return Query(given, identified=True)
-    if isinstance(given, str | bytes | Mapping):
+    if isinstance(given, (*ALONE, Mapping)):
         return Query(Document("", as_fields(given, schema)), identified=False)
     raise InputError(f"ask with a text, a mapping of fields or a Document, got {type(given).__name__}")
 
@@ -61,10 +67,10 @@ def check_id(document: Document) -> Document:
 
 
 def as_fields(given: Any, schema: Schema) -> Mapping[str, Any]:
-    """A text as the one field of a schema; a mapping as it is."""
+    """A text, or the path or array of a picture, as the one field of a schema; a mapping as it is."""
     if isinstance(given, Mapping):
         return given
-    if not isinstance(given, str | bytes):
+    if not isinstance(given, ALONE):
         raise InputError(f"give a text or a mapping of fields, got {type(given).__name__}")
     names = list(schema.fields)
     if len(names) > 1:

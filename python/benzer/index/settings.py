@@ -48,6 +48,7 @@ class IndexSettings:
         num_hashes: int | None = None,
         bands: Bands | None = None,
         seed: int = 0,
+        family: str = "mixed",
     ) -> None:
         if not 0 < threshold <= 1:
             raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
@@ -55,12 +56,13 @@ class IndexSettings:
             raise SettingsError(
                 f"recall must be in (0, 1), got {recall}: 0.999 finds all but one in a thousand"
             )
-        chosen = bands or Bands.for_recall(threshold, recall, num_hashes)
+        schema = schema or Schema()
+        chosen = bands or Bands.for_recall(schema.band_threshold(threshold), recall, num_hashes)
         values = {
-            "schema": schema or Schema(),
+            "schema": schema,
             "threshold": float(threshold),
             "recall": float(recall),
-            "minhash": MinHash(minhash, num_hashes or chosen.num_values, seed),
+            "minhash": MinHash(minhash, num_hashes or chosen.num_values, seed, family),
             "bands": chosen,
         }
         for name, value in values.items():
@@ -72,7 +74,11 @@ class IndexSettings:
         return Sketcher(self.schema, self.minhash, self.bands)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings, JSON-able. The order of the schema's fields counts."""
+        """The settings, JSON-able. The order of the schema's fields counts.
+
+        A setting that came later is left out while it has its default, so that fingerprints stay the same.
+        """
+        later = {"family": self.minhash.family} if self.minhash.family != "mixed" else {}
         return {
             "schema": self.schema.to_dict(),
             "threshold": self.threshold,
@@ -83,6 +89,7 @@ class IndexSettings:
             "bands": self.bands.bands,
             "rows": self.bands.rows,
             "hashing": HASHING,
+            **later,
         }
 
     def to_json(self) -> str:

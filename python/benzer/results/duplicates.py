@@ -68,6 +68,7 @@ class Settings:
             "minhash": self.minhash.algorithm,
             "num_hashes": self.minhash.num_hashes,
             "seed": self.minhash.seed,
+            **({} if self.minhash.family == "mixed" else {"family": self.minhash.family}),
             "bands": self.bands.bands,
             "rows": self.bands.rows,
             "keep": str(self.keep),
@@ -160,8 +161,8 @@ class Duplicates:
         return self.settings.bands
 
     def probability(self, similarity: float) -> float:
-        """The probability that a pair of a given similarity is found."""
-        return float(self.bands.probability(similarity))
+        """The probability that a pair of a given similarity is found; of several fields, at least that."""
+        return float(self.bands.probability(self.settings.schema.band_threshold(similarity)))
 
     @cached_property
     def ids(self) -> list[str | int]:

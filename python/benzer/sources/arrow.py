@@ -22,6 +22,8 @@ from benzer.sources.base import (
 from benzer.sources.rows import BATCH_DOCUMENTS, NumberedRow, RowReader, add_rows, check_columns
 from benzer.sources.streams import create_plain
 
+WANTED = {"text": "text", "values": "lists of strings or integers", "image": "paths or contents of images"}
+
 
 class ArrowSource:
     """A table in memory. Its copy on disk is a Parquet file; `select` gives the chosen rows in memory."""
@@ -80,7 +82,7 @@ def check_schema(name: str, schema: Any, options: ReadOptions) -> list[str]:
     for field, column in options.fields.items():
         kind = options.kinds.get(field, "text")
         if column in columns and not _reads_as(schema.field(column).type, kind):
-            wanted = "text" if kind == "text" else "lists of strings or integers"
+            wanted = WANTED[kind]
             holds = f'column "{column}" of {name} holds {schema.field(column).type}'
             raise InputError(f"{holds}, not {wanted}: choose another column")
     return columns
@@ -92,7 +94,9 @@ def _reads_as(kind_found: Any, kind: Kind) -> bool:
         return True
     if types.is_dictionary(kind_found):
         return _reads_as(kind_found.value_type, kind)
-    if kind == "text":
+    if kind == "image" and types.is_struct(kind_found):
+        return bool({"bytes", "path"} & {part.name for part in kind_found})
+    if kind in ("text", "image"):
         return _is_text(types, kind_found)
     if not any(check(kind_found) for check in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
         return False
@@ -107,12 +111,17 @@ def _is_text(types: Any, found: Any) -> bool:
 
 
 def add_batches(
-    corpus: DocumentSink, number: int, batches: Iterable[Any], name: str, options: ReadOptions
+    corpus: DocumentSink,
+    number: int,
+    batches: Iterable[Any],
+    name: str,
+    options: ReadOptions,
+    folder: Path | None = None,
 ) -> ReadReport:
-    """Add record batches that hold the wanted columns, rows numbered from 1."""
+    """Add record batches that hold the wanted columns, rows numbered from 1; `folder` as in `RowReader.of`."""
     rows = _numbered_rows(batches)
     first = next(rows, None)
-    reader = RowReader.of(options, None if first is None else first[1])  # type: ignore[arg-type]
+    reader = RowReader.of(options, None if first is None else first[1], folder)  # type: ignore[arg-type]
     malformed = MalformedRows(name, options.on_error)
     return add_rows(corpus, number, _chained(first, rows), reader, malformed)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from benzer.document import FieldValue
 from benzer.errors import InputError, MalformedRowError, SettingsError
 
-Kind = Literal["text", "values"]
+Kind = Literal["text", "values", "image"]
 OnError = Literal["stop", "skip"]
 Keep = npt.NDArray[np.bool_]
 
@@ -25,9 +25,11 @@ class ReadOptions:
     """Which columns of a source make a document, and what happens to rows that make none.
 
     `fields` maps field names to column names, in the order of the corpus' fields; a field that is not in
-    `kinds` is text. `id_column=None`: the column "id" is used when the first row has a string or an integer
-    there (a row without gets a made id), else ids are made as `name:row`. Where the column was named, a row
-    without an id is malformed.
+    `kinds` is text. A column of images holds the paths of files (relative to the folder of the file that
+    names them), their content, or arrays.
+    `id_column=None`: the column "id" is used when the first row has a string or an integer there (a row
+    without gets a made id), else ids are made as `name:row`. Where the column was named, a row without an id
+    is malformed.
     `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files; all
     other formats are UTF-8.
 
@@ -55,7 +57,7 @@ class ReadOptions:
 
     @property
     def all_text(self) -> bool:
-        """Whether no field is a set of values."""
+        """Whether every field is text."""
         return all(self.kinds.get(name, "text") == "text" for name in self.fields)
 
     @property
@@ -107,8 +109,8 @@ class DocumentSink(Protocol):
         ids: Sequence[str | int | None],
         fields: Sequence[Sequence[FieldValue]],
         extras: Sequence[bytes | None] | None = None,
-    ) -> None:
-        """Add documents; an id that is None is made."""
+    ) -> Sequence[tuple[int, str]] | None:
+        """Add documents; an id that is None is made. Gives the rows that could not be read, each with why."""
         ...
 
     def add_jsonl(

@@ -54,7 +54,8 @@ class DelimitedSource:
         with self._records() as records:
             header = self._header(next(records, None), options)
             id_column = options.id_column or ("id" if "id" in header else None)
-            reader = RowReader.of(options, {"id": ""} if "id" in header else None)
+            folder = self.path.parent if self.path else None
+            reader = RowReader.of(options, {"id": ""} if "id" in header else None, folder)
             rows = numbered_rows(records, header, _Cells(values, id_column, options.extra_column))
             self._report = add_rows(corpus, number, rows, reader, malformed)
         return self._report

@@ -1,12 +1,13 @@
-"""How are text files read? Each file is one document, whose id is its path."""
+"""How are the files of a folder read, texts or images? Each is one document, whose id is its path."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, ClassVar
 
 from benzer.errors import InputError
 from benzer.sources.base import (
@@ -21,16 +22,20 @@ from benzer.sources.base import (
 from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, decode
 from benzer.sources.streams import FileInput, create_plain, printable
 
-PATTERNS = ("*.txt", "*.md")
-COLUMNS = ("id", "text", "bytes", "modified")
+TEXTS = ("*.txt", "*.md")
+IMAGES = ("*.jpg", "*.jpeg", "*.png", "*.webp", "*.gif", "*.bmp", "*.tif", "*.tiff")
 
 
-class TextSource:
-    """The text files of a folder and its subfolders, in the order of their paths; or one text file.
+class FolderSource:
+    """The files of a folder and its subfolders, in the order of their paths; or one file.
 
-    Columns: `id` (the path: folder as given, then the path inside), `text`, `bytes` (size) and `modified`
-    (seconds since 1970). Copies keep their relative paths and times. One file is read like a folder of one.
+    Columns: `id` (the path: folder as given, then the path inside), the content, `bytes` (size) and
+    `modified` (seconds since 1970). Copies keep their relative paths and times. One file is read like a
+    folder of one.
     """
+
+    column: ClassVar[str]
+    patterns: ClassVar[tuple[str, ...]]
 
     def __init__(self, file: FileInput) -> None:
         self.name, self.suffix, self.path = file.name.rstrip("/") or "/", file.suffix, file.given_path
@@ -44,12 +49,9 @@ class TextSource:
     def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
         """Add each file as a document (see `Source`)."""
         for column in options.columns:
-            if column not in COLUMNS:
-                raise missing_column(self.name, column, COLUMNS)
-        if not options.all_text:
-            raise InputError(
-                f"{self.name} holds texts, not sets of values: give those as JSONL, CSV or Parquet"
-            )
+            if column not in (columns := ("id", self.column, "bytes", "modified")):
+                raise missing_column(self.name, column, columns)
+        self._check_kinds(options)
         self._stamps = []
         malformed = MalformedRows(self.name, options.on_error, unit="file")
         reader = RowReader.of(options, {"id": self.name})
@@ -74,7 +76,7 @@ class TextSource:
 
     def reads(self, path: Path) -> bool:
         """Whether a file inside this folder is one of its documents."""
-        patterns = (self._file.pattern,) if self._file.pattern else PATTERNS
+        patterns = (self._file.pattern,) if self._file.pattern else self.patterns
         lowered = PurePath(path.name.lower()) if self._file.pattern is None else path
         return any(lowered.match(pattern) for pattern in patterns)
 
@@ -103,17 +105,64 @@ class TextSource:
                 yield number, BadRow("no file is there (a link to nothing?)")
                 continue
             self._stamps.append(file.stamp())
-            yield number, read_file(file, encoding)
+            yield number, self._row(file, encoding)
+
+    def _row(self, file: FileInput, encoding: str) -> dict[str, Any] | BadRow:
+        """One file as a row."""
+        raise NotImplementedError
+
+    def _check_kinds(self, options: ReadOptions) -> None:
+        """Refuse fields of a kind that these files do not hold."""
+        raise NotImplementedError
 
     def _patterns(self) -> str:
-        return self._file.pattern or " or ".join(PATTERNS)
+        return self._file.pattern or " or ".join(self.patterns)
 
     def _others(self) -> str:
         endings = {Path(name).suffix for _, _, files in os.walk(self._file.path) for name in files}
         if not endings:
             return "it is empty"
         listed = ", ".join(sorted(ending or "files without ending" for ending in endings))
+        if self.patterns == TEXTS and any(f"*{ending.lower()}" in IMAGES for ending in endings):
+            return f"it holds {listed}; for images give an image field (benzer --images), or format images"
         return f"it holds {listed}; give such files by a glob ({self.name}/*), or texts by a pattern"
+
+
+class TextSource(FolderSource):
+    """Text files; the column of the content is `text`."""
+
+    column = "text"
+    patterns = TEXTS
+
+    def _row(self, file: FileInput, encoding: str) -> dict[str, Any] | BadRow:
+        return read_file(file, encoding)
+
+    def _check_kinds(self, options: ReadOptions) -> None:
+        if not options.all_text:
+            raise InputError(
+                f"{self.name} holds texts, not sets of values or images: give those as JSONL, CSV or Parquet"
+            )
+
+
+class ImageSource(FolderSource):
+    """Image files; the column of the content is `image`, and the field that is compared opens the file."""
+
+    column = "image"
+    patterns = IMAGES
+
+    def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
+        """Add each file as a document (see `Source`); a single field may have any name."""
+        if len(options.fields) == 1:
+            options = replace(options, fields=dict.fromkeys(options.fields, self.column))
+        return super().read_into(corpus, number, options)
+
+    def _row(self, file: FileInput, encoding: str) -> dict[str, Any]:
+        size, modified = file.stamp()
+        return {"id": file.name, "image": file.path, "bytes": size, "modified": modified / 1e9}
+
+    def _check_kinds(self, options: ReadOptions) -> None:
+        if any(options.kinds.get(name, "text") != "image" for name in options.fields):
+            raise InputError(f"{self.name} holds images: compare them by a field Image() (benzer --images grid)")
 
 
 def read_file(file: FileInput, encoding: str) -> dict[str, Any] | BadRow:

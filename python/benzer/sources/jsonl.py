@@ -48,7 +48,7 @@ class JsonlSource:
         if options.all_text:
             self._report = self._scan(corpus, number, options, malformed)
         else:
-            reader = RowReader.of(options, self._first_row())
+            reader = RowReader.of(options, self._first_row(), self.path.parent if self.path else None)
             self._report = add_rows(corpus, number, self._rows(), reader, malformed)
         return self._report
 

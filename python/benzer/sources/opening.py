@@ -23,6 +23,7 @@ FORMATS = Registry(
         "tsv": "benzer.sources.delimited:TsvSource",
         "parquet": "benzer.sources.parquet:ParquetSource",
         "text": "benzer.sources.folder:TextSource",
+        "images": "benzer.sources.folder:ImageSource",
         "arrow": "benzer.sources.arrow:ArrowSource",
         "iterable": "benzer.sources.iterable:IterableSource",
     },
@@ -36,6 +37,14 @@ ENDINGS = {
     ".parquet": "parquet",
     ".txt": "text",
     ".md": "text",
+    ".jpg": "images",
+    ".jpeg": "images",
+    ".png": "images",
+    ".webp": "images",
+    ".gif": "images",
+    ".bmp": "images",
+    ".tif": "images",
+    ".tiff": "images",
 }
 COMPRESSIONS = (".gz", ".zst")
 IN_MEMORY = ("arrow", "iterable")
@@ -50,7 +59,7 @@ def open_sources(inputs: Any, format: str | None = None, pattern: str | None = N
         inputs: one or several paths, globs (their matches sorted) or folders; "-" is the standard input. Or a
             table (anything with `__arrow_c_stream__`), or several. Or an iterable of documents, mappings or
             (id, text) pairs, or a mapping of ids to texts.
-        format: "jsonl", "csv", "tsv", "parquet" or "text"; by default the ending of each file decides (what
+        format: "jsonl", "csv", "tsv", "parquet", "text" or "images"; by default the ending of each file decides (what
             stands before .gz or .zst), and the standard input is JSONL.
         pattern: the files of a folder and its subfolders that are texts, as in "*.html" (else .txt and .md).
 
@@ -138,9 +147,9 @@ def _open_path(name: str, format: str | None, pattern: str | None) -> Source:
 
 
 def _open_folder(name: str, path: Path, format: str | None, pattern: str | None) -> Source:
-    if format not in (None, "text"):
+    if format not in (None, "text", "images"):
         raise InputError(f"{name} is a folder of texts: for {format} give its files, as in {name}/*.{format}")
-    return _load("text", FileInput(name, path, pattern=pattern))
+    return _load(format or "text", FileInput(name, path, pattern=pattern))
 
 
 def _ending(format: str | None) -> str:

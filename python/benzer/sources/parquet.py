@@ -28,7 +28,8 @@ class ParquetSource:
         self._stamp = self._file.stamp()
         with self._open() as content:
             columns = check_schema(self.name, content.schema_arrow, options)
-            self._report = add_batches(corpus, number, self._batches(content, columns), self.name, options)
+            batches, folder = self._batches(content, columns), self.path.parent if self.path else None
+            self._report = add_batches(corpus, number, batches, self.name, options, folder)
         return self._report
 
     def write_rows(self, keep: Keep, destination: Path) -> int:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from benzer.document import FieldValue
+import numpy as np
+
+from benzer.document import Description, FieldValue
 from benzer.sources.base import (
     DocumentSink,
     MalformedRows,
@@ -35,8 +40,8 @@ Parts = tuple[str | int | None, list[FieldValue], bytes | None]
 
 
 def read_text(column: str, value: Any) -> FieldValue:
-    """A text as it is; null stays None, an empty document."""
-    if value is None or isinstance(value, str):
+    """A text (or what an index kept of one) as it is; null stays None, an empty document."""
+    if value is None or isinstance(value, (str, Description)):
         return value
     if isinstance(value, bytes):
         return decode(value, where=f' of column "{column}"')
@@ -45,8 +50,8 @@ def read_text(column: str, value: Any) -> FieldValue:
 
 def read_values(column: str, value: Any) -> FieldValue:
     """A collection of strings and integers as it is; null stays None."""
-    if value is None:
-        return None
+    if value is None or isinstance(value, Description):
+        return value
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection):
         raise BadRow(f'column "{column}" is no list of strings or integers')
     for element in value:
@@ -55,6 +60,23 @@ def read_values(column: str, value: Any) -> FieldValue:
         if isinstance(element, int) and element.bit_length() > MOST_BITS:
             raise BadRow(f'column "{column}" lists an integer of too many digits')
     return value
+
+
+def read_image(column: str, value: Any, folder: Path | None = None) -> FieldValue:
+    """A picture: a path as text, seen from `folder`, the content of a file, or an array; null stays None.
+
+    Tables of pictures often hold both, as {"bytes": ..., "path": ...}: then the bytes count, if there are any.
+    """
+    if isinstance(value, Mapping) and {"bytes", "path"} & value.keys():
+        content = value.get("bytes")
+        value = value.get("path") if content is None else content
+    if value is None or (isinstance(value, str) and not value):
+        return None
+    if isinstance(value, (str, os.PathLike)):
+        return value if folder is None else folder / value
+    if isinstance(value, (bytes, np.ndarray, Description)):
+        return value
+    raise BadRow(f'column "{column}" holds {noun_of(value)}, not the path or the content of an image')
 
 
 def decode(data: bytes, encoding: str = "utf-8", where: str = "") -> str:
@@ -99,10 +121,15 @@ class RowReader:
     extra_column: str | None
 
     @classmethod
-    def of(cls, options: ReadOptions, first_row: Row | None) -> RowReader:
-        """Reader for a source; the first row decides whether there is a column of ids (see `ReadOptions`)."""
+    def of(cls, options: ReadOptions, first_row: Row | None, folder: Path | None = None) -> RowReader:
+        """Reader for a source; the first row decides whether there is a column of ids (see `ReadOptions`).
+
+        Paths of images are seen from `folder`.
+        """
+        read: Mapping[str, Callable[[str, Any], FieldValue]]
+        read = {"values": read_values, "image": partial(read_image, folder=folder)}
         fields = tuple(
-            (column, read_values if options.kinds.get(field_name) == "values" else read_text)
+            (column, read.get(options.kinds.get(field_name, "text"), read_text))
             for field_name, column in options.fields.items()
         )
         id_column, id_required = id_plan(options, first_row)
@@ -168,6 +195,7 @@ class Batch:
     number: int
     width: int
     with_extras: bool
+    malformed: MalformedRows
     rows: list[int] = field(default_factory=list)
     ids: list[str | int | None] = field(default_factory=list)
     fields: list[list[FieldValue]] = field(default_factory=list)
@@ -181,7 +209,7 @@ class Batch:
         self.ids.append(identity)
         self.fields.append(values)
         self.extras.append(extra)
-        self.characters += sum(len(value) for value in values if value is not None)
+        self.characters += sum(map(size_of, values))
         if len(self.rows) >= BATCH_DOCUMENTS or self.characters >= BATCH_CHARACTERS:
             self.flush()
 
@@ -190,7 +218,9 @@ class Batch:
         if not self.rows:
             return
         columns = [[values[i] for values in self.fields] for i in range(self.width)]
-        self.corpus.add(self.number, self.rows, self.ids, columns, self.extras if self.with_extras else None)
+        extras = self.extras if self.with_extras else None
+        for row, reason in self.corpus.add(self.number, self.rows, self.ids, columns, extras) or ():
+            self.malformed.add(row, reason)
         self.rows, self.ids, self.fields, self.extras, self.characters = [], [], [], [], 0
 
 
@@ -203,7 +233,7 @@ def add_rows(
 ) -> ReadReport:
     """Add numbered rows to the corpus; a row may be the `BadRow` that says why it could not be parsed."""
     corpus.name_source(number, malformed.source)
-    batch = Batch(corpus, number, len(reader.fields), reader.extra_column is not None)
+    batch = Batch(corpus, number, len(reader.fields), reader.extra_column is not None, malformed)
     rows_read = 0
     for row, content in rows:
         rows_read += 1
@@ -214,4 +244,16 @@ def add_rows(
         except BadRow as bad:
             malformed.add(row, str(bad))
     batch.flush()
+    malformed.found.sort(
+        key=lambda one: one.row
+    )  # the corpus refuses rows of a batch after those that follow
     return ReadReport(rows_read, rows_read - len(malformed.found), malformed.found)
+
+
+def size_of(value: FieldValue) -> int:
+    """About the bytes that a content takes on its way."""
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    return len(value) if isinstance(value, Collection) else 0

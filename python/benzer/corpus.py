@@ -1,0 +1,235 @@
+"""Where do the documents lie while a job runs? In the native corpus, with what it cannot hold kept beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer._native import Corpus
+from benzer.document import Description, Document, FieldValue
+from benzer.errors import InputError
+from benzer.fields import Schema
+from benzer.fields.base import described, has_own_similarity, is_seen
+
+Positions = NDArray[np.uint32]
+Refused = list[tuple[int, str]]
+
+
+def corpus_of(schema: Schema, threads: int = 0) -> Any:
+    """An empty corpus for documents of these fields, the native one itself where it can read them all.
+
+    >>> type(corpus_of(Schema())).__name__
+    'Corpus'
+    """
+    if schema.foreign:
+        return DescribedCorpus(schema, threads)
+    return Corpus(schema.readers())
+
+
+class _Described(NamedTuple):
+    """What came of one field of some documents: descriptions, their sets, and which cannot be read."""
+
+    kept: list[bytes | None]
+    sets: list[NDArray[np.uint64] | None]
+    faults: dict[int, str]
+
+
+class DescribedCorpus:
+    """A corpus with fields that the native core does not read, such as pictures.
+
+    Each content is described once, when it comes; the native corpus gets the sets of the descriptions. Where a
+    field compares by more than sets, its descriptions stay in memory (see the field for their size).
+    Sources add to it as to the native corpus, and are told which rows could not be read.
+    """
+
+    def __init__(self, schema: Schema, threads: int = 0) -> None:
+        self._schema = schema
+        self._threads = threads
+        self._native = Corpus(schema.readers())
+        self._kept: dict[int, list[bytes | None]] = {
+            number: [] for number, field in enumerate(schema.fields.values()) if is_seen(field)
+        }
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def name_source(self, source: int, name: str) -> None:
+        """Say what made ids begin with."""
+        self._native.name_source(source, name)
+
+    def add(
+        self,
+        source: int,
+        rows: Sequence[int],
+        ids: Iterable[str | int | None],
+        fields: Sequence[Iterable[FieldValue]],
+        extras: Sequence[bytes | None] | None = None,
+    ) -> Refused:
+        """Add documents, but for those of which a field cannot be read: their rows are given back, with why."""
+        columns = [list(column) for column in fields]
+        found: dict[int, _Described] = {}
+        for number, (name, field) in enumerate(self._schema.fields.items()):
+            if name in self._schema.foreign:
+                found[number] = _describe(field, columns[number], self._threads)
+                columns[number] = found[number].sets  # type: ignore[assignment]
+        faults = {at: why for one in reversed(found.values()) for at, why in one.faults.items()}
+        stay = [at for at in range(len(rows)) if at not in faults]
+        for number, kept in self._kept.items():
+            kept.extend(found[number].kept[at] for at in stay)
+        listed = list(ids)
+        self._native.add(
+            source,
+            [rows[at] for at in stay],
+            [listed[at] for at in stay],
+            [[column[at] for at in stay] for column in columns],
+            None if extras is None else [extras[at] for at in stay],
+        )
+        return [(rows[at], faults[at]) for at in sorted(faults)]
+
+    def add_jsonl(self, **options: Any) -> tuple[int, list[tuple[int, str]]]:
+        """Refused as the native corpus refuses it: only texts are read by the native scanner."""
+        return self._native.add_jsonl(**options)
+
+    def content(self, position: int, field: int) -> FieldValue:
+        """The content of a field as a field takes it: its text, or the description that is kept."""
+        if field not in self._kept:
+            return self._native.text(position, field)
+        data = self._kept[field][position]
+        return None if data is None else Description(data)
+
+    def ids(self, positions: Positions | Sequence[int] | None = None) -> list[str | int]:
+        """The ids at some positions, or all."""
+        return self._native.ids(positions)
+
+    def duplicate_id(self, threads: int = 0) -> tuple[int, int] | None:
+        """Two positions with the same id, if there are any."""
+        return self._native.duplicate_id(threads)
+
+    def sources(self) -> NDArray[np.uint32]:
+        """The source of each document."""
+        return self._native.sources()
+
+    def rows(self) -> NDArray[np.uint64]:
+        """The row of each document in its source, from 1."""
+        return self._native.rows()
+
+    def text(self, position: int, field: int) -> str | None:
+        """The text of a text field of a document."""
+        return self._native.text(position, field)
+
+    def extras(self) -> list[bytes | None]:
+        """The extra value of each document, as JSON."""
+        return self._native.extras()
+
+    def lengths(self) -> NDArray[np.uint64]:
+        """The bytes of each document's texts and the elements of its other fields together."""
+        return self._native.lengths()
+
+    def sketch(self, *arguments: Any) -> Any:
+        """Band keys, content hashes, shingles and units of all documents; see `sketcher.Sketches`."""
+        return self._native.sketch(*arguments)
+
+    def similarity(
+        self, left: Positions, right: Positions, weights: Sequence[float], threads: int
+    ) -> NDArray[np.float64]:
+        """The exact similarity of each pair: the weighted mean over the fields that count."""
+        fields = enumerate(self._schema.fields.values())
+        own = [(number, field.compare) for number, field in fields if has_own_similarity(field)]
+        if not own:
+            return self._native.similarity(left, right, weights, threads)
+        table, nothing = self._native.field_similarities(left, right, threads)
+        for number, compare in own:
+            self._compare(number, compare, left, right, table[:, number], threads)
+        return weighted_means(table, weights, nothing)
+
+    def _compare(
+        self,
+        number: int,
+        compare: Callable[[bytes, Sequence[bytes]], NDArray[np.float64]],
+        left: Positions,
+        right: Positions,
+        column: NDArray[np.float64],
+        threads: int,
+    ) -> None:
+        """Replace the similarity of the sets, where there is one, by the field's own."""
+        kept = self._kept[number]
+
+        def compare_with_each(pairs: NDArray[np.intp]) -> None:
+            one, others = kept[left[pairs[0]]], [kept[at] for at in right[pairs]]
+            column[pairs] = compare(one or b"", [other or b"" for other in others])
+
+        counted = np.flatnonzero(~np.isnan(column))
+        order = counted[np.argsort(left[counted], kind="stable")]
+        starts = np.flatnonzero(np.diff(left[order].astype(np.int64), prepend=-1))
+        groups = np.split(order, starts[1:]) if len(order) else []
+        with ThreadPoolExecutor(threads or None, thread_name_prefix="benzer-compare") as pool:
+            for done in [pool.submit(compare_with_each, group) for group in groups]:
+                done.result()
+
+
+def describe_documents(schema: Schema, documents: Sequence[Document], threads: int = 0) -> Sequence[Document]:
+    """The documents with each picture (or other content that the core does not read) as its description.
+
+    Each is read once, here; a content that cannot be read is an `InputError` that names the document.
+    """
+    for name, field in schema.foreign.items():
+        contents = [content_of(document, name) for document in documents]
+        held = [at for at, content in enumerate(contents) if content is not None]
+        answers = described(field, [contents[at] for at in held], threads)
+        for at, answer in zip(held, answers, strict=True):
+            if isinstance(answer, InputError):
+                document_id = documents[at].id
+                where = f"document {document_id!r}, " if document_id != "" else ""  # a question has no id
+                raise InputError(f"{where}field {name}: {answer}") from answer
+            contents[at] = field.decode(answer)
+        documents = [
+            document if content is None else Document(document.id, {**document.fields, name: content})
+            for document, content in zip(documents, contents, strict=True)
+        ]
+    return documents
+
+
+def content_of(document: Document, name: str) -> FieldValue:
+    """The content of a field, None where the document does not hold it."""
+    return document.fields.get(name)
+
+
+def weighted_means(
+    table: NDArray[np.float64], weights: Sequence[float], nothing: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """The weighted mean of each row over its fields that are not NaN, kept within their range.
+
+    Where all are, 1.0 if there is `nothing` to compare in any field, else 0.0.
+
+    >>> table = np.array([[0.8, 0.8], [0.5, np.nan], [np.nan, np.nan]])
+    >>> weighted_means(table, [0.7, 0.9], np.array([False, False, True])).tolist()
+    [0.8, 0.5, 1.0]
+    """
+    counts = ~np.isnan(table)
+    weight = (counts * np.asarray(weights)).sum(axis=1)
+    total = np.where(counts, table * np.asarray(weights), 0.0).sum(axis=1)
+    least = np.where(counts, table, np.inf).min(axis=1, initial=np.inf)
+    most = np.where(counts, table, -np.inf).max(axis=1, initial=-np.inf)
+    # The mean is kept within its fields' range: rounding must not push 0.8 and 0.8 below 0.8.
+    mean = np.clip(total / np.where(weight > 0, weight, 1.0), least, np.maximum(least, most))
+    means: NDArray[np.float64] = np.where(weight > 0, mean, nothing)
+    return means
+
+
+def _describe(field: Any, contents: Sequence[FieldValue], threads: int) -> _Described:
+    """Descriptions and sets of contents; a missing content has neither."""
+    held = [at for at, content in enumerate(contents) if content is not None]
+    answers = dict(zip(held, described(field, [contents[at] for at in held], threads), strict=True))
+    faults = {at: str(answer) for at, answer in answers.items() if isinstance(answer, InputError)}
+    kept = [
+        None if isinstance(answer := answers.get(at), InputError) else answer for at in range(len(contents))
+    ]
+    offsets, hashes = field.encoded_sets(kept)
+    bounds = zip(kept, pairwise(offsets.tolist()), strict=True)
+    sets = [None if one is None else hashes[start:end] for one, (start, end) in bounds]
+    return _Described(kept, sets, faults)

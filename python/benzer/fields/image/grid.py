@@ -1,0 +1,118 @@
+"""What stays of a picture when it is resized, recompressed, brightened? The order of its cells by brightness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.fields.image.cells import SIDE, cell_sums, luma
+from benzer.fields.image.elements import hashes, jaccard_to_each
+from benzer.fields.image.seed16 import pack, unpack
+
+CELLS = SIDE * SIDE
+LEVELS = 12
+FLATTEST_LINE = 12_000  # thousandths of a grey value: JPEG noise of a flat border stays below
+MOST_TRIMMED = 30
+LEAST_DEVIATION = 4.0
+
+
+class Grid:
+    """A picture's flat borders are cut off, the rest brought to 16 x 16, its cells ranked by brightness.
+
+    Each cell gives two elements: the sixth of the ranking that it is in, and the same with the limits moved by
+    half a sixth, so that a cell close to a limit keeps one of the two: 512 elements. Ranks do not change with
+    brightness, contrast, gamma, or between colour and grey. A picture whose cells hardly differ (standard
+    deviation below 4 of 255) has no detail that a copy could be known by; its set is empty.
+
+    Weak on crops of more than 5 % a side, rotations of more than 5 degrees, mirroring: see the method "local".
+    """
+
+    tag: ClassVar[bytes] = b"G1"
+    own_similarity: ClassVar[bool] = False
+    enough_pixels: ClassVar[int | None] = 512
+
+    def describe(self, picture: NDArray[np.uint8]) -> bytes:
+        """The tag, then the twelfth of each cell's rank in 4 bits; the tag alone where there is no detail."""
+        inner = trimmed(picture)
+        sums = cell_sums(inner).ravel()
+        if is_flat(sums, 1000 * inner.shape[0] * inner.shape[1]):
+            return self.tag
+        return self.tag + pack(rank_levels(sums))
+
+    def codes(self, description: bytes) -> NDArray[np.uint32]:
+        """16 x cell + sixth, and 16 x cell + 8 + moved sixth."""
+        levels = unpack(description[2:])
+        cells = np.arange(len(levels), dtype=np.uint32) * np.uint32(16)
+        moved = (levels + np.uint32(1)) // np.uint32(2) + np.uint32(8)
+        return np.concatenate([cells + levels // np.uint32(2), cells + moved])
+
+    def read(self, code: int) -> str:
+        """Where, and which sixth of the ranking."""
+        cell, level = divmod(code, 16)
+        where = f"row {cell // SIDE}, column {cell % SIDE}"
+        return f"{where}: moved sixth {level - 8}" if level >= 8 else f"{where}: sixth {level}"
+
+    def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
+        """The Jaccard similarity of the sets."""
+        return jaccard_to_each(hashes(self.codes(a)), [hashes(self.codes(one)) for one in others])
+
+    def band_threshold(self, threshold: float) -> float:
+        """The threshold itself."""
+        return threshold
+
+
+def rank_levels(values: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The twelfth (0 to 11) in which the rank of each value lies; equal values share the middle of their ranks.
+
+    >>> rank_levels(np.array([10, 20, 20, 30])).tolist()
+    [1, 6, 6, 10]
+    """
+    ordered = np.sort(values)
+    below = np.searchsorted(ordered, values, side="left")
+    not_above = np.searchsorted(ordered, values, side="right")
+    return (LEVELS * (below + not_above) // (2 * len(values))).astype(np.uint8)
+
+
+def is_flat(sums: NDArray[np.int64], unit: int) -> bool:
+    """Is the standard deviation of `sums / unit` below 4? In whole numbers, so that it is the same anywhere."""
+    total = sum(sums.tolist())
+    squares = sum(value * value for value in sums.tolist())
+    count = len(sums)
+    return bool(count * squares - total * total < (LEAST_DEVIATION * count * unit) ** 2)
+
+
+def trimmed(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The picture without its flat borders: first rows, then columns of what is left, up to 30 % a side.
+
+    >>> picture = np.full((40, 40, 3), 255, dtype=np.uint8)
+    >>> picture[8:32, 4:] = np.add.outer(np.arange(24), np.arange(36))[:, :, None] * 3
+    >>> trimmed(picture).shape
+    (24, 36, 3)
+    """
+    picture = _without_flat_rows(picture)
+    return _without_flat_rows(picture.transpose(1, 0, 2)).transpose(1, 0, 2)
+
+
+def _without_flat_rows(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    top, bottom = border(picture), border(picture[::-1])
+    return picture[top : len(picture) - bottom]
+
+
+def border(picture: NDArray[np.uint8]) -> int:
+    """How many of the first rows are flat; at most 30 in 100 of all."""
+    count = 0
+    while count < len(picture) * MOST_TRIMMED // 100 and _is_flat_line(picture[count]):
+        count += 1
+    return count
+
+
+def _is_flat_line(line: NDArray[np.uint8]) -> bool:
+    """Do all pixels but the hundredth part at either end differ by at most 12 grey values?"""
+    grey = luma(line)
+    aside = len(grey) // 100
+    last = len(grey) - 1 - aside
+    ordered = np.partition(grey, sorted({aside, last}))
+    return bool(ordered[last] - ordered[aside] <= FLATTEST_LINE)

@@ -1,0 +1,63 @@
+"""Which ways are there to make a set of a picture?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.registry import Registry
+
+METHODS = Registry(
+    "image method",
+    {
+        "grid": "benzer.fields.image.grid:Grid",
+        "local": "benzer.fields.image.local:Local",
+        "seed16": "benzer.fields.image.seed16:Seed16",
+    },
+)
+
+# The similarity from which two pictures count as near-duplicates; docs/image-recall.md has the measurements.
+METHOD_THRESHOLDS = {"grid": 0.30, "local": 0.5, "seed16": 0.40}
+
+
+class ImageMethod(Protocol):
+    """A way to describe a picture, and to make a set of hashes of the description.
+
+    A description starts with `tag`, which names the method and the version of its bytes, so that a later
+    version is never compared with an earlier one.
+    """
+
+    tag: ClassVar[bytes]
+    own_similarity: ClassVar[bool]
+    enough_pixels: ClassVar[int | None]
+    """How many rows and columns are enough: a JPEG file of twice as many or more is decoded at 1/2, 1/4 or 1/8."""
+
+    def describe(self, picture: NDArray[np.uint8]) -> bytes:
+        """All that is kept of a picture (uint8, height x width x RGB)."""
+        ...
+
+    def codes(self, description: bytes) -> NDArray[np.uint32]:
+        """The elements of the set (uint32, distinct), in the order of the description."""
+        ...
+
+    def read(self, code: int) -> str:
+        """An element as people read it."""
+        ...
+
+    def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
+        """The similarity of one description and each of others."""
+        ...
+
+    def band_threshold(self, threshold: float) -> float:
+        """The Jaccard similarity of the sets that pairs at `threshold` have at least, but for a few."""
+        ...
+
+
+def load(name: str) -> ImageMethod:
+    """The method of this name; a `SettingsError` lists all if there is none."""
+    method: Any = METHODS.load(name)
+    made: ImageMethod = method()
+    return made
