@@ -348,6 +348,29 @@ def test_tune_refuses_what_cannot_be(arguments: list[str]) -> None:
     assert one_line(run("tune", *arguments, status=2))
 
 
+@pytest.mark.parametrize("unit, sizes", [("char", range(2, 13)), ("word", range(1, 9))])
+def test_tune_advises_a_shingle_size_for_documents(folder: Path, unit: str, sizes: range) -> None:
+    arguments = ["tune", "--documents", "docs.jsonl", "--unit", unit]
+    found = answer(*arguments)
+    assert [one["size"] for one in found["sizes"]] == list(sizes)
+    assert found["documents"] == 5  # one is empty
+    within = [one["size"] for one in found["sizes"] if one["background"] <= found["limit"]]
+    assert found["size"] == min(within)
+    shown = run(*arguments).stdout
+    assert f"shingles of {found['size']} " in shown
+    assert f"--shingle {unit}:{found['size']}" in shown
+
+
+@pytest.mark.parametrize("arguments, reason", [
+    (["--documents", "docs.jsonl", "--threshold", "0.5"], "leave out the options of bands"),
+    (["--documents", "docs.jsonl", "--text", "body"], 'no column "body"'),
+    (["--documents", "no.jsonl"], "no.jsonl"),
+    (["--unit", "word"], "go with --documents"),
+])  # fmt: skip
+def test_tune_advises_on_documents_alone(folder: Path, arguments: list[str], reason: str) -> None:
+    assert reason in one_line(run("tune", *arguments, status=2))
+
+
 # info
 
 

@@ -12,7 +12,7 @@ ROWS_LOOKED_AT = 1_000
 
 
 def column_names(path: Path, format: str | None = None) -> list[str]:
-    """Name the columns of a file, in order; a text file or folder has the one column "text".
+    """Name the columns of a file, in order; a text (or image) file or folder has the one column "text" (or "image").
 
     Of JSONL the first 1,000 rows are looked at, since each may have columns of its own.
     """
@@ -20,13 +20,13 @@ def column_names(path: Path, format: str | None = None) -> list[str]:
 
     source = open_sources([str(path)], format)[0]
     if format == "text" or source.path is None or source.path.is_dir():
-        return ["text"]
+        return ["image" if format == "images" else "text"]
     ending = Path(path.stem).suffix if path.suffix.lower() in (".gz", ".zst") else path.suffix
     kind = format or ENDINGS.get(ending.lower())
     if kind == "parquet":
         return parquet_columns(source.path)
-    if kind == "text":
-        return ["text"]
+    if kind in ("text", "images"):
+        return [kind.removesuffix("s")]
     lines = head(path)
     return (
         jsonl_columns(lines) if kind == "jsonl" else delimited_columns(lines, "," if kind == "csv" else "\t")

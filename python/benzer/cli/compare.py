@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benzer.cli import console
+from benzer.cli import console, fields
 from benzer.cli import options as shared
+from benzer.cli.asking import file_text
 from benzer.cli.reading import DocumentReader
-from benzer.cli.search import read_text, utf8
 from benzer.errors import InputError
 
 if TYPE_CHECKING:
     from benzer.comparison import Comparison
     from benzer.document import Document
-    from benzer.fields import Schema, Text
+    from benzer.fields import Schema
 
 EXAMPLES = """\
 # Two files
@@ -31,6 +31,9 @@ benzer compare --from docs.jsonl --id url a.html b.html
 
 # By runs of 5 characters, for a program
 benzer compare a.txt b.txt --shingle char:5 --json
+
+# Two images
+benzer compare a.jpg b.jpg --images local
 """
 SHARED_SHOWN = 8
 
@@ -44,33 +47,30 @@ SHARED_SHOWN = 8
 @click.option(
     "--from", "source", type=click.Path(), metavar="FILE", help="A and B are ids of documents in FILE."
 )
-@shared.column_options
-@shared.text_options
 @click.option("--full", is_flag=True, help="Show the whole texts side by side, however long.")
 @shared.json_option
+@fields.column_options
+@fields.weight_option
+@fields.text_options
 def command(
     a: str, b: str, literal: bool, source: str | None, full: bool, as_json: bool, **reading: Any
 ) -> int:
-    """Compare the files A and B (UTF-8 text; - for stdin): their similarity and what they share.
+    """Compare the files A and B (UTF-8 text, or images; - for stdin): their similarity and what they share.
 
-    On a terminal, or with --full, the texts are shown side by side. Shared is a run of words (a shingle) that
+    On a terminal, or with --full, texts are shown side by side. Shared is a run of words (a shingle) that
     both hold, in whatever place.
     """
     from benzer.comparison import compare
 
-    columns = shared.text_columns(reading["text"])
-    schema = shared.schema_of(columns, reading["shingle"], reading["normalize"], reading["case"])
+    schema, columns = fields.described(reading, reading["weight"])
     if source:
         if literal:
             raise click.UsageError("--texts and --from exclude each other.")
         found = DocumentReader((source,), columns, reading["id_column"], reading["format"], schema)
         left, right = pick(source, a, b, found)
     else:
-        if reading["text"] or reading["id_column"] or reading["format"]:
-            raise click.UsageError(
-                "--text, --id and --format go with --from; for two texts write --texts A B."
-            )
-        left, right = documents(a, b, literal)
+        refuse_columns(reading)
+        left, right = documents(a, b, literal, fields.wants_images(reading))
     comparison = compare(left, right, schema=schema)
     if as_json:
         console.print_json({"a": left.id, "b": right.id, **answer(comparison)})
@@ -79,31 +79,42 @@ def command(
     return 0
 
 
-def documents(a: str, b: str, literal: bool) -> tuple[Document, Document]:
-    """Take two texts from the command line, or from files."""
+def refuse_columns(reading: dict[str, Any]) -> None:
+    """Refuse to look for columns where there is no table."""
+    named = shared.given("text", "values", "image_column", "id_column")
+    if named or reading["format"] not in (None, "text", "images"):
+        raise click.UsageError(
+            "the options that name columns and --format go with --from; for two texts write --texts A B."
+        )
+
+
+def documents(a: str, b: str, literal: bool, images: bool) -> tuple[Document, Document]:
+    """Take two texts from the command line, or two texts or images from files."""
     from benzer.document import Document
 
+    if literal and images:
+        raise click.UsageError("--texts and --images exclude each other.")
     if literal:
         return Document("A", a), Document("B", b)
     if a == b == "-":
         raise click.UsageError("only one of A and B can be stdin.")
+    if images:
+        return Document(a, {"image": image(a)}), Document(b, {"image": image(b)})
     return Document(a, file_text(a)), Document(b, file_text(b))
 
 
-def file_text(name: str) -> str:
-    return read_text("-", None) if name == "-" else utf8(name, Path(name).read_bytes())
+def image(name: str) -> Path | bytes:
+    return sys.stdin.buffer.read() if name == "-" else Path(name)
 
 
 def pick(source: str, a: str, b: str, reading: DocumentReader) -> tuple[Document, Document]:
-    """Read a file until both ids have come by."""
+    """Read a file, and keep the two documents of the ids."""
     found: dict[str, Document] = {}
-    for document in reading.documents():
-        if str(document.id) in (a, b):
-            found[str(document.id)] = document
-        if a in found and b in found:
-            return found[a], found[b]
-    missing = next(id for id in (a, b) if id not in found)
-    raise InputError(f"{source}: no document has the id {missing!r}; --id names the column of ids")
+    reading.each(lambda batch: found.update({str(one.id): one for one in batch if str(one.id) in (a, b)}))
+    missing = [id for id in (a, b) if id not in found]
+    if missing:
+        raise InputError(f"{source}: no document has the id {missing[0]!r}; --id names the column of ids")
+    return found[a], found[b]
 
 
 def answer(comparison: Comparison) -> dict[str, Any]:
@@ -118,16 +129,19 @@ def answer(comparison: Comparison) -> dict[str, Any]:
 
 def show(a: Document, b: Document, comparison: Comparison, schema: Schema, full: bool) -> None:
     """Print the numbers, and on a terminal, or if asked for in full, the texts side by side."""
+    from benzer.fields import Text
+
     console.show(numbers(comparison))
     for name, field in comparison.fields.items():
-        console.show()
-        if full or sys.stdout.isatty():
+        rules = schema.fields[name]
+        if isinstance(rules, Text) and (full or sys.stdout.isatty()):
             from benzer.cli.sidebyside import side_by_side
 
+            console.show()
             texts = (str(a.id), text_of(a, name)), (str(b.id), text_of(b, name))
-            console.show(side_by_side(*texts, field.shared, rules_of(schema, name), full))
-        elif field.shared:
-            console.show(f"shared in {name}, for example:")
+            console.show(side_by_side(*texts, field.shared, rules, full))
+        elif field.shared and rules.kind != "image":
+            console.show(f"\nshared in {name}, for example:")
             for piece in field.shared[:SHARED_SHOWN]:
                 console.show(f"  {console.printable(piece)}")
 
@@ -135,14 +149,6 @@ def show(a: Document, b: Document, comparison: Comparison, schema: Schema, full:
 def text_of(document: Document, name: str) -> str:
     content = document.fields.get(name)
     return content if isinstance(content, str) else ""
-
-
-def rules_of(schema: Schema, name: str) -> Text:
-    """Get the rules of a field; the command line knows text fields only."""
-    from benzer.fields import Text
-
-    rules = schema.fields[name]
-    return rules if isinstance(rules, Text) else Text()
 
 
 def numbers(comparison: Comparison) -> Any:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from benzer.bands import Bands
+    from benzer.fields import Schema
 
 Progress: TypeAlias = "Callable[[str, int, int | None], None]"
 PIPE_WIDTH = 10_000
@@ -208,14 +209,14 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s"
 
 
-def promise(bands: Bands, threshold: float) -> str:
-    """State what a choice of bands will find.
+def promise(bands: Bands, threshold: float, schema: Schema | None = None) -> str:
+    """State what a choice of bands will find in documents of a schema.
 
     >>> from benzer.bands import Bands
     >>> promise(Bands(8, 5), 0.8)
     'bands 8 x 5: finds a pair at 0.80 with probability 0.958'
     """
-    found = ratio(float(bands.probability(threshold)))
+    found = ratio(float(bands.probability(schema.band_threshold(threshold) if schema else threshold)))
     return (
         f"bands {bands.bands} x {bands.rows}: finds a pair at {setting(threshold)} with probability {found}"
     )

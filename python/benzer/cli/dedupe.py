@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from benzer.cli import console
+from benzer.cli import console, fields
 from benzer.cli import options as shared
 from benzer.errors import OutputError
 
@@ -29,6 +29,12 @@ benzer dedupe docs.csv --keep priority:source=books,web --output clean
 
 # Short texts: compare runs of 5 characters
 benzer dedupe names.csv --text name --shingle char:5 --output clean
+
+# Images: copies that were resized, recompressed or retouched
+benzer dedupe photos --images grid --output clean
+
+# Several fields, of which the title counts twice
+benzer dedupe books.jsonl --text title --values tags --weight title=2 --output clean
 
 # In a script
 zcat docs.jsonl.gz | benzer dedupe - --format jsonl --output clean --json > summary.json
@@ -53,13 +59,11 @@ FILES = {
     "--output", required=True, type=click.Path(path_type=Path), metavar="DIR",
     help="Folder to write; must not exist yet.",
 )  # fmt: skip
-@shared.promise_options()
-@shared.column_options
+@shared.promise_options(threshold=None)
 @click.option(
     "--keep", default="first", show_default=True, metavar="RULE",
     help="Which one stays: first, last, longest, largest:COL, smallest:COL, or priority:COL=a,b.",
 )  # fmt: skip
-@shared.text_options
 @shared.on_error_option
 @click.option(
     "--tables", type=click.Choice(["jsonl", "parquet"]), default="jsonl", show_default=True,
@@ -69,6 +73,9 @@ FILES = {
 @shared.threads_option
 @shared.seed_option
 @shared.json_option
+@fields.column_options
+@fields.weight_option
+@fields.text_options
 def command(
     inputs: tuple[str, ...],
     output: Path,
@@ -79,8 +86,8 @@ def command(
 ) -> int:
     """Write the documents of INPUT without their near-duplicates to a new folder.
 
-    INPUT is JSONL, CSV, TSV, Parquet (.gz and .zst too), a folder of text files, a pattern, or - for stdin.
-    Inputs are only read. Every removed document is listed with the kept one that it resembles and their
+    INPUT is JSONL, CSV, TSV, Parquet (.gz and .zst too), a folder of texts or images, a pattern, or - for
+    stdin. Inputs are only read. Every removed document is listed with the kept one that it resembles and their
     exact similarity. Ends with 1 if malformed rows were set aside.
     """
     refuse_output(inputs, output, replace)
@@ -113,11 +120,12 @@ def find(inputs: tuple[str, ...], settings: dict[str, Any], progress: console.Pr
     """Call the library with what the options say."""
     from benzer.pipeline import find_duplicates
 
-    columns = shared.text_columns(settings.pop("text"))
-    rules = (settings.pop("shingle"), settings.pop("normalize"), settings.pop("case"))
+    asked = {name: settings.pop(name) for name in fields.OPTIONS}
+    schema, columns = fields.described(asked, settings.pop("weight"))
+    threshold = fields.threshold_of(schema, settings.pop("threshold"))
     return find_duplicates(
-        list(inputs), text=columns, id=settings.pop("id_column"),
-        schema=shared.schema_of(columns, *rules), progress=progress, **settings,
+        list(inputs), threshold=threshold, text=columns, id=settings.pop("id_column"), schema=schema,
+        format=fields.format_of(asked, inputs), progress=progress, **settings,
     )  # fmt: skip
 
 
@@ -125,7 +133,7 @@ def show(found: Duplicates, output: Path, paths: dict[str, Path], seconds: float
     """Print the summary, the promise, and where the output lies."""
     console.show(console.rows_table(summary_rows(found, seconds, size)))
     console.show()
-    console.show(console.promise(found.bands, found.threshold))
+    console.show(console.promise(found.bands, found.threshold, found.settings.schema))
     console.show(f"\nwritten to {output}/")
     console.show(
         console.rows_table(
@@ -138,15 +146,16 @@ def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tu
     """Say each count with what it means."""
     counts = found.counts
     threshold = console.setting(found.threshold)
+    texts = {field.kind for field in found.settings.schema.fields.values()} == {"text"}
     remarks = {
         "read": "rows",
         "malformed": "rows set aside",
         "kept": console.share(counts["kept"], counts["documents"]),
         "removed": console.share(counts["removed"], counts["documents"]),
-        "identical": "the same as a kept one, after normalization",
+        "identical": "the same as a kept one" + ", after normalization" * texts,
         "near": f"at least {threshold} similar to a kept one",
         "short": "shorter than one shingle; compared as a whole",
-        "empty": "without any shingle; kept, and nobody's duplicate",
+        "empty": f"without any {'shingle' if texts else 'element'}; kept, and nobody's duplicate",
         "pairs": f"of similarity {threshold} or more; {console.count(counts['candidates'])} candidates compared",
         "clusters": "kept documents that others went for",
         "oversized_buckets": "joined through a few of their documents",

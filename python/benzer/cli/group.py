@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from benzer.cli import compare, completion, dedupe, index, info, search, tune
+from benzer.cli import compare, completion, dedupe, experiments, index, info, search, serve, tune
 from benzer.cli.options import write_examples
 from benzer.errors import BenzerError
 
@@ -21,9 +21,11 @@ COMMANDS: dict[str, click.Command] = {
     "dedupe": dedupe.command,
     "index": index.command,
     "search": search.command,
+    "serve": serve.command,
     "compare": compare.command,
     "tune": tune.command,
     "info": info.command,
+    "experiments": experiments.command,
     "completion": completion.command,
 }
 
@@ -34,6 +36,11 @@ benzer dedupe docs.jsonl --output clean
 # Keep an index, and ask it for the documents most like a text
 benzer index docs.benzer docs.jsonl
 benzer search docs.benzer --file letter.txt
+
+# The same with images
+benzer dedupe photos --images grid --output clean
+benzer index photos.benzer photos --images grid
+benzer search photos.benzer --file photo.jpg
 
 # See what two files share
 benzer compare old.txt new.txt
@@ -148,8 +155,9 @@ def print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
 def main(ctx: click.Context) -> None:
     """Find near-duplicate documents, and the documents most like a given one.
 
-    Every similarity that Benzer reports is exact: the share of shingles (runs of words) that two documents
-    have in common. A document is removed only if one that stays is at least as similar as the threshold.
+    Documents are texts, sets of values, images, or several fields of these. Every similarity that Benzer
+    reports is exact: of texts the share of shingles (runs of words) that two documents have in common. A
+    document is removed only if one that stays is at least as similar as the threshold.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

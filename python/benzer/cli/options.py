@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from functools import partial
+from itertools import groupby
+from typing import Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from benzer.fields import Field, Schema
-
 F = TypeVar("F", bound=Callable[..., Any])
-DEFAULT_SHINGLE_SIZES = {"word": 3, "char": 5}
+PLAIN, FIELDS, TEXTS = "Options", "What is read", "How texts are compared"
+SECTIONS = (PLAIN, FIELDS, TEXTS)
+
+
+class SectionOption(click.Option):
+    """An option that the help lists under a heading of its own."""
+
+    def __init__(self, *args: Any, section: str = PLAIN, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.section = section
+
+
+field_option = partial(click.option, cls=SectionOption, section=FIELDS)
+text_option = partial(click.option, cls=SectionOption, section=TEXTS)
 
 
 class TaughtCommand(click.Command):
-    """A command whose help shows examples before it lists options.
+    """A command whose help shows examples before it lists options, and its options by what they are about.
 
     >>> TaughtCommand("greet", examples="greet world").examples
     'greet world'
@@ -30,25 +42,23 @@ class TaughtCommand(click.Command):
         super().format_help_text(ctx, formatter)
         write_examples(formatter, self.examples)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options by section."""
+        listed = [
+            (SECTIONS.index(getattr(option, "section", PLAIN)), record)
+            for option in self.get_params(ctx)
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)) is not None
+        ]
+        for section, records in groupby(sorted(listed, key=lambda one: one[0]), key=lambda one: one[0]):
+            with formatter.section(SECTIONS[section]):
+                formatter.write_dl([record for _, record in records])
+
 
 def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
     """Write examples unwrapped, so that they can be copied."""
     with formatter.section("Examples"):
         for line in examples.splitlines():
             formatter.write(f"  {line}\n" if line else "\n")
-
-
-def parse_shingle(ctx: click.Context | None, param: click.Parameter | None, value: str) -> tuple[str, int]:
-    """Read `word:3` or `char:5` as (unit, shingle_size); the unit alone takes its usual size.
-
-    >>> parse_shingle(None, None, "char")
-    ('char', 5)
-    """
-    unit, _, size = value.partition(":")
-    number = size or str(DEFAULT_SHINGLE_SIZES.get(unit, 0))
-    if unit not in DEFAULT_SHINGLE_SIZES or not number.isdecimal() or not 1 <= int(number) <= 64:
-        raise click.BadParameter(f"{value!r} is not word:N or char:N with N from 1 to 64, such as word:3.")
-    return unit, int(number)
 
 
 def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -63,12 +73,16 @@ def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 
 def promise_options(threshold: float | None = 0.8, recall: float | None = 0.95) -> Callable[[F], F]:
-    """Give a command `--threshold` and `--recall`, the two numbers of the promise."""
+    """Give a command `--threshold` and `--recall`, the two numbers of the promise.
+
+    A threshold of None leaves the default to the fields that are compared.
+    """
     return stacked(
         click.option(
             "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1, min_open=True), default=threshold,
-            show_default=True,
-            help="Similarity from which two documents count as a pair.",
+            show_default=threshold is not None,
+            help="Similarity from which two documents count as a pair."
+            + ("" if threshold else " [default: 0.8; of images alone, what suits their method]"),
         ),
         click.option(
             "--recall", metavar="NUMBER", type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -78,38 +92,9 @@ def promise_options(threshold: float | None = 0.8, recall: float | None = 0.95) 
     )  # fmt: skip
 
 
-column_options = stacked(
-    click.option(
-        "--text", "text", metavar="COLUMN", multiple=True,
-        help="Column that holds the text; again, or as FIELD=COLUMN, for several fields. [default: text]",
-    ),
-    click.option("--id", "id_column", metavar="COLUMN",
-        help="Column that holds the id. [default: id, else made of file and row]",
-    ),
-    click.option(
-        "--format", "format", type=click.Choice(["jsonl", "csv", "tsv", "parquet", "text"]),
-        help="Format of the input. [default: by the file name]",
-    ),
-)  # fmt: skip
-
 on_error_option = click.option(
     "--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
     help="A malformed row stops the run, or is set aside and counted.",
-)  # fmt: skip
-
-text_options = stacked(
-    click.option(
-        "--shingle", metavar="UNIT:SIZE", default="word:3", show_default=True, callback=parse_shingle,
-        help="What is compared: runs of N words (word:N) or N characters (char:N).",
-    ),
-    click.option(
-        "--normalize", type=click.Choice(["nfkc", "nfc", "none"]), default="nfkc", show_default=True,
-        help="Unicode normalization before comparing.",
-    ),
-    click.option(
-        "--case", type=click.Choice(["fold", "lower", "keep"]), default="fold", show_default=True,
-        help="What becomes of upper case before comparing.",
-    ),
 )  # fmt: skip
 
 
@@ -130,39 +115,8 @@ threads_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout, for programs.")
 
 
-def text_columns(text: Sequence[str]) -> str | dict[str, str]:
-    """Read the `--text` options: one column's name, or field → column.
-
-    >>> text_columns(["body"]), text_columns(["title", "content=body"])
-    ('body', {'title': 'title', 'content': 'body'})
-    """
-    if not text:
-        return "text"
-    if len(text) == 1 and "=" not in text[0]:
-        return text[0]
-    columns: dict[str, str] = {}
-    for value in text:
-        field, _, column = value.partition("=")
-        if not field or field in columns:
-            raise click.UsageError(
-                f"--text {value}: each field needs one name of its own, as in --text body=content."
-            )
-        columns[field] = column or field
-    return columns
-
-
-def schema_of(columns: str | dict[str, str], shingle: tuple[str, int], normalize: str, case: str) -> Schema:
-    """Build the schema that the options describe: every field is text, read by the same rules."""
-    from benzer.fields import Schema, Text
-
-    unit, size = shingle
-    names = ["text"] if isinstance(columns, str) else list(columns)
-    rules: dict[str, Any] = {"unit": unit, "shingle_size": size, "normalize": normalize, "case": case}
-    fields: dict[str, Field] = {name: Text(**rules) for name in names}
-    return Schema(**fields)
-
-
-def given(ctx: click.Context, *names: str) -> list[str]:
+def given(*names: str) -> list[str]:
     """Name those options that the user wrote, as opposed to their defaults."""
+    ctx = click.get_current_context()
     wrote = click.core.ParameterSource.COMMANDLINE
     return [name for name in names if ctx.get_parameter_source(name) == wrote]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from benzer.errors import InputError
+from benzer.errors import DuplicateIdError, InputError
 
 if TYPE_CHECKING:
-    from benzer._native import Corpus
-    from benzer.document import Document
-    from benzer.fields import Schema
-    from benzer.sources import MalformedRow
+    from benzer.document import Document, FieldValue
+    from benzer.fields import Field, Schema
+    from benzer.sources import MalformedRow, ReadOptions
+    from benzer.sources.base import DocumentSink, Source
+
+BATCH_SIZE = 5_000
+SEEN_AT_ONCE = 64  # images, so that progress is seen, and a broken one stops the run soon
+Take = Callable[["list[Document]"], object]
 
 
 @dataclass
@@ -20,7 +25,7 @@ class DocumentReader:
     """One pass over an input: what to read, and afterwards what was read and what was wrong with it."""
 
     inputs: tuple[str, ...]
-    columns: str | dict[str, str] | None
+    columns: dict[str, str]
     id_column: str | None
     format: str | None
     schema: Schema
@@ -28,37 +33,154 @@ class DocumentReader:
     rows: int = 0
     malformed: list[MalformedRow] = field(default_factory=list)
 
-    def corpora(self) -> Iterator[Corpus]:
-        """Read one file after another, so that no more than one is held in memory."""
+    def corpora(self) -> Iterator[Any]:
+        """Read one file after another into a corpus, so that no more than one is held in memory."""
         from benzer import pipeline
-        from benzer._native import Corpus
-        from benzer.sources import ReadOptions, open_sources
+        from benzer.corpus import corpus_of
 
-        self._check_fields()
-        fields = pipeline.columns(self.schema, self.columns)
-        options = ReadOptions(fields=fields, id_column=self.id_column, on_error=self.on_error)
-        for source in open_sources(list(self.inputs), self.format):
-            corpus = Corpus(self.schema.readers())
-            report = source.read_into(corpus, 0, options)
-            self.rows += report.rows_read
-            self.malformed += report.malformed
+        for source in self._sources():
+            corpus = corpus_of(self.schema)
+            self._read(source, corpus)
             pair = corpus.duplicate_id()
             if pair is not None:
                 raise pipeline.duplicate_id(corpus, [source], pair)
             yield corpus
 
-    def documents(self) -> Iterator[Document]:
-        """Yield every document, in the order of the input."""
+    def each(self, take: Take) -> None:
+        """Hand on every document, in the order of the input, some at a time.
+
+        Texts are scanned by the native core, a file at a time. Sets and images are handed on while they are
+        read; an image as its description.
+        """
+        if {one.kind for one in self.schema.fields.values()} == {"text"}:
+            for corpus in self.corpora():
+                documents = self._documents(corpus)
+                while batch := list(islice(documents, BATCH_SIZE)):
+                    take(batch)
+            return
+        for source in self._sources():
+            self._read(source, HandOn(self.schema, take, self.on_error == "stop"))
+
+    def texts(self) -> Iterator[str]:
+        """Yield the texts of the first field, in the order of the input."""
+        for corpus in self.corpora():
+            for position in range(len(corpus)):
+                yield corpus.text(position, 0) or ""
+
+    def _documents(self, corpus: Any) -> Iterator[Document]:
         from benzer.document import Document
 
         names = list(self.schema.fields)
-        for corpus in self.corpora():
-            for position, id in enumerate(corpus.ids()):
-                yield Document(id, {name: corpus.text(position, place) for place, name in enumerate(names)})
+        for position, id in enumerate(corpus.ids()):
+            yield Document(id, {name: corpus.text(position, place) for place, name in enumerate(names)})
 
-    def _check_fields(self) -> None:
-        for name, rules in self.schema.fields.items():
-            if rules.kind != "text":
-                raise InputError(
-                    f"field {name} is a set of values, and the command line reads text: use Python"
-                )
+    def _sources(self) -> list[Source]:
+        from benzer import pipeline
+        from benzer.sources import open_sources
+
+        inputs = list(self.inputs)
+        return open_sources(inputs, self.format or pipeline.folder_format(self.schema, inputs))
+
+    def _read(self, source: Source, sink: DocumentSink) -> None:
+        report = source.read_into(sink, 0, self._options())
+        self.rows += report.rows_read
+        self.malformed += report.malformed
+
+    def _options(self) -> ReadOptions:
+        from benzer import pipeline
+        from benzer.sources import ReadOptions
+
+        return ReadOptions(
+            fields=pipeline.columns(self.schema, self.columns),
+            kinds={name: one.kind for name, one in self.schema.fields.items()},
+            id_column=self.id_column,
+            on_error=self.on_error,
+        )
+
+
+class HandOn:
+    """What a source writes to, in the place of a corpus: the documents of one file go on as they come."""
+
+    def __init__(self, schema: Schema, take: Take, stop: bool) -> None:
+        self._schema = schema
+        self._take = take
+        self._stop = stop
+        self._name = ""
+        self._rows: dict[str | int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def name_source(self, source: int, name: str) -> None:
+        """Say what made ids begin with."""
+        self._name = name
+
+    def add(
+        self,
+        source: int,
+        rows: Sequence[int],
+        ids: Iterable[str | int | None],
+        fields: Sequence[Sequence[FieldValue]],
+        extras: Sequence[bytes | None] | None = None,
+    ) -> list[tuple[int, str]]:
+        """Hand on documents; gives the rows that could not be read, each with why, only the first to stop at."""
+        listed = list(ids)
+        refused: list[tuple[int, str]] = []
+        step = SEEN_AT_ONCE if self._schema.foreign else len(rows)
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            refused += self._add(rows[part], listed[part], [column[part] for column in fields])
+            if refused and self._stop:
+                break
+        return refused
+
+    def add_jsonl(self, **options: Any) -> NoReturn:
+        """Refused: sources scan natively for texts alone, which go into a corpus."""
+        raise InputError("only texts are scanned by the native core")
+
+    def _add(
+        self, rows: Sequence[int], ids: Sequence[str | int | None], fields: Sequence[Sequence[FieldValue]]
+    ) -> list[tuple[int, str]]:
+        from benzer.document import Document
+
+        columns = [
+            seen(one, column) for one, column in zip(self._schema.fields.values(), fields, strict=True)
+        ]
+        documents: list[Document] = []
+        refused: list[tuple[int, str]] = []
+        for row, id, *contents in zip(rows, ids, *columns, strict=True):
+            fault = next((content for content in contents if isinstance(content, InputError)), None)
+            if fault is not None:
+                refused.append((row, str(fault)))
+                continue
+            document = Document(
+                f"{self._name}:{row}" if id is None else id,
+                dict(zip(self._schema.fields, contents, strict=True)),
+            )
+            self._note(document.id, row)
+            documents.append(document)
+        self._take(documents)
+        return refused
+
+    def _note(self, id: str | int, row: int) -> None:
+        before = self._rows.setdefault(id, row)
+        if before != row:
+            raise DuplicateIdError(
+                f"the id {id!r} stands in {self._name} row {before} and {self._name} row {row}: make ids unique, "
+                "name another id column, or leave the column out"
+            )
+
+
+def seen(field: Field, contents: Sequence[FieldValue]) -> Sequence[FieldValue | InputError]:
+    """Contents as an index keeps them: images described, each or why it cannot be read; all else as it is."""
+    from benzer.fields.base import described, is_seen
+
+    if not is_seen(field):
+        return contents
+    held = [content for content in contents if content is not None]
+    answers = iter(described(field, held, threads=0))
+    found: list[FieldValue | InputError] = []
+    for content in contents:
+        answer = None if content is None else next(answers)
+        found.append(field.decode(answer) if isinstance(answer, bytes) else answer)
+    return found

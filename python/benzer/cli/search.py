@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from benzer.cli import console
+from benzer.cli import asking, console
 from benzer.cli import options as shared
-from benzer.errors import InputError
+from benzer.cli.location import Location, existing, shown
 
 if TYPE_CHECKING:
     from benzer.document import Document
-    from benzer.index import Index, Match
+    from benzer.index import Candidate, Index, Match
 
 EXAMPLES = """\
 # The documents most like a text
 benzer search docs.benzer "the quick brown fox jumps over the dog"
 
-# Most like a file, or like what comes in by a pipe
+# Most like a file (a text, or an image where the index holds images), or like what comes in by a pipe
 benzer search docs.benzer --file letter.txt --limit 3
+benzer search photos.benzer --file photo.jpg
 pdftotext letter.pdf - | benzer search docs.benzer -
 
 # Most like a document of the index
 benzer search docs.benzer --id 4711
+
+# Of several fields: {"title": "Emma", "tags": ["novel", "1815"]}
+benzer search books.benzer --json-document emma.json
 
 # For a program, and only what is at least 0.9 similar
 benzer search docs.benzer --file letter.txt --threshold 0.9 --json
@@ -38,85 +41,56 @@ benzer search docs.benzer --file letter.txt --threshold 0.9 --json
     examples=EXAMPLES,
     short_help="Find the documents most like a given one.",
 )
-@click.argument("index", type=click.Path(path_type=Path))
+@click.argument("index", type=Location())
 @click.argument("text", required=False)
-@click.option("--file", "file", type=click.Path(path_type=Path), help="Read the text from a file (UTF-8).")
-@click.option("--id", "id", help="Take a document of the index, and find the others like it.")
+@click.option("--file", type=click.Path(), help="Read the text (UTF-8) or image from a file.")
 @click.option(
-    "--limit",
-    metavar="NUMBER",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
+    "--json-document", metavar="FILE", type=click.Path(allow_dash=True),
+    help="Read the fields from a JSON object in a file, or - for stdin.",
+)  # fmt: skip
+@click.option("--id", metavar="ID", help="Take a document of the index, and find the others like it.")
+@click.option(
+    "--limit", metavar="NUMBER", type=click.IntRange(min=1), default=10, show_default=True,
     help="How many to show at most.",
-)
+)  # fmt: skip
 @click.option(
-    "--threshold",
-    metavar="NUMBER",
-    type=click.FloatRange(0, 1),
+    "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1),
     help="Least similarity. [default: that of the index]",
-)
+)  # fmt: skip
+@click.option(
+    "--candidates", is_flag=True,
+    help="Show what shares buckets with it, by how many, and compare nothing.",
+)  # fmt: skip
 @shared.json_option
 def command(
-    index: Path,
-    text: str | None,
-    file: Path | None,
-    id: str | None,
-    limit: int,
-    threshold: float | None,
-    as_json: bool,
+    index: str, limit: int, threshold: float | None, candidates: bool, as_json: bool, **question: str | None
 ) -> int:
     """Print the documents of INDEX most like TEXT, best first, with their exact similarity.
 
-    TEXT is the text itself, or - to read it from stdin. Where nothing is similar enough the answer is
-    empty, and the exit status 0.
+    TEXT is the text itself (where the index holds images, the path of one), or - to read it from stdin. Of
+    several fields each has its similarity shown. Where nothing is similar enough the answer is empty, and the
+    exit status 0.
     """
     from benzer.index import Index
 
-    if sum(given is not None for given in (text, file, id)) != 1:
-        raise click.UsageError("give one of TEXT, --file, --id, or - for stdin.")
+    asking.refuse_unless_one(question)
+    if candidates and threshold is not None:
+        raise click.UsageError("--candidates are not compared, so no --threshold applies to them.")
     with Index.open(existing(index), mode="read") as opened:
-        asked = stored(opened, id) if id is not None else read_text(text, file)
-        matches = opened.find_similar(asked, limit, threshold)
+        asked = asking.document(opened, question)
+        if candidates:
+            proposed = opened.find_candidates(asked, limit)
+            answer = {"candidates": [one._asdict() for one in proposed]}
+        else:
+            matches = opened.find_similar(asked, limit, threshold)
+            answer = {"matches": [as_answer(match) for match in matches]}
         if as_json:
-            console.print_json({"index": str(index), "matches": [as_answer(match) for match in matches]})
+            console.print_json({"index": shown(index), **answer})
+        elif candidates:
+            show_candidates(opened, proposed)
         else:
             show(opened, matches)
     return 0
-
-
-def existing(index: Path) -> Path:
-    if not index.exists():
-        raise InputError(f"{index}: no such index; make it with: benzer index {index} INPUT...")
-    return index
-
-
-def read_text(text: str | None, file: Path | None) -> str:
-    """Take the text from the command line, from stdin, or from a file."""
-    if text is not None and text != "-":
-        return text
-    name, data = ("stdin", sys.stdin.buffer.read()) if file is None else (str(file), file.read_bytes())
-    return utf8(name, data)
-
-
-def utf8(name: str, data: bytes) -> str:
-    """Decode, or say at which byte it fails."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{name}: byte {error.start:,} is not UTF-8: convert the file, with iconv for example"
-        ) from None
-
-
-def stored(index: Index, id: str) -> Document:
-    """Fetch a document of the index by its id, which may be a number there."""
-    keys: list[str | int] = [id, int(id)] if id.isascii() and id.isdigit() else [id]
-    for key in keys:
-        document = index.get(key)
-        if document is not None:
-            return document
-    raise InputError(f"no document has the id {id!r} in this index of {len(index):,} documents")
 
 
 def as_answer(match: Match) -> dict[str, Any]:
@@ -124,20 +98,53 @@ def as_answer(match: Match) -> dict[str, Any]:
 
 
 def show(index: Index, matches: list[Match]) -> None:
-    """Print a table of matches, with the beginning of each document."""
+    """Print a table of matches: the similarity, that of each field of several, and the beginning of each."""
     if not matches:
         console.note("nothing in the index is that similar; a lower --threshold may find more")
         return
-    ids = [console.printable(str(match.id)) for match in matches]
-    room = max(20, console.width() - len("similarity") - max(map(len, ids)) - 6)
-    rows = [
-        (console.ratio(match.similarity), id, console.snippet(text_of(index.get(match.id)), room))
-        for match, id in zip(matches, ids, strict=True)
+    names = list(index.settings.schema.fields)
+    names = names if len(names) > 1 else []
+    numbers = [
+        [console.ratio(match.similarity), *(by_field(match, name) for name in names)] for match in matches
     ]
-    console.show(console.headed_table(["similarity", "id", "text"], rows, right=1))
+    show_documents(index, ["similarity", *names], numbers, [match.id for match in matches])
+
+
+def by_field(match: Match, name: str) -> str:
+    """Write the similarity of a field; nothing where one of the two lacks it."""
+    return console.ratio(match.fields[name]) if name in match.fields else ""
+
+
+def show_candidates(index: Index, candidates: list[Candidate]) -> None:
+    """Print a table of candidates."""
+    if not candidates:
+        console.note("nothing in the index shares a bucket with it")
+        return
+    settings = index.settings
+    filed = settings.bands.bands * len(settings.schema.fields)
+    numbers = [[f"{one.shared_bands} of {filed}"] for one in candidates]
+    show_documents(index, ["shared bands"], numbers, [one.id for one in candidates])
+
+
+def show_documents(
+    index: Index, headings: Sequence[str], numbers: Sequence[Sequence[str]], found: Sequence[str | int]
+) -> None:
+    """Print numbers, ids, and as much of each document as there is room for; an image shows nothing."""
+    ids = [console.printable(str(id)) for id in found]
+    taken = sum(len(console.printable(heading)) + 2 for heading in headings)
+    room = max(20, console.width() - taken - max(map(len, ids)) - 4)
+    texts = [console.snippet(text_of(index.get(id)), room) for id in found]
+    rows = [
+        (*number, id, *([text] if any(texts) else []))
+        for number, id, text in zip(numbers, ids, texts, strict=True)
+    ]
+    last = ["id", "text"] if any(texts) else ["id"]
+    shown_headings = [console.printable(heading) for heading in headings]
+    console.show(console.headed_table([*shown_headings, *last], rows, right=len(headings)))
 
 
 def text_of(document: Document | None) -> str:
-    """Put the text fields of a document behind one another."""
+    """Put the texts and values of a document behind one another."""
     fields = document.fields.values() if document else []
-    return " | ".join(value for value in fields if isinstance(value, str))
+    shown = (", ".join(map(str, value)) if isinstance(value, list) else value for value in fields)
+    return " | ".join(value for value in shown if isinstance(value, str) and value)

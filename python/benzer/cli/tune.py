@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
+from benzer.cli.reading import DocumentReader
 from benzer.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -25,16 +27,20 @@ benzer tune --threshold 0.8 --bands 9 --rows 13
 
 # What do the classical rules choose for 128 hashes?
 benzer tune --rule area --num-hashes 128
+
+# How long should the shingles of these documents be?
+benzer tune --documents docs.jsonl --text body --unit word
 """
 RULES = ["pick_bands", "inverse_root", "area"]
 RULE_HASHES = 128
+ADVICE_OPTIONS = ("text", "unit")
 
 
 @click.command(
     "tune",
     cls=shared.TaughtCommand,
     examples=EXAMPLES,
-    short_help="Show what a threshold and recall will find.",
+    short_help="Show what a threshold, recall and shingle size will find.",
 )
 @shared.promise_options()
 @click.option(
@@ -57,19 +63,70 @@ RULE_HASHES = 128
     help="Rows per band, instead of a choice by recall; goes with --bands or --num-hashes.",
 )
 @click.option("--rule", type=click.Choice(RULES), help="Choose by a classical rule, not by recall.")
+@click.option(
+    "--documents",
+    metavar="FILE",
+    type=click.Path(),
+    help="Instead of bands, advise a shingle size for the documents of a file.",
+)
+@click.option("--text", metavar="COLUMN", default="text", show_default=True, help="Their column of texts.")
+@click.option(
+    "--unit",
+    type=click.Choice(["char", "word"]),
+    default="char",
+    show_default=True,
+    help="What their shingles are made of.",
+)
 @shared.json_option
-def command(threshold: float, recall: float, as_json: bool, **choice: Any) -> int:
+def command(
+    threshold: float,
+    recall: float,
+    documents: str | None,
+    text: str,
+    unit: Literal["char", "word"],
+    as_json: bool,
+    **choice: Any,
+) -> int:
     """Show the bands chosen for a threshold and recall, and what they find at every similarity.
 
     A document's signature is cut into bands of rows; two documents are compared if one band is the same. A
     pair of similarity s is found with probability 1 - (1 - s^rows)^bands: the S-curve that is drawn here.
+
+    With --documents, show instead which shingle size keeps documents apart that have nothing to do with each
+    other, measured on random pairs of them.
     """
+    if documents is not None:
+        refuse_bands(["threshold", "recall", *choice])
+        advise(documents, text, unit, as_json)
+        return 0
+    if shared.given(*ADVICE_OPTIONS):
+        raise click.UsageError("--text and --unit go with --documents.")
     bands = choose(threshold, recall, **choice)
     if as_json:
         console.print_json(answer(bands, threshold, recall))
     else:
         show(bands, threshold, recall)
     return 0
+
+
+def refuse_bands(names: list[str]) -> None:
+    """Refuse options of bands where the advice is about shingles."""
+    if shared.given(*names):
+        raise click.UsageError("--documents advises a shingle size: leave out the options of bands.")
+
+
+def advise(documents: str, column: str, unit: Literal["char", "word"], as_json: bool) -> None:
+    """Print which shingle size suits the documents of a file, and why."""
+    from benzer.advice import advise_shingle_size
+    from benzer.fields import Schema
+
+    reading = DocumentReader((documents,), {"text": column}, None, None, Schema())
+    advice = advise_shingle_size(reading.texts(), unit)
+    if as_json:
+        console.print_json({"file": documents, **asdict(advice)})
+        return
+    console.show(str(advice))
+    console.show(f"\nto use it: benzer dedupe {documents} --shingle {unit}:{advice.size} ...")
 
 
 def choose(

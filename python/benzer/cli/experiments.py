@@ -1,0 +1,200 @@
+"""`benzer experiments`: what did the literature find, and what comes out when it is done again?"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from benzer.cli import console
+from benzer.cli import options as shared
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from benzer.cli.console import Progress
+    from benzer.document import Document
+    from benzer.experiments import Result, Table
+
+EXAMPLES = """\
+# Which experiments are there?
+benzer experiments --list
+
+# One of them, in a few seconds
+benzer experiments E4
+
+# All, with the settings of their sources, as CSV and figures
+benzer experiments --scale full --output experiments
+
+# What do bands find and miss among documents of your own?
+benzer experiments E7 --documents docs.jsonl --text body
+"""
+MOST_DOCUMENTS = 12_000
+
+
+@click.command(
+    "experiments",
+    cls=shared.TaughtCommand,
+    examples=EXAMPLES,
+    short_help="Repeat the experiments of the literature.",
+)
+@click.argument("names", nargs=-1, metavar="[E1 E2 ...]")
+@click.option("--list", "listing", is_flag=True, help="List the experiments, and run none.")
+@click.option(
+    "--scale", type=click.Choice(["small", "full"]), default="small", show_default=True,
+    help="A few seconds for each, or the settings of its source.",
+)  # fmt: skip
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="DIR",
+    help="Write tables as CSV, figures as SVG and PNG, into a new folder.",
+)  # fmt: skip
+@click.option("--replace", is_flag=True, help="Replace an existing DIR.")
+@click.option(
+    "--documents", type=click.Path(), metavar="FILE",
+    help=f"For E7: the first {MOST_DOCUMENTS:,} documents of FILE instead of made ones.",
+)  # fmt: skip
+@click.option(
+    "--text", "column", metavar="COLUMN", default="text", show_default=True,
+    help="Column of FILE that holds the text.",
+)  # fmt: skip
+@shared.seed_option
+@shared.json_option
+def command(
+    names: tuple[str, ...], listing: bool, scale: Literal["small", "full"], output: Path | None, replace: bool,
+    documents: str | None, column: str, seed: int, as_json: bool,
+) -> int:  # fmt: skip
+    """Repeat the published experiments on MinHash and LSH, beside what a careful reading of them finds.
+
+    Without names all eight are run. docs/experiments.md discusses their results. Figures need matplotlib:
+    pip install 'benzer[experiments]'.
+    """
+    from benzer.experiments import write_results
+
+    if listing:
+        list_questions(as_json)
+        return 0
+    chosen = wanted(names, documents)
+    options = {} if documents is None else {"E7": {"texts": texts_of(documents, column)}}
+    results: list[Result] = []
+    files: list[str] = []
+    with console.progress(*chosen) as progress:
+        running = run_all(chosen, scale, seed, options, progress, results)
+        if output is None:
+            deque(running, maxlen=0)
+        else:
+            files = write_results(running, output, replace)
+    if as_json:
+        console.print_json({"experiments": [answer(result) for result in results]})
+    else:
+        show(results)
+    if output is not None:
+        console.note(f"{len(files)} files written to {output}")
+    return 0
+
+
+def wanted(names: Sequence[str], documents: str | None) -> list[str]:
+    """The experiments to run, each once: those named, or all; with documents, E7."""
+    from benzer.experiments import EXPERIMENTS
+
+    chosen = [name.upper() for name in dict.fromkeys(names)] or (
+        ["E7"] if documents else list(EXPERIMENTS.names)
+    )
+    for name in chosen:
+        EXPERIMENTS.load(name)
+    if documents is not None and "E7" not in chosen:
+        raise click.UsageError("--documents is for experiment E7: add E7, or leave --documents out.")
+    return chosen
+
+
+def texts_of(documents: str, column: str) -> list[str]:
+    """The first texts of a file."""
+    from benzer.cli.reading import DocumentReader
+    from benzer.fields import Schema
+
+    texts: list[str] = []
+
+    def take(batch: Sequence[Document]) -> None:
+        texts.extend(str(document.fields["text"] or "") for document in batch)
+
+    DocumentReader((documents,), {"text": column}, None, None, Schema()).each(take)
+    if len(texts) > MOST_DOCUMENTS:
+        console.note(f"the first {MOST_DOCUMENTS:,} of {len(texts):,} documents are taken")
+    return texts[:MOST_DOCUMENTS]
+
+
+def run_all(
+    names: Sequence[str], scale: Literal["small", "full"], seed: int, options: Mapping[str, Mapping[str, Any]],
+    progress: Progress | None, results: list[Result],
+) -> Iterator[Result]:  # fmt: skip
+    """Run one experiment after the other; hand each result on, and keep it in `results`."""
+    from benzer.experiments import run_experiment
+
+    for name in names:
+        result = run_experiment(name, scale, seed, **options.get(name, {}))
+        results.append(result)
+        if progress is not None:
+            progress(name, 1, 1)
+        yield result
+
+
+def list_questions(as_json: bool) -> None:
+    """Print the names and questions of all experiments."""
+    from benzer.experiments.base import QUESTIONS
+
+    if as_json:
+        console.print_json({"experiments": [{"name": n, "question": q} for n, q in QUESTIONS.items()]})
+    else:
+        console.show(console.facts_table(list(QUESTIONS.items())))
+
+
+def answer(result: Result) -> dict[str, Any]:
+    """Say a result to a program."""
+    return {
+        "name": result.name,
+        "question": result.question,
+        "settings": result.settings,
+        "published": result.published,
+        "finding": result.finding,
+        "tables": {
+            name: {"columns": table.columns, "rows": table.rows} for name, table in result.tables.items()
+        },
+    }
+
+
+def show(results: Sequence[Result]) -> None:
+    """Print the questions, short tables and findings."""
+    for number, result in enumerate(results):
+        if number:
+            console.show()
+        console.show(f"{result.name}  {result.question}")
+        for name, text in (
+            ("Settings", result.settings),
+            ("Published", result.published),
+            ("Found", result.finding),
+        ):
+            console.show(wrapped(f"{name}: {text}"))
+        for table in result.short_tables.values():
+            console.show()
+            console.show(drawn(table))
+
+
+def wrapped(text: str) -> str:
+    """A text in lines as long as the terminal, at most 100."""
+    return fill(text, width=min(console.width(), 100), subsequent_indent="  ", break_on_hyphens=False)
+
+
+def drawn(table: Table) -> RenderableType:
+    """Lay out a table: columns of numbers to the right, of words to the left."""
+    from rich import table as rich_table
+
+    drawn = rich_table.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in table.columns:
+        words = any(isinstance(cell, str) for cell in table.column(column))
+        drawn.add_column(column, justify="left" if words else "right", no_wrap=not words)
+    for row in table.for_readers():
+        drawn.add_row(*row)
+    return drawn

@@ -1,0 +1,316 @@
+"""Which fields do the options describe, out of which columns, and how is each compared?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from benzer.cli.options import field_option, given, stacked, text_option
+from benzer.errors import SettingsMismatchError
+
+if TYPE_CHECKING:
+    from benzer.fields import Field, Schema
+
+DEFAULT_SHINGLE_SIZES = {"word": 3, "char": 5}
+DEFAULT_METHOD = "grid"
+DEFAULT_THRESHOLD = 0.8
+FORMATS = ["jsonl", "csv", "tsv", "parquet", "text", "images"]
+NAMED_BY = {"text": "--text", "values": "--values", "image": "--image-column"}
+TEXT_RULES = ("shingle", "normalize", "case", "stop_words", "frequencies", "hash_bytes", "shingle_hash")
+OPTIONS = ("text", "values", "image_column", "images", "format", *TEXT_RULES)
+
+
+def parse_shingle(ctx: click.Context | None, param: click.Parameter | None, value: str) -> tuple[str, int]:
+    """Read `word:3` or `char:5` as (unit, shingle_size); the unit alone takes its usual size.
+
+    >>> parse_shingle(None, None, "char")
+    ('char', 5)
+    """
+    unit, _, size = value.partition(":")
+    number = size or str(DEFAULT_SHINGLE_SIZES.get(unit, 0))
+    if unit not in DEFAULT_SHINGLE_SIZES or not number.isdecimal() or not 1 <= int(number) <= 64:
+        raise click.BadParameter(f"{value!r} is not word:N or char:N with N from 1 to 64, such as word:3.")
+    return unit, int(number)
+
+
+def parse_weights(
+    ctx: click.Context | None, param: click.Parameter | None, values: Sequence[str]
+) -> dict[str, float]:
+    """Read `title=2` as the weight 2 of the field title.
+
+    >>> parse_weights(None, None, ["title=2", "tags=0.5"])
+    {'title': 2.0, 'tags': 0.5}
+    """
+    weights: dict[str, float] = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        if not name or name in weights or not re.fullmatch(r"\d+(\.\d*)?|\.\d+", number):
+            raise click.BadParameter(f"{value!r} is not one field and its weight, such as title=2.")
+        weights[name] = float(number)
+    return weights
+
+
+def parse_stop_words(
+    ctx: click.Context | None, param: click.Parameter | None, value: str | None
+) -> str | tuple[str, ...]:
+    """Take letters alone as a language; anything else is a file of words.
+
+    >>> parse_stop_words(None, None, "en"), parse_stop_words(None, None, None)
+    ('en', ())
+    """
+    if value is None:
+        return ()
+    if value.isalpha():
+        return value
+    try:
+        return tuple(sorted(set(Path(value).read_text(encoding="utf-8-sig").split())))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8"
+        raise click.BadParameter(f"{value}: {reason}. Give a language (en) or a file of words.") from None
+
+
+column_options = stacked(
+    field_option(
+        "--text", metavar="COLUMN", multiple=True,
+        help="Column of texts; again, or as FIELD=COLUMN, for several fields. [default: text, if no other "
+        "field is named]",
+    ),
+    field_option(
+        "--values", metavar="COLUMN", multiple=True,
+        help="Column of sets: lists of strings or integers, such as tags.",
+    ),
+    field_option(
+        "--image-column", metavar="COLUMN", multiple=True,
+        help="Column of images: the paths of files, seen from the file that names them.",
+    ),
+    field_option(
+        "--images", metavar="METHOD", type=click.Choice(["grid", "local", "seed16"]),
+        help="Compare images: by grid (copies, resized or retouched), local (crops and turns too), or "
+        "seed16. INPUT is folders of images, or see --image-column.",
+    ),
+    field_option(
+        "--id", "id_column", metavar="COLUMN",
+        help="Column of ids. [default: id, else made of file and row]",
+    ),
+    field_option(
+        "--format", "format", type=click.Choice(FORMATS), metavar="FORMAT",
+        help=f"{', '.join(FORMATS)}. [default: by the file name]",
+    ),
+)  # fmt: skip
+
+weight_option = field_option(
+    "--weight", metavar="FIELD=NUMBER", multiple=True, callback=parse_weights,
+    help="How much a field counts among several. [default: 1 each]",
+)  # fmt: skip
+
+text_options = stacked(
+    text_option(
+        "--shingle", metavar="UNIT:SIZE", default="word:3", show_default=True, callback=parse_shingle,
+        help="Runs of N words (word:N) or N characters (char:N).",
+    ),
+    text_option(
+        "--normalize", type=click.Choice(["nfkc", "nfc", "none"]), default="nfkc", show_default=True,
+        help="Unicode normalization.",
+    ),
+    text_option(
+        "--case", type=click.Choice(["fold", "lower", "keep"]), default="fold", show_default=True,
+        help="What becomes of upper case.",
+    ),
+    text_option(
+        "--stop-words", metavar="LANGUAGE|FILE", callback=parse_stop_words,
+        help="Words to leave out: those of a language (en, tr, ...), or of a file.",
+    ),
+    text_option(
+        "--frequencies", is_flag=True, help="Count how often a shingle occurs, not only whether it does.",
+    ),
+    text_option(
+        "--shingle-hash", metavar="NAME", default="benzer", show_default=True,
+        help="What makes numbers of shingles: benzer, djb2a, murmur3_32, murmur3_128 or xxh3.",
+    ),
+    text_option(
+        "--hash-bytes", type=click.Choice(["4", "8"]), default="8", show_default=True,
+        help="Bytes of such a number.",
+    ),
+)  # fmt: skip
+
+
+class Named(NamedTuple):
+    """A column that an option names, and the field that it fills; None where that goes without saying."""
+
+    kind: str
+    field: str | None
+    column: str
+
+
+def named_columns(options: Mapping[str, Any]) -> list[Named]:
+    """List the columns that the options name, texts first.
+
+    >>> named_columns({"text": ["title", "content=body"], "values": ["tags"], "image_column": []})
+    [Named(kind='text', field='title', column='title'), Named(kind='text', field='content', column='body'), ...]
+    """
+    named: list[Named] = []
+    by_kind = {"text": options["text"], "values": options["values"], "image": options["image_column"]}
+    for kind, values in by_kind.items():
+        for value in values:
+            field, equals, column = value.partition("=")
+            named.append(Named(kind, field, column) if equals else Named(kind, None, value))
+            if not field or (equals and not column):
+                raise click.UsageError(f"{NAMED_BY[kind]} {value}: write a column, or FIELD=COLUMN.")
+    if wants_images(options) and not by_kind["image"]:
+        named.append(Named("image", None, "image"))
+    if len(named) > 1:
+        named = [one if one.field else one._replace(field=one.column) for one in named]
+    names = [one.field for one in named]
+    for one in named:
+        if names.count(one.field) > 1:
+            raise click.UsageError(
+                f"{names.count(one.field)} fields are called {one.field}: name each once, as in "
+                f"{NAMED_BY[one.kind]} other={one.column}."
+            )
+    return named
+
+
+def wants_images(options: Mapping[str, Any]) -> bool:
+    return bool(options.get("images")) or options.get("format") == "images"
+
+
+def format_of(options: Mapping[str, Any], inputs: Sequence[str]) -> str | None:
+    """Say which format the options name: folders hold images where images are compared, of no named column."""
+    folders = bool(inputs) and all(Path(name).is_dir() for name in inputs)
+    images = wants_images(options) and not options["image_column"]
+    named: str | None = options["format"]
+    return named or ("images" if folders and images else None)
+
+
+def described(options: Mapping[str, Any], weights: Mapping[str, float]) -> tuple[Schema, dict[str, str]]:
+    """Build the schema that the options describe, and say which column each field is read from."""
+    from benzer.errors import SettingsError
+    from benzer.fields import Schema
+
+    named = named_columns(options) or [Named("text", "text", "text")]
+    names = [one.field or ("text" if one.kind == "text" else one.column) for one in named]
+    refuse_rules_without_texts({one.kind for one in named})
+    unknown = [name for name in weights if name not in names]
+    if unknown:
+        raise click.UsageError(f"--weight {unknown[0]}: there is no such field, only {', '.join(names)}.")
+    kinds = {one.kind: field_of(one.kind, options) for one in named}
+    fields = {name: kinds[one.kind] for name, one in zip(names, named, strict=True)}
+    try:
+        weighted = {name: reweighted(field, weights.get(name)) for name, field in fields.items()}
+    except SettingsError as error:
+        raise click.UsageError(f"--weight: {error}.") from None
+    return Schema(**weighted), dict(zip(names, (one.column for one in named), strict=True))
+
+
+def field_of(kind: str, options: Mapping[str, Any]) -> Field:
+    """Make the field that the options describe for all columns of a kind."""
+    from benzer.fields import Image, Text, ValueSet
+
+    if kind == "values":
+        return ValueSet()
+    if kind == "image":
+        return Image(method=options["images"] or DEFAULT_METHOD)
+    rules: dict[str, Any] = {}
+    for name in TEXT_RULES:
+        rules |= rule(name, options[name])
+    return Text(**rules)
+
+
+def rule(name: str, value: Any) -> dict[str, Any]:
+    """Say an option as arguments of its field.
+
+    >>> rule("shingle", ("char", 5)), rule("hash_bytes", "4")
+    ({'unit': 'char', 'shingle_size': 5}, {'hash_bytes': 4})
+    """
+    if name == "shingle":
+        return {"unit": value[0], "shingle_size": value[1]}
+    if name == "images":
+        return {"method": value}
+    return {name: int(value) if name == "hash_bytes" else value}
+
+
+def reweighted(field: Any, weight: float | None) -> Field:
+    changed: Field = field if weight is None else replace(field, weight=weight)
+    return changed
+
+
+def refuse_rules_without_texts(kinds: set[str]) -> None:
+    rules = given(*TEXT_RULES)
+    if rules and "text" not in kinds:
+        raise click.UsageError(f"--{hyphened(rules[0])} is for texts: name their column with --text.")
+
+
+def hyphened(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def columns_of(location: str, schema: Schema, options: Mapping[str, Any]) -> dict[str, str]:
+    """Say which column each field of an index is read from, where the options name it."""
+    columns: dict[str, str] = {}
+    for kind, field, column in named_columns(options):
+        fields = [name for name, one in schema.fields.items() if one.kind == kind]
+        name = fields[0] if field is None and len(schema.fields) == len(fields) == 1 else field or column
+        if name not in fields:
+            known = ", ".join(f"{name} ({one.kind})" for name, one in schema.fields.items())
+            raise SettingsMismatchError(
+                f"{location} has no {kind} field {name}: it has {known}; give FIELD=COLUMN, "
+                "or make another index"
+            )
+        columns[name] = column
+    return columns
+
+
+def refuse_other_rules(location: str, schema: Schema, options: Mapping[str, Any]) -> None:
+    """Refuse an option that the user wrote, and that says something else than the index was made with."""
+    for name in given(*TEXT_RULES, "images"):
+        kind = "image" if name == "images" else "text"
+        for field in schema.fields.values():
+            if field.kind == kind:
+                asked: Any = replace(field, **rule(name, options[name]))  # type: ignore[type-var]
+                if asked != field:
+                    raise other_setting(location, name, rule_of(field, name), rule_of(asked, name))
+    for name, weight in options["weight"].items():
+        stored = schema.fields[name].weight if name in schema.fields else "no such field"
+        if weight != stored:
+            raise other_setting(location, "weight", f"{name}={stored}", f"{name}={weight}")
+
+
+def rule_of(field: Any, name: str) -> str:
+    """Say a setting of a field as its option is written."""
+    if name == "shingle":
+        return f"{field.unit}:{field.shingle_size}"
+    if name == "stop_words":
+        return f"{len(field.stop_words)} words"
+    return str(field.method if name == "images" else getattr(field, name))
+
+
+def other_setting(location: str, name: str, stored: object, asked: object) -> SettingsMismatchError:
+    return SettingsMismatchError(
+        f"{location} was made with --{hyphened(name)} {stored}, got {asked}: "
+        "leave the option out, or make another index"
+    )
+
+
+def threshold_of(schema: Schema, asked: float | None) -> float:
+    """Take the threshold that was asked for, else that of the images, else 0.8.
+
+    >>> from benzer.fields import Schema
+    >>> threshold_of(Schema(), None), threshold_of(Schema(), 0.5)
+    (0.8, 0.5)
+    """
+    advised = list(advised_thresholds(schema))
+    return asked if asked is not None else min(advised) if advised else DEFAULT_THRESHOLD
+
+
+def advised_thresholds(schema: Schema) -> Iterator[float]:
+    """Say what suits the fields, if all are images."""
+    from benzer.fields import Image
+
+    fields = list(schema.fields.values())
+    if all(isinstance(field, Image) for field in fields):
+        yield from (field.threshold for field in fields if isinstance(field, Image))

@@ -1,0 +1,59 @@
+"""`benzer serve`: how do other programs ask an index, in whatever language they are written?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from benzer.cli import console
+from benzer.cli import options as shared
+
+if TYPE_CHECKING:
+    from benzer.service import ServedIndex
+
+EXAMPLES = """\
+# Serve an index on this machine, at http://127.0.0.1:8000
+benzer serve docs.benzer
+
+# On any free port; the address is printed on stderr
+benzer serve docs.benzer --port 0
+
+# To other machines; whoever reaches it may change the index
+benzer serve docs.benzer --host 192.0.2.7 --port 8080 --allow-remote
+"""
+
+
+@click.command(
+    "serve",
+    cls=shared.TaughtCommand,
+    examples=EXAMPLES,
+    short_help="Serve an index to other programs by HTTP.",
+)
+@click.argument("index")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen to.")
+@click.option(
+    "--port",
+    metavar="NUMBER",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port to listen to, 0 for any free one.",
+)
+@click.option("--allow-remote", is_flag=True, help="Listen to an address that other machines can reach.")
+@click.option(
+    "--max-body", metavar="MEGABYTES", type=click.IntRange(min=1), default=16, show_default=True,
+    help="Largest body of one request.",
+)  # fmt: skip
+def command(index: str, host: str, port: int, allow_remote: bool, max_body: int) -> None:
+    """Answer HTTP requests for INDEX, to add, look up, remove and find similar documents.
+
+    It runs until it is stopped; a request that has begun is answered. There is no authentication.
+    /openapi.json describes the requests.
+    """
+    from benzer.service import serve
+
+    def started(served: ServedIndex, address: str) -> None:
+        console.note(f"serving {index} ({console.count(len(served))} documents) at {address}")
+
+    serve(index, host, port, allow_remote=allow_remote, max_body_bytes=max_body * 1_000_000, started=started)

@@ -1,0 +1,58 @@
+"""How do results become files? Each table as CSV, each figure as SVG and PNG, all or none of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+from benzer.experiments.base import Cell, Result, Table
+from benzer.experiments.figures import draw
+from benzer.tables.output import OutputFolder
+
+
+def write_results(results: Iterable[Result], folder: str | Path, replace: bool = False) -> list[str]:
+    """Write the tables and figures of results into a new folder, and name its files in their order.
+
+    A file is named for its experiment and table, as in e1-errors.csv, e1-errors.svg and e1-errors.png. The folder
+    appears when all is written; one that exists already is an `OutputError` unless `replace`.
+    """
+    names = []
+    with OutputFolder(folder, replace) as place:
+        for result in results:
+            for name, data in files_of(result).items():
+                (place / name).write_bytes(data)
+                names.append(name)
+    return names
+
+
+def files_of(result: Result) -> dict[str, bytes]:
+    """The files of one result: their names, and their bytes."""
+    stem = result.name.lower()
+    files = {f"{stem}-{name}.csv": csv_of(table) for name, table in result.tables.items()}
+    for name, figure in result.figures.items():
+        files[f"{stem}-{name}.svg"] = draw(figure, "svg")
+        files[f"{stem}-{name}.png"] = draw(figure, "png")
+    return files
+
+
+def csv_of(table: Table) -> bytes:
+    """A table as CSV in UTF-8; numbers with six digits that count, an empty cell for None.
+
+    >>> csv_of(Table(("n", "error"), ((10, 0.12345678), (20, None))))
+    b'n,error\\r\\n10,0.123457\\r\\n20,\\r\\n'
+    """
+
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(table.columns)
+    writer.writerows([[written(cell) for cell in row] for row in table.rows])
+    return text.getvalue().encode()
+
+
+def written(cell: Cell) -> str:
+    """One cell of a CSV file."""
+    if cell is None:
+        return ""
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)

@@ -1,0 +1,36 @@
+"""How is an index asked over HTTP? By a REST service: a file for each resource, and one shape for every error.
+
+| room | holds |
+|---|---|
+| `serving` | `serve`: the address, the server, and their end |
+| `app` | `create_app`: the resources as one application |
+| `documents`, `similar`, `information`, `health` | the resources, each with its routes |
+| `wire` | how documents look in JSON |
+| `served`, `access` | `ServedIndex`: an index that many requests share; how a route comes by it |
+| `guard` | which requests are let in |
+| `errors` | how an answer says what went wrong |
+
+A new resource is one new file with a `router`, and one line in `app.RESOURCES`. FastAPI and uvicorn come with
+`pip install 'benzer[service]'`; this package asks for them when `serve` or `create_app` is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benzer.registry import require
+from benzer.service.served import ServedIndex
+from benzer.service.serving import MAX_BODY_BYTES, serve
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+__all__ = ["MAX_BODY_BYTES", "ServedIndex", "create_app", "serve"]
+
+
+def create_app(served: ServedIndex, **options: Any) -> FastAPI:
+    """The application of an index, for a server of one's own; see `benzer.service.app.create_app`."""
+    require("fastapi", extra="service", purpose="HTTP services")
+    from benzer.service import app
+
+    return app.create_app(served, **options)

@@ -1,0 +1,115 @@
+"""How does an answer say what went wrong? `{"error": {"type": …, "message": …}}`, whatever it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from benzer.errors import BenzerError, InputError, SettingsError, StorageError, StoreFormatError
+
+STATUSES: list[tuple[type[BenzerError], int]] = [
+    (InputError, 422),
+    (SettingsError, 422),
+    (StoreFormatError, 500),
+    (StorageError, 503),
+    (BenzerError, 500),
+]
+"""The status of an error of the library: that of the first class that it belongs to."""
+
+TYPES = {
+    400: "RequestError", 403: "ForbiddenError", 404: "NotFoundError", 405: "MethodNotAllowedError",
+    413: "TooLargeError", 415: "MediaTypeError", 422: "InputError",
+}  # fmt: skip
+"""What the errors of the protocol itself are called; those of the library go by the name of their class."""
+
+MESSAGE_LENGTH = 1000
+
+
+class Fault(BaseModel):
+    """What went wrong, and what helps."""
+
+    type: str
+    message: str
+
+
+class ErrorAnswer(BaseModel):
+    """The answer to every request that could not be served."""
+
+    error: Fault
+
+
+class Answer(JSONResponse):
+    """JSON, in UTF-8 where its texts allow that: a lone surrogate can only travel escaped.
+
+    >>> Answer(["é"]).body, Answer(["\\ud800"]).body
+    (b'["\\xc3\\xa9"]', b'["\\\\ud800"]')
+    """
+
+    def render(self, content: Any) -> bytes:
+        """Write the body."""
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
+def failure(
+    status: int, message: str, type: str | None = None, headers: Mapping[str, str] | None = None
+) -> Answer:
+    """The answer that says so; a message that repeats a long text is cut.
+
+    >>> failure(404, "no document has the id 'a'").body
+    b'{"error":{"type":"NotFoundError","message":"no document has the id \\'a\\'"}}'
+    """
+    short = message if len(message) <= MESSAGE_LENGTH else message[: MESSAGE_LENGTH - 1] + "…"
+    name = type or TYPES.get(status, "ServerError" if status >= 500 else "RequestError")
+    return Answer({"error": {"type": name, "message": short}}, status, headers)
+
+
+async def of_library(request: Request, error: Exception) -> Answer:
+    """Answer for an error that Benzer raised on purpose; 503 means that a later try may succeed."""
+    status = next(status for kind, status in STATUSES if isinstance(error, kind))
+    headers = {"Retry-After": "1"} if status == 503 else None
+    return failure(status, str(error), type(error).__name__, headers)
+
+
+async def of_protocol(request: Request, error: Exception) -> Answer:
+    """Answer for a status that a route, or the framework, raised."""
+    assert isinstance(error, HTTPException)
+    message = str(error.detail)
+    if error.status_code == 404 and message == "Not Found":
+        message = f"there is no {request.url.path}: /openapi.json lists what there is"
+    elif error.status_code == 400:
+        message = "the body cannot be read as JSON: send UTF-8, and no nesting thousands deep"
+    return failure(error.status_code, message, headers=error.headers)
+
+
+async def of_validation(request: Request, error: Exception) -> Answer:
+    """Answer for a body or a parameter of the wrong shape: where it is wrong first, and how."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return failure(422, f"the body is no JSON: {first['ctx']['error']}, at character {first['loc'][-1]}")
+    place = ".".join(map(str, first["loc"]))
+    return failure(422, f"{place}: {first['msg'].removeprefix('Value error, ')}")
+
+
+async def of_bug(request: Request, error: Exception) -> Answer:
+    """Answer for what nobody foresaw: the server logs its traceback, the client is told no details."""
+    return failure(500, "this is a bug in Benzer, not in the request; the server's log has the traceback")
+
+
+HANDLERS = {
+    BenzerError: of_library,
+    HTTPException: of_protocol,
+    RequestValidationError: of_validation,
+    Exception: of_bug,
+}

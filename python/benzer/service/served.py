@@ -1,0 +1,103 @@
+"""How do many requests share one index? All write through one thread, in turn; those that read never wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import TypeVar
+
+from benzer.index import Index
+
+Result = TypeVar("Result")
+READING_THREADS = 8
+
+
+class ServedIndex:
+    """One index, opened twice: to read, and to write. The event loop never waits for either.
+
+    What is written is committed before `write` returns, or undone. A reader sees committed changes only, and
+    each of them as soon as `write` has returned, also those of other processes.
+    """
+
+    def __init__(self, reader: Index, writer: Index) -> None:
+        self._reader, self._writer = reader, writer
+        self._reading = ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1), "benzer-read")
+        self._writing = ThreadPoolExecutor(1, "benzer-write")  # one thread: writes take turns
+
+    @classmethod
+    def open(cls, location: str | os.PathLike[str], timeout: float = 1.0) -> ServedIndex:
+        """Open an index that is there; `timeout`: seconds that a write waits for another process's.
+
+        Raises what `Index.open` raises; an index in memory cannot be shared, and is refused.
+        """
+        reader = Index.open(location, mode="read")
+        try:
+            writer = Index.open(location, timeout=timeout)
+        except BaseException:
+            reader.close()
+            raise
+        return cls(reader, writer)
+
+    async def read(self, work: Callable[[Index], Result]) -> Result:
+        """Run `work` on the index that reads, beside others."""
+        return await asyncio.get_running_loop().run_in_executor(self._reading, contained, work, self._reader)
+
+    async def write(self, work: Callable[[Index], Result]) -> Result:
+        """Run `work` on the index that writes, alone, and commit; after an error nothing of it is left."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._writing, contained, committed(work), self._writer
+        )
+
+    def close(self) -> None:
+        """Let the work that has begun come to its end, then close the index."""
+        for threads in (self._writing, self._reading):
+            threads.shutdown(cancel_futures=True)
+        self._writer.close()
+        self._reader.close()
+
+    def __len__(self) -> int:
+        return len(self._reader)
+
+    def __enter__(self) -> ServedIndex:  # noqa: PYI034 (Self needs Python 3.11)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def committed(work: Callable[[Index], Result]) -> Callable[[Index], Result]:
+    """The same work, durable when it returns and undone when it fails.
+
+    >>> with Index.open("memory:") as index:
+    ...     committed(lambda index: index.add({"a": "one two three"}))(index)
+    ...     index.rollback()
+    ...     len(index)
+    1
+    1
+    """
+
+    def run(index: Index) -> Result:
+        try:
+            result = work(index)
+            index.commit()
+        except BaseException:
+            index.rollback()
+            raise
+        return result
+
+    return run
+
+
+def contained(work: Callable[[Index], Result], index: Index) -> Result:
+    """Run `work`; a panic of the native core, which is no Exception, becomes one that a server can answer."""
+    try:
+        return work(index)
+    except Exception:
+        raise
+    except BaseException as panic:
+        raise RuntimeError(f"the native core failed: {panic}") from panic

@@ -1,0 +1,114 @@
+"""How do documents look in JSON? An id, and fields: a text, a list of values, or a file in base64."""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
+
+from benzer.document import Description, Document, FieldValue
+from benzer.errors import InputError
+from benzer.fields import Schema
+from benzer.storage.base import checked_id
+
+_CONTENTS: list[dict[str, Any]] = [
+    {"type": "string"},
+    {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}},
+    {"type": "object", "properties": {"base64": {"type": "string"}}, "required": ["base64"]},
+    {"type": "null"},
+]
+Id = Annotated[
+    str | int,
+    PlainValidator(checked_id),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+]
+"""The id of a document; 1 and "1" are two ids."""
+
+Content = Annotated[Any, WithJsonSchema({"anyOf": _CONTENTS})]
+"""The content of a field; the schema of the index says which of these it must be."""
+
+
+class Body(BaseModel):
+    """A body that a client sends: no other keys, and nothing is converted (`true` is no number)."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class Contents(Body):
+    """The fields of a document by name."""
+
+    fields: dict[str, Content]
+
+
+class IdentifiedDocument(Contents):
+    """A document as it is sent and answered."""
+
+    id: Id
+
+
+def contents_of(fields: Mapping[str, Any], schema: Schema) -> dict[str, FieldValue]:
+    """What a client sent, as contents of the schema's fields; an unknown field is the index's to refuse.
+
+    >>> from benzer.fields import ValueSet
+    >>> contents_of({"tags": "red"}, Schema(tags=ValueSet()))
+    Traceback (most recent call last):
+    benzer.errors.InputError: the field 'tags' takes a list of texts and integers, got a text
+    """
+    kinds = {name: field.kind for name, field in schema.fields.items()}
+    return {
+        name: None if value is None else READERS[kinds[name]](name, value) if name in kinds else value
+        for name, value in fields.items()
+    }
+
+
+def text_of(name: str, value: Any) -> FieldValue:
+    if isinstance(value, str):
+        return value
+    raise wrong(name, "a text", value)
+
+
+def values_of(name: str, value: Any) -> FieldValue:
+    if isinstance(value, list):
+        return value  # its elements are checked where they are hashed
+    raise wrong(name, "a list of texts and integers", value)
+
+
+def file_of(name: str, value: Any) -> FieldValue:
+    """The content of a file. A text would be taken for a path on the server: it is refused."""
+    wanted = 'a file as {"base64": …}'
+    if not isinstance(value, dict) or list(value) != ["base64"] or not isinstance(value["base64"], str):
+        raise wrong(name, wanted, value)
+    try:
+        return b64decode(value["base64"], validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InputError(f"the field {name!r} takes {wanted}; this is no base64: {error}") from error
+
+
+READERS: dict[str, Callable[[str, Any], FieldValue]] = {
+    "text": text_of,
+    "values": values_of,
+    "image": file_of,
+}
+JSON_NAMES = {str: "a text", bool: "true or false", int: "a number", float: "a number", list: "a list"}
+
+
+def wrong(name: str, wanted: str, value: Any) -> InputError:
+    return InputError(f"the field {name!r} takes {wanted}, got {JSON_NAMES.get(type(value), 'an object')}")
+
+
+def as_json(document: Document) -> dict[str, Any]:
+    """A document as it is answered; of a file the index keeps a description only, answered in base64.
+
+    >>> as_json(Document(7, {"text": "one", "photo": Description(b"seen")}))
+    {'id': 7, 'fields': {'text': 'one', 'photo': {'description': 'c2Vlbg=='}}}
+    """
+    return {"id": document.id, "fields": {name: shown(value) for name, value in document.fields.items()}}
+
+
+def shown(value: Any) -> Any:
+    if isinstance(value, Description):
+        return {"description": b64encode(value.data).decode()}
+    return value
