@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from benzer.errors import BenzerError, SettingsError
-from benzer.fields import FIELD_TYPES, Schema, Text, ValueSet
+from benzer.fields import FIELD_TYPES, Image, Schema, Text, ValueSet
 from benzer.fields.schema import field_from_dict
+from tests.pictures import as_file, flat, scene
 
 FIELDS: dict[str, Any] = {
     "words": Text(),
@@ -20,14 +21,34 @@ FIELDS: dict[str, Any] = {
         unit="char", normalize="none", case="keep", punctuation="keep", whitespace="keep", shingle_size=3
     ),
     "without stop words": Text(stop_words=["the", "a"], shingle_size=2),
+    "how often words occur": Text(shingle_size=1, frequencies=True),
+    "how often characters occur": Text(unit="char", shingle_size=1, frequencies=True, hash_bytes=4),
+    "hashes of four bytes": Text(hash_bytes=4),
+    "djb2a": Text(unit="char", shingle_hash="djb2a"),
+    "xxh3 of words": Text(shingle_hash="xxh3", hash_bytes=4, frequencies=True),
+    "without the words of Turkish": Text(stop_words="tr", shingle_size=2),
     "values": ValueSet(weight=0.5),
+    "pictures": Image(weight=3),
+    "pictures by local features": Image("local"),
+    "pictures as the source saw them": Image("seed16", max_pixels=10**6),
 }
-TEXTS = ["one two three four five", "The sixth — a seventh!", "東京都の天気は晴れ", "x", "", "emoji 😀 é"]
+TEXTS = [
+    "one two three four five",
+    "a rose is a rose is a rose is a rose",
+    "The sixth — a seventh!",
+    "東京都の天気は晴れ",
+    "x",
+    "",
+    "emoji 😀 é",
+]
 VALUES = [["red", "round"], [1, 2, 3], ["1", 1], [], [10**30, -5], ["é", "\ud800"]]
 
 
+PICTURES = [scene(1), as_file(scene(2), "PNG"), scene(3)[:, :, 0], as_file(scene(4), "JPEG"), flat(90)]
+
+
 def contents(field: Any) -> list[Any]:
-    return VALUES if isinstance(field, ValueSet) else TEXTS
+    return {"text": TEXTS, "values": VALUES, "image": PICTURES}[field.kind]
 
 
 @pytest.fixture(params=FIELDS, ids=str)
