@@ -16,11 +16,6 @@ def bag_similarity(a: Iterable[Hashable], b: Iterable[Hashable], union: str = "m
     return (left & right).total() / together.total()
 
 
-def permutation_minhash(members: Collection[Hashable], order: Sequence[Hashable]) -> Hashable:
-    """The first element of the permuted universe that is in the set."""
-    return next(element for element in order if element in members)
-
-
 def signature_steps(
     sets: Sequence[Collection[int]], functions: Sequence[Sequence[int]]
 ) -> Iterator[list[list[float]]]:
@@ -32,11 +27,6 @@ def signature_steps(
                 if row in members:
                     matrix[i][j] = min(matrix[i][j], values[row])
         yield [list(line) for line in matrix]
-
-
-def equal_share(matrix: Sequence[Sequence[float]], a: int, b: int) -> float:
-    """The share of the functions in which two columns of a signature matrix agree."""
-    return sum(line[a] == line[b] for line in matrix) / len(matrix)
 
 
 def signed32(value: int) -> int:
@@ -59,22 +49,6 @@ def java_ints(seed: int) -> Iterator[int]:
     while True:
         state = (state * 0x5DEECE66D + 0xB) & ((1 << 48) - 1)
         yield signed32(state >> 16)
-
-
-def linear_family(seed: int, count: int) -> list[tuple[int, int]]:
-    """`count` pairs (a, b) from the Java generator."""
-    numbers = java_ints(seed)
-    return [(next(numbers), next(numbers)) for _ in range(count)]
-
-
-def truncated_remainder(value: int, divisor: int) -> int:
-    """The remainder with the sign of the dividend, as C, Java and Scala have it."""
-    return value % divisor if value >= 0 else -(-value % divisor)
-
-
-def multiplicative(key: int, bits: int, multiplier: int = 2654435769) -> int:
-    """Knuth's multiplicative hash for 32-bit words: the top `bits` bits of the low word of the product."""
-    return (key * multiplier & MASK32) >> (32 - bits)
 
 
 def hash_vec(values: Sequence[int]) -> int:
@@ -111,13 +85,3 @@ def rotated32(value: int, bits: int) -> int:
 def pair_count(documents: int) -> int:
     """The unordered pairs of so many documents."""
     return documents * (documents - 1) // 2
-
-
-def possible_shingles(alphabet: int, size: int) -> int:
-    """How many different character shingles an alphabet allows."""
-    return alphabet**size
-
-
-def universe_bits(elements: int) -> int:
-    """The least u with 2^u >= elements."""
-    return (elements - 1).bit_length()
