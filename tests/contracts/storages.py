@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 
 from benzer.storage import Storage, open_storage
 from benzer.storage.file import FileStorage
+from benzer.storage.redis.session import Limits as RedisLimits
+from benzer.storage.redis.storage import RedisStorage
 from benzer.storage.runs import Limits
+from tests.redis_server import shared_cluster, shared_server
 
 SETTINGS = '{"threshold": 0.8}'
 SMALL = Limits(delta_postings=24, pending_postings=96, block_postings=4, slice_postings=64, purge_documents=4)
 """Limits so small that a few dozen documents pass through delta, runs, merges and purges."""
+SMALL_REDIS = RedisLimits(pending_postings=24, purge_documents=4, grace=0)
 
 
 @dataclass(frozen=True)
@@ -23,20 +27,36 @@ class Home:
     """One way to keep documents: how it is opened, and whether it is there again after closing."""
 
     name: str
-    lasting: bool
+    lasting: bool = True
     limits: Limits | None = None
+    redis_limits: RedisLimits | None = None
+    cluster: bool = False
 
     def open(self, folder: Path, mode: str = "write") -> Storage:
-        """A storage in `folder`, made when it is not there yet."""
+        """A storage in `folder`, or of its name, made when it is not there yet."""
         if not self.lasting:
             return open_storage("memory:", SETTINGS)
+        if self.redis_limits:
+            return RedisStorage(self._url(folder), SETTINGS, mode, 0.05, self.redis_limits)
         path = folder / "index.benzer"
         if self.limits is None:
             return open_storage(path, SETTINGS, mode=mode, timeout=0.05)
         return FileStorage(path, SETTINGS, mode, 0.05, self.limits)
 
+    def _url(self, folder: Path) -> str:
+        if self.cluster:
+            return f"{shared_cluster().url}?cluster=true&prefix={folder}"
+        return f"{shared_server().url}?prefix={self.name}-{folder}"
 
-HOMES = [Home("memory", lasting=False), Home("file", lasting=True), Home("small-file", True, SMALL)]
+
+HOMES = [
+    Home("memory", lasting=False),
+    Home("file"),
+    Home("small-file", limits=SMALL),
+    Home("redis", redis_limits=RedisLimits()),
+    Home("small-redis", redis_limits=SMALL_REDIS),
+    Home("redis-cluster", redis_limits=RedisLimits(), cluster=True),
+]
 
 
 def keys_of(*rows: Sequence[int]) -> NDArray[np.uint64]:

@@ -270,7 +270,7 @@ def test_all_homes_give_the_same_numbers_and_candidates(tmp_path: Path) -> None:
         rows, numbers = storage.candidates(keys)
         answers.append((rows.tolist(), numbers.tolist(), state_of(storage)))
         storage.close()
-    assert answers[0] == answers[1] == answers[2]
+    assert all(answer == answers[0] for answer in answers)
 
 
 def test_a_hot_bucket_is_not_cut_short(storage: Storage) -> None:
@@ -332,7 +332,7 @@ def test_a_pickled_storage_holds_the_same(storage: Storage) -> None:
 
 def test_limits_are_passed_so_that_runs_merge(tmp_path: Path) -> None:
     """The small limits do what they are for: with them a few documents make runs, and merges bound these."""
-    storage = Home("small-file", True, SMALL).open(tmp_path)
+    storage = Home("small-file", limits=SMALL).open(tmp_path)
     ids, payloads, keys = corpus(400, seed=8, keys=3000)
     most = 0
     for start in range(0, 400, 8):
@@ -346,7 +346,7 @@ def test_limits_are_passed_so_that_runs_merge(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "location,options,error,message",
     [
-        ("redis://localhost", {}, SettingsError, 'for redis://: give the path of a file, or "memory:"'),
+        ("mongodb://localhost", {}, SettingsError, 'for mongodb://: give the path of a file, a redis:// URL'),
         ("memory:", {"mode": "read"}, StorageError, "an index in memory starts empty"),
         ("memory:", {"mode": "append"}, SettingsError, 'mode must be "read" or "write", got \'append\''),
         ("memory:", {"timeout": -1.0}, SettingsError, "timeout must be 0 or more seconds, got -1.0"),

@@ -96,8 +96,10 @@ def machine(home: Home) -> type[StorageMachine]:
     return type(f"Machine_{home.name}", (StorageMachine,), {"home": home})
 
 
-PACE = settings(max_examples=40, stateful_step_count=20)
-TestMemory = machine(HOMES[0]).TestCase
-TestFile = machine(HOMES[1]).TestCase
-TestSmallFile = machine(HOMES[2]).TestCase
-TestMemory.settings = TestFile.settings = TestSmallFile.settings = PACE
+def paced(home: Home) -> type:
+    case = machine(home).TestCase
+    case.settings = settings(max_examples=40, stateful_step_count=20)
+    return case
+
+
+TestMemory, TestFile, TestSmallFile, TestRedis, TestSmallRedis, TestRedisCluster = map(paced, HOMES)

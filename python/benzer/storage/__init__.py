@@ -1,30 +1,72 @@
-"""Where do documents and their band keys live? In memory, or in one file; every home gives the same results.
+"""Where do documents and their band keys live? In memory, in one file, in Redis; with the same results everywhere.
 
 A new home is one new file with the methods of `base.Storage`, one line in `HOMES`, and a line in the list of
-homes in `tests/contracts/test_storage.py`.
+homes in `tests/contracts/storages.py`.
 """
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import cast
 
 from benzer.errors import SettingsError, StorageError
 from benzer.registry import Registry
 from benzer.storage.base import NO_KEY, DocumentId, Storage, StoredBatch
 
-__all__ = ["HOMES", "NO_KEY", "DocumentId", "Storage", "StoredBatch", "open_storage"]
+__all__ = ["HOMES", "NO_KEY", "DocumentId", "Storage", "StoredBatch", "exists", "is_url", "open_storage"]
 
 HOMES = Registry(
     "storage",
-    {"memory": "benzer.storage.memory:MemoryStorage", "file": "benzer.storage.file:FileStorage"},
+    {
+        "memory": "benzer.storage.memory:MemoryStorage",
+        "file": "benzer.storage.file:FileStorage",
+        "redis": "benzer.storage.redis.storage:RedisStorage",
+    },
 )
+
+URL_SCHEMES = ("redis", "rediss", "unix")
+"""What the URL of an index begins with, before `://`."""
+
+
+def is_url(location: str | os.PathLike[str]) -> bool:
+    """Is this the URL of an index, rather than a path?
+
+    >>> is_url("redis://localhost:6379/0?prefix=news"), is_url("news.benzer"), is_url("memory:")
+    (True, False, False)
+    """
+    return "://" in os.fspath(location)
+
+
+def exists(location: str | os.PathLike[str]) -> bool:
+    """Is there something at the location of an index? A server that cannot be reached is a StorageError.
+
+    >>> exists("memory:"), exists("nowhere/news.benzer")
+    (False, False)
+    """
+    name = os.fspath(location)
+    if name == "memory:":
+        return False
+    if is_url(name):
+        _check_scheme(name)
+        from benzer.storage.redis.storage import exists as exists_in_redis
+
+        return exists_in_redis(name)
+    return Path(name).exists()
+
+
+def _check_scheme(name: str) -> None:
+    scheme = name.partition("://")[0]
+    if scheme not in URL_SCHEMES:
+        raise SettingsError(
+            f'there is no storage for {scheme}://: give the path of a file, a redis:// URL, or "memory:"'
+        )
 
 
 def open_storage(
     location: str | os.PathLike[str], settings: str | None = None, mode: str = "write", timeout: float = 1.0
 ) -> Storage:
-    """Open the storage at `location`: the path of a file, or "memory:" for a new one in memory.
+    """Open the storage at `location`: the path of a file, a redis:// URL, or "memory:" for a new one in memory.
 
     Where there is none yet, mode "write" makes one that keeps the text `settings`; an existing one keeps its
     own. Mode "read" makes nothing. `timeout`: seconds to wait for another writer.
@@ -42,8 +84,7 @@ def open_storage(
         if mode == "read" or settings is None:
             raise StorageError('an index in memory starts empty: open it with mode="write" and settings')
         return cast(Storage, HOMES.load("memory")(settings))
-    if "://" in name:
-        raise SettingsError(
-            f'there is no storage for {name.partition("://")[0]}://: give the path of a file, or "memory:"'
-        )
+    if is_url(name):
+        _check_scheme(name)
+        return cast(Storage, HOMES.load("redis")(name, settings, mode, timeout))
     return cast(Storage, HOMES.load("file")(name, settings, mode, timeout))

@@ -1,0 +1,93 @@
+"""Which server, and which index in it? What a redis:// URL says.
+
+`redis://user:password@host:port/db?prefix=news&ttl=86400`, `rediss://` for TLS, `unix:///path/to/socket`. Further
+parameters are those of redis-py (`socket_timeout=10`, `ssl_ca_certs=/path`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from benzer.errors import SettingsError
+from benzer.registry import require
+
+_SOCKET = {"socket_timeout": 30.0, "socket_connect_timeout": 5.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One index in a server.
+
+    `url` is what redis-py takes; `prefix` names the index among others; `ttl` is how many seconds a document
+    lives, 0 for ever, None where the URL says nothing; `lease` is for how many seconds a writer that has fallen
+    silent keeps others out.
+
+    >>> address = read_address("redis://:secret@localhost:6380/2?prefix=news&ttl=60")
+    >>> address.prefix, address.ttl, address.cluster
+    ('news', 60, False)
+    >>> address
+    redis://localhost:6380/2?prefix=news
+    """
+
+    given: str
+    url: str
+    prefix: str
+    ttl: int | None
+    cluster: bool
+    lease: float
+
+    def __repr__(self) -> str:
+        """The address without the password, for messages."""
+        parts = urlsplit(self.url)
+        place = parts.netloc.rpartition("@")[2]
+        return f"{parts.scheme}://{place}{parts.path}?prefix={self.prefix}"
+
+    @property
+    def key(self) -> bytes:
+        """The key of what is known of the index; the braces put all of its keys into one slot of a cluster."""
+        return b"{%s}:m" % self.prefix.encode()
+
+    def client(self) -> Any:
+        """A client of redis-py, which repeats nothing by itself."""
+        redis = require("redis", extra="redis", purpose="Indexes in Redis")
+        options: dict[str, Any] = {**_SOCKET, "retry": redis.retry.Retry(redis.backoff.NoBackoff(), 0)}
+        if hasattr(redis, "maint_notifications"):  # two more messages at each connection, of no use here
+            options["maint_notifications_config"] = redis.maint_notifications.MaintNotificationsConfig(
+                enabled=False
+            )
+        for name, value in parse_qsl(urlsplit(self.url).query):
+            options.pop(name, value)
+        try:
+            maker = redis.RedisCluster if self.cluster else redis.Redis
+            return maker.from_url(self.url, **options)
+        except (TypeError, ValueError) as error:
+            raise SettingsError(f"{self!r} is no address of a Redis server: {error}") from error
+
+
+def read_address(location: str) -> Address:
+    """The address in a URL; SettingsError where a parameter of ours is out of its range."""
+    parts = urlsplit(location)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    prefix = query.pop("prefix", "benzer")
+    if not 0 < len(prefix) <= 200 or not prefix.isprintable() or set(prefix) & set("{} "):
+        raise SettingsError(f"prefix must be 1 to 200 letters without braces or spaces, got {prefix!r:.60}")
+    ttl = query.pop("ttl", None)
+    if ttl is not None and not (ttl.isdecimal() and int(ttl) <= 10**9):
+        raise SettingsError(f"ttl must be whole seconds, 0 for ever, got {ttl!r}")
+    cluster = query.pop("cluster", "false").lower()
+    if cluster not in ("true", "false"):
+        raise SettingsError(f"cluster must be true or false, got {cluster!r}")
+    lease = _seconds(query.pop("lease", "10"))
+    if not 0.1 <= lease <= 3600:
+        raise SettingsError(f"lease must be 0.1 to 3600 seconds, got {lease:g}")
+    url = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{urlencode(query)}" if query else "")
+    return Address(location, url, prefix, None if ttl is None else int(ttl), cluster == "true", lease)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingsError(f"lease must be 0.1 to 3600 seconds, got {text!r}") from None

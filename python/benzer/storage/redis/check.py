@@ -1,0 +1,118 @@
+"""Is an index in a server whole? Everything in it is read and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benzer.errors import StorageError, StoreFormatError
+from benzer.storage.base import DocumentId, Numbers
+from benzer.storage.redis.records import (
+    POSTING,
+    id_hash,
+    id_text,
+    read_record,
+    shard_of,
+    unpacked_numbers,
+)
+from benzer.storage.redis.session import Session
+
+_TRIES = 5
+_AT_ONCE = 100
+
+
+def check_server(session: Session, mortal: bool) -> None:
+    """Raise StoreFormatError unless records, ids, postings and counts fit together.
+
+    A fault counts only when nobody has written while the index was read; else it is read again.
+    """
+    for _ in range(_TRIES):
+        with session.reading():
+            before = _known(session)
+            try:
+                _check(session, before.split(), mortal)
+                return
+            except StorageError:
+                if _known(session) == before:
+                    raise
+    raise StorageError(f"{session.address!r} was written {_TRIES} times while it was checked: check it again")
+
+
+def _known(session: Session) -> str:
+    return str(session.read("shards", "p", 0, 0)[0].decode())
+
+
+def _check(session: Session, known: list[str], mortal: bool) -> None:
+    _, end, _, postings, ids, shards, id_shards = map(int, known[:7])
+    documents = dict(_documents(session, end, mortal))
+    hidden = np.array(sorted(_removed(session)), np.int64)
+    held = np.fromiter(documents, np.int64, len(documents))
+    count = sum(len(table) for table in _shards(session, "p", shards, held, hidden))
+    if count != postings:
+        raise _damaged(session, f"there are {count} postings, its state says {postings}")
+    count = 0
+    for table in _shards(session, "i", id_shards, held, hidden):
+        count += len(table)
+        for key, number in table.tolist():
+            document_id = documents.get(number)
+            if document_id is not None and id_hash(id_text(document_id)) == key.to_bytes(8, "little"):
+                del documents[number]
+    if count != ids:
+        raise _damaged(session, f"there are {count} ids, its state says {ids}")
+    if documents:
+        raise _damaged(session, f"document {next(iter(documents))} is not found by its id")
+
+
+def _shards(
+    session: Session, kind: str, shards: int, held: Numbers, hidden: Numbers
+) -> Iterator[npt.NDArray[np.void]]:
+    """All shards of a kind, once it is clear that they name only documents that are held or known to be gone."""
+    for shard, piece in _pieces(session, kind, shards):
+        table = np.frombuffer(piece, POSTING)
+        if (shard_of((table["key"] & np.uint64(0xFFFFFFFF)).astype(np.int64), shards) != shard).any():
+            raise _damaged(session, f"shard {kind}{shard} holds what belongs to another")
+        numbers = table["number"].astype(np.int64)
+        view = session.view  # what lies beyond it is another writer's, not yet committed
+        known = np.isin(numbers, held) | np.isin(numbers, hidden)
+        strange = numbers[~known & (numbers >= view.expired) & (numbers < view.published)]
+        if len(strange):
+            raise _damaged(session, f"shard {kind}{shard} names document {strange[0]}, which is not held")
+        yield table
+
+
+def _documents(session: Session, end: int, mortal: bool) -> Iterator[tuple[int, DocumentId]]:
+    first, count = 0, 0
+    while first < end and first < session.view.published:
+        first, packed, records = session.read("walk", first, end, 1000)
+        for number, record in zip(unpacked_numbers(packed).tolist(), records, strict=True):
+            yield number, read_record(number, record, mortal).id
+            count += 1
+    if not mortal and count != session.view.documents:
+        raise _damaged(session, f"there are {count} documents, its state says {session.view.documents}")
+
+
+def _removed(session: Session) -> Iterator[int]:
+    at = 0
+    while True:
+        (piece,) = session.read("shards", "x", at, at + 1)[1]
+        if not piece:
+            return
+        yield from (int(number) for number in piece[::2])
+        at += 1
+
+
+def _pieces(session: Session, kind: str, count: int) -> Iterator[tuple[int, Any]]:
+    at = 0
+    while at < count:
+        pieces = session.read("shards", kind, at, min(count, at + _AT_ONCE))[1]
+        yield from enumerate(pieces, at)
+        at += len(pieces)
+
+
+def _damaged(session: Session, fault: str) -> StoreFormatError:
+    return StoreFormatError(
+        f"{session.address!r} is damaged ({fault}): restore it from a copy, or make the index anew"
+    )

@@ -1,0 +1,111 @@
+"""Which documents share a key? One script answers for a few thousand keys, and brings the records of a few."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benzer.errors import StoreFormatError
+from benzer.storage.base import NO_KEY, Keys, Numbers, Pairs
+from benzer.storage.redis.records import (
+    packed_numbers,
+    read_record,
+    search_piece,
+    unpacked_numbers,
+    wanted_keys,
+)
+from benzer.storage.redis.server import RewrittenError
+from benzer.storage.redis.session import Session
+
+_KEYS_AT_ONCE = 2048
+_RECORDS_ALONG = 256
+_NUMBERS_AT_ONCE = 50_000
+_NONE = np.empty(0, np.int64)
+
+
+def find(session: Session, keys: Keys, mortal: bool) -> Pairs:
+    """(row, number) of the documents that share a key with a row of `keys`, sorted, each pair once."""
+    if len(keys) == 1 and keys.shape[1] <= _KEYS_AT_ONCE:
+        wanted = np.unique(keys[0])
+        held, long = _search(session, wanted[wanted != NO_KEY], mortal, alone=True)[2:]
+        numbers = np.unique(np.concatenate([held, long[1]])) if len(long[1]) else np.sort(held)
+        return np.zeros(len(numbers), np.int64), numbers
+    wanted, first, counts, rows = wanted_keys(keys)
+    places, numbers_found = [_NONE], [_NONE]
+    for start in range(0, len(wanted), _KEYS_AT_ONCE):
+        place, number = _find_some(session, wanted[start : start + _KEYS_AT_ONCE], mortal)
+        places.append(place + start)
+        numbers_found.append(number)
+    place, number = np.concatenate(places), np.concatenate(numbers_found)
+    repeats = counts[place]
+    begin = np.repeat(first[place] - (np.cumsum(repeats) - repeats), repeats)
+    row = rows[begin + np.arange(len(begin))]
+    codes = np.unique((row << 32) | np.repeat(number, repeats))
+    return codes >> 32, codes & 0xFFFFFFFF
+
+
+def _find_some(session: Session, wanted: Keys, mortal: bool) -> Pairs:
+    """(place of the key, number) of what is held under distinct keys."""
+    place, number, held, long = _search(session, wanted, mortal, alone=False)
+    there = np.isin(number, held)
+    return np.concatenate([place[there], long[0]]), np.concatenate([number[there], long[1]])
+
+
+def _search(
+    session: Session, wanted: Keys, mortal: bool, alone: bool
+) -> tuple[Numbers, Numbers, Numbers, Pairs]:
+    """Places and numbers found in short shards, the numbers among them that are held, and what long ones hold."""
+    while True:
+        try:
+            return _search_once(session, wanted, mortal, alone)
+        except RewrittenError:
+            continue  # a writer has made shards meanwhile
+
+
+def _search_once(
+    session: Session, wanted: Keys, mortal: bool, alone: bool
+) -> tuple[Numbers, Numbers, Numbers, Pairs]:
+    packed_keys = wanted.astype("<u8").tobytes()
+    rewrites, matches, packed, records, long = session.read(
+        "find", packed_keys, _RECORDS_ALONG, "1" if alone else "0"
+    )
+    held = unpacked_numbers(packed)
+    for number, record in zip(held.tolist(), records, strict=False):
+        if record:
+            session.documents[number] = read_record(number, record, mortal)
+    pairs = np.frombuffer(matches, "<u4").reshape(-1, 2).astype(np.int64)
+    in_long = _NONE, _NONE
+    if long:
+        found = [_find_in_long(session, wanted, shard, rewrites) for shard in long]
+        places, numbers = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        there = np.isin(numbers, alive(session, np.unique(numbers)))
+        in_long = places[there], numbers[there]
+    return pairs[:, 0], pairs[:, 1], held, in_long
+
+
+def _find_in_long(session: Session, wanted: Keys, shard: list[Any], rewrites: int) -> Pairs:
+    """Search a shard that is read in pieces; what is appended on the way lies beyond the length that was told."""
+    name, length, piece = shard
+    at, places, numbers = 0, [], []
+    while True:
+        place, number = search_piece(piece, wanted)
+        places.append(place)
+        numbers.append(number)
+        at += len(piece)
+        if at >= length:
+            return np.concatenate(places), np.concatenate(numbers)
+        (piece,) = session.read("piece", name, at, rewrites)
+        if not piece:
+            raise StoreFormatError(
+                f"shard p{name} of {session.address!r} ends too early: restore it from a copy"
+            )
+
+
+def alive(session: Session, numbers: Numbers) -> Numbers:
+    """Those of some documents, by number, that are held."""
+    parts = [_NONE]
+    for start in range(0, len(numbers), _NUMBERS_AT_ONCE):
+        (packed,) = session.read("alive", packed_numbers(numbers[start : start + _NUMBERS_AT_ONCE]))
+        parts.append(unpacked_numbers(packed))
+    return np.concatenate(parts)

@@ -1,0 +1,326 @@
+"""Who may change the index now, and what does a reader see? The lease of the writer, the snapshot of the reader."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import uuid
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from benzer.errors import StorageError, StoreLockedError
+from benzer.storage.postings import Postings
+from benzer.storage.redis.address import Address
+from benzer.storage.redis.records import Record, grouped
+from benzer.storage.redis.server import TRIES, LeaseLostError, Server
+
+_POLL = 0.02  # seconds between two looks at a lease that another writer holds
+_SHARDS_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When dead documents are dealt with; what is held and found is the same whatever the limits."""
+
+    pending_postings: int = 2_000_000  # kept back by the writer until there are so many
+    purge_documents: int = 1000  # dead documents are too few to rewrite everything for, below this
+    grace: int = 60  # seconds for which the records of removed documents stay, for older snapshots
+    tries: int = TRIES
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a snapshot sees: documents numbered from `expired` to `published`, but those that a commit up to
+    `generation` has removed; `documents` of them, without those that expired lately."""
+
+    published: int
+    generation: int
+    expired: int
+    documents: int
+
+    def arguments(self) -> tuple[Any, ...]:
+        return "f", self.published, self.generation, self.expired
+
+
+class Session:
+    """An open index. Threads take turns; a forked child takes connections of its own when it first asks.
+
+    `next_number`, `shards` and `pending`, the postings of this transaction that the server does not have yet, hold
+    within `changing`; `documents` are records that a search brought
+    along, kept for as long as the snapshot lasts.
+    """
+
+    def __init__(self, address: Address, mode: str, timeout: float, limits: Limits) -> None:
+        self.address, self.mode, self.timeout, self.limits = address, mode, timeout, limits
+        self._closed = False
+        self._start()
+        _SESSIONS.add(self)
+
+    def _start(self) -> None:
+        self.server = Server(self.address, self.limits.tries)
+        self._lock = threading.RLock()
+        self._token = uuid.uuid4().hex
+        self._seq = 0
+        self._keeper: threading.Thread | None = None
+        self._closing = threading.Event()
+        self._depth = 0
+        self._view: View | None = None
+        self.documents: dict[int, Record] = {}
+        self._end()
+
+    def _end(self) -> None:
+        self.writing = False
+        self.changes = 0
+        self.next_number, self.shards, self.id_shards = 0, 1, 1
+        self.pending: list[Postings] = []
+
+    def after_fork(self) -> None:
+        """The parent's transaction and connections are not the child's."""
+        self._inherited = self.server  # closing sockets is the parent's business
+        self._start()
+
+    def check_open(self) -> None:
+        """Refuse to go on after `close`."""
+        if self._closed:
+            raise StorageError(f"{self.address!r} is closed: open it again")
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """All reads within see one state; other threads of this process wait, other processes do not."""
+        with self._lock:
+            self.check_open()
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if not self._depth:
+                    self._view = None
+                    self.documents.clear()
+
+    def read(self, name: str, *arguments: Any) -> list[Any]:
+        """Run a script that reads; only within `reading`. Gives its reply without the view."""
+        if self.writing:
+            self.flush()
+            view: tuple[Any, ...] = ("w", self._token, 0, 0)
+        else:
+            view = self._view.arguments() if self._view else ("n", 0, 0, 0)
+        reply = self.server.run(name, *view, *arguments)
+        if self._view is None or self.writing:
+            self._view = View(*map(int, reply[:4]))
+        return reply[4:]
+
+    @property
+    def view(self) -> View:
+        """What the reads of this snapshot see; only after the first of them."""
+        if self._view is None:
+            self.read("alive", b"")
+        assert self._view is not None
+        return self._view
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Within a transaction. A failure within (a lost connection, an interrupt) undoes it as a whole."""
+        with self._lock:
+            self.check_open()
+            if self.mode == "read":
+                raise StorageError(f"{self.address!r} was opened with mode='read': open it with mode='write'")
+            if self._depth:
+                raise StorageError("a snapshot is for reading: make changes outside of it")
+            try:
+                if not self.writing:
+                    self._begin()
+                yield
+            except BaseException:
+                self._undo()
+                raise
+
+    def write(self, name: str, *arguments: Any) -> int:
+        """Run a script that changes something; only within `changing`. Gives its count."""
+        self._seq += 1
+        reply = self.server.run(name, self._token, self._seq, self._lease(), *arguments)
+        self.next_number, self.shards, self.id_shards, count = map(int, reply)
+        return count
+
+    def flush(self) -> None:
+        """File the pending postings: many at once, so that a shard is rewritten once for several of them."""
+        if not self.pending:
+            return
+        try:
+            postings, self.pending = Postings.merged(self.pending), []
+            if self.shards == 1:
+                self.write("post", 1, b"", b"", 0, len(postings.keys))
+            shards, left = (
+                self.shards,
+                0,
+            )  # no shard may be split before all that are grouped for it are filed
+            for groups, packed in grouped(postings, shards):
+                left = self.write("post", shards, groups, packed, 0, 0)
+            while left:
+                left = self.write("post", "", b"", b"", _SHARDS_AT_ONCE, 0)
+        except BaseException:
+            self._undo()
+            raise
+
+    def _lease(self) -> int:
+        return int(self.address.lease * 1000)
+
+    def _begin(self) -> None:
+        self._seq += 1
+        deadline = time.monotonic() + self.timeout
+        while (reply := self._asked())[0] == 4:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise self._locked(reply[1])
+            time.sleep(min(_POLL, left))
+        self.next_number, self.shards, self.id_shards, ready, published, _ = map(int, reply[1:])
+        self.writing = True
+        self._keep_lease()
+        if published < self.next_number:
+            self._forget()
+        if ready:
+            self._clean(ready)
+
+    def _asked(self) -> list[Any]:
+        grace = self.limits.grace
+        reply = self.server.run_raw("begin", self._token, self._seq, self._lease(), grace)
+        if reply[0] not in (0, 4):
+            raise self.server.meaning(reply[0])
+        return reply
+
+    def _locked(self, left: int) -> StoreLockedError:
+        return StoreLockedError(
+            f"{self.address!r} is being written by another process or another open index (waited "
+            f"{self.timeout:g} s): commit or close that one first, or open this one with mode='read'. Should it "
+            f"have been killed, its lease ends in {max(0, int(left)) / 1000:.1f} s"
+        )
+
+    def _forget(self) -> None:
+        """Undo what lies between `published` and `next`: this transaction, or that of a writer that died."""
+        while self.write("forget"):
+            pass
+
+    def _clean(self, generation: int) -> None:
+        while self.write("clean", generation):
+            pass
+
+    def commit(self) -> None:
+        """Publish the changes, together, by one script; postings are purged when it is due."""
+        with self._lock:
+            self.check_open()
+            if self.writing:
+                self._publish(self.limits.purge_documents)
+
+    def _publish(self, bound: int) -> None:
+        with self.changing():
+            self.flush()
+            due = self._tell("commit", bound)
+        self.changes = 0
+        if due:
+            with (
+                suppress(StorageError),
+                self.changing(),
+            ):  # the commit is stored; a purge is due again at the next
+                self._purge()
+                self.write("release")
+        self._end()
+
+    def _tell(self, name: str, *arguments: Any) -> int:
+        try:
+            return self.write(name, *arguments)
+        except LeaseLostError:
+            raise
+        except StorageError as error:
+            message = (
+                f"whether the last commit is stored is not known, for the server did not answer it: {error}"
+            )
+            raise StorageError(message) from error
+
+    def compact(self) -> None:
+        """Commit, forget all removed documents, and join shards where the collection has shrunk."""
+        with self.changing():
+            self.flush()
+            self._tell("commit", -1)
+            reply = self.server.run("renew", self._token, self._lease())
+            self._clean(int(reply[0]))
+            self._purge()
+            self.write("release")
+        self._end()
+
+    def _purge(self) -> None:
+        for kind, count in (("p", self.shards), ("i", self.id_shards)):
+            least = self.next_number
+            for first in range(0, count, _SHARDS_AT_ONCE):
+                least = self.write("purge", kind, first, first + _SHARDS_AT_ONCE, least)
+        while self.write("purged", least, _SHARDS_AT_ONCE):
+            pass
+
+    def rollback(self) -> None:
+        """Undo the changes since the last commit."""
+        with self._lock:
+            self.check_open()
+            if self.writing:
+                self._undo()
+
+    def _undo(self) -> None:
+        """Undo the transaction. Nobody sees it anyway: without the server the next writer clears it away."""
+        if not self.writing:
+            return
+        tries, self.server.tries = self.server.tries, min(2, self.server.tries)
+        try:
+            self._forget()
+            self.write("release")
+        except StorageError:
+            pass
+        finally:
+            self.server.tries = tries
+            self._end()
+
+    def close(self) -> None:
+        """Let go of the server; changes that were not committed are undone."""
+        with self._lock:
+            if self._closed:
+                return
+            self._undo()
+            self._closed = True
+            self._closing.set()
+            self.server.close()
+
+    def _keep_lease(self) -> None:
+        """Renew the lease while the caller is busy between two changes."""
+        if self._keeper is None:
+            self._keeper = threading.Thread(
+                target=_keep, args=(weakref.ref(self), self._closing, self.address.lease / 3), daemon=True
+            )
+            self._keeper.start()
+
+    def renew(self) -> None:
+        """Tell the server that the writer is alive."""
+        if self.writing:
+            with suppress(StorageError):  # the next change finds out what it means
+                self.server.run("renew", self._token, self._lease(), tries=1)
+
+
+def _keep(session: weakref.ref[Session], closing: threading.Event, pause: float) -> None:
+    while not closing.wait(pause):
+        opened = session()
+        if opened is None:
+            return
+        opened.renew()
+        del opened
+
+
+_SESSIONS: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for session in list(_SESSIONS):
+        session.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,337 @@
+"""Where do documents live so that several machines share them? In a Redis server, reached over the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benzer.errors import SettingsMismatchError, StorageError, StoreFormatError
+from benzer.storage.base import (
+    DocumentId,
+    Keys,
+    Numbers,
+    Pairs,
+    StoredBatch,
+    check_room,
+    checked_batch,
+    checked_id,
+    checked_keys,
+    last_of_each,
+    missing_number,
+)
+from benzer.storage.postings import Postings
+from benzer.storage.redis.address import Address, read_address
+from benzer.storage.redis.check import check_server
+from benzer.storage.redis.records import (
+    Record,
+    grouped,
+    id_hash,
+    id_postings,
+    id_text,
+    packed_numbers,
+    portions,
+    read_record,
+    record_of,
+    unpacked_numbers,
+)
+from benzer.storage.redis.search import alive, find
+from benzer.storage.redis.server import Server
+from benzer.storage.redis.session import Limits, Session
+
+FORMAT = 1
+_IDS_AT_ONCE = 1000
+_FEW_POSTINGS = 2000  # go along with their documents, the shards they need are made at once
+_FEW_NUMBERS = 256
+_REPLY_BYTES = 1 << 21
+_RECORDS_KEPT = 20_000  # by one snapshot, which is often asked for ids and then for payloads
+
+
+class RedisStorage:
+    """An index in a Redis server (6.2 or later, or Valkey), under keys that begin with its prefix.
+
+    One writer at a time, any number of readers, who are never made to wait. The first change takes the writer's
+    lease, which is renewed until `commit` or `rollback`; another writer is told so (StoreLockedError) after
+    `timeout` seconds. What was not committed by a writer that was killed is never seen. A commit is one script,
+    so it is there as a whole or not at all; whether it outlives the server is for the server's own persistence
+    (`appendonly`, `appendfsync`) to say. Threads may share the object, they take turns. A pickled copy opens the
+    same URL.
+    """
+
+    def __init__(
+        self,
+        location: str,
+        settings: str | None = None,
+        mode: str = "write",
+        timeout: float = 1.0,
+        limits: Limits | None = None,
+    ) -> None:
+        address = read_address(location)
+        self._session = Session(address, mode, timeout, limits or Limits())
+        try:
+            self._settings, ttl = _opened(
+                self._session.server, address, settings if mode == "write" else None
+            )
+        except BaseException:
+            self._session.server.close()
+            raise
+        self._mortal = ttl > 0
+        self._ttl = ttl
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        session = self._session
+        if session.writing:
+            raise StorageError(
+                f"{session.address!r} has {session.changes} uncommitted changes: commit before pickling"
+            )
+        return type(self), (session.address.given, None, session.mode, session.timeout, session.limits)
+
+    def settings(self) -> str:
+        """The settings text that the index was made with."""
+        self._session.check_open()
+        return self._settings
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """All reads within see one state; other threads of this process wait, other processes do not.
+
+        A snapshot that lasts longer than a minute while documents are removed, or one across a compaction, may
+        end with a StorageError; it never shows another state.
+        """
+        return self._session.reading()
+
+    def commit(self) -> None:
+        """Make the changes visible to all, together; purges postings once half of their documents are gone."""
+        self._session.commit()
+
+    def rollback(self) -> None:
+        """Undo the changes since the last commit; numbers given out since are not used again."""
+        self._session.rollback()
+
+    def compact(self) -> None:
+        """Commit, purge all removed documents, and join shards where the collection has shrunk."""
+        self._session.compact()
+
+    def close(self) -> None:
+        """Let go of the server; changes that were not committed are undone."""
+        self._session.close()
+
+    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys) -> Numbers:
+        """Add documents; see Storage.add."""
+        ids, payloads, keys = checked_batch(ids, payloads, keys)
+        keep = last_of_each(ids)
+        session = self._session
+        with session.changing():
+            first = session.next_number
+            check_room(first, len(keep))
+            postings = Postings.of_documents(keys[keep], np.arange(first, first + len(keep)))
+            alone = not session.pending and len(postings.keys) <= _FEW_POSTINGS
+            along = next(grouped(postings, session.shards)) if alone else (b"", b"")
+            for some in portions([len(payloads[place]) for place in keep]):
+                self._add([(ids[place], payloads[place]) for place in keep[some]], along)
+                along = (b"", b"")
+            if not alone:
+                session.pending.append(postings)
+                if sum(len(piece.keys) for piece in session.pending) > session.limits.pending_postings:
+                    session.flush()
+            session.changes += len(keep)
+        given = {ids[place]: number for number, place in enumerate(keep, first)}
+        return np.array([given[document_id] for document_id in ids], np.int64)
+
+    def _add(self, documents: list[tuple[DocumentId, bytes]], along: tuple[bytes, bytes]) -> None:
+        session = self._session
+        first = session.next_number
+        texts = [id_text(document_id) for document_id, _ in documents]
+        records = [
+            record_of(number, text, payload)
+            for number, (text, (_, payload)) in enumerate(zip(texts, documents, strict=True), first)
+        ]
+        (named,) = grouped(id_postings(texts, first), session.id_shards)
+        session.write("add", session.shards, session.id_shards, first, *named, *along, *records)
+
+    def remove(self, ids: Sequence[DocumentId]) -> int:
+        """Remove documents; see Storage.remove."""
+        fields = list(dict.fromkeys(_field(document_id) for document_id in ids))
+        session = self._session
+        count = 0
+        with session.changing():
+            for start in range(0, len(fields), _IDS_AT_ONCE):
+                count += session.write("remove", *fields[start : start + _IDS_AT_ONCE])
+            session.changes += count
+        return count
+
+    def candidates(self, keys: Keys) -> Pairs:
+        """(row, number) of the documents that share a key; see Storage.candidates."""
+        keys = checked_keys(keys)
+        with self._session.reading():
+            return find(self._session, keys, self._mortal)
+
+    def payloads(self, numbers: Sequence[int] | Numbers) -> list[bytes]:
+        """The payloads of documents, in the order asked."""
+        return [record.payload for record in self._records(numbers)]
+
+    def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
+        """The ids of documents, in the order asked."""
+        return [record.id for record in self._records(numbers)]
+
+    def _records(self, numbers: Sequence[int] | Numbers) -> list[Record]:
+        asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
+        session = self._session
+        with session.reading():
+            missing = sorted({number for number in asked if number not in session.documents})
+            if not missing:
+                return [session.documents[number] for number in asked]
+            found = dict(self._fetched(missing))
+            if len(session.documents) + len(found) <= _RECORDS_KEPT:
+                session.documents.update(found)
+            found |= session.documents
+            return [found[number] for number in asked]
+
+    def _fetched(self, numbers: list[int]) -> Iterator[tuple[int, Record]]:
+        if numbers[0] < 0 or numbers[-1] >= 2**32:
+            raise missing_number(numbers[0] if numbers[0] < 0 else numbers[-1])
+        if len(numbers) > _FEW_NUMBERS:
+            yield from self._fetched_plainly(numbers)
+            return
+        at = 0
+        while at < len(numbers):
+            (records,) = self._session.read("fetch", packed_numbers(np.array(numbers[at:], np.int64)))
+            yield from self._read(numbers[at:], records)
+            at += len(records)
+
+    def _fetched_plainly(self, numbers: list[int]) -> Iterator[tuple[int, Record]]:
+        """Without a script, through which many records would go slowly. A record never changes, it only goes."""
+        asked = np.array(numbers, np.int64)
+        strange = asked[~np.isin(asked, alive(self._session, asked))]
+        if len(strange):
+            raise missing_number(int(strange[0]))
+        at, count = 0, 64
+        while at < len(numbers):
+            some = numbers[at : at + count]
+            records = self._session.server.records(some)
+            yield from self._read(some, records)
+            at += len(some)
+            mean = sum(len(record or b"") for record in records) // len(some) + 1
+            count = max(1, min(2000, _REPLY_BYTES // mean))
+
+    def _read(self, numbers: Sequence[int], records: Sequence[bytes | None]) -> Iterator[tuple[int, Record]]:
+        for number, record in zip(numbers, records, strict=False):
+            if record is None:
+                raise missing_number(number)
+            yield number, read_record(number, record, self._mortal)
+
+    def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
+        """The numbers of documents, in the order asked; -1 where an id is not held."""
+        fields = [_field(document_id) for document_id in ids]
+        with self._session.reading():
+            parts = [
+                self._session.read("numbers", *fields[start : start + _IDS_AT_ONCE])[0]
+                for start in range(0, len(fields), _IDS_AT_ONCE)
+            ]
+        return np.frombuffer(b"".join(parts), "<f8").astype(np.int64)
+
+    def contains(self, ids: Sequence[DocumentId]) -> npt.NDArray[np.bool_]:
+        """Which of the ids are held."""
+        return self.numbers(ids) >= 0
+
+    def iterate(self, batch_size: int = 1000) -> Iterator[StoredBatch]:
+        """All documents by number, in batches; see Storage.iterate."""
+        session = self._session
+        with session.reading():
+            first, end = 0, session.next_number if session.writing else session.view.published
+        while first < end:
+            with session.reading():
+                last, (first, packed, records) = first, session.read("walk", first, end, batch_size)
+                numbers = unpacked_numbers(packed)
+                found = [
+                    read_record(number, record, self._mortal)
+                    for number, record in zip(numbers.tolist(), records, strict=True)
+                ]
+            if first <= last:
+                return  # the index was made anew meanwhile
+            if found:
+                yield StoredBatch(numbers, [one.id for one in found], [one.payload for one in found])
+
+    def __len__(self) -> int:
+        session = self._session
+        with session.reading():
+            count = session.view.documents
+            return count - int(session.read("expired")[0]) if self._mortal else count
+
+    def check(self) -> None:
+        """Read the whole index and raise StoreFormatError at the first thing that does not fit.
+
+        Should others write meanwhile, what does not fit is read again.
+        """
+        check_server(self._session, self._mortal)
+
+    def info(self) -> dict[str, Any]:
+        """Facts and figures; `bytes` is the server's memory, computed from a sample of the keys.
+
+        `runs` counts the shards of the postings.
+        """
+        session = self._session
+        with session.reading():
+            postings, shards, _, _, removed, memory = session.read("facts")
+            return {
+                "home": "redis",
+                "url": repr(session.address),
+                "format": FORMAT,
+                "ttl": self._ttl,
+                "documents": len(self),
+                "removed": removed,
+                "postings": postings,
+                "runs": shards,
+                "uncommitted": session.changes,
+                "bytes": memory,
+            }
+
+
+def _field(document_id: DocumentId) -> bytes:
+    text = id_text(checked_id(document_id))
+    return id_hash(text) + text
+
+
+def exists(location: str) -> bool:
+    """Is there an index at a redis:// URL?"""
+    server = Server(read_address(location))
+    try:
+        return bool(server.run_raw("create", "", "", "")[0] == 0)
+    finally:
+        server.close()
+
+
+def _opened(server: Server, address: Address, settings: str | None) -> tuple[str, int]:
+    """Make the index where there is none and `settings` are given; the settings and the ttl that hold."""
+    _check_server_fits(server, address)
+    if settings is None:
+        reply = server.run("create", "", "", "")
+    else:
+        reply = server.run("create", settings.encode("utf-8", "surrogatepass"), address.ttl or 0, FORMAT)
+    version, text, ttl = (bytes(value).decode("utf-8", "surrogatepass") for value in reply)
+    if not version.isdecimal():
+        raise StoreFormatError(f"{address!r}: another program's keys are in the way: choose another prefix")
+    if int(version) > FORMAT:
+        raise StoreFormatError(
+            f"{address!r} has index format {version}, this version of benzer reads up to {FORMAT}: upgrade benzer"
+        )
+    if address.ttl is not None and address.ttl != int(ttl):
+        raise SettingsMismatchError(
+            f"{address!r} was made with ttl={ttl}, given was ttl={address.ttl}: leave it out, or make another index"
+        )
+    return text, int(ttl)
+
+
+def _check_server_fits(server: Server, address: Address) -> None:
+    facts = server.facts()
+    version = str(facts.get("redis_version", "6.2"))
+    if tuple(int(part) for part in version.split(".")[:2]) < (6, 2):
+        raise StorageError(f"{address!r} is Redis {version}: Benzer needs 6.2 or later")
+    policy = str(facts.get("maxmemory_policy", "noeviction"))
+    if int(facts.get("maxmemory", 0)) and policy != "noeviction":
+        raise StorageError(
+            f"{address!r} would throw away parts of an index when its memory is full (maxmemory-policy {policy}): "
+            f"set it to noeviction"
+        )
