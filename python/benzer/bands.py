@@ -46,6 +46,8 @@ class Bands:
         """Refuse what cannot be cut from any signature."""
         _check_whole("bands", self.bands, 1, MAX_VALUES)
         _check_whole("rows", self.rows, 1, MAX_VALUES)
+        object.__setattr__(self, "bands", int(self.bands))
+        object.__setattr__(self, "rows", int(self.rows))
         if self.num_values > MAX_VALUES:
             raise SettingsError(
                 f"bands x rows must be at most {MAX_VALUES}, the longest signature, "

@@ -97,8 +97,11 @@ def mean(values: list[float], weights: list[float]) -> float:
     >>> mean([0.8, 0.8], [0.7, 0.9])
     0.8
     """
-    total = sum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
-    return min(max(total, min(values)), max(values))
+    total = together = 0.0
+    for value, weight in zip(values, weights, strict=True):  # `sum` of newer Pythons rounds in another way
+        total += weight * value
+        together += weight
+    return min(max(total / together, min(values)), max(values))
 
 
 def as_document(given: Document | str | bytes, id: str, schema: Schema) -> Document:

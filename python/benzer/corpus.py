@@ -211,8 +211,10 @@ def weighted_means(
     [0.8, 0.5, 1.0]
     """
     counts = ~np.isnan(table)
-    weight = (counts * np.asarray(weights)).sum(axis=1)
-    total = np.where(counts, table * np.asarray(weights), 0.0).sum(axis=1)
+    total, weight = np.zeros(len(table)), np.zeros(len(table))
+    for number, one in enumerate(weights):  # in this order, as the core and `compare` add: to the last bit
+        total += np.where(counts[:, number], one * table[:, number], 0.0)
+        weight += np.where(counts[:, number], one, 0.0)
     least = np.where(counts, table, np.inf).min(axis=1, initial=np.inf)
     most = np.where(counts, table, -np.inf).max(axis=1, initial=-np.inf)
     # The mean is kept within its fields' range: rounding must not push 0.8 and 0.8 below 0.8.

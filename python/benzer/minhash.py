@@ -61,6 +61,8 @@ class MinHash:
             raise SettingsError(f'there is no minhash algorithm "{self.algorithm}": choose one of {known}')
         check_whole("num_hashes", self.num_hashes, 1, MAX_HASHES, "128")
         check_whole("seed", self.seed, 0, MOST_SEED, "0")
+        object.__setattr__(self, "num_hashes", int(self.num_hashes))  # equal settings are written the same
+        object.__setattr__(self, "seed", int(self.seed))
         if self.family not in FAMILIES:
             raise SettingsError(
                 f'there is no hash family "{self.family}": choose one of {", ".join(FAMILIES)}'

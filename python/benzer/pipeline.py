@@ -11,6 +11,7 @@ import numpy as np
 
 from benzer.bands import Bands
 from benzer.candidates import identical, propose
+from benzer.checks import is_number
 from benzer.clusters import Keep, decide
 from benzer.errors import DuplicateIdError, SettingsError
 from benzer.fields import Schema
@@ -143,11 +144,6 @@ def check_promise(threshold: float, recall: float) -> None:
         raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
     if not is_number(recall) or not 0 < recall < 1:
         raise SettingsError(f"recall must be in (0, 1), got {recall}: 0.999 finds all but one in a thousand")
-
-
-def is_number(value: object) -> bool:
-    """Whether a setting is a number at all."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:

@@ -20,6 +20,7 @@ from benzer.fields.base import Field, has_own_similarity
 from benzer.minhash import MinHash
 
 LENGTH = struct.Struct("<I")
+FEW = 32
 MISSING = 0xFFFFFFFF
 
 
@@ -99,9 +100,11 @@ class Sketcher:
     def signatures(self, documents: Sequence[Document], threads: int = 0) -> dict[str, NDArray[np.uint32]]:
         """The signatures (uint32, n x num_hashes) of each field; that of an empty or missing content is empty."""
         found = {}
+        if threads == 0 and len(documents) < FEW:
+            threads = 1  # starting threads takes longer than a few documents
         for name, field in self.schema.fields.items():
-            offsets, hashes = field.sets([content_of(document, name) for document in documents], threads or 1)
-            found[name] = self.minhash.signatures(offsets, hashes, threads or 1)
+            offsets, hashes = field.sets([content_of(document, name) for document in documents], threads)
+            found[name] = self.minhash.signatures(offsets, hashes, threads)
         return found
 
     def keys(self, documents: Sequence[Document], threads: int = 0) -> NDArray[np.uint64]:

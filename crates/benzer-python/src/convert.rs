@@ -16,12 +16,40 @@ pub fn error(py: Python<'_>, class: &str, message: String) -> PyErr {
     }
 }
 
-/// Runs `work` without the GIL in a pool of `threads` threads; 0 means one for each core.
+/// The most threads that may be asked for: each takes memory, and thousands take seconds to start.
+const MOST_THREADS: usize = 4096;
+
+/// How many threads are asked for; 0 means one for each core.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Threads(usize);
+
+impl Threads {
+    /// One for each core.
+    pub const ALL: Threads = Threads(0);
+    /// The one that asks.
+    pub const ONE: Threads = Threads(1);
+}
+
+impl<'py> FromPyObject<'_, 'py> for Threads {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match value.extract::<usize>() {
+            Ok(threads) if threads <= MOST_THREADS => Ok(Threads(threads)),
+            _ => {
+                let message = format!("threads must be from 0 (all cores) to {MOST_THREADS}, got {}", &*value);
+                Err(error(value.py(), "SettingsError", message))
+            }
+        }
+    }
+}
+
+/// Runs `work` without the GIL in a pool of as many threads as asked for.
 ///
 /// The pool lives only for the call: a pool that outlives it would be dead in a forked child.
-pub fn in_pool<T: Send>(py: Python<'_>, threads: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|cause| PyRuntimeError::new_err(format!("cannot start {threads} threads: {cause}")))?;
+pub fn in_pool<T: Send>(py: Python<'_>, threads: Threads, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.0).build();
+    let pool = pool.map_err(|cause| PyRuntimeError::new_err(format!("cannot start {} threads: {cause}", threads.0)))?;
     Ok(py.detach(|| pool.install(work)))
 }
 

@@ -1,6 +1,6 @@
 //! Documents on the native side.
 
-use crate::convert::{self, error, in_pool};
+use crate::convert::{self, Threads, error, in_pool};
 use crate::joins::check_positions;
 use crate::sketching::{check_bands, sketcher};
 use crate::text::TextReader;
@@ -130,7 +130,7 @@ impl Corpus {
     fn add_jsonl(
         &mut self, py: Python<'_>, source: u32, name: &str, path: Option<PathBuf>, data: Option<&Bound<'_, PyBytes>>,
         columns: Vec<String>, id_column: Option<String>, id_required: bool, extra_column: Option<String>,
-        first_row: u64, stop_on_error: bool, threads: usize,
+        first_row: u64, stop_on_error: bool, threads: Threads,
     ) -> PyResult<Report> {
         if columns.len() != self.kinds.len() || self.kinds.iter().any(|&kind| kind != Kind::Text) {
             return Err(error(py, "SettingsError", "JSONL is read natively for text fields only".to_owned()));
@@ -165,8 +165,8 @@ impl Corpus {
     }
 
     /// Two positions with the same id, if there are any.
-    #[pyo3(signature = (threads = 0))]
-    fn duplicate_id(&self, py: Python<'_>, threads: usize) -> PyResult<Option<(usize, usize)>> {
+    #[pyo3(signature = (threads = Threads::ALL))]
+    fn duplicate_id(&self, py: Python<'_>, threads: Threads) -> PyResult<Option<(usize, usize)>> {
         in_pool(py, threads, || self.inner.duplicate_id())
     }
 
@@ -204,7 +204,7 @@ impl Corpus {
     #[allow(clippy::too_many_arguments)]
     fn sketch<'py>(
         &self, py: Python<'py>, algorithm: &str, family: &str, num_hashes: usize, seed: u64, bands: usize, rows: usize,
-        threads: usize, progress: Option<Bound<'py, PyAny>>,
+        threads: Threads, progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<SketchArrays<'py>> {
         check_bands(py, bands, rows, num_hashes)?;
         let plan = SketchPlan { sketcher: sketcher(py, algorithm, family, num_hashes, seed)?, bands, rows };
@@ -237,7 +237,7 @@ impl Corpus {
     /// The exact similarity of pairs of documents: the mean of their fields by weight.
     fn similarity<'py>(
         &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, weights: Vec<f64>,
-        threads: usize,
+        threads: Threads,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (left, right) = (left.as_slice()?, right.as_slice()?);
         check_positions(py, self.inner.len(), &[left, right])?;
@@ -252,7 +252,7 @@ impl Corpus {
     /// The Jaccard similarity of each field of pairs of documents (NaN where one lacks the field or both have it
     /// empty), and whether there is nothing to compare in any field.
     fn field_similarities<'py>(
-        &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, threads: usize,
+        &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, threads: Threads,
     ) -> PyResult<FieldTable<'py>> {
         let (left, right) = (left.as_slice()?, right.as_slice()?);
         check_positions(py, self.inner.len(), &[left, right])?;

@@ -1,6 +1,6 @@
 //! String hashes and families of hash functions.
 
-use crate::convert::{error, in_pool, text};
+use crate::convert::{Threads, error, in_pool, text};
 use benzer_core::hash::families::{Affine, Family, Function, Functions, Visitor};
 use benzer_core::hash::strings::{StringHash, murmur3_128};
 use benzer_core::isa::{self as levels, Level, Task};
@@ -95,7 +95,7 @@ fn no_numbers(py: Python<'_>, family: Family) -> PyErr {
 #[allow(clippy::too_many_arguments)]
 pub fn hash_values<'py>(
     py: Python<'py>, family: &str, elements: PyReadonlyArray1<'py, u64>, count: usize, range: Option<u64>, seed: u64,
-    numbers: Option<(PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u64>)>, threads: usize,
+    numbers: Option<(PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u64>)>, threads: Threads,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let family = family_by_name(py, family)?;
     let range = checked_range(py, family, range)?;

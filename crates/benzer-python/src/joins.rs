@@ -1,6 +1,6 @@
 //! Candidates, exact similarity, clusters.
 
-use crate::convert::{error, in_pool};
+use crate::convert::{Threads, error, in_pool};
 use benzer_core::buckets::{self, Join};
 use benzer_core::clusters::{self, Pairs};
 use benzer_core::jaccard::{self as exact, Sets};
@@ -36,7 +36,7 @@ fn split(py: Python<'_>, pairs: Vec<u64>) -> (Positions<'_>, Positions<'_>) {
 #[pyfunction]
 pub fn candidate_pairs<'py>(
     py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, content: PyReadonlyArray2<'py, u64>, bucket_limit: usize,
-    threads: usize,
+    threads: Threads,
 ) -> PyResult<(Positions<'py>, Positions<'py>, u64, u64)> {
     if bucket_limit < 2 {
         return Err(error(py, "SettingsError", format!("bucket_limit must be at least 2, got {bucket_limit}")));
@@ -53,7 +53,7 @@ pub fn candidate_pairs<'py>(
 #[pyfunction]
 pub fn representatives<'py>(
     py: Python<'py>, content: PyReadonlyArray2<'py, u64>, empty: PyReadonlyArray1<'py, bool>,
-    rank: PyReadonlyArray1<'py, u32>, threads: usize,
+    rank: PyReadonlyArray1<'py, u32>, threads: Threads,
 ) -> PyResult<Positions<'py>> {
     let (empty, rank) = (empty.as_slice()?, rank.as_slice()?);
     check_lengths(py, "content, empty and rank", &[content.shape()[0], empty.len(), rank.len()])?;
@@ -79,7 +79,7 @@ pub fn sets(py: Python<'_>, offsets: &PyReadonlyArray1<'_, i64>, hashes: &PyRead
 #[pyfunction]
 pub fn jaccard<'py>(
     py: Python<'py>, offsets: PyReadonlyArray1<'py, i64>, hashes: PyReadonlyArray1<'py, u64>,
-    left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, threads: usize,
+    left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, threads: Threads,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let sets = sets(py, &offsets, &hashes)?;
     let (left, right) = (left.as_slice()?, right.as_slice()?);

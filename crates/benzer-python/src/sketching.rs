@@ -1,6 +1,6 @@
 //! Signatures and band keys.
 
-use crate::convert::{error, in_pool};
+use crate::convert::{Threads, error, in_pool};
 use crate::hashing::family_by_name;
 use crate::joins::sets;
 use crate::text::{TextReader, collect_texts};
@@ -81,7 +81,7 @@ impl Task for SketchTexts<'_> {
 #[allow(clippy::too_many_arguments)]
 pub fn signatures<'py>(
     py: Python<'py>, algorithm: &str, family: &str, offsets: PyReadonlyArray1<'py, i64>,
-    hashes: PyReadonlyArray1<'py, u64>, num_hashes: usize, seed: u64, threads: usize,
+    hashes: PyReadonlyArray1<'py, u64>, num_hashes: usize, seed: u64, threads: Threads,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
     let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
     let sets = sets(py, &offsets, &hashes)?;
@@ -101,7 +101,7 @@ pub fn signatures<'py>(
 #[allow(clippy::too_many_arguments)]
 pub fn text_signatures<'py>(
     py: Python<'py>, reader: &TextReader, texts: &Bound<'py, PyAny>, algorithm: &str, family: &str, num_hashes: usize,
-    seed: u64, threads: usize,
+    seed: u64, threads: Threads,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
     let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
     let (texts, reader) = (collect_texts(texts)?, reader.shared());

@@ -1,6 +1,6 @@
 //! Reading texts and value sets.
 
-use crate::convert::{self, error};
+use crate::convert::{self, Threads, error};
 use benzer_core::hash::strings::StringHash;
 use benzer_core::isa::{self as levels, Isa, Level, Task};
 use benzer_core::jaccard::{Sets, sort_distinct};
@@ -136,11 +136,11 @@ impl TextReader {
     }
 
     /// The set of shingle hashes of each text.
-    #[pyo3(signature = (texts, threads = 1))]
-    fn sets<'py>(&self, py: Python<'py>, texts: &Bound<'py, PyAny>, threads: usize) -> PyResult<SetArrays<'py>> {
+    #[pyo3(signature = (texts, threads = Threads::ONE))]
+    fn sets<'py>(&self, py: Python<'py>, texts: &Bound<'py, PyAny>, threads: Threads) -> PyResult<SetArrays<'py>> {
         let texts = collect_texts(texts)?;
         let make = |texts| levels::run(ReadSets { reader: &self.reader, texts });
-        let sets = if texts.len() < 8 || threads == 1 {
+        let sets = if texts.len() < 8 || threads == Threads::ONE {
             py.detach(|| make(&texts))
         } else {
             convert::in_pool(py, threads, || Sets::concatenate(texts.par_chunks(64).map(make).collect()))?

@@ -21,6 +21,7 @@ class Field(Protocol):
 
     `kind` says what sources read it as; `weight` counts in the similarity of documents of several fields.
     Text and value sets are read by the native core; the sets of any other type are made by its own methods.
+    `decode` of such a type may give a `Description`; then all methods take it in the place of the content.
     """
 
     kind: ClassVar[Kind]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import TextReader
+from benzer.checks import is_number
 from benzer.document import FieldValue
 from benzer.errors import InputError, SettingsError
 from benzer.fields.base import Kind, Sets
@@ -89,12 +90,12 @@ class Text:
         self._fill("shingle_size", DEFAULT_SIZE[self.unit])
         self._fill("punctuation", "drop" if self.unit == "word" else "keep")
         words = language_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words
-        object.__setattr__(self, "stop_words", tuple(sorted(words)))
+        object.__setattr__(self, "stop_words", tuple(sorted(set(words))))
         if self.stop_words and self.unit == "char":
             raise SettingsError(
                 "stop_words work on words, got unit 'char': use unit='word', or leave them out"
             )
-        check_weight(self.weight)
+        object.__setattr__(self, "weight", checked_weight(self.weight))
         _ = self.reader
 
     def _fill(self, name: str, value: object) -> None:
@@ -105,7 +106,7 @@ class Text:
     def reader(self) -> TextReader:
         """The native reader with these settings."""
         size = self.shingle_size
-        if not isinstance(size, int) or not 1 <= size <= 64:
+        if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= 64:
             raise SettingsError(f"shingle_size must be in 1..64, got {size}")
         return TextReader(
             unit=self.unit,
@@ -194,7 +195,8 @@ def clean(text: str) -> str:
     return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
 
 
-def check_weight(weight: float) -> None:
-    """Refuse a weight that would make the mean of fields meaningless."""
-    if not 0 < weight < float("inf"):
+def checked_weight(weight: float) -> float:
+    """The weight as a float; refused where it would make the mean of fields meaningless."""
+    if not is_number(weight) or not 0 < weight < float("inf"):
         raise SettingsError(f"weight must be above 0, got {weight}: leave out a field that shall not count")
+    return float(weight)

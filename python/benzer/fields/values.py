@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from benzer._native import TextReader, value_sets
 from benzer.document import Description, FieldValue
 from benzer.errors import InputError
 from benzer.fields.base import Kind, Sets
-from benzer.fields.text import check_weight
+from benzer.fields.text import checked_weight
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ValueSet:
     kind: ClassVar[Kind] = "values"
 
     def __post_init__(self) -> None:
-        check_weight(self.weight)
+        object.__setattr__(self, "weight", checked_weight(self.weight))
 
     @property
     def reader(self) -> TextReader | None:
@@ -46,7 +46,14 @@ class ValueSet:
 
     def encode(self, content: FieldValue) -> bytes:
         """See `Field`."""
-        return json.dumps(list(values(content)), ensure_ascii=True, separators=(",", ":")).encode()
+        given = list(values(content))
+        for value in given:
+            if isinstance(value, bool) or not isinstance(value, (str, int)):
+                raise InputError(f"a value must be str or int, got {type(value).__name__}: {value}")
+        try:
+            return json.dumps(given, ensure_ascii=True, separators=(",", ":")).encode()
+        except ValueError as error:  # Python writes no integer of more than some 4,300 digits
+            raise InputError("an integer of too many digits: give it as text") from error
 
     def decode(self, data: bytes) -> FieldValue:
         """See `Field`."""
@@ -68,12 +75,21 @@ class ValueSet:
 
 
 def values(content: FieldValue) -> Collection[str | int]:
-    """The values of a content; none for a missing one."""
+    """The values of a content; none for a missing one.
+
+    >>> values(iter(["red"]))
+    Traceback (most recent call last):
+    benzer.errors.InputError: a value set takes a collection of str or int, got a list_iterator: put it in a list
+    """
     if content is None:
         return ()
-    if isinstance(content, (str, bytes, os.PathLike, Description)):
-        raise InputError(f"a value set takes a collection of str or int, got {content!r}: put it in a list")
-    if isinstance(content, np.ndarray):
+    if isinstance(content, np.ndarray) and content.ndim == 1:
         listed: list[str | int] = content.tolist()
         return listed
-    return content
+    if isinstance(content, (str, bytes, os.PathLike, Description)):
+        raise InputError(f"a value set takes a collection of str or int, got {content!r}: put it in a list")
+    given: object = content  # callers without a type checker may give anything
+    if isinstance(given, (Mapping, np.ndarray)) or not isinstance(given, Collection):
+        kind = type(content).__name__
+        raise InputError(f"a value set takes a collection of str or int, got a {kind}: put it in a list")
+    return given

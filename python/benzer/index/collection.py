@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from benzer.checks import is_number
 from benzer.corpus import describe_documents
 from benzer.document import Document
 from benzer.errors import InputError, SettingsError
@@ -147,8 +148,10 @@ class Index:
     ) -> list[list[Match]]:
         """`find_similar` for many documents, in the order asked; faster than one by one."""
         check_limit(limit)
+        if isinstance(documents, str | bytes):
+            raise InputError(f"documents must be a list, got the text {documents!r:.80}: put it into a list")
         least = self.settings.threshold if threshold is None else threshold
-        if not 0 <= least <= 1:
+        if not is_number(least) or not 0 <= least <= 1:
             raise SettingsError(f"threshold must be in [0, 1], got {least}")
         asked = iter(documents)
         found: list[list[Match]] = []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benzer.bands import Bands
+from benzer.checks import is_number
 from benzer.errors import SettingsError, SettingsMismatchError, StoreFormatError
 from benzer.fields import Schema
 from benzer.minhash import MinHash
@@ -50,9 +51,9 @@ class IndexSettings:
         seed: int = 0,
         family: str = "mixed",
     ) -> None:
-        if not 0 < threshold <= 1:
+        if not is_number(threshold) or not 0 < threshold <= 1:
             raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
-        if not 0 < recall < 1:
+        if not is_number(recall) or not 0 < recall < 1:
             raise SettingsError(
                 f"recall must be in (0, 1), got {recall}: 0.999 finds all but one in a thousand"
             )
@@ -104,16 +105,17 @@ class IndexSettings:
             hashing = values.pop("hashing")
             schema = Schema.from_dict(values.pop("schema"))
             bands = Bands(values.pop("bands"), values.pop("rows"))
+            settings = cls(schema, bands=bands, **values) if hashing == HASHING else None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreFormatError(
                 f"the settings of the index cannot be read ({error}): upgrade benzer"
             ) from error
-        if hashing != HASHING:
+        if settings is None:
             raise StoreFormatError(
                 f"the index was made by hashing rules {hashing}, this version of benzer has rules {HASHING}: "
                 f"upgrade benzer, or make the index anew"
             )
-        return cls(schema, bands=bands, **values)
+        return settings
 
     def fingerprint(self) -> str:
         """64 hexadecimal digits, equal for equal settings only (SHA-256 of the JSON text)."""

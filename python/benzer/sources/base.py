@@ -170,7 +170,7 @@ class MalformedRows:
         """Note one malformed row."""
         malformed = MalformedRow(self.source, row, reason, self.unit)
         if self.on_error == "stop":
-            cure = "Mend the row, or set malformed rows aside with --on-error skip (on_error='skip')."
+            cure = f"Mend the {self.unit}, or set malformed {self.unit}s aside with --on-error skip (on_error='skip')."
             raise MalformedRowError(f"{malformed}. {cure}")
         self.found.append(malformed)
 

@@ -162,7 +162,9 @@ class ImageSource(FolderSource):
 
     def _check_kinds(self, options: ReadOptions) -> None:
         if any(options.kinds.get(name, "text") != "image" for name in options.fields):
-            raise InputError(f"{self.name} holds images: compare them by a field Image() (benzer --images grid)")
+            raise InputError(
+                f"{self.name} holds images: compare them by a field Image() (benzer --images grid)"
+            )
 
 
 def read_file(file: FileInput, encoding: str) -> dict[str, Any] | BadRow:

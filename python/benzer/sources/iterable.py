@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benzer.sources.base import DocumentSink, Keep, MalformedRows, ReadOptions, ReadReport, chosen, noun_of
-from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, check_columns
+from benzer.sources.rows import IDENTITY, BadRow, NumberedRow, RowReader, add_rows, check_columns
 from benzer.sources.streams import create_plain
 
 
@@ -63,8 +63,16 @@ def as_row(item: Any, options: ReadOptions) -> dict[str, Any] | BadRow:
     if parts is None:
         return BadRow(f"{noun_of(item)} is no document: give a Document, a mapping, or a pair (id, text)")
     identity, fields = parts
-    named = {options.fields.get(name, name): value for name, value in fields.items()}
-    return {**named, options.id_column or "id": identity}
+    unknown = [name for name in fields if name not in options.fields and name != options.extra_column]
+    if unknown:
+        known = ", ".join(options.fields)
+        return BadRow(f"a document has a field {unknown[0]!r}; the schema has {known}")
+    if not any(name in fields for name in options.fields):
+        return BadRow(f"a document has none of the schema's fields: {', '.join(options.fields)}")
+    named = {column: fields.get(name) for name, column in options.fields.items()}
+    if options.extra_column is not None:
+        named.setdefault(options.extra_column, fields.get(options.extra_column))
+    return {**named, IDENTITY: identity}
 
 
 def id_and_fields(item: Any) -> tuple[Any, Mapping[str, Any]] | None:

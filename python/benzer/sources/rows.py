@@ -30,6 +30,9 @@ MOST_BITS = 10_000  # of a value; Python writes no integer of more than some 4,3
 
 Row = Mapping[str, Any]
 
+IDENTITY = "\0identity"
+"""Where the id of a document stands in its row, if it does not stand in a column."""
+
 
 class BadRow(Exception):
     """Why a row is malformed; never leaves the room."""
@@ -52,7 +55,9 @@ def read_values(column: str, value: Any) -> FieldValue:
     """A collection of strings and integers as it is; null stays None."""
     if value is None or isinstance(value, Description):
         return value
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection):
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = value.tolist()
+    if isinstance(value, (str, bytes, Mapping, np.ndarray)) or not isinstance(value, Collection):
         raise BadRow(f'column "{column}" is no list of strings or integers')
     for element in value:
         if isinstance(element, bool) or not isinstance(element, (str, int)):
@@ -146,11 +151,13 @@ class RowReader:
         return self._id(row), values, extra
 
     def _id(self, row: Row) -> str | int | None:
-        value = None if self.id_column is None else row.get(self.id_column)
+        column = None if self.id_column is None else row.get(self.id_column)
+        value = row.get(IDENTITY, column)
         if value is None and self.id_required:
             raise BadRow(f'no id in column "{self.id_column}"')
         if isinstance(value, bool) or not isinstance(value, (str, int, float, type(None))):
-            raise BadRow(f'the id in column "{self.id_column}" is neither text nor an integer')
+            place = "of the document" if IDENTITY in row else f'in column "{self.id_column}"'
+            raise BadRow(f"the id {place} is neither text nor an integer")
         if isinstance(value, float) or (isinstance(value, int) and value not in INT64):
             raise BadRow(f"the id {value} is neither text nor an integer of 64 bits")
         return value

@@ -19,7 +19,7 @@ from benzer.fields.base import Kind, Sets
 from benzer.fields.image.elements import concatenated, hashes
 from benzer.fields.image.methods import METHOD_THRESHOLDS, ImageMethod, load
 from benzer.fields.image.reading import read
-from benzer.fields.text import check_weight
+from benzer.fields.text import checked_weight
 
 # Just below what Pillow itself warns of as a decompression bomb.
 MAX_PIXELS = 89_000_000
@@ -57,7 +57,7 @@ class Image:
     kind: ClassVar[Kind] = "image"
 
     def __post_init__(self) -> None:
-        check_weight(self.weight)
+        object.__setattr__(self, "weight", checked_weight(self.weight))
         if self.max_pixels < 1:
             raise SettingsError(f"max_pixels must be at least 1, got {self.max_pixels}")
         _ = self._method
