@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from benzer._native import jaccard
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Text
+from benzer.hashing.base import MOST_SEED, check_whole
 
 LETTERS = 20
 MARGIN = 100
@@ -48,9 +49,10 @@ def rule_of_thumb(length: float, alphabet: float = LETTERS) -> int:
     >>> rule_of_thumb(3_000), rule_of_thumb(50_000)
     (5, 6)
     """
-    if not length > 0 or not alphabet > 1:
+    if not 0 < length < math.inf or not 1 < alphabet < math.inf:
         raise SettingsError(
-            f"the rule needs a length above 0 and an alphabet above 1, got {length} and {alphabet}"
+            "the rule needs a length above 0 and an alphabet above 1, both finite, "
+            f"got {length} and {alphabet}"
         )
     return max(1, math.ceil(math.log(MARGIN * length) / math.log(alphabet) - 1e-9))
 
@@ -60,7 +62,7 @@ class ShingleSize:
     """One size that was tried.
 
     size: units in a shingle.
-    possible: how many shingles the effective alphabet allows, alphabet^size.
+    possible: how many shingles the effective alphabet allows, alphabet^size; infinity from 2^1024 on.
     background: the median Jaccard similarity of documents drawn at random, which is no likeness but chance.
     high: the similarity that 5 % of those pairs exceed: common phrases, headers, licences, near-duplicates.
     """
@@ -144,7 +146,7 @@ def advise_shingle_size(
     limit: the median similarity of strangers to stay within; 0.05 is far below any useful threshold.
     sizes: the sizes to try; None means 2 to 12 characters or 1 to 8 words.
     sample, pairs: documents drawn from the texts, and pairs of them to compare.
-    seed: of both draws; equal input and seed give equal advice.
+    seed: of both draws, from 0 to 2^64 - 1; equal input and seed give equal advice.
 
     Cost: each size reads the sampled documents once and compares the pairs: 0.4 s for 200 short articles.
 
@@ -160,6 +162,7 @@ def advise_shingle_size(
         raise SettingsError(f"limit must be in (0, 1], got {limit}")
     if sample < 2 or pairs < 1:
         raise SettingsError(f"sample must be 2 or more and pairs 1 or more, got {sample} and {pairs}")
+    check_whole("seed", seed, 0, MOST_SEED, "0")
     units = replace(recipe, shingle_size=1)
     drawn = [text for text in _draw(texts, sample, seed) if units.shingles(text)]
     if len(drawn) < 2:
@@ -233,4 +236,11 @@ def _tried(
     similarity = jaccard(offsets, hashes, left, right, 1)
     background, high = np.quantile(similarity, [0.5, 0.95])
     size = int(field.shingle_size or 0)
-    return ShingleSize(size, alphabet**size, float(background), float(high))
+    return ShingleSize(size, _power(alphabet, size), float(background), float(high))
+
+
+def _power(alphabet: float, size: int) -> float:
+    try:
+        return alphabet**size
+    except OverflowError:
+        return math.inf

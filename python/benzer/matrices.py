@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -69,8 +71,8 @@ def characteristic_matrix(
 ) -> CharacteristicMatrix:
     """The characteristic matrix of some sets: a row for each element, a column for each set.
 
-    universe: the elements in the order of the rows; None means all that occur, ascending where they can be
-        compared, else in order of first sight. An element outside it is an `InputError`.
+    universe: the elements in the order of the rows; None means all that occur, ascending where any two can be
+        compared, else by type and `repr`. An element outside it is an `InputError`.
 
     As in Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", chapter 3.
 
@@ -91,11 +93,21 @@ def characteristic_matrix(
 
 
 def _ordered(seen: Iterable[Any]) -> tuple[Any, ...]:
+    """The order of the rows. It must not be that of first sight: each process walks a set in another one."""
     elements = tuple(seen)
     try:
-        return tuple(sorted(elements))
+        ascending = sorted(elements)
+        if all(one < other for one, other in pairwise(ascending)):  # sets of sets cannot all be compared
+            return tuple(ascending)
     except TypeError:
-        return elements
+        pass
+    return tuple(sorted(elements, key=_written))
+
+
+def _written(element: Any) -> tuple[str, str]:
+    """What to sort elements by that cannot be compared; a set within is written in order."""
+    inner = sorted(map(_written, element)) if isinstance(element, frozenset) else element
+    return type(element).__name__, repr(inner)
 
 
 def permutation_minhash(
@@ -118,7 +130,8 @@ def signature_steps(
     """The signature matrix after each row of the characteristic matrix (float64, functions × sets).
 
     functions: each a callable that takes the number of a row, from 0, or the values of all rows; so a matrix
-        functions × rows will do, such as `family.values(rows, count)` of a hash family gives. Below 2^53.
+        functions × rows will do, such as `family.values(rows, count)` of a hash family gives. Values lie
+        between -2^53 and 2^53.
 
     Infinity means that no element of the set has come yet. Each row in which a set has an element lowers the
     set's column to the row's values where they are less ("Mining of Massive Datasets", chapter 3).
@@ -174,17 +187,32 @@ def _values(functions: Iterable[RowHashes], rows: int) -> NDArray[np.float64]:
     """What each function gives each row (functions × rows)."""
     lines = []
     for number, function in enumerate(functions):
-        line = np.asarray([function(row) for row in range(rows)] if callable(function) else function)
+        given = [function(row) for row in range(rows)] if callable(function) else function
+        line = _numbers(number, given)
         if line.shape != (rows,):
             raise SettingsError(
                 f"function {number} must have a value for each of {rows} rows, got {line.shape}"
             )
-        if line.size and not line.max() < EXACT:
+        wrong = line[~((line > -EXACT) & (line < EXACT)).astype(bool)]
+        if wrong.size:
             raise SettingsError(
-                f"function {number} has the value {line.max()}, but matrices hold values below 2^53: "
-                "shift it to the right"
+                f"function {number} has the value {wrong[0]}, but matrices hold values below 2^53, and above "
+                "-2^53: shift it to the right"
             )
         lines.append(line.astype(np.float64))
     if not lines:
         raise SettingsError("a signature needs at least one function, got none")
     return np.array(lines)
+
+
+def _numbers(number: int, values: Any) -> NDArray[Any]:
+    """The values of a function as an array of real numbers; whole ones stay whole, however large."""
+    try:
+        line = np.asarray(values)
+        # An array of objects is what whole numbers of more than 64 bits become.
+        numeric = line.dtype.kind in "biuf" or all(isinstance(one, Real) for one in line.flat)
+    except ValueError:  # lists of several lengths
+        numeric = False
+    if not numeric:
+        raise SettingsError(f"function {number} must have numbers for values, got {values!r:.60}")
+    return line

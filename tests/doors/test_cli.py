@@ -278,6 +278,45 @@ def test_an_unknown_id_is_said_to_be_unknown(index: str) -> None:
     assert "'nobody'" in one_line(run("search", index, "--id", "nobody", status=2))
 
 
+NUMBERED = [(7, FOX), (-5, FOX_AGAIN), ("007", OTHER), ("1", FOX), (1, OTHER)]
+
+
+@pytest.fixture
+def numbered(folder: Path) -> str:
+    """A file of documents whose ids are numbers and texts that look like numbers."""
+    rows = [json.dumps({"id": id, "text": text}) for id, text in NUMBERED]
+    (folder / "numbered.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return "numbered.jsonl"
+
+
+def test_an_id_is_taken_as_it_is_written(numbered: str) -> None:
+    """As the service takes it: the text itself, then the integer that is written just so."""
+    run("index", "n.benzer", numbered, "--threshold", "0.5")
+    for asked, found in (("7", ["1", -5]), ("-5", [7, "1"]), ("007", [1]), ("1", [7, -5])):
+        matches = answer("search", "n.benzer", f"--id={asked}")["matches"]
+        assert [match["id"] for match in matches] == found
+    for asked in ("07", "+7", "7.0", "٧", "--5", "-0", "9" * 19, "9" * 5_000):
+        error = one_line(run("search", "n.benzer", f"--id={asked}", status=2))
+        assert f"no document has the id '{asked[:50]}" in error
+        assert len(error) < 200
+
+
+def test_compare_takes_an_id_as_it_is_written(numbered: str) -> None:
+    found = json.loads(run("compare", "--from", numbered, "--json", "--", "7", "-5").stdout)
+    assert (found["a"], found["b"]) == (7, -5)
+    assert answer("compare", "--from", numbered, "007", "7")["a"] == "007"
+    for asked in ("07", "9" * 5_000):
+        error = one_line(run("compare", "--from", numbered, "7", asked, status=2))
+        assert f"no document has the id '{asked[:50]}" in error
+        assert len(error) < 200
+
+
+def test_compare_refuses_an_id_that_is_both_a_number_and_a_text(numbered: str) -> None:
+    for asked in (("1", "7"), ("7", "1")):
+        error = one_line(run("compare", "--from", numbered, *asked, status=2))
+        assert "numbered.jsonl has a document with the id '1' and one with the id 1" in error
+
+
 # compare
 
 
@@ -384,3 +423,12 @@ def test_info_describes_a_file(folder: Path) -> None:
 def test_info_describes_an_index(index: str) -> None:
     assert answer("info", index)["documents"] == 6
     assert "finds a pair at 0.50 with probability 0.95" in run("info", index).stdout
+
+
+def test_columns_are_told_of_a_file_that_nests_too_deep_for_python(folder: Path) -> None:
+    deep = '{"id": 1, "text": "", "deep": ' + "[" * 20_000 + "]" * 20_000 + "}"
+    lines = [json.dumps(DOCUMENTS[0]), "[" * 200_000, deep]
+    (folder / "deep.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = answer("info", "deep.jsonl", status=1)
+    assert (found["rows"], found["malformed"]) == (3, 1)
+    assert found["columns"] == ["id", "text", "stars"]

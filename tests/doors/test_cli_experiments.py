@@ -25,6 +25,10 @@ def test_an_experiment_is_printed_with_what_was_published() -> None:
     assert "shingle_size" in printed
 
 
+def test_an_experiment_that_is_named_twice_is_run_once() -> None:
+    assert [found["name"] for found in answer("experiments", "e4", "E8", "E4")["experiments"]] == ["E4", "E8"]
+
+
 def test_a_program_gets_all_tables() -> None:
     (found,) = answer("experiments", "E4", "--seed", "7")["experiments"]
     assert found["name"] == "E4"

@@ -199,6 +199,9 @@ def test_without_a_shared_bucket_there_is_no_candidate(library: str) -> None:
     ('{"tags": "novel"}', 'tags is "novel", but the field takes a list of strings or integers'),
     ('{"tags": {"a": 1}}', "but the field takes a list"),
     ('{"tags": [true]}', "but the field takes a list"),
+    ("[" * 200_000, "stdin is not JSON"),
+    ('{"tags": ' + "[" * 10_000 + "]" * 10_000 + "}", "stdin is not JSON"),
+    ('{"tags": [' + "9" * 5_000 + "]}", "stdin is not JSON"),
 ])  # fmt: skip
 def test_a_json_document_that_cannot_be_asked_for(library: str, asked: str, reason: str) -> None:
     assert reason in one_line(run("search", library, "--json-document", "-", stdin=asked, status=2))
@@ -227,6 +230,14 @@ def test_compare_shows_each_field(books: str) -> None:
     assert found["fields"]["tags"]["shared"] == ["novel", "3"]
     shown = run("compare", "--from", books, *TITLES_AND_TAGS, "emma", "emma-2").stdout
     assert "\nshared in tags, for example:\n  novel\n  3\n" in shown
+
+
+def test_compare_shows_the_whole_of_documents_that_share_no_field(books: str) -> None:
+    arguments = ["compare", "--from", books, *TITLES_AND_TAGS, "emma", "none"]
+    assert answer(*arguments)["similarity"] == 0
+    heading, row = run(*arguments).stdout.splitlines()
+    assert heading.split()[:2] == ["similarity", "estimate"]
+    assert row.split() == ["0.000", "0.000", "all", "fields"]
 
 
 def test_info_names_fields_and_counts_sets(books: str, library: str) -> None:

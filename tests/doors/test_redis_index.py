@@ -140,6 +140,7 @@ def test_a_lost_posting_and_a_changed_record_are_found(url: str) -> None:
         ("cluster=maybe", SettingsError, "cluster must be true or false, got 'maybe'"),
         ("lease=0", SettingsError, "lease must be 0.1 to 3600 seconds, got 0"),
         ("lease=long", SettingsError, "got 'long'"),
+        ("tt=4", SettingsError, "is no address of a Redis server: .*'tt'"),
         ("socket_timeout=soon", SettingsError, "is no address of a Redis server"),
     ],
 )

@@ -193,6 +193,8 @@ WRONG: list[tuple[str, str, Any, int, str]] = [
     ("POST", "/similar", {}, 422, 'either "id" or "fields"'),
     ("POST", "/similar", {"id": "fox", "fields": {"text": ""}}, 422, 'either "id" or "fields"'),
     ("POST", "/similar", {"id": "nobody"}, 404, "'nobody'"),
+    ("POST", "/similar", {"id": 0}, 404, "the id 0"),
+    ("POST", "/similar", {"id": ""}, 404, "the id ''"),
     ("POST", "/similar", {"id": True}, 422, "must be a str or an int, got bool"),
     ("POST", "/similar", {"id": 1.5}, 422, "must be a str or an int, got float"),
     ("POST", "/similar", {"id": "\ud800"}, 404, "'\\ud800'"),

@@ -190,7 +190,7 @@ def test_r10_vectors_of_every_shape_are_hashed_and_what_is_no_vector_is_refused(
     alone = [[hashed.hashes(values[i, j]).item() for j in range(3)] for i in range(4)]
     assert hashed.hashes(values).tolist() == alone
     assert hashed.hashes(values[:0]).shape == (0, 3)
-    for wrong in ([-1], [2**32], [0.5], 7):
+    for wrong in ([-1], [2**32], [2**64], [0.5], [[1], [1, 2]], 7):
         with pytest.raises(InputError, match="values must be"):
             hashed.hashes(wrong)
 

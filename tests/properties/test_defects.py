@@ -152,7 +152,9 @@ def test_d10_a_sketch_does_not_depend_on_the_order_of_tokens_or_lanes() -> None:
             for _ in range(20):
                 choice.shuffle(members)
                 row = np.array(members, dtype=np.uint64), np.array([0, len(members)], dtype=np.int64)
-                assert _native.signatures(algorithm, "mixed", row[1], row[0], 64, 0, 1).tolist() == expected, isa
+                assert (
+                    _native.signatures(algorithm, "mixed", row[1], row[0], 64, 0, 1).tolist() == expected
+                ), isa
 
 
 def test_d10_one_reader_serves_many_threads() -> None:

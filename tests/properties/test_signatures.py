@@ -61,7 +61,9 @@ def test_order_and_repeats_of_the_hashes_change_nothing(algorithm: str) -> None:
     random.Random(1).shuffle(row)
     plain = signatures(algorithm, [members], 64, 0)
     for isa in each_isa():
-        assert _native.signatures(algorithm, "mixed", *csr_of_rows([row]), 64, 0, 1).tolist() == plain.tolist(), isa
+        assert (
+            _native.signatures(algorithm, "mixed", *csr_of_rows([row]), 64, 0, 1).tolist() == plain.tolist()
+        ), isa
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

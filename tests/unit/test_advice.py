@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from itertools import combinations
@@ -127,11 +128,35 @@ def test_empty_texts_are_left_out() -> None:
         ({"sizes": []}, "at least one size to try"),
         ({"sizes": [0]}, "shingle_size must be in 1..64, got 0"),
         ({"unit": "line"}, "unit must be 'word' or 'char'"),
+        ({"seed": -1}, "seed must be a whole number from 0 to 18446744073709551615, got -1"),
+        ({"seed": 0.5}, "seed must be a whole number from 0 to 18446744073709551615, got 0.5"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         advise_shingle_size(["abc", "abd"], **options)
+
+
+@pytest.mark.parametrize(
+    "length, alphabet", [(math.inf, 20), (math.nan, 20), (0, 20), (100, math.inf), (100, 1), (100, math.nan)]
+)
+def test_the_rule_is_for_texts_of_some_length(length: float, alphabet: float) -> None:
+    with pytest.raises(SettingsError, match="a length above 0 and an alphabet above 1, both finite"):
+        rule_of_thumb(length, alphabet)
+
+
+def test_a_length_beyond_all_measure_has_a_size_too() -> None:
+    """20^309 is the first power above 100 times 10^400."""
+    assert rule_of_thumb(10**400) == 309
+    assert 20**309 >= 100 * 10**400 > 20**308
+
+
+def test_more_shingles_than_a_number_can_tell_are_infinitely_many() -> None:
+    """Each word once: the effective alphabet is all 80,000 words, and 80,000^64 is above 2^1024."""
+    texts = [" ".join(f"{letter}{number}" for number in range(40_000)) for letter in "ab"]
+    advice = advise_shingle_size(texts, "word", sizes=[1, 64])
+    assert [one.possible for one in advice.sizes] == [pytest.approx(80_000), math.inf]
+    assert "inf" in str(advice).splitlines()[-1]
 
 
 def test_one_text_is_not_many() -> None:

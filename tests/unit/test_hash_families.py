@@ -151,6 +151,10 @@ def test_signed_reads_twos_complement(bits: int, value: int, expected: int) -> N
     assert signed(np.array([[value]], dtype=np.uint64), bits).tolist() == [[expected]]
 
 
+def test_the_values_of_a_signature_can_be_read_as_signed_too() -> None:
+    assert signed(np.array([7, 2**32 - 7], dtype=np.uint32)).tolist() == [7, -7]  # type: ignore[arg-type]
+
+
 def test_knuths_multiplier_gives_the_worked_value() -> None:
     assert round(2**32 * 2 / (1 + 5**0.5)) == KNUTH
     assert Multiplicative(bits=14, multipliers=[KNUTH]).values([123456], 1).tolist() == [[67]]
@@ -163,6 +167,55 @@ def test_primes_are_told_from_other_numbers() -> None:
     assert not any(map(is_prime, pseudoprimes))
     assert all(map(is_prime, [MERSENNE_61, 999999999989, 2**64 - 59]))
     assert (next_prime(5), next_prime(27**4)) == (7, 531457)
+
+
+@pytest.mark.parametrize("number", [-5, 0, 1])
+def test_the_first_prime_is_above_all_that_is_not(number: int) -> None:
+    assert next_prime(number) == 2
+
+
+@pytest.mark.parametrize(
+    "family, settings",
+    [
+        (Modular, {"seed": 3, "p": 999999999989}),
+        (Modular, {"p": 7, "multipliers": [3], "addends": [2]}),
+        (Multiplicative, {"seed": 3, "bits": 14}),
+        (MultiplyShift, {"seed": 3}),
+        (Linear, {"seed": 3}),
+        (Universal, {"seed": 3, "bits": 14}),
+        (INTEGER_FAMILIES.load("mixed"), {"seed": 3}),
+        (INTEGER_FAMILIES.load("xxh3"), {"seed": 3}),
+    ],
+)
+def test_numbers_of_numpy_are_numbers(family: Any, settings: dict[str, Any]) -> None:
+    plain = family(**settings)
+    given = family(
+        **{
+            name: np.array(value, dtype=np.int64) if isinstance(value, list) else np.int64(value)
+            for name, value in settings.items()
+        }
+    )
+    assert repr(given) == repr(plain)
+    assert (given, given.bits, given.size) == (plain, plain.bits, plain.size)
+    assert (given.values([1, 2**40], 1) == plain.values([1, 2**40], 1)).all()
+
+
+def test_a_published_family_takes_numbers_of_numpy() -> None:
+    assert Universal.as_published(np.int64(5), 3) == Universal.as_published(5, 3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "values, got",
+    [
+        (np.array([1]), "an array of int64"),
+        (np.array([1.5]), "an array of float64"),
+        ([1, 2], "list"),
+        (5, "int"),
+    ],
+)
+def test_signed_takes_what_the_families_give_and_no_other_numbers(values: Any, got: str) -> None:
+    with pytest.raises(InputError, match=f"values must be a uint64 array, got {got}"):
+        signed(values)
 
 
 REFUSED = [

@@ -37,8 +37,18 @@ def test_the_columns_are_the_sets(sets: list[set[int]]) -> None:
 def test_the_universe_has_its_order_or_the_elements_theirs() -> None:
     assert characteristic_matrix([{3}, {1, 2}]).elements == (1, 2, 3)
     assert characteristic_matrix(["ba"], universe="cab").elements == ("c", "a", "b")
-    assert characteristic_matrix([["b", 1, "a"]]).elements == ("b", 1, "a")
+    assert characteristic_matrix(["zy", {2.5, 1}, ["b", 1]]).elements == (2.5, 1, "b", "y", "z")
     assert characteristic_matrix([]).matrix.shape == (0, 0)
+
+
+def test_elements_without_an_order_of_their_own_have_one_for_all_runs() -> None:
+    """A set of strings is walked in another order by each process: rows must not tell in which."""
+    strings = [f"s{number}" for number in range(10, 30)]
+    assert characteristic_matrix([{*strings, 3, 20, 1}]).elements == (1, 20, 3, *strings)
+    inner = [frozenset(strings[:size]) for size in (3, 1, 2)]  # they are in order, by what they hold
+    assert characteristic_matrix([set(inner)]).elements == (inner[1], inner[2], inner[0])
+    apart = [frozenset(strings[start : start + 2]) for start in range(0, 20, 2)]  # and these are not
+    assert characteristic_matrix([set(apart)]).elements == tuple(apart)
 
 
 def test_an_element_outside_the_universe_is_refused() -> None:
@@ -103,6 +113,17 @@ def test_every_permutation_as_a_function_estimates_exactly() -> None:
         ([], "a signature needs at least one function, got none"),
         ([[1, 2, 3]], r"function 0 must have a value for each of 2 rows, got \(3,\)"),
         ([[1, 2], [1, 2**53]], "function 1 has the value 9007199254740992, but matrices hold values below"),
+        ([[1, -(2**53)]], "function 0 has the value -9007199254740992, but matrices hold values"),
+        ([np.array([-(2**63), 1])], "function 0 has the value -9223372036854775808, but"),
+        ([[1, 2**70]], f"function 0 has the value {2**70}, but"),
+        ([[1, -math.inf]], "function 0 has the value -inf, but"),
+        ([[1, math.nan]], "function 0 has the value nan, but"),
+        ([["a", "b"]], "function 0 must have numbers for values, got"),
+        ([["1", "2"]], "function 0 must have numbers for values, got"),
+        ([[1, None]], "function 0 must have numbers for values, got"),
+        ([[1j, 2]], "function 0 must have numbers for values, got"),
+        ([[[1], [1, 2]]], "function 0 must have numbers for values, got"),
+        ([lambda row: "a"], "function 0 must have numbers for values, got"),
     ],
 )
 def test_functions_that_do_not_fit_are_refused(functions: Any, message: str) -> None:

@@ -98,6 +98,10 @@ def test_without_the_package_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) 
         ({"shingle_hash": "md5"}, "shingle_hash must be one of benzer, djb2a, .* got 'md5'"),
         ({"frequencies": 2}, "frequencies must be True or False, got 2"),
         ({"stop_words": "en", "unit": "char"}, "stop_words work on words"),
+        ({"stop_words": None}, "stop_words must be a list of words or a language, got None"),
+        ({"stop_words": 5}, "stop_words must be a list of words or a language, got 5"),
+        ({"stop_words": ["a", 1]}, r"stop_words must be a list of words or a language, got \['a', 1\]"),
+        ({"stop_words": b"en"}, "stop_words must be a list of words or a language, got b'en'"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(options: dict[str, object], message: str) -> None:

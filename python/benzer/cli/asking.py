@@ -111,7 +111,7 @@ def json_object(label: str, text: str) -> dict[str, Any]:
     """Parse one JSON object, or say what is there instead."""
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # a RecursionError says that it nests too deep
         raise InputError(
             f"{label} is not JSON ({error}): give one object, such as a row of a JSONL file"
         ) from None
@@ -122,9 +122,10 @@ def json_object(label: str, text: str) -> dict[str, Any]:
 
 def stored(index: Index, id: str) -> Document:
     """Fetch a document of the index by its id, which may be a number there."""
-    keys: list[str | int] = [id, int(id)] if id.isascii() and id.isdigit() else [id]
-    for key in keys:
+    from benzer.index.given import ids_of
+
+    for key in ids_of(id):
         document = index.get(key)
         if document is not None:
             return document
-    raise InputError(f"no document has the id {id!r} in this index of {len(index):,} documents")
+    raise InputError(f"no document has the id {id!r:.60} in this index of {len(index):,} documents")

@@ -53,7 +53,7 @@ def jsonl_columns(lines: Iterable[str]) -> list[str]:
     for line in lines:
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or nested too deep to be read
             continue
         found.update(dict.fromkeys(row if isinstance(row, dict) else ()))
     return list(found)

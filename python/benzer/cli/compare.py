@@ -109,12 +109,21 @@ def image(name: str) -> Path | bytes:
 
 def pick(source: str, a: str, b: str, reading: DocumentReader) -> tuple[Document, Document]:
     """Read a file, and keep the two documents of the ids."""
-    found: dict[str, Document] = {}
-    reading.each(lambda batch: found.update({str(one.id): one for one in batch if str(one.id) in (a, b)}))
-    missing = [id for id in (a, b) if id not in found]
-    if missing:
-        raise InputError(f"{source}: no document has the id {missing[0]!r}; --id names the column of ids")
-    return found[a], found[b]
+    from benzer.index.given import ids_of
+
+    asked = {*ids_of(a), *ids_of(b)}
+    found: dict[str | int, Document] = {}
+    reading.each(lambda batch: found.update({one.id: one for one in batch if one.id in asked}))
+    left, right = ([found[id] for id in ids_of(text) if id in found] for text in (a, b))
+    for text, documents in ((a, left), (b, right)):
+        if not documents:
+            raise InputError(f"{source}: no document has the id {text!r:.60}; --id names the column of ids")
+        if len(documents) > 1:
+            raise InputError(
+                f"{source} has a document with the id {text!r} and one with the id {text}: "
+                "which is meant cannot be told; give one of them another id"
+            )
+    return left[0], right[0]
 
 
 def answer(comparison: Comparison) -> dict[str, Any]:
@@ -152,25 +161,15 @@ def text_of(document: Document, name: str) -> str:
 
 
 def numbers(comparison: Comparison) -> Any:
-    """Lay out one row per field, and one for the whole if there are several."""
+    """Lay out one row per field, and one for the whole unless it is that of one field."""
     rows = [
         (console.ratio(field.similarity), console.ratio(field.estimate), console.count(len(field.shared)),
          console.count(field.shingles_a), console.count(field.shingles_b),
          console.ratio(field.containment_a), console.ratio(field.containment_b), name)
         for name, field in comparison.fields.items()
     ]  # fmt: skip
-    if len(rows) > 1:
-        rows.append(
-            (
-                console.ratio(comparison.similarity),
-                console.ratio(comparison.estimate),
-                "",
-                "",
-                "",
-                "",
-                "",
-                "all fields",
-            )
-        )
+    if len(rows) != 1:
+        whole = console.ratio(comparison.similarity), console.ratio(comparison.estimate)
+        rows.append((*whole, "", "", "", "", "", "all fields"))
     headings = ["similarity", "estimate", "shared", "of A", "of B", "A in B", "B in A", "field"]
     return console.headed_table(headings, rows, right=7)

@@ -100,9 +100,8 @@ def wanted(names: Sequence[str], documents: str | None) -> list[str]:
     """The experiments to run, each once: those named, or all; with documents, E7."""
     from benzer.experiments import EXPERIMENTS
 
-    chosen = [name.upper() for name in dict.fromkeys(names)] or (
-        ["E7"] if documents else list(EXPERIMENTS.names)
-    )
+    named = list(dict.fromkeys(name.upper() for name in names))
+    chosen = named or (["E7"] if documents else list(EXPERIMENTS.names))
     for name in chosen:
         EXPERIMENTS.load(name)
     if documents is not None and "E7" not in chosen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -89,8 +89,7 @@ class Text:
             raise SettingsError(f"frequencies must be True or False, got {self.frequencies!r}")
         self._fill("shingle_size", DEFAULT_SIZE[self.unit])
         self._fill("punctuation", "drop" if self.unit == "word" else "keep")
-        words = language_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words
-        object.__setattr__(self, "stop_words", tuple(sorted(set(words))))
+        object.__setattr__(self, "stop_words", tuple(sorted(word_list(self.stop_words))))
         if self.stop_words and self.unit == "char":
             raise SettingsError(
                 "stop_words work on words, got unit 'char': use unit='word', or leave them out"
@@ -179,6 +178,23 @@ class Text:
         """See `Field`."""
         settings = {name: value for name, value in asdict(self).items() if value != LATER.get(name)}
         return {"type": "text", **settings, "stop_words": list(self.stop_words)}
+
+
+def word_list(given: Any) -> set[str]:
+    """The stop words that are listed, or those of a language.
+
+    >>> word_list(None)
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: stop_words must be a list of words or a language, got None: () means none
+    """
+    if isinstance(given, str):
+        return set(language_words(given))
+    words = list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(word, str) for word in words):
+        raise SettingsError(
+            f"stop_words must be a list of words or a language, got {given!r:.60}: () means none"
+        )
+    return set(words)
 
 
 def text_content(content: FieldValue) -> str | bytes:

@@ -21,6 +21,7 @@ from benzer.hashing.base import (
     check_whole,
     evaluate,
     is_whole,
+    keep_whole,
 )
 
 KNUTH = 2654435769
@@ -46,7 +47,7 @@ class Mixed:
     size: ClassVar[int] = 2**32
 
     def __post_init__(self) -> None:
-        check_whole("seed", self.seed, 0, MOST_SEED, "0")
+        keep_whole(self, "seed", 0, MOST_SEED, "0")
 
     def parameters(self, count: int) -> Parameters:
         """The multipliers and addends (uint64, count each) of the first functions, after the mixing."""
@@ -80,8 +81,8 @@ class Modular:
     name: ClassVar[str] = "modular"
 
     def __post_init__(self) -> None:
-        check_whole("seed", self.seed, 0, MOST_SEED, "0")
-        check_whole("p", self.p, 2, 2**64 - 1, "2^61 - 1")
+        keep_whole(self, "seed", 0, MOST_SEED, "0")
+        keep_whole(self, "p", 2, 2**64 - 1, "2^61 - 1")
         if not is_prime(self.p):
             raise SettingsError(f"p must be a prime, got {self.p}: {next_prime(self.p)} is the next one")
         _keep_given(self, self.p, self.multipliers, self.addends)
@@ -127,8 +128,8 @@ class Multiplicative:
     name: ClassVar[str] = "multiplicative"
 
     def __post_init__(self) -> None:
-        check_whole("seed", self.seed, 0, MOST_SEED, "0")
-        check_whole("bits", self.bits, 1, 32, "32")
+        keep_whole(self, "seed", 0, MOST_SEED, "0")
+        keep_whole(self, "bits", 1, 32, "32")
         _keep_given(self, 2**32, self.multipliers, None)
         _check_odd(self.multipliers)
 
@@ -168,7 +169,7 @@ class MultiplyShift:
     size: ClassVar[int] = 2**32
 
     def __post_init__(self) -> None:
-        check_whole("seed", self.seed, 0, MOST_SEED, "0")
+        keep_whole(self, "seed", 0, MOST_SEED, "0")
         _keep_given(self, 2**64, self.multipliers, self.addends)
         _check_odd(self.multipliers)
 
@@ -205,7 +206,7 @@ class Linear:
     size: ClassVar[int] = 2**32
 
     def __post_init__(self) -> None:
-        check_whole("seed", self.seed, 0, MOST_SEED, "0")
+        keep_whole(self, "seed", 0, MOST_SEED, "0")
         _keep_given(self, 2**32, self.multipliers, self.addends)
 
     def parameters(self, count: int) -> Parameters:
@@ -245,14 +246,15 @@ class Universal:
     name: ClassVar[str] = "universal"
 
     def __post_init__(self) -> None:
-        check_whole("seed", self.seed, 0, MOST_SEED, "0")
-        check_whole("bits", self.bits, 1, 32, "32")
+        keep_whole(self, "seed", 0, MOST_SEED, "0")
+        keep_whole(self, "bits", 1, 32, "32")
         _keep_given(self, 2**32, self.multipliers, self.addends)
 
     @classmethod
     def as_published(cls, bits: int, count: int, seed: int = 0) -> Universal:
         """`count` functions with any multiplier, odd or even, and an addend below 2^bits."""
         check_whole("bits", bits, 1, 32, "32")
+        bits = int(bits)
         multipliers, addends = MultiplyShift(seed).parameters(count)
         low = addends >> np.uint64(64 - bits)
         return cls(seed, bits, (multipliers >> np.uint64(32)).tolist(), low.tolist())
@@ -341,4 +343,5 @@ def next_prime(number: int) -> int:
     >>> next_prime(531_441)
     531457
     """
-    return next(candidate for candidate in range(number + 1, 2 * number + 2) if is_prime(candidate))
+    least = max(int(number), 1) + 1
+    return next(candidate for candidate in range(least, 2 * least) if is_prime(candidate))

@@ -97,6 +97,10 @@ def signed(values: NDArray[np.uint64], bits: int = 32) -> NDArray[np.int64]:
     [-2]
     """
     check_whole("bits", bits, 1, 64, "32")
+    kind = getattr(values, "dtype", None)
+    if kind is None or kind.kind != "u":
+        got = type(values).__name__ if kind is None else f"an array of {kind}"
+        raise InputError(f"values must be a uint64 array, got {got}: make one of numbers below 2^{bits}")
     unused = np.uint64(64 - bits)
     moved: NDArray[np.int64] = (values << unused).view(np.int64)
     return moved >> np.int64(unused)
@@ -119,6 +123,13 @@ def check_whole(name: str, value: object, least: int, most: int, cure: str) -> N
     """Refuse what is not a whole number in its range."""
     if not (is_whole(value) and least <= value <= most):  # type: ignore[operator]
         raise SettingsError(f"{name} must be a whole number from {least} to {most}, got {value}: try {cure}")
+
+
+def keep_whole(made: object, name: str, least: int, most: int, cure: str) -> None:
+    """Check a number that a frozen value was made of, and keep it as Python's own: numpy's is no `int`."""
+    value = getattr(made, name)
+    check_whole(name, value, least, most, cure)
+    object.__setattr__(made, name, int(value))
 
 
 def is_whole(value: object) -> bool:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from numpy import uint64
 from numpy.typing import NDArray
 
-from benzer.hashing.base import MOST_SEED, Elements, check_whole, evaluate
+from benzer.hashing.base import MOST_SEED, Elements, evaluate, keep_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class _Seeded:
     bits: ClassVar[int] = 64
 
     def __post_init__(self) -> None:
-        check_whole("seed", self.seed, 0, MOST_SEED, "0")
+        keep_whole(self, "seed", 0, MOST_SEED, "0")
 
     @property
     def size(self) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benzer._native import murmur3_digest, string_hash, string_hashes
 from benzer.errors import InputError
-from benzer.hashing.base import check_whole
+from benzer.hashing.base import keep_whole
 
 
 class StringHash(Protocol):
@@ -59,7 +59,7 @@ class _Seeded:
     most_seed: ClassVar[int] = 2**32 - 1
 
     def __post_init__(self) -> None:
-        check_whole("seed", self.seed, 0, self.most_seed, "0")
+        keep_whole(self, "seed", 0, self.most_seed, "0")
 
     def hash(self, text: str | bytes) -> int:
         """The number of a string."""

@@ -90,7 +90,10 @@ def as_vectors(values: Values) -> tuple[NDArray[np.uint32], tuple[int, ...]]:
     Traceback (most recent call last):
     benzer.errors.InputError: values must be whole numbers from 0 to 2^32 - 1, got 4294967296
     """
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"values must be lists of one length: {error}") from error
     if not array.ndim or (array.size and array.dtype.kind not in "iu"):
         raise InputError(
             f"values must be lists of whole numbers, got {array.dtype} in {array.ndim} dimensions"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +64,18 @@ def check_id(document: Document) -> Document:
     if isinstance(document.id, str) and any("\ud800" <= char <= "\udfff" for char in document.id):
         raise InputError(f"the id {document.id!r} holds a lone surrogate: give one that UTF-8 can hold")
     return document
+
+
+def ids_of(text: str) -> Iterator[str | int]:
+    """The ids that a text can mean, as in a path or on a command line: itself, then the integer written just so.
+
+    >>> list(ids_of("7")), list(ids_of("-7")), list(ids_of("07"))
+    (['7', 7], ['-7', -7], ['07'])
+    """
+    yield text
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdigit() and len(digits) < 20 and str(int(text)) == text:
+        yield int(text)
 
 
 def as_fields(given: Any, schema: Schema) -> Mapping[str, Any]:

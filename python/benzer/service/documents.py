@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
@@ -11,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from benzer.document import Document
 from benzer.index import Index
+from benzer.index.given import ids_of
 from benzer.service.access import Served
 from benzer.service.errors import Answer
 from benzer.service.wire import Body, Contents, Id, IdentifiedDocument, as_json, contents_of
@@ -91,18 +91,6 @@ async def remove(id: PathId, served: Served) -> Response:
     if not await served.write(work):
         raise unknown(id)
     return Response(status_code=204)
-
-
-def ids_of(text: str) -> Iterator[Id]:
-    """The ids that a path can mean: the text itself, then the integer that is written so.
-
-    >>> list(ids_of("7")), list(ids_of("07"))
-    (['7', 7], ['07'])
-    """
-    yield text
-    digits = text.removeprefix("-")
-    if digits.isascii() and digits.isdigit() and len(digits) < 20 and str(int(text)) == text:
-        yield int(text)
 
 
 def held_id(index: Index, text: str) -> Id | None:

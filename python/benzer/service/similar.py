@@ -65,7 +65,7 @@ async def find(question: Question, served: Served) -> Answer:
 
     matches = await served.read(work)
     if matches is None:
-        raise unknown(question.id or "")
+        raise unknown("" if question.id is None else question.id)
     return Answer(
         {
             "matches": [

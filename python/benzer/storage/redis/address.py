@@ -60,8 +60,12 @@ class Address:
         for name, value in parse_qsl(urlsplit(self.url).query):
             options.pop(name, value)
         try:
-            maker = redis.RedisCluster if self.cluster else redis.Redis
-            return maker.from_url(self.url, **options)
+            if self.cluster:
+                return redis.RedisCluster.from_url(self.url, **options)
+            client = redis.Redis.from_url(self.url, **options)
+            pool = client.connection_pool
+            pool.connection_class(**pool.connection_kwargs)  # else redis-py sees a wrong parameter when it connects
+            return client
         except (TypeError, ValueError) as error:
             raise SettingsError(f"{self!r} is no address of a Redis server: {error}") from error
 
