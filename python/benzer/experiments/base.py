@@ -212,6 +212,27 @@ def shown(cell: Cell, decimals: int = 3) -> str:
     return f"{cell:,}" if isinstance(cell, int) else f"{cell:,.{decimals if abs(cell) < 100 else 0}f}"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, which makes its plural with s.
+
+    >>> counted(0, "pair"), counted(1, "pair"), counted(71994000, "pair")
+    ('no pair', '1 pair', '71,994,000 pairs')
+    """
+    return f"{number or 'no':{',' if number else ''}} {noun}{'' if number < 2 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """A time in the largest unit of which it has one.
+
+    >>> duration(719_940), duration(7_200), duration(43.86), duration(0.0123)
+    ('8.3 days', '2.0 hours', '43.9 s', '12.3 ms')
+    """
+    for unit, length in (("days", 86_400), ("hours", 3_600), ("s", 1)):
+        if seconds >= length:
+            return f"{seconds / length:,.1f} {unit}"
+    return f"{1000 * seconds:.3g} ms"
+
+
 def decimals_of(column: Sequence[Cell]) -> int:
     """With how many decimals a column is shown: no more than its numbers have, at most four for shares.
 

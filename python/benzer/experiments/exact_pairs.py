@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import jaccard
+from benzer.experiments.base import counted
 
 Pairs = NDArray[np.int64]
 """Pairs of documents, each as one number, lower position · number of documents + higher position; ascending."""
@@ -55,12 +57,46 @@ def pairs_within(documents: NDArray[np.int64], count: int) -> Pairs:
     return np.asarray(documents[lower] * count + documents[higher], dtype=np.int64)
 
 
-def seconds_one_by_one(offsets: NDArray[np.int64], hashes: NDArray[np.uint64], seed: int) -> float:
-    """How long it takes to compare every pair with every other, from a sample of pairs; one thread."""
-    count = len(offsets) - 1
+@dataclass(frozen=True, slots=True)
+class OneByOne:
+    """What it takes to compare every pair exactly, on one thread.
+
+    seconds: for all pairs; measured if all were `compared`, else `compared` pairs' time in proportion.
+    """
+
+    seconds: float
+    compared: int
+    every: int
+
+    @property
+    def estimated(self) -> str:
+        """How the time was come by, to be put after it; nothing if it was measured."""
+        return "" if self.compared == self.every else f"estimated from {counted(self.compared, 'pair')}"
+
+    @classmethod
+    def measure(cls, offsets: NDArray[np.int64], hashes: NDArray[np.uint64], seed: int) -> OneByOne:
+        """Compare all pairs of n sets, or `MOST_COMPARED` of them drawn at random, none twice."""
+        count = len(offsets) - 1
+        left, right = distinct_pairs(count, MOST_COMPARED, seed)
+        began = perf_counter()
+        jaccard(offsets, hashes, left, right, 1)
+        seconds = perf_counter() - began
+        every = count * (count - 1) // 2
+        return cls(seconds * every / len(left), len(left), every)
+
+
+def distinct_pairs(count: int, most: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Different pairs of n documents, at most so many: the lower positions, the higher ones (uint32).
+
+    Pair number h (h - 1) / 2 + l is that of the positions l < h.
+
+    >>> distinct_pairs(3, most=10, seed=0)
+    (array([0, 0, 1], dtype=uint32), array([1, 2, 2], dtype=uint32))
+    """
     every = count * (count - 1) // 2
-    rng = np.random.default_rng(seed)
-    left, right = rng.integers(0, count, size=(2, min(every, MOST_COMPARED)), dtype=np.uint32)
-    began = perf_counter()
-    jaccard(offsets, hashes, left, right, 1)
-    return (perf_counter() - began) * every / len(left)
+    drawn = range(every) if every <= most else random.Random(seed).sample(range(every), most)
+    numbers = np.array(drawn, dtype=np.int64)
+    positions = np.arange(count, dtype=np.int64)
+    firsts = positions * (positions - 1) // 2
+    higher = np.searchsorted(firsts, numbers, side="right") - 1
+    return (numbers - firsts[higher]).astype(np.uint32), higher.astype(np.uint32)

@@ -42,12 +42,14 @@ def run(scale: Scale, seed: int) -> Result:
 def finding(table: Table) -> str:
     """The error of many functions at the middle and at the ends."""
     part = table.where(sets="corrected", sketch=MANY.label, num_hashes=COMPARED)
-    error = dict(zip(part.column("s_r"), part.column("rms_error"), strict=True))
+    found, formula = (
+        dict(zip(*map(part.column, ("s_r", column)), strict=True)) for column in ("rms_error", "theory")
+    )
     return (
         f"There is one, and a formula has it: √(J(1 − J)/n_h). With n_h = {COMPARED}, many functions err by "
-        f"{error[0.1]:.3f} at J = 0.1, {error[0.5]:.3f} at 0.5 and {error[0.9]:.3f} at 0.9 (the formula: 0.030, "
-        f"0.050, 0.030). With 10 pairs a point, as in the source, each error is uncertain by a fifth, which hides "
-        f"most of it."
+        f"{found[0.1]:.3f} at J = 0.1, {found[0.5]:.3f} at 0.5 and {found[0.9]:.3f} at 0.9 (the formula: "
+        f"{formula[0.1]:.3f}, {formula[0.5]:.3f}, {formula[0.9]:.3f}). With 10 pairs a point, as in the source, each "
+        f"error is uncertain by a fifth, which hides most of it."
     )
 
 

@@ -8,6 +8,7 @@ chance does, and it is those that are not min-wise (E6).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from math import comb
 
@@ -74,23 +75,32 @@ def inputs(seed: int) -> dict[str, NDArray[np.uint64]]:
     return {"1, 2, 3, …": counted, "256, 512, …": counted << np.uint64(8), "random": drawn}
 
 
-def evenness(seed: int) -> Table:
-    """The mean chi-square of several functions of each family, by remainder and by range.
+def by_range(values: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
+    """Which thirteenth of its range a value lies in, which is what counts for minima."""
+    return np.minimum(values.astype(np.float64) * (BUCKETS / size), EXPECTED).astype(np.int64)
 
-    By remainder: value mod 13, as in the source. By range: which thirteenth of its range a value lies in, which is
-    what counts for minima.
-    """
+
+def by_remainder(values: NDArray[np.uint64], _size: int) -> NDArray[np.int64]:
+    """The value modulo 13, as in the source."""
+    return (values % np.uint64(BUCKETS)).astype(np.int64)
+
+
+VIEWS: dict[str, Callable[[NDArray[np.uint64], int], NDArray[np.int64]]] = {
+    "remainder": by_remainder,
+    "range": by_range,
+}
+
+
+def evenness(seed: int) -> Table:
+    """The mean chi-square of several functions of each family, by remainder and by range."""
     rows: list[list[Cell]] = []
     for name in INTEGER_FAMILIES.names:
         family = INTEGER_FAMILIES.load(name)(seed=seed)
         for label, numbers in inputs(seed).items():
             values = family.values(numbers, FUNCTIONS)
-            by_range = np.minimum(values.astype(np.float64) * (BUCKETS / family.size), EXPECTED).astype(
-                np.int64
-            )
-            by_remainder = (values % np.uint64(BUCKETS)).astype(np.int64)
-            rows.append([name, label, mean_chi_square(by_remainder), mean_chi_square(by_range)])
-    return table_of(("family", "elements", "chi-square by remainder", "chi-square by range"), rows)
+            squares = [mean_chi_square(view(values, family.size)) for view in VIEWS.values()]
+            rows.append([name, label, *squares])
+    return table_of(("family", "elements", *(f"chi-square by {view}" for view in VIEWS)), rows)
 
 
 def mean_chi_square(buckets: NDArray[np.int64]) -> float:
@@ -126,13 +136,6 @@ def finding(source: Table, families: Table, collided: Table) -> str:
     """The source's buckets, the families on counted numbers, and djb2a."""
     signed_counts = dict(zip(*map(source.column, ("bucket", "signed remainder")), strict=True))
     others = [count for bucket, count in signed_counts.items() if bucket]
-    djb2a = collided.where(hash="djb2a")
-    parts = [
-        f"{count:,} of {strings:,} strings of {length} letters"
-        for length, strings, count in zip(
-            *map(djb2a.column, ("length", "strings", "collisions")), strict=True
-        )
-    ]
     counted = families.where(elements="1, 2, 3, …")
     even = [
         name
@@ -140,12 +143,32 @@ def finding(source: Table, families: Table, collided: Table) -> str:
         if square < EXPECTED / 4
     ]
     return (
-        f"The remainder keeps the sign: bucket 0 holds {signed_counts[0]:,} numbers, the 24 others {min(others):,} to "
-        f"{max(others):,}. Chance would give a chi-square of about 12. The families {', '.join(even)} fill the "
-        f"buckets much more evenly with numbers in a row, because they go through the buckets in turn: that is "
-        f"structure, not quality, and E6 shows what it costs. djb2a collides often: {', '.join(parts)}; chance gives "
-        f"0.0001 for 2, 0.05 for 3 and 33 for 4 letters."
+        f"The remainder keeps the sign: bucket 0 holds {signed_counts[0]:,} numbers, the {len(others)} others "
+        f"{min(others):,} to {max(others):,}. Chance would give a chi-square of about {EXPECTED}. The families "
+        f"{', '.join(even)} fill the buckets much more evenly with numbers in a row, because they go through the "
+        f"buckets in turn: that is structure, not quality, and E6 shows what it costs. "
+        f"{collisions_found(collided.where(hash='djb2a'))}"
     )
+
+
+def collisions_found(djb2a: Table) -> str:
+    """How often djb2a collides, beside chance, by the lengths of strings that were tried."""
+    parts = [
+        f"{collided:,} of {strings:,} strings of {length} letters ({positional(chance)} by chance)"
+        for length, strings, collided, chance in zip(
+            *map(djb2a.column, ("length", "strings", "collisions", "expected by chance")), strict=True
+        )
+    ]
+    return f"djb2a collides often: {', '.join(parts)}."
+
+
+def positional(number: float) -> str:
+    """Two digits of a number, without a power of ten.
+
+    >>> positional(32.88), positional(0.00006178)
+    ('33', '0.000062')
+    """
+    return np.format_float_positional(number, precision=2, fractional=False, trim="-")
 
 
 def figure(source: Table, families: Table) -> Figure:
