@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+import tracemalloc
 import zlib
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from PIL import ImageOps
 
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Image
-from benzer.fields.image.reading import read
+from benzer.fields.image.grid import Grid
+from benzer.fields.image.reading import BAND_PIXELS, read
 from tests.pictures import as_file, flat, scene
 
 LARGE = 10**6
@@ -80,6 +82,87 @@ def test_the_pixels_of_a_bomb_are_counted_before_any_is_decoded() -> None:
 def test_max_pixels_must_leave_a_pixel() -> None:
     with pytest.raises(SettingsError, match="max_pixels must be at least 1, got 0"):
         Image(max_pixels=0)
+
+
+@pytest.mark.parametrize("height, width", [(65_536, 1), (1, 65_536), (2_000_000, 1)])
+def test_a_side_above_65535_is_refused_before_it_is_decoded(height: int, width: int) -> None:
+    message = f"has {width} x {height} pixels, and a side may have 65,535"
+    for content in (np.zeros((height, width), dtype=np.uint8), bomb(width, height)):
+        with pytest.raises(InputError, match=message):
+            read(content, 2 * LARGE)
+
+
+@pytest.mark.parametrize("method", ["grid", "seed16", "local"])
+@pytest.mark.parametrize("shape", [(65_535, 1), (1, 65_535)])
+def test_the_longest_side_costs_little_memory(method: str, shape: tuple[int, int]) -> None:
+    """Sixteen sums a column (64-bit), and as much again for all else; not one such array after another."""
+    line = np.arange(65_535).reshape(shape).astype(np.uint8)
+    field = Image(method)
+    field.encode(SCENE)  # what is loaded once
+    tracemalloc.start()
+    try:
+        field.encode(line)
+        assert tracemalloc.get_traced_memory()[1] < 65_535 * 8 * 32
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("fault", [MemoryError(), ValueError("no room. ")], ids=["memory", "other"])
+def test_a_picture_that_cannot_be_described_is_named_and_the_others_are_described(
+    fault: Exception, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    describe = Grid.describe
+
+    def failing(method: Grid, picture: Any) -> bytes:
+        if len(picture) == 50:
+            raise fault
+        return describe(method, picture)
+
+    monkeypatch.setattr(Grid, "describe", failing)
+    path = tmp_path / "huge.png"
+    path.write_bytes(as_file(scene(1, 50, 50), "PNG"))
+    why = str(fault).strip(". ") or "MemoryError"
+    broken, whole = Image().describe([path, SCENE])
+    assert str(broken) == f"{path} could not be described ({why}): make it smaller, or leave it out"
+    assert isinstance(broken, InputError)
+    assert isinstance(whole, bytes)
+    with pytest.raises(InputError, match="an image array could not be described"):
+        Image().encode(scene(1, 50, 50))
+
+
+def kinds(height: int, width: int) -> dict[str, Any]:
+    """A picture of each kind that is converted."""
+    grey = np.arange(height * width).reshape(height, width)
+    colours = np.random.default_rng(1).integers(0, 256, (height, width, 4), dtype=np.uint8)
+    return {
+        "RGB": as_file(colours[:, :, :3], "PNG"),
+        "RGB and alpha": as_file(colours, "PNG"),
+        "an array with alpha": colours,
+        "16 bits": as_file(grey.astype(np.uint16), "PNG"),
+        "floating": as_file(grey.astype(np.float32), "TIFF"),
+    }
+
+
+@pytest.mark.parametrize("kind", kinds(1, 1))
+def test_no_kind_of_picture_takes_twice_the_memory_of_its_pixels(kind: str) -> None:
+    """Its pixels take 3 bytes each; what Pillow holds meanwhile is not counted, 4 bytes each at most."""
+    height, width = 1500, 2000
+    content = kinds(height, width)[kind]
+    tracemalloc.start()
+    try:
+        read(content, 10 * LARGE)
+        result, band = 3 * height * width, BAND_PIXELS * 24
+        assert tracemalloc.get_traced_memory()[1] < 2 * result + band
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("kind", kinds(1, 1))
+def test_a_picture_is_the_same_in_one_band_or_many(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = kinds(37, 41)[kind]
+    whole = read(content, LARGE)
+    monkeypatch.setattr("benzer.fields.image.reading.BAND_PIXELS", 100)
+    assert np.array_equal(read(content, LARGE), whole)
 
 
 WRONG_ARRAYS: dict[str, tuple[Any, str]] = {
@@ -160,6 +243,30 @@ def test_grey_with_alpha_is_read() -> None:
 def test_the_upper_bits_of_a_16_bit_grey_count() -> None:
     grey = (np.arange(24 * 32).reshape(24, 32) * 85).astype(np.uint16)
     assert np.array_equal(read(as_file(grey, "PNG"), LARGE)[:, :, 0], (grey >> 8).astype(np.uint8))
+
+
+@pytest.mark.parametrize("most", [65_535, 4_095])
+def test_the_upper_bits_of_a_16_bit_pgm_count(most: int) -> None:
+    """Pillow brings its greatest value to 65,535; all of these are in the lower half, which a stretch undoes."""
+    grey = np.arange(24 * 32).reshape(24, 32) * 2
+    data = b"P5 32 24 %d\n" % most + grey.astype(">u2").tobytes()
+    assert np.abs(read(data, LARGE)[:, :, 0] - grey * 256 / (most + 1)).max() <= 1
+
+
+@pytest.mark.parametrize("least, most", [(0, 255), (0, 65_535), (-9, 9), (7, 7)])
+def test_greys_of_32_bits_are_stretched_whatever_they_reach(least: int, most: int) -> None:
+    grey = np.linspace(least, most, 24 * 32).reshape(24, 32).astype(np.int32)
+    pixels = read(as_file(grey, "TIFF"), LARGE)
+    assert (pixels.min(), pixels.max()) == (0, 255 if most > least else 0)
+
+
+def test_what_is_not_finite_is_black() -> None:
+    grey = np.linspace(1, 2, 24 * 32).reshape(24, 32).astype(np.float32)
+    grey[0, :3] = np.nan, np.inf, -np.inf
+    pixels = read(as_file(grey, "TIFF"), LARGE)
+    assert (pixels[0, :3] == 0).all()
+    assert pixels.max() == 255
+    assert (read(as_file(np.full((9, 9), np.inf, dtype=np.float32), "TIFF"), LARGE) == 0).all()
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.float32])

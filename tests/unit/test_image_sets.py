@@ -11,7 +11,7 @@ from benzer.document import Description, Document
 from benzer.errors import InputError, SettingsError
 from benzer.fields import FIELD_TYPES, Image, Schema
 from benzer.fields.image import METHOD_THRESHOLDS, METHODS
-from benzer.fields.image.grid import trimmed
+from benzer.fields.image.grid import border, trimmed
 from benzer.pipeline import find_duplicates
 from tests.pictures import as_file, flat, resized, scene
 from tests.reference import images
@@ -56,6 +56,17 @@ def test_a_border_may_vary_by_12(range_: int, expected: int) -> None:
     picture[:10] = 100
     picture[:10, ::7] = 100 + range_
     assert len(trimmed(picture)) == expected
+
+
+@pytest.mark.parametrize("width", [1, 5, 120])
+@pytest.mark.parametrize("flat_lines", [0, 1, 7, 255, 256, 599, 600, 700])
+def test_as_many_lines_are_border_as_are_flat(flat_lines: int, width: int) -> None:
+    picture = np.random.default_rng(1).integers(0, 256, (2000, width, 3), dtype=np.uint8)
+    picture[:flat_lines] = 70
+    lines = rows(picture[:600])
+    expected = next((at for at, line in enumerate(lines) if not images.is_flat_line(line)), 600)
+    assert border(picture) == expected
+    assert border(picture[:3]) == 0
 
 
 def test_the_greys_of_the_source_are_by_its_weights() -> None:
@@ -152,6 +163,46 @@ def test_a_description_stands_for_the_picture() -> None:
 def test_a_description_of_another_method_is_refused() -> None:
     with pytest.raises(InputError, match="must start with b'G1' for the method \"grid\", got b'S1'"):
         GRID.encode(Description(SEED16.encode(scene(9))))
+
+
+LEVEL_12 = b"G1" + bytes(127) + bytes([12 << 4])
+DAMAGED = {
+    ("grid", "an end is missing"): GRID.encode(scene(9))[:-1],
+    ("grid", "too long"): GRID.encode(scene(9)) + b"\0",
+    ("grid", "a thirteenth twelfth"): LEVEL_12,
+    ("grid", "a thirteenth twelfth in the low half"): b"G1" + bytes([12]) + bytes(127),
+    ("seed16", "the tag alone"): b"S1",
+    ("seed16", "an end is missing"): SEED16.encode(scene(9))[:-1],
+    ("local", "the tag alone"): b"L1",
+    ("local", "half a feature"): b"L1" + bytes([0, 128, 0, 96]) + bytes(40),
+    ("local", "no size"): b"L1" + bytes([0, 128, 0, 0]),
+    ("local", "more features than are kept"): b"L1" + bytes([0, 128, 0, 96]) + bytes(501 * 25),
+}
+
+
+@pytest.mark.parametrize("method, fault", DAMAGED)
+def test_a_damaged_description_is_refused(method: str, fault: str) -> None:
+    field, data = Image(method), DAMAGED[method, fault]
+    message = f'for the method "{method}" is damaged \\({len(data):,} bytes\\): describe the picture again'
+    whole = field.encode(scene(1))
+    attempts = [
+        lambda: field.encode(Description(data)),
+        lambda: field.encoded_sets([data]),
+        lambda: field.compare(data, [whole]),
+        lambda: field.compare(whole, [whole, data]),
+    ]
+    for attempt in attempts:
+        with pytest.raises(InputError, match=message):
+            attempt()
+
+
+@pytest.mark.parametrize("method", METHODS.names)
+def test_every_description_that_is_made_fits(method: str) -> None:
+    field = Image(method)
+    contents = [flat(3), np.zeros((1, 1), dtype=np.uint8), *(resized(scene(4), *size) for size in SIZES)]
+    for content in contents:
+        description = field.encode(content)
+        assert field.encode(Description(description)) == description
 
 
 def test_an_unknown_method_is_refused_with_those_there_are() -> None:

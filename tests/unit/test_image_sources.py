@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +190,12 @@ def test_a_source_of_pictures_lists_its_files_in_order(folder: Path) -> None:
     (source,) = open_sources(folder, format="images")
     assert source.name == str(folder)
     assert source.suffix == ""
+
+
+@pytest.mark.parametrize("name, schema", [("photo.png", PICTURES), ("text.txt", Schema())])
+def test_a_pipe_in_a_folder_is_not_waited_for(name: str, schema: Schema, folder: Path) -> None:
+    os.mkfifo(folder / name)
+    found = benzer.find_duplicates(folder, schema=schema, on_error="skip")
+    assert [row.reason for row in found.malformed] == ["this is no file"]
+    with pytest.raises(InputError, match="is no file, but a pipe or a device"):
+        Image().encode(folder / name)

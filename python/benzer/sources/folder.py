@@ -100,9 +100,10 @@ class FolderSource:
     def _rows(self, encoding: str) -> Iterator[NumberedRow]:
         for number, relative in enumerate(self._paths, start=1):
             file = self._member(relative)
-            if not file.path.exists():
+            if not file.path.is_file():  # a named pipe would be waited for without end
                 self._stamps.append((0, 0))
-                yield number, BadRow("no file is there (a link to nothing?)")
+                there = file.path.exists()
+                yield number, BadRow("this is no file" if there else "no file is there (a link to nothing?)")
                 continue
             self._stamps.append(file.stamp())
             yield number, self._row(file, encoding)

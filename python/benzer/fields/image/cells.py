@@ -30,31 +30,35 @@ def cell_sums(picture: NDArray[np.uint8]) -> NDArray[np.int64]:
     [0, 0, 4080000, 4080000]
     """
     height, width = picture.shape[:2]
-    rows = _row_sums(picture.reshape(height, width * 3), height).reshape(SIDE, width, 3)
-    grey = rows @ np.array(LUMA, dtype=np.float64)
-    return (grey @ overlaps(width).T).astype(np.int64)
+    grey = _row_sums(picture.reshape(height, width * 3), height)
+    sums = np.empty((SIDE, SIDE), dtype=np.float64)
+    for part in range(SIDE):
+        first, weights = overlaps(part, width)
+        sums[:, part] = grey[:, first : first + len(weights)] @ weights
+    return sums.astype(np.int64)
 
 
-def overlaps(length: int) -> NDArray[np.float64]:
-    """How many sixteenths of each pixel lie in each of 16 equal parts of a line (float64, 16 x length).
+def overlaps(part: int, length: int) -> tuple[int, NDArray[np.float64]]:
+    """The first pixel in one of 16 equal parts of a line, and how many sixteenths of it and the next lie there.
 
-    >>> overlaps(8)[:3, :2].tolist()
-    [[8.0, 0.0], [8.0, 0.0], [0.0, 8.0]]
+    >>> [(first, weights.tolist()) for first, weights in (overlaps(2, 8), overlaps(3, 24))]
+    [(1, [8.0]), (4, [8.0, 16.0])]
     """
-    parts = np.arange(SIDE)[:, None]
-    pixels = np.arange(length)[None, :]
-    end = np.minimum(SIDE * (pixels + 1), (parts + 1) * length)
-    start = np.maximum(SIDE * pixels, parts * length)
-    weights: NDArray[np.float64] = np.maximum(end - start, 0).astype(np.float64)
-    return weights
+    start, end = part * length, (part + 1) * length
+    first, beyond = start // SIDE, -(-end // SIDE)
+    weights = np.full(beyond - first, float(SIDE))
+    weights[0] -= start - SIDE * first
+    weights[-1] -= SIDE * beyond - end
+    return first, weights
 
 
 def _row_sums(lines: NDArray[np.uint8], height: int) -> NDArray[np.float64]:
-    """The lines of a picture summed into 16, weighted by `overlaps` (float64, 16 x line)."""
-    weights = overlaps(height)
+    """The grey of the lines of a picture summed into 16, weighted by `overlaps` (float64, 16 x width)."""
+    luma_weights = np.array(LUMA, dtype=np.float64)
     exact = np.float32 if 255 * height < MOST_EXACT_FLOAT32 else np.float64
-    sums = np.empty((SIDE, lines.shape[1]), dtype=np.float64)
-    for part, line in enumerate(weights):
-        first, last = part * height // SIDE, -(-(part + 1) * height // SIDE)
-        sums[part] = line[first:last].astype(exact) @ lines[first:last].astype(exact)
+    sums = np.empty((SIDE, lines.shape[1] // 3), dtype=np.float64)
+    for part in range(SIDE):
+        first, weights = overlaps(part, height)
+        colours = weights.astype(exact) @ lines[first : first + len(weights)].astype(exact)
+        sums[part] = colours.reshape(-1, 3).astype(np.float64) @ luma_weights
     return sums

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from benzer._native import TextReader
 from benzer.document import Description, FieldValue
-from benzer.errors import InputError, SettingsError
+from benzer.errors import BenzerError, InputError, SettingsError
 from benzer.fields.base import Kind, Sets
 from benzer.fields.image.elements import concatenated, hashes
 from benzer.fields.image.methods import METHOD_THRESHOLDS, ImageMethod, load
-from benzer.fields.image.reading import read
+from benzer.fields.image.reading import name_of, read
 from benzer.fields.text import checked_weight
 
 # Just below what Pillow itself warns of as a decompression bomb.
@@ -37,7 +37,8 @@ class Image:
             turned and partly covered copies as well. Needs the extra `sift`. 15 to 150 ms and up to 12.5 KB each.
         "seed16": 16 x 16 grey values, as a published system had it; not for use: brightness undoes it.
     weight: of this field among others, > 0.
-    max_pixels: a larger picture is refused before it is decoded. Three bytes of memory a pixel and thread.
+    max_pixels: a larger picture is refused before it is decoded, as is one with a side of more than 65,535.
+        Describing takes about 8 bytes of memory a pixel and thread, 11 where a photograph is turned.
 
     Reading files needs the extra `images`. What cannot be read is an `InputError` that names the file.
 
@@ -106,7 +107,16 @@ class Image:
         """See `Field`: the description of the picture."""
         if isinstance(content, Description):
             return self._checked(content.data)
-        return self._method.describe(read(content, self.max_pixels, self._method.enough_pixels))
+        try:
+            return self._method.describe(read(content, self.max_pixels, self._method.enough_pixels))
+        except BenzerError:
+            raise
+        # Memory that is not there, an error of OpenCV: one picture ends no run that skips what cannot be read.
+        except Exception as error:
+            why = str(error).strip().rstrip(".") or type(error).__name__
+            raise InputError(
+                f"{name_of(content)} could not be described ({why}): make it smaller, or leave it out"
+            ) from error
 
     def _checked(self, description: bytes) -> bytes:
         tag = self._method.tag
@@ -114,6 +124,11 @@ class Image:
             raise InputError(
                 f'the description of a picture must start with {tag!r} for the method "{self.method}", '
                 f"got {description[: len(tag)]!r}: describe the picture again"
+            )
+        if not self._method.fits(description):
+            raise InputError(
+                f'the description of a picture for the method "{self.method}" is damaged '
+                f"({len(description):,} bytes): describe the picture again"
             )
         return description
 

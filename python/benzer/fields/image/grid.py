@@ -17,6 +17,8 @@ LEVELS = 12
 FLATTEST_LINE = 12_000  # thousandths of a grey value: JPEG noise of a flat border stays below
 MOST_TRIMMED = 30
 LEAST_DEVIATION = 4.0
+MOST_LINES, MOST_LINE_PIXELS = 256, 2**18  # are looked at at a time
+FITTING = bytes(high << 4 | low for high in range(LEVELS) for low in range(LEVELS))
 
 
 class Grid:
@@ -41,6 +43,11 @@ class Grid:
         if is_flat(sums, 1000 * inner.shape[0] * inner.shape[1]):
             return self.tag
         return self.tag + pack(rank_levels(sums))
+
+    def fits(self, description: bytes) -> bool:
+        """The tag alone, or with 256 twelfths."""
+        levels = description[len(self.tag) :]
+        return len(levels) in (0, CELLS // 2) and not levels.translate(None, FITTING)
 
     def codes(self, description: bytes) -> NDArray[np.uint32]:
         """16 x cell + sixth, and 16 x cell + 8 + moved sixth."""
@@ -102,17 +109,28 @@ def _without_flat_rows(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def border(picture: NDArray[np.uint8]) -> int:
-    """How many of the first rows are flat; at most 30 in 100 of all."""
-    count = 0
-    while count < len(picture) * MOST_TRIMMED // 100 and _is_flat_line(picture[count]):
-        count += 1
+    """How many of the first rows are flat; at most 30 in 100 of all.
+
+    Looked at in growing portions: most pictures end the search at the first row, and one with thousands of
+    short rows takes few steps.
+    """
+    most = len(picture) * MOST_TRIMMED // 100
+    portion = max(1, min(MOST_LINES, MOST_LINE_PIXELS // picture.shape[1]))
+    count, lines = 0, 1
+    while count < most:
+        flat = _are_flat(picture[count : min(count + lines, most)])
+        if not flat.all():
+            return count + int(flat.argmin())
+        count += len(flat)
+        lines = min(2 * lines, portion)
     return count
 
 
-def _is_flat_line(line: NDArray[np.uint8]) -> bool:
-    """Do all pixels but the hundredth part at either end differ by at most 12 grey values?"""
-    grey = luma(line)
-    aside = len(grey) // 100
-    last = len(grey) - 1 - aside
-    ordered = np.partition(grey, sorted({aside, last}))
-    return bool(ordered[last] - ordered[aside] <= FLATTEST_LINE)
+def _are_flat(lines: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Of which lines do all pixels but the hundredth part at either end differ by at most 12 grey values?"""
+    grey = luma(lines)
+    aside = grey.shape[1] // 100
+    last = grey.shape[1] - 1 - aside
+    ordered = np.partition(grey, sorted({aside, last}), axis=1)
+    flat: NDArray[np.bool_] = ordered[:, last] - ordered[:, aside] <= FLATTEST_LINE
+    return flat

@@ -16,6 +16,7 @@ from benzer.fields.image.words import BYTES, WORD_BITS, bits_of, differing_bits,
 
 LONGEST_SIDE = 512
 UNIT = 64  # positions are kept in sixty-fourths of a pixel
+HEAD = 6  # bytes: the tag, width and height
 MOST_DETECTED = 1500
 MOST_KEPT = 500
 SPREAD = 6
@@ -73,6 +74,12 @@ class Local:
         order = np.lexsort((*bits.T[::-1], places[:, 0], places[:, 1]))
         return self.tag + b"".join(part.tobytes() for part in (size, places[order], bits[order]))
 
+    def fits(self, description: bytes) -> bool:
+        """The tag, a size above 0, and at most 500 features."""
+        count, rest = divmod(len(description) - HEAD, 4 + BYTES)
+        whole = rest == 0 and 0 <= count <= MOST_KEPT
+        return whole and bool(np.frombuffer(description, dtype="<u2", count=2, offset=2).all())
+
     def codes(self, description: bytes) -> NDArray[np.uint32]:
         """The distinct words, ascending."""
         return words_of(unpacked(description).bits)
@@ -103,9 +110,9 @@ class Local:
 def unpacked(description: bytes) -> Features:
     """The parts of a description."""
     numbers = np.frombuffer(description, dtype="<u2", count=2, offset=2)
-    count = (len(description) - 6) // (4 + BYTES)
-    places = np.frombuffer(description, dtype="<u2", count=2 * count, offset=6)
-    bits = np.frombuffer(description, dtype=np.uint8, offset=6 + 4 * count)
+    count = (len(description) - HEAD) // (4 + BYTES)
+    places = np.frombuffer(description, dtype="<u2", count=2 * count, offset=HEAD)
+    bits = np.frombuffer(description, dtype=np.uint8, offset=HEAD + 4 * count)
     return Features(
         numbers.astype(np.float32) / np.float32(UNIT),
         places.reshape(count, 2).astype(np.float32) / np.float32(UNIT),

@@ -39,6 +39,10 @@ class ImageMethod(Protocol):
         """All that is kept of a picture (uint8, height x width x RGB)."""
         ...
 
+    def fits(self, description: bytes) -> bool:
+        """Can a description that starts with `tag` be whole? Its length and the values of its parts."""
+        ...
+
     def codes(self, description: bytes) -> NDArray[np.uint32]:
         """The elements of the set (uint32, distinct), in the order of the description."""
         ...

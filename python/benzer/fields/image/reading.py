@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any
 
@@ -15,8 +16,12 @@ from benzer.registry import require
 
 EXTRA = "images"
 ORIENTATION = 0x0112  # the EXIF tag
+LONGEST_SIDE = 65_535  # the longest that a JPEG file can have
+BAND_PIXELS = 2**18  # are converted at a time, so that what lies between takes little memory
 WIDE_GREY = ("I;16", "I;16L", "I;16B", "I;16N")
 BOUNDLESS_GREY = ("I", "F")
+# What Pillow opens as 32-bit grey, though the format has no more than 16 bits.
+WIDE_GREY_FORMATS = ("PPM", "PNG")
 
 Pixels = NDArray[np.uint8]
 
@@ -30,21 +35,38 @@ def read(content: FieldValue, max_pixels: int, enough: int | None = None) -> Pix
     The first frame of an animation counts; a photograph is turned as its EXIF data says; transparent parts
     show white; 16-bit greys keep their upper 8 bits, and 32-bit or floating ones are stretched from their
     least to their greatest. Whatever is wrong with a file is an `InputError` that names it; more than
-    `max_pixels` pixels are refused before any is decoded. Where `enough` is given, a JPEG file is decoded at
-    1/2, 1/4 or 1/8 of its size, as long as it keeps that many rows and columns; that takes a fraction of the time.
+    `max_pixels` pixels, or a side of more than 65,535, are refused before any is decoded. Where `enough` is
+    given, a JPEG file is decoded at 1/2, 1/4 or 1/8 of its size, as long as it keeps that many rows and
+    columns; that takes a fraction of the time.
+
+    Memory: 7 to 8 bytes a pixel, 3 of them the result; 10 to 11 where a photograph is turned.
 
     >>> read(np.full((2, 3), 7, dtype=np.uint8), max_pixels=100).shape
     (2, 3, 3)
     """
     if isinstance(content, np.ndarray):
         return _of_array(content, max_pixels)
+    name = name_of(content)
     if isinstance(content, bytes):
-        return _of_file(BytesIO(content), f"an image of {len(content):,} bytes", max_pixels, enough)
+        return _of_file(BytesIO(content), name, max_pixels, enough)
     if isinstance(content, (str, os.PathLike)):
-        return _of_file(content, os.fspath(content), max_pixels, enough)
+        if os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name):
+            raise InputError(f"{name} is no file, but a pipe or a device: give the path of one picture")
+        return _of_file(content, name, max_pixels, enough)
     raise InputError(
         f"an image field takes a path, the bytes of a file or an array, got {type(content).__name__}"
     )
+
+
+def name_of(content: FieldValue) -> str:
+    """What errors call a picture: its path, or how much there is of it.
+
+    >>> name_of(b"12345"), name_of("coast.png")
+    ('an image of 5 bytes', 'coast.png')
+    """
+    if isinstance(content, bytes):
+        return f"an image of {len(content):,} bytes"
+    return str(os.fspath(content)) if isinstance(content, (str, os.PathLike)) else "an image array"
 
 
 def _of_array(array: NDArray[Any], max_pixels: int) -> Pixels:
@@ -58,11 +80,38 @@ def _of_array(array: NDArray[Any], max_pixels: int) -> Pixels:
     height, width = array.shape[:2]
     if not height or not width:
         raise InputError(f"an image array must have pixels, got {height} x {width}")
-    if height * width > max_pixels:
-        raise InputError(_too_large("an image array", width, height, max_pixels))
+    _check_size(name_of(array), width, height, max_pixels)
     if grey:
         return np.repeat(array[:, :, None], 3, axis=2)
-    return _over_white(array) if array.shape[2] == 4 else np.ascontiguousarray(array)
+    if array.shape[2] == 3:
+        return np.ascontiguousarray(array)
+    return _in_bands(height, width, lambda top, bottom: _over_white(array[top:bottom]))
+
+
+def _check_size(name: str, width: int, height: int, max_pixels: int) -> None:
+    refused = f"{name} is no image that can be read (it has {width} x {height} "
+    if width * height > max_pixels:
+        raise InputError(
+            f"{refused}= {width * height:,} pixels, above max_pixels, {max_pixels:,}): "
+            "make it smaller, or raise max_pixels"
+        )
+    if max(width, height) > LONGEST_SIDE:
+        raise InputError(
+            f"{refused}pixels, and a side may have {LONGEST_SIDE:,}): cut it into parts, or leave it out"
+        )
+
+
+def _in_bands(height: int, width: int, band: Callable[[int, int], NDArray[Any]]) -> Pixels:
+    """RGB pixels put together from `band(top, bottom)`: the rows between them, in RGB or (x 1) in grey."""
+    pixels = np.empty((height, width, 3), dtype=np.uint8)
+    for top, bottom in _bands(height, width):
+        pixels[top:bottom] = band(top, bottom)
+    return pixels
+
+
+def _bands(height: int, width: int) -> Iterator[tuple[int, int]]:
+    rows = max(1, BAND_PIXELS // width)
+    return ((top, min(top + rows, height)) for top in range(0, height, rows))
 
 
 def _over_white(array: Pixels) -> Pixels:
@@ -79,8 +128,7 @@ def _of_file(
     try:
         with pillow.open(file) as image:
             width, height = image.size
-            if width * height > max_pixels:
-                raise InputError(_too_large(name, width, height, max_pixels))
+            _check_size(name, width, height, max_pixels)
             if enough is not None:
                 image.draft(None, (enough, enough))
             return _upright(_pixels(image), _orientation(image))
@@ -100,33 +148,42 @@ def _of_file(
         raise InputError(f"{name} is no image that can be read ({why}): mend it, or leave it out") from error
 
 
-def _too_large(name: str, width: int, height: int, max_pixels: int) -> str:
-    return (
-        f"{name} is no image that can be read (it has {width} x {height} = {width * height:,} pixels, above "
-        f"max_pixels, {max_pixels:,}): make it smaller, or raise max_pixels"
-    )
-
-
 def _pixels(image: Any) -> Pixels:
-    if image.mode in WIDE_GREY:
-        return _rgb_of_grey(np.asarray(image).astype(np.uint16) >> 8)
+    image.load()  # which may turn it, and so change its size
+    width, height = image.size
+    convert = _conversion(image)
+    return _in_bands(height, width, lambda top, bottom: convert(image.crop((0, top, width, bottom))))
+
+
+def _conversion(image: Any) -> Callable[[Any], NDArray[Any]]:
+    """How each part of a picture becomes RGB, or grey (x 1)."""
+    if image.mode in WIDE_GREY or (image.mode == "I" and image.format in WIDE_GREY_FORMATS):
+        return lambda part: np.asarray(part).astype(np.uint16)[:, :, None] >> np.uint16(8)
     if image.mode in BOUNDLESS_GREY:
-        return _rgb_of_grey(_stretched(np.asarray(image, dtype=np.float64)))
+        return _stretching(image)
     if image.has_transparency_data:
-        return _over_white(np.asarray(image.convert("RGBA")))
-    return np.asarray(image.convert("RGB"))
+        return lambda part: _over_white(np.asarray(part.convert("RGBA")))
+    return lambda part: np.asarray(part.convert("RGB"))
 
 
-def _rgb_of_grey(grey: NDArray[Any]) -> Pixels:
-    return np.repeat(grey.astype(np.uint8)[:, :, None], 3, axis=2)
+def _stretching(image: Any) -> Callable[[Any], NDArray[Any]]:
+    """From the least to the greatest finite value of the whole, as 0 to 255; what is not finite is 0."""
+    width, height = image.size
+    least, most = np.inf, -np.inf
+    for top, bottom in _bands(height, width):
+        values = np.asarray(image.crop((0, top, width, bottom)), dtype=np.float64)
+        finite = values[np.isfinite(values)]
+        least, most = finite.min(initial=least), finite.max(initial=most)
+    if least >= most:
+        return lambda part: np.zeros((part.height, width, 1), dtype=np.uint8)
+    scale = 255 / (most - least)
 
+    def stretched(part: Any) -> NDArray[Any]:
+        values = np.asarray(part, dtype=np.float64)
+        known = np.where(np.isfinite(values), values, least)
+        return ((known - least) * scale).astype(np.uint8)[:, :, None]
 
-def _stretched(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From the least to the greatest finite value, as 0 to 255; what is not finite is 0."""
-    finite = values[np.isfinite(values)]
-    least, most = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
-    scale = 255 / (most - least) if most > least else 0.0
-    return np.nan_to_num((values - least) * scale, nan=0.0, posinf=0.0, neginf=0.0)
+    return stretched
 
 
 def _orientation(image: Any) -> int:

@@ -30,6 +30,10 @@ class Seed16:
         grey = cell_sums(picture).ravel() // (1000 * height * width * 16)
         return self.tag + pack(grey.astype(np.uint8))
 
+    def fits(self, description: bytes) -> bool:
+        """The tag and 256 values."""
+        return len(description) == len(self.tag) + SIDE * SIDE // 2
+
     def codes(self, description: bytes) -> NDArray[np.uint32]:
         """16 x cell + grey."""
         return np.arange(SIDE * SIDE, dtype=np.uint32) * np.uint32(16) + unpack(description[2:])
