@@ -81,3 +81,21 @@ def test_a_password_stays_out_of_what_is_printed(
         server.kill()
     assert all("opense" not in result.output.lower() for result in results)
     assert all("127.0.0.1" in result.output for result in results[:-2])
+
+
+def test_a_failed_first_call_leaves_no_index_behind(folder: Path, url: str) -> None:
+    (folder / "broken.jsonl").write_text('{"id": "new", "text": "some new text here"}\n{"text": ')
+    one_line(run("index", url, "missing.jsonl", status=2))
+    one_line(run("index", url, "broken.jsonl", status=2))
+    assert "no such index" in one_line(run("info", url, status=2))
+    assert answer("index", url, "docs.jsonl", "--threshold", "0.5")["documents"] == 6
+
+
+@pytest.mark.parametrize("password", ["pa/ss", "pa#ss", "pa?ss", "pa@ss", "pa/s:s"])
+def test_a_password_that_is_not_encoded_is_not_printed_either(folder: Path, password: str) -> None:
+    location = f"redis://user:{password}@127.0.0.1/0"
+    for command in (["info", location], ["search", location, FOX], ["index", location, "docs.jsonl"]):
+        result = run(*command, status=2)
+        assert "percent-encoded" in one_line(result)
+        assert "pa" + password[2] not in result.output
+        assert password[2:] not in result.output

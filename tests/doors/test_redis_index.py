@@ -45,7 +45,7 @@ def test_reading_makes_no_index(url: str) -> None:
 
 
 def test_documents_live_for_the_time_to_live(url: str) -> None:
-    mortal = RedisStorage(f"{url}&ttl=1", "{}", limits=Limits(purge_documents=4))
+    mortal = RedisStorage(f"{url}&ttl=1", "{}", limits=Limits(purge_documents=4, grace=0))
     ids, payloads, keys = corpus(40, seed=1)
     mortal.add(ids[:30], payloads[:30], keys[:30])
     mortal.remove(ids[:5])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +14,7 @@ from benzer.cli import console, fields
 from benzer.cli import options as shared
 from benzer.cli.location import Location, found, is_server, shown
 from benzer.cli.reading import DocumentReader
+from benzer.errors import BenzerError
 
 if TYPE_CHECKING:
     from benzer.document import Document
@@ -88,8 +89,16 @@ def opened(location: str, settings: dict[str, Any]) -> Iterator[tuple[Index, dic
         return
     wanted, columns = described(settings)
     if is_server(location):
-        with Index.open(location, wanted) as made:
-            yield made, columns
+        from benzer.storage.redis.storage import discard
+
+        made = Index.open(location, wanted)
+        try:
+            with made:
+                yield made, columns
+        except BaseException:  # else an empty index stays, which refuses other settings
+            with suppress(BenzerError):
+                discard(location)
+            raise
         return
     with atomic_write(Path(location)) as partial, Index.open(partial, wanted) as made:
         yield made, columns

@@ -60,5 +60,6 @@ def shown(location: str) -> str:
     >>> shown("redis://reader:secret@localhost:6379/0?prefix=a"), shown("redis://localhost?password=secret&db=1")
     ('redis://reader:***@localhost:6379/0?prefix=a', 'redis://localhost?password=***&db=1')
     """
-    location = re.sub(r"(?<=://)([^/@:]*):[^/@]*@", r"\1:***@", location)
+    # up to the last @, for a password may have letters that it should not have
+    location = re.sub(r"(?<=://)([^/@:]*):.*@", r"\1:***@", location)
     return re.sub(r"(?<=[?&]password=)[^&]*", "***", location)

@@ -6,14 +6,16 @@ parameters are those of redis-py (`socket_timeout=10`, `ssl_ca_certs=/path`).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from benzer.errors import SettingsError
 from benzer.registry import require
 
 _SOCKET = {"socket_timeout": 30.0, "socket_connect_timeout": 5.0}
+_OURS = ("decode_responses", "encoding", "encoding_errors", "retry", "protocol")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +66,22 @@ class Address:
                 return redis.RedisCluster.from_url(self.url, **options)
             client = redis.Redis.from_url(self.url, **options)
             pool = client.connection_pool
-            pool.connection_class(**pool.connection_kwargs)  # else redis-py sees a wrong parameter when it connects
+            pool.connection_class(
+                **pool.connection_kwargs
+            )  # else redis-py sees a wrong parameter when it connects
             return client
         except (TypeError, ValueError) as error:
             raise SettingsError(f"{self!r} is no address of a Redis server: {error}") from error
 
 
 def read_address(location: str) -> Address:
-    """The address in a URL; SettingsError where a parameter of ours is out of its range."""
-    parts = urlsplit(location)
+    """The address in a URL; SettingsError where a parameter of ours is out of its range.
+
+    No message quotes what may be a part of a password.
+    """
+    parts = _split(location)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    _check_options(query)
     prefix = query.pop("prefix", "benzer")
     if not 0 < len(prefix) <= 200 or not prefix.isprintable() or set(prefix) & set("{} "):
         raise SettingsError(f"prefix must be 1 to 200 letters without braces or spaces, got {prefix!r:.60}")
@@ -83,11 +91,52 @@ def read_address(location: str) -> Address:
     cluster = query.pop("cluster", "false").lower()
     if cluster not in ("true", "false"):
         raise SettingsError(f"cluster must be true or false, got {cluster!r}")
+    if cluster == "true" and (parts.path.strip("/") or "0", query.get("db", "0")) != ("0", "0"):
+        raise SettingsError("a cluster has database 0 only: leave the number out, or cluster=true")
     lease = _seconds(query.pop("lease", "10"))
     if not 0.1 <= lease <= 3600:
         raise SettingsError(f"lease must be 0.1 to 3600 seconds, got {lease:g}")
     url = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{urlencode(query)}" if query else "")
     return Address(location, url, prefix, None if ttl is None else int(ttl), cluster == "true", lease)
+
+
+def _split(location: str) -> SplitResult:
+    """The parts of a URL, each of which is where it seems to be."""
+    try:
+        parts = urlsplit(location)
+    except ValueError:
+        raise SettingsError(
+            "the URL of the index cannot be read: it is redis://user:password@host:port/db?prefix=name, "
+            "with an IPv6 address in brackets"
+        ) from None
+    socket = parts.scheme == "unix" and (
+        not parts.netloc or "@" in parts.netloc
+    )  # a path may hold any letter
+    if parts.netloc.count("@") > 1 or "@" in ("" if socket else parts.path) + parts.query + parts.fragment:
+        raise SettingsError(
+            "the URL of the index has an @ behind its server: the letters / # ? @ of a password must be "
+            "percent-encoded (%2F %23 %3F %40), and @ anywhere else"
+        )
+    if "#" in location:
+        raise SettingsError("the URL of the index has a #, which begins no part of it: write it as %23")
+    if parts.scheme != "unix" and not re.fullmatch(r"/?[0-9]*/?", parts.path):
+        name = parts.path.strip("/")
+        raise SettingsError(f"/{name} is no database number: name the index by ?prefix={name}")
+    return parts
+
+
+def _check_options(query: dict[str, str]) -> None:
+    """Refuse what redis-py would take and an index could not live with."""
+    for name in _OURS:
+        if name in query:
+            raise SettingsError(f"{name} is for Benzer to set: leave it out of the URL")
+    for name in _SOCKET:
+        try:
+            fits = name not in query or 0 < float(query[name]) < float("inf")
+        except ValueError:
+            continue  # redis-py says what is wrong with it
+        if not fits:
+            raise SettingsError(f"{name} must be above 0 seconds, got {query[name]!r}")
 
 
 def _seconds(text: str) -> float:

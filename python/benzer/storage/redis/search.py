@@ -27,7 +27,7 @@ _NONE = np.empty(0, np.int64)
 def find(session: Session, keys: Keys, mortal: bool) -> Pairs:
     """(row, number) of the documents that share a key with a row of `keys`, sorted, each pair once."""
     if len(keys) == 1 and keys.shape[1] <= _KEYS_AT_ONCE:
-        wanted = np.unique(keys[0])
+        wanted = np.sort(keys[0])  # not `np.unique`, 8 microseconds: a key that comes twice does no harm
         held, long = _search(session, wanted[wanted != NO_KEY], mortal, alone=True)[2:]
         numbers = np.unique(np.concatenate([held, long[1]])) if len(long[1]) else np.sort(held)
         return np.zeros(len(numbers), np.int64), numbers

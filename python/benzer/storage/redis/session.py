@@ -16,7 +16,7 @@ from benzer.errors import StorageError, StoreLockedError
 from benzer.storage.postings import Postings
 from benzer.storage.redis.address import Address
 from benzer.storage.redis.records import Record, grouped
-from benzer.storage.redis.server import TRIES, LeaseLostError, Server
+from benzer.storage.redis.server import TRIES, LeaseLostError, MadeAnewError, Server
 
 _POLL = 0.02  # seconds between two looks at a lease that another writer holds
 _SHARDS_AT_ONCE = 200
@@ -28,7 +28,7 @@ class Limits:
 
     pending_postings: int = 2_000_000  # kept back by the writer until there are so many
     purge_documents: int = 1000  # dead documents are too few to rewrite everything for, below this
-    grace: int = 60  # seconds for which the records of removed documents stay, for older snapshots
+    grace: int = 60  # seconds for which what was removed or has expired stays for older snapshots; 60 at most
     tries: int = TRIES
 
 
@@ -60,8 +60,8 @@ class Session:
         self._start()
         _SESSIONS.add(self)
 
-    def _start(self) -> None:
-        self.server = Server(self.address, self.limits.tries)
+    def _start(self, made: bytes = b"") -> None:
+        self.server = Server(self.address, self.limits.tries, made)
         self._lock = threading.RLock()
         self._token = uuid.uuid4().hex
         self._seq = 0
@@ -81,7 +81,7 @@ class Session:
     def after_fork(self) -> None:
         """The parent's transaction and connections are not the child's."""
         self._inherited = self.server  # closing sockets is the parent's business
-        self._start()
+        self._start(self.server.made)
 
     def check_open(self) -> None:
         """Refuse to go on after `close`."""
@@ -93,14 +93,16 @@ class Session:
         """All reads within see one state; other threads of this process wait, other processes do not."""
         with self._lock:
             self.check_open()
+            lock = self._lock
             self._depth += 1
             try:
                 yield
             finally:
-                self._depth -= 1
-                if not self._depth:
-                    self._view = None
-                    self.documents.clear()
+                if self._lock is lock:  # else a child was forked within, and has begun anew
+                    self._depth -= 1
+                    if not self._depth:
+                        self._view = None
+                        self.documents.clear()
 
     def read(self, name: str, *arguments: Any) -> list[Any]:
         """Run a script that reads; only within `reading`. Gives its reply without the view."""
@@ -218,7 +220,7 @@ class Session:
     def _publish(self, bound: int) -> None:
         with self.changing():
             self.flush()
-            due = self._tell("commit", bound)
+            due = self._tell("commit", bound, min(60, self.limits.grace))
         self.changes = 0
         if due:
             with (
@@ -232,7 +234,7 @@ class Session:
     def _tell(self, name: str, *arguments: Any) -> int:
         try:
             return self.write(name, *arguments)
-        except LeaseLostError:
+        except (LeaseLostError, MadeAnewError):
             raise
         except StorageError as error:
             message = (
@@ -244,7 +246,7 @@ class Session:
         """Commit, forget all removed documents, and join shards where the collection has shrunk."""
         with self.changing():
             self.flush()
-            self._tell("commit", -1)
+            self._tell("commit", -1, 0)
             reply = self.server.run("renew", self._token, self._lease())
             self._clean(int(reply[0]))
             self._purge()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -204,17 +205,18 @@ class RedisStorage:
     def _fetched_plainly(self, numbers: list[int]) -> Iterator[tuple[int, Record]]:
         """Without a script, through which many records would go slowly. A record never changes, it only goes."""
         asked = np.array(numbers, np.int64)
+        records: list[bytes | None] = []
+        count = 64
+        while len(records) < len(numbers):
+            some = self._session.server.records(numbers[len(records) : len(records) + count])
+            records += some
+            mean = sum(len(record or b"") for record in some) // len(some) + 1
+            count = max(1, min(2000, _REPLY_BYTES // mean))
+        # asked last, so that all of them are this index's and this snapshot's
         strange = asked[~np.isin(asked, alive(self._session, asked))]
         if len(strange):
             raise missing_number(int(strange[0]))
-        at, count = 0, 64
-        while at < len(numbers):
-            some = numbers[at : at + count]
-            records = self._session.server.records(some)
-            yield from self._read(some, records)
-            at += len(some)
-            mean = sum(len(record or b"") for record in records) // len(some) + 1
-            count = max(1, min(2000, _REPLY_BYTES // mean))
+        yield from self._read(numbers, records)
 
     def _read(self, numbers: Sequence[int], records: Sequence[bytes | None]) -> Iterator[tuple[int, Record]]:
         for number, record in zip(numbers, records, strict=False):
@@ -257,8 +259,10 @@ class RedisStorage:
     def __len__(self) -> int:
         session = self._session
         with session.reading():
-            count = session.view.documents
-            return count - int(session.read("expired")[0]) if self._mortal else count
+            if not self._mortal:
+                return session.view.documents
+            expired = int(session.read("expired")[0])  # the first to be asked, so that it makes the view
+            return session.view.documents - expired
 
     def check(self) -> None:
         """Read the whole index and raise StoreFormatError at the first thing that does not fit.
@@ -274,13 +278,14 @@ class RedisStorage:
         """
         session = self._session
         with session.reading():
+            documents = len(self)
             postings, shards, _, _, removed, memory = session.read("facts")
             return {
                 "home": "redis",
                 "url": repr(session.address),
                 "format": FORMAT,
                 "ttl": self._ttl,
-                "documents": len(self),
+                "documents": documents,
                 "removed": removed,
                 "postings": postings,
                 "runs": shards,
@@ -298,7 +303,21 @@ def exists(location: str) -> bool:
     """Is there an index at a redis:// URL?"""
     server = Server(read_address(location))
     try:
-        return bool(server.run_raw("create", "", "", "")[0] == 0)
+        return bool(server.run_raw("create", "", "", "", "")[0] == 0)
+    finally:
+        server.close()
+
+
+def discard(location: str) -> None:
+    """Delete the index at a redis:// URL if nothing was ever committed to it and nobody writes to it."""
+    address = read_address(location)
+    server = Server(address)
+    try:
+        reply = server.run_raw("create", "", "", "", "")
+        if reply[0] == 0:
+            server.made = bytes(reply[4])
+            while server.run("discard")[0]:
+                pass
     finally:
         server.close()
 
@@ -307,10 +326,12 @@ def _opened(server: Server, address: Address, settings: str | None) -> tuple[str
     """Make the index where there is none and `settings` are given; the settings and the ttl that hold."""
     _check_server_fits(server, address)
     if settings is None:
-        reply = server.run("create", "", "", "")
+        reply = server.run("create", "", "", "", "")
     else:
-        reply = server.run("create", settings.encode("utf-8", "surrogatepass"), address.ttl or 0, FORMAT)
-    version, text, ttl = (bytes(value).decode("utf-8", "surrogatepass") for value in reply)
+        reply = server.run(
+            "create", settings.encode("utf-8", "surrogatepass"), address.ttl or 0, FORMAT, uuid.uuid4().hex
+        )
+    version, text, ttl, made = (bytes(value).decode("utf-8", "surrogatepass") for value in reply)
     if not version.isdecimal():
         raise StoreFormatError(f"{address!r}: another program's keys are in the way: choose another prefix")
     if int(version) > FORMAT:
@@ -321,6 +342,7 @@ def _opened(server: Server, address: Address, settings: str | None) -> tuple[str
         raise SettingsMismatchError(
             f"{address!r} was made with ttl={ttl}, given was ttl={address.ttl}: leave it out, or make another index"
         )
+    server.made = made.encode()
     return text, int(ttl)
 
 

@@ -1,7 +1,9 @@
 -- Take the lease and begin a transaction. ARGV: token, number of the change, lease in ms, grace in seconds.
 -- What a writer that died has left is forgotten: its documents (from `published` to `next`) are for orphans.lua.
-local m = call('HMGET', KEYS[1], 'format', 'owner', 'seq', 'published', 'next', 'generation', 'shards', 'id_shards')
+local m = call('HMGET', KEYS[1], 'format', 'owner', 'seq', 'published', 'next', 'generation', 'shards', 'id_shards',
+               'made')
 if not m[1] then return {1} end
+if (m[9] or '') ~= made then return {7} end
 local last = m[2] == ARGV[1] and m[3] or call('GET', base .. 'k' .. ARGV[1])
 if last and tonumber(last) > tonumber(ARGV[2]) then return {2} end -- a message that was long on its way
 local holder = call('GET', base .. 'l')

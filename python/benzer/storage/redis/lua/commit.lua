@@ -1,5 +1,6 @@
 -- Publish: from here on everybody sees the changes. ARGV: after those of turn.lua how many documents may be dead
--- before their postings are purged, -1 to purge in any case. Gives 1, and keeps the lease, when that is due.
+-- before their postings are purged, -1 to purge in any case; for how many seconds what has expired is kept for older
+-- snapshots. Gives 1, and keeps the lease, when a purge is due.
 local documents, time = tonumber(m[15]) + staged, now()
 generation = generation + 1
 if call('ZCOUNT', base .. 'x', generation, generation) > 0 then
@@ -12,7 +13,7 @@ if ttl > 0 then
   local counts = call('HGETALL', base .. 's')
   for i = 1, #counts, 2 do call('HINCRBY', base .. 'c', counts[i], counts[i + 1]) end
   call('DEL', base .. 's')
-  local past = call('ZRANGEBYSCORE', base .. 'e', '-inf', time, 'WITHSCORES', 'LIMIT', 0, 1000)
+  local past = call('ZRANGEBYSCORE', base .. 'e', '-inf', time - tonumber(ARGV[5]), 'WITHSCORES', 'LIMIT', 0, 1000)
   for i = 1, #past, 2 do
     expired = math.max(expired, tonumber(past[i]))
     gone = gone + (tonumber(call('HGET', base .. 'c', past[i + 1])) or 0)

@@ -7,11 +7,13 @@
 --   c  live documents by the second they expire     s  the same of the open transaction
 --   k# the last commit of writer #
 -- A reply begins with a code: 0 done, 1 no index here, 2 the lease is lost, 3 the snapshot is gone, 4 locked,
--- 5 the shards were rewritten on the way, 6 a shard is full.
+-- 5 the shards were rewritten on the way, 6 a shard is full, 7 another index was made under the name.
+-- KEYS[2] is `{prefix}:` and the mark that the index got when it was made, which no later index of that name has.
 -- A call of the server costs more than what it does for one key; so keys are read and written many at once.
 local call, sub, find, byte, floor = redis.call, string.sub, string.find, string.byte, math.floor
 local pack, unpack_number = struct.pack, struct.unpack
 local base = sub(KEYS[1], 1, -2)
+local made = sub(KEYS[2], #base + 1)
 local POSTING = 12
 local LONG = 512 * POSTING -- from here on a shard is appended to instead of written anew, and read in pieces
 local LOAD = 64 -- postings in a shard on the average

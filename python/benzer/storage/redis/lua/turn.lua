@@ -1,8 +1,9 @@
 -- Whose turn is it? Every change carries the writer's token ARGV[1], the number of the change ARGV[2] and the
 -- milliseconds of the lease ARGV[3]. A change that is sent twice, because its reply was lost, is done once.
 local m = call('HMGET', KEYS[1], 'format', 'owner', 'seq', 'published', 'generation', 'next', 'shards', 'id_shards',
-               'postings', 'ids', 'ttl', 'expired', 'count', 'staged', 'documents')
+               'postings', 'ids', 'ttl', 'expired', 'count', 'staged', 'documents', 'made')
 if not m[1] then return {1} end
+if (m[16] or '') ~= made then return {7} end
 local owner, seq = ARGV[1], tonumber(ARGV[2])
 local published, generation, next_number = tonumber(m[4]), tonumber(m[5]), tonumber(m[6])
 local shards, id_shards = tonumber(m[7]), tonumber(m[8])

@@ -3,8 +3,9 @@
 local view = {}
 local function look()
   local m = call('HMGET', KEYS[1], 'published', 'generation', 'expired', 'floor', 'shards', 'ttl', 'owner',
-                 'documents', 'staged', 'rewrites', 'id_shards')
+                 'documents', 'staged', 'rewrites', 'id_shards', 'made')
   if not m[1] then return 1 end
+  if (m[12] or '') ~= made then return 7 end
   view.ttl = tonumber(m[6])
   view.shards, view.rewrites, view.id_shards = tonumber(m[5]), tonumber(m[10]), tonumber(m[11])
   view.once = floor_power(view.shards)
@@ -12,7 +13,7 @@ local function look()
   view.removed = call('ZCARD', base .. 'x')
   if ARGV[1] == 'f' then
     view.P, view.G, view.E = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-    if view.G < tonumber(m[4]) then return 3 end
+    if view.G < tonumber(m[4]) or view.E < tonumber(m[3]) then return 3 end
     return 0
   end
   view.E = expired_before(tonumber(m[3]), tonumber(m[6]))
