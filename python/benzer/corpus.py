@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import Corpus
-from benzer.document import Description, Document, FieldValue
+from benzer.document import Document, FieldValue
 from benzer.errors import InputError
 from benzer.fields import Schema
-from benzer.fields.base import described, has_own_similarity, is_seen
+from benzer.fields.base import described, has_own_similarity
 
 Positions = NDArray[np.uint32]
 Refused = list[tuple[int, str]]
@@ -52,7 +52,7 @@ class DescribedCorpus:
         self._threads = threads
         self._native = Corpus(schema.readers())
         self._kept: dict[int, list[bytes | None]] = {
-            number: [] for number, field in enumerate(schema.fields.values()) if is_seen(field)
+            number: [] for number, field in enumerate(schema.fields.values()) if has_own_similarity(field)
         }
 
     def __len__(self) -> int:
@@ -94,13 +94,6 @@ class DescribedCorpus:
     def add_jsonl(self, **options: Any) -> tuple[int, list[tuple[int, str]]]:
         """Refused as the native corpus refuses it: only texts are read by the native scanner."""
         return self._native.add_jsonl(**options)
-
-    def content(self, position: int, field: int) -> FieldValue:
-        """The content of a field as a field takes it: its text, or the description that is kept."""
-        if field not in self._kept:
-            return self._native.text(position, field)
-        data = self._kept[field][position]
-        return None if data is None else Description(data)
 
     def ids(self, positions: Positions | Sequence[int] | None = None) -> list[str | int]:
         """The ids at some positions, or all."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -26,7 +27,7 @@ TEXTS = ("*.txt", "*.md")
 IMAGES = ("*.jpg", "*.jpeg", "*.png", "*.webp", "*.gif", "*.bmp", "*.tif", "*.tiff")
 
 
-class FolderSource:
+class FolderSource(ABC):
     """The files of a folder and its subfolders, in the order of their paths; or one file.
 
     Columns: `id` (the path: folder as given, then the path inside), the content, `bytes` (size) and
@@ -108,13 +109,13 @@ class FolderSource:
             self._stamps.append(file.stamp())
             yield number, self._row(file, encoding)
 
+    @abstractmethod
     def _row(self, file: FileInput, encoding: str) -> dict[str, Any] | BadRow:
         """One file as a row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _check_kinds(self, options: ReadOptions) -> None:
         """Refuse fields of a kind that these files do not hold."""
-        raise NotImplementedError
 
     def _patterns(self) -> str:
         return self._file.pattern or " or ".join(self.patterns)
