@@ -7,11 +7,13 @@ Benzer runs in the project's own environment.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+from glob import glob
 from pathlib import Path
 
-from benchmarks.scenarios import ROOT, load_environments
+from benchmarks.scenarios import ROOT, load_environments, load_interpreters
 
 _FOLDER = ROOT / ".venvs"
 PROJECT = ROOT / ".venv"
@@ -34,11 +36,26 @@ def _make(name: str, pins: list[str]) -> Path:
     folder = _FOLDER / f"bench-{name}"
     stamp = folder / "pins.json"
     if not stamp.exists() or json.loads(stamp.read_text()) != pins:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+        subprocess.run([_base_interpreter(name), "-m", "venv", "--clear", str(folder)], check=True)
         quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([str(_interpreter(folder)), *quiet, *pins], check=True)
         stamp.write_text(json.dumps(pins))
     return folder
+
+
+def _base_interpreter(name: str) -> str:
+    """The Python that an environment is made from: this one, or that of the version that the engine asks for."""
+    version = load_interpreters().get(name)
+    if version is None:
+        return sys.executable
+    found = sorted(glob(str(Path.home() / f".pyenv/versions/{version}*/bin/python")))
+    tries = [shutil.which(f"python{version}"), *found]
+    for path in filter(None, tries):
+        command = [path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if run.stdout.strip() == version:
+            return path
+    raise SystemExit(f"{name} needs Python {version}, which is not on the PATH: install it first")
 
 
 def _interpreter(folder: Path) -> Path:

@@ -79,3 +79,8 @@ def load_scenario(name: str) -> Scenario:
 def load_environments() -> dict[str, list[str]]:
     """Environment name -> pinned requirements."""
     return {name: list(pins) for name, pins in _table()["environments"].items()}
+
+
+def load_interpreters() -> dict[str, str]:
+    """Environment name -> the version of Python that it needs, where that matters."""
+    return dict(_table()["interpreters"])

@@ -128,6 +128,15 @@ class Bands:
         Traceback (most recent call last):
         benzer.errors.SettingsError: threshold 0.5 with recall 0.99 needs num_hashes of at least 7, got 4: ...
         """
+        return min(cls.all_for_recall(threshold, recall, num_hashes), key=_cost)
+
+    @classmethod
+    def all_for_recall(cls, threshold: float, recall: float, num_hashes: int | None = None) -> list[Bands]:
+        """For each number of rows the least bands that keep the promise of `for_recall`, within as many values.
+
+        >>> Bands.all_for_recall(0.8, 0.95, num_hashes=20)
+        [Bands(bands=2, rows=1), Bands(bands=3, rows=2), Bands(bands=5, rows=3)]
+        """
         _check_threshold(threshold)
         if not 0 < recall < 1:
             raise SettingsError(f"recall must be above 0 and below 1, got {recall}: try 0.95")
@@ -138,7 +147,7 @@ class Bands:
                 f"threshold {threshold} with recall {recall} needs num_hashes of at least "
                 f"{_least_bands(threshold, recall, 1)}, got {limit}: allow that many, or ask for less recall"
             )
-        return min(shapes, key=_cost)
+        return shapes
 
     @classmethod
     def by_rule(cls, name: str, threshold: float, num_hashes: int) -> Bands:

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from benzer._native import candidate_pairs, representatives
 
-NO_KEY = np.uint64(2**64 - 1)
-
 
 @dataclass(frozen=True)
 class Candidates:
@@ -50,6 +48,7 @@ def propose(
     taking_part: NDArray[np.bool_],
     bucket_limit: int = 1000,
     threads: int = 0,
+    bands_at_once: int = 0,
 ) -> Candidates:
     """All pairs of documents that share a band key.
 
@@ -57,12 +56,11 @@ def propose(
     taking_part: bool, n; the others (copies of a representative) are left out.
     bucket_limit: a bucket of more documents proposes pairs with a few anchors only and is divided by further
         bands, so that the work stays linear; see `Candidates`.
+    bands_at_once: how many bands are filed at the same time, each in 32 bytes a document; 0 for all.
 
     >>> keys = np.array([[1, 2], [1, 3], [4, 3]], dtype=np.uint64)
     >>> found = propose(keys, np.zeros((3, 2), dtype=np.uint64), np.ones(3, dtype=bool))
     >>> list(zip(found.left.tolist(), found.right.tolist()))
     [(0, 1), (1, 2)]
     """
-    if not taking_part.all():
-        keys = np.where(taking_part[:, None], keys, NO_KEY)
-    return Candidates(*candidate_pairs(keys, content, bucket_limit, threads))
+    return Candidates(*candidate_pairs(keys, content, bucket_limit, threads, taking_part, bands_at_once))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ Positions = NDArray[np.uint32]
 Compare = Callable[[Positions, Positions], NDArray[np.float64]]
 PLAIN = ("first", "last", "longest")
 BY_COLUMN = ("largest", "smallest", "priority")
+RULES = "first, last, longest, largest:COLUMN, smallest:COLUMN, priority:COLUMN=a,b or source:A,B"
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,10 @@ class Keep:
     | `longest` | the one of most bytes (elements of value sets) |
     | `largest:COLUMN`, `smallest:COLUMN` | that of the largest (smallest) number or text in a column |
     | `priority:COLUMN=a,b,c` | that whose column has the value named first; values not named come last |
+    | `source:A,B,C` | that of the source named first; sources not named come last |
 
-    Ties go to the one that comes first; a document without the value comes after all others.
+    Ties go to the one that comes first; a document without the value comes after all others. With `first` the order
+    of the inputs is their priority. A source is named as it was given, or by its file's name, or that without endings.
 
     >>> Keep.parse("largest:score")
     Keep(rule='largest', column='score', order=())
@@ -38,7 +42,7 @@ class Keep:
     ('books', 'web')
     >>> Keep.parse("best")
     Traceback (most recent call last):
-    benzer.errors.SettingsError: keep must be first, last, longest, largest:COLUMN, smallest:COLUMN or priority:COLUMN=a,b, got 'best'
+    benzer.errors.SettingsError: keep must be first, last, longest, largest:COLUMN, smallest:COLUMN, priority:COLUMN=a,b or source:A,B, got 'best'
     """  # noqa: E501
 
     rule: str = "first"
@@ -51,22 +55,48 @@ class Keep:
         if isinstance(text, Keep):
             return text
         rule, _, rest = text.partition(":")
+        if rule == "source" and rest:
+            return cls(rule, None, tuple(rest.split(",")))
         column, _, values = rest.partition("=")
         order = tuple(values.split(",")) if values else ()
         fits = (rule in PLAIN and not rest) or (
             rule in BY_COLUMN and column and (rule == "priority") == bool(order)
         )
         if not fits:
-            rules = "first, last, longest, largest:COLUMN, smallest:COLUMN or priority:COLUMN=a,b"
-            raise SettingsError(f"keep must be {rules}, got {text!r}")
+            raise SettingsError(f"keep must be {RULES}, got {text!r}")
         return cls(rule, column or None, order)
 
     def __str__(self) -> str:
+        if self.rule == "source":
+            return f"source:{','.join(self.order)}"
         values = f"={','.join(self.order)}" if self.order else ""
         return f"{self.rule}:{self.column}{values}" if self.column else self.rule
 
-    def rank(self, lengths: NDArray[np.uint64], extras: Sequence[bytes | None]) -> Positions:
-        """The place (uint32, n) of each document in the keep order; `extras` are its column's values as JSON."""
+    def source_places(self, names: Sequence[str]) -> list[int]:
+        """The place of each source in the order of a `source` rule; all are equal under any other rule.
+
+        >>> Keep.parse("source:books,new.csv").source_places(["data/new.csv", "web.jsonl.zst", "old/books.jsonl.zst"])
+        [1, 2, 0]
+        """
+        if self.rule != "source":
+            return [0] * len(names)
+        known = [{name, PurePath(name).name, PurePath(name).name.split(".")[0]} for name in names]
+        for wanted in self.order:
+            if not any(wanted in one for one in known):
+                raise SettingsError(f"keep {self} names {wanted!r}, but the sources are {', '.join(names)}")
+        last = len(self.order)
+        return [next((at for at, wanted in enumerate(self.order) if wanted in one), last) for one in known]
+
+    def rank(
+        self,
+        lengths: NDArray[np.uint64],
+        extras: Sequence[bytes | None],
+        places: NDArray[np.int64] | None = None,
+    ) -> Positions:
+        """The place (uint32, n) of each document in the keep order.
+
+        extras: its column's values as JSON. places: for a `source` rule the place of each document's source.
+        """
         positions = np.arange(len(lengths))
         if self.rule == "first":
             order = positions
@@ -74,6 +104,8 @@ class Keep:
             order = positions[::-1]
         elif self.rule == "longest":
             order = np.lexsort((positions, -lengths.astype(np.int64)))
+        elif self.rule == "source":
+            order = np.lexsort((positions, np.zeros(len(positions)) if places is None else places))
         else:
             order = np.lexsort((positions, self._keys(extras)))
         rank = np.empty(len(lengths), dtype=np.uint32)
@@ -172,3 +204,35 @@ def decide(
     new = late & (similarity >= threshold)
     below = int(late.sum() - new.sum())
     return Decision(leader, leader_similarity, left[new], right[new], similarity[new], below)
+
+
+def decide_unknown(
+    known: NDArray[np.bool_],
+    rank: Positions,
+    stands_for: Positions,
+    pairs: tuple[Positions, Positions, NDArray[np.float64]],
+    threshold: float,
+    compare: Compare,
+) -> Decision:
+    """`decide` among the documents that are not known (bool, n): those that are stay for nobody, and nobody for them.
+
+    A known document is its own leader here. Known documents come last in the keep order, so that of one content a
+    document that is not known stands for the others.
+    """
+    if not known.any():
+        return decide(rank, stands_for, pairs, threshold, compare)
+    later = np.empty_like(rank)
+    later[np.lexsort((rank, known))] = np.arange(len(rank), dtype=np.uint32)
+    best = np.full(len(rank), len(rank), dtype=np.uint32)
+    np.minimum.at(best, stands_for, later)
+    asked = np.argsort(later).astype(np.uint32)[best[stands_for]]
+    left, right, similarity = asked[pairs[0]], asked[pairs[1]], pairs[2]
+    new = ~(known[left] | known[right])
+    low, high = np.minimum(left, right)[new], np.maximum(left, right)[new]
+    decision = decide(later, asked, (low, high, similarity[new]), threshold, compare)
+    positions = np.arange(len(rank), dtype=np.uint32)
+    return replace(
+        decision,
+        leader=np.where(known, positions, decision.leader).astype(np.uint32),
+        similarity=np.where(known, 1.0, decision.similarity),
+    )

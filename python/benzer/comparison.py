@@ -8,6 +8,7 @@ import numpy as np
 
 from benzer.corpus import content_of, describe_documents
 from benzer.document import Document, FieldValue
+from benzer.evidence import Evidence, field_evidence
 from benzer.fields import Schema
 from benzer.fields.base import Field, has_own_similarity
 from benzer.minhash import MinHash
@@ -24,6 +25,8 @@ class FieldComparison:
     containment_a, containment_b: the share of a's (b's) shingles that the other has.
     shingles_a, shingles_b: distinct shingles.
     shared: the shingles of both, in the order of a.
+    evidence: the passages that both share, with their places, or the values; only where it was asked for, and
+        None for images.
     """
 
     similarity: float
@@ -33,6 +36,7 @@ class FieldComparison:
     shingles_a: int
     shingles_b: int
     shared: list[str]
+    evidence: Evidence | None = None
 
 
 @dataclass(frozen=True)
@@ -54,16 +58,22 @@ def compare(
     b: Document | str | bytes,
     schema: Schema | None = None,
     minhash: MinHash | None = None,
+    *,
+    evidence: bool = False,
 ) -> Comparison:
     """Compare two documents (or texts), exactly and by signatures; shows what they share.
 
     Args:
         schema: the fields and how they are read; one text field by default.
         minhash: how the estimate is made; 128 values of the fast algorithm by default.
+        evidence: whether to say where they agree: `benzer.evidence.Evidence` for each field.
 
     >>> found = compare("the quick brown fox jumps", "the quick brown fox sleeps")
     >>> found.similarity, found.fields["text"].shared
     (0.5, ['the quick brown', 'quick brown fox'])
+    >>> found = compare("the quick brown fox jumps", "And the quick brown fox sleeps", evidence=True)
+    >>> found.fields["text"].evidence.passages
+    (Passage(a=(0, 19), b=(4, 23), tokens=4, shared=4, differences=()),)
     """
     schema, minhash = schema or Schema(), minhash or MinHash()
     left, right = as_document(a, "a", schema), as_document(b, "b", schema)
@@ -72,7 +82,7 @@ def compare(
     for name, field in schema.fields.items():
         one, other = content_of(left, name), content_of(right, name)
         if one is not None and other is not None:
-            compared[name] = compare_field(field, one, other, minhash)
+            compared[name] = compare_field(field, one, other, minhash, evidence)
     counted = [name for name, one in compared.items() if one.shingles_a or one.shingles_b]
     if not counted:
         alike = float(is_empty(left, schema) and is_empty(right, schema))
@@ -112,7 +122,9 @@ def as_document(given: Document | str | bytes, id: str, schema: Schema) -> Docum
     return Document(id, {next(iter(schema.fields)): given})
 
 
-def compare_field(field: Field, a: FieldValue, b: FieldValue, minhash: MinHash) -> FieldComparison:
+def compare_field(
+    field: Field, a: FieldValue, b: FieldValue, minhash: MinHash, evidence: bool = False
+) -> FieldComparison:
     """Compare the sets of two contents."""
     offsets, hashes = field.sets([a, b])
     left, right = hashes[: offsets[1]], hashes[offsets[1] :]
@@ -130,4 +142,5 @@ def compare_field(field: Field, a: FieldValue, b: FieldValue, minhash: MinHash) 
         shingles_a=len(left),
         shingles_b=len(right),
         shared=field.shared(a, b),
+        evidence=field_evidence(field, a, b) if evidence else None,
     )

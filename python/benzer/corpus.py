@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -123,9 +124,59 @@ class DescribedCorpus:
         """The bytes of each document's texts and the elements of its other fields together."""
         return self._native.lengths()
 
+    def missing(self, field: int) -> NDArray[np.bool_]:
+        """Which documents lack a field (bool, n)."""
+        return self._native.missing(field)
+
+    def descriptions(self, field: int, positions: Positions) -> list[bytes | None]:
+        """The descriptions of a field that compares by more than its sets."""
+        kept = self._kept[field]
+        return [kept[at] for at in positions.tolist()]
+
+    def digest(self, threads: int = 0) -> bytes:
+        """A hash of all documents in their order, the descriptions that are kept among them."""
+        found = hashlib.sha256(self._native.digest(threads))
+        for kept in self._kept.values():
+            for one in kept:
+                found.update(b"-" if one is None else b"%d:" % len(one) + one)
+        return found.digest()[:16]
+
     def sketch(self, *arguments: Any) -> Any:
         """Band keys, content hashes, shingles and units of all documents; see `sketcher.Sketches`."""
         return self._native.sketch(*arguments)
+
+    def sample(self, count: int, seed: int, threads: int = 0) -> Positions:
+        """The documents of least content hash, one for each content, in the order of the hashes."""
+        return self._native.sample(count, seed, threads)
+
+    def sets(
+        self, field: int, positions: Positions, threads: int = 0
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """The sets of one field of some documents: offsets and hashes."""
+        return self._native.sets(field, positions, threads)
+
+    def exact_neighbours(
+        self, queries: Positions, thresholds: Sequence[float], threads: int
+    ) -> tuple[Positions, Positions]:
+        """Each query with every other document of which the sets of a field reach its threshold."""
+        return self._native.exact_neighbours(queries, thresholds, threads)
+
+    def exact_pairs(
+        self,
+        thresholds: Sequence[float],
+        taking_part: NDArray[np.bool_],
+        threads: int,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> tuple[Positions, Positions, NDArray[np.float64] | None]:
+        """All pairs of which the sets of a field reach its threshold; how alike, where that is all there is."""
+        left, right, similarity = self._native.exact_pairs(thresholds, taking_part, threads, progress)
+        return left, right, None if self._kept else similarity
+
+    def contained_pairs(
+        self, field: int, threshold: float, taking_part: NDArray[np.bool_], threads: int
+    ) -> tuple[Positions, Positions, NDArray[np.float64]]:
+        """All ordered pairs of which the right set of a field holds that share of the left one."""
+        return self._native.contained_pairs(field, threshold, taking_part, threads)
 
     def similarity(
         self, left: Positions, right: Positions, weights: Sequence[float], threads: int

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 
+import benzer.against as older
+from benzer._native import __version__
 from benzer.bands import Bands
-from benzer.candidates import identical, propose
-from benzer.checks import is_number
-from benzer.clusters import Keep, decide
-from benzer.errors import DuplicateIdError, SettingsError
+from benzer.candidates import identical
+from benzer.checkpoint import Checkpoint, NoCheckpoint
+from benzer.clusters import Keep, decide_unknown
+from benzer.errors import SettingsError
 from benzer.fields import Schema
+from benzer.memory import Memory
 from benzer.minhash import MinHash
+from benzer.promise import Promise, Way, method_of
+from benzer.reading import Read, read
 from benzer.results import Duplicates, Reading, Settings
-from benzer.sketcher import Sketcher
-from benzer.sources import ReadOptions, open_sources
-from benzer.verify import verify
+from benzer.work import Work
 
 MOST_THREADS = 4096
 MOST_BUCKET_LIMIT = 2**32 - 1
@@ -36,6 +41,8 @@ def find_duplicates(
     text: str | Mapping[str, str] | None = None,
     id: str | None = None,
     keep: str | Keep = "first",
+    against: Any = (),
+    method: str | None = None,
     minhash: str | MinHash = "fast",
     num_hashes: int | None = None,
     bands: Bands | None = None,
@@ -45,26 +52,36 @@ def find_duplicates(
     format: str | None = None,
     encoding: str = "utf-8",
     threads: int = 0,
+    memory: str | int | None = None,
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> Duplicates:
     """Find near-duplicates: every pair reported is verified exactly, every removal names a kept document.
 
     source: paths, globs, folders, "-", tables, or documents (see `benzer.sources.open_sources`).
     threshold: the similarity from which two documents are duplicates, in (0, 1].
-    recall: the probability with which a pair at the threshold is found, in (0, 1); pairs above it are found
-        with a higher one. Bands are chosen for it unless `bands` is given.
-    schema: the fields and how they are read; one text field by default.
+    recall: the probability with which a pair at the threshold is found, in (0, 1]; pairs above it are found
+        with a higher one. Bands are chosen for it unless `bands` is given; 1 asks for the exact method.
+    schema: the fields and how they are read; by default that of the first index of `against`, or one text field.
     text: the column of the text field, or a mapping of fields to columns; by default the fields' own names.
     id: the column of ids; by default "id" where there is one, else ids are made as "name:row".
     keep: which document of a cluster stays, see `benzer.clusters.Keep`.
+    against: an opened index, or several: documents like one of theirs go, the rest are compared among themselves.
+        The indexes are only read. A document is no match of the old one of the same id.
+    method: "lsh", by bands, the default; "exact", a join that finds every pair; "auto", whichever a look at the
+        documents predicts to be cheaper.
     minhash, num_hashes, seed: the signature, see `benzer.minhash.MinHash`; or a `MinHash` that says all three.
     bucket_limit: buckets of more documents are joined through a few of them, and counted.
     on_error: "stop" at the first malformed row, or "skip" and list them in the result.
     threads: 0 means all cores. The result does not depend on it.
+    memory: a bound on what is held beside the documents, such as "2GB" (see `benzer.memory`); nor on that.
+    checkpoint: a folder in which an interrupted run keeps its finished parts; the same call goes on from there. It
+        is removed at the end, unless it is an open `Checkpoint`, which is its owner's to discard. Nor on that.
     progress: called with (stage, done, total).
 
     Raises:
-        SettingsError: a setting is out of range. InputError: the input cannot be read.
+        SettingsError: a setting is out of range, or the checkpoint is that of another run.
+        SettingsMismatchError: an index compares otherwise. InputError: the input cannot be read.
         MalformedRowError, DuplicateIdError: as their names say, with the place.
 
     >>> texts = {"a": "the quick brown fox jumps over the lazy dog tonight",
@@ -75,75 +92,75 @@ def find_duplicates(
     (['a', 'c'], {'b': Removal(kept_id='a', similarity=1.0)})
     """
     started = perf_counter()
-    schema = schema if schema is not None else Schema()
+    indexes = older.as_collections(against)
+    if schema is None:
+        schema = indexes[0].settings.schema if indexes else Schema()
     check_work(schema, threads, bucket_limit)
-    keep = Keep.parse(keep)
-    sketcher = plan(schema, threshold, recall, minhash, num_hashes, seed, bands)
+    keep, bound = Keep.parse(keep), Memory.parse(memory)
+    promise = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands)
+    way = promise.by(method_of(method, recall, bands, schema))
+    older.check(indexes, schema, threshold, recall)
     stage = Stages(progress)
 
-    corpus, reading = read(source, sketcher, text, id, keep.column, on_error, format, encoding, threads)
-    stage.end("read")
-    sketches = sketcher.sketch(corpus, threads, stage.report("sketch"))
+    with opened(checkpoint) as saved:
+        found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads)
+        stage.end("read")
+        way = way or promise.cheapest(found.corpus, threads)
+        settings = Settings(
+            threshold, promise.kept_by(way, bool(indexes)), schema, way.sketcher.minhash, way.bands, keep,
+            bucket_limit, on_error, way.method, way.reason, older.names_of(indexes),
+        )  # fmt: skip
+        if isinstance(saved, Checkpoint):
+            saved.begin(run_of(settings, found.corpus, threads, indexes))
+        result = search(
+            found, settings, way, indexes, Work(found.corpus, schema, threads, bound, saved), stage
+        )
+        if saved is not checkpoint:
+            saved.discard()
+    return replace(result, timings={**stage.timings, "total": perf_counter() - started})
+
+
+def search(
+    found: Read, settings: Settings, way: Way, indexes: Sequence[older.Collection], work: Work, stage: Stages
+) -> Duplicates:
+    """From documents to a result: sketch them, propose pairs, verify these, decide who stays."""
+    corpus, threshold = found.corpus, settings.threshold
+    rank = ranked(settings.keep, found)
+    sketches = work.sketch(way.sketcher, stage.report("sketch"))
+    empty, short = sketches.empty, way.sketcher.short(sketches)
     stage.end("sketch")
-    rank = keep.rank(corpus.lengths(), corpus.extras() if keep.column else ())
-    stands_for = identical(sketches.content, sketches.empty, rank, threads)
+    stands_for = identical(sketches.content, empty, rank, work.threads)
     alone = stands_for == np.arange(len(corpus), dtype=np.uint32)
-    proposed = propose(sketches.keys, sketches.content, alone, bucket_limit, threads)
+    matches = older.look_up(work, indexes, threshold, stands_for)
+    stage.end("against", ran=bool(indexes))
+    if way.bands is None:
+        proposed, similarity = work.join(sketches, alone & ~empty, threshold, stage.report("candidates"))
+    else:
+        proposed, similarity = work.propose(sketches, alone, settings.bucket_limit)
+    del sketches  # band keys are the largest thing held
     stage.end("candidates")
-    similarity = verify(
-        corpus, proposed.left, proposed.right, schema.weights, threads, stage.report("verify")
-    )
+    if similarity is None:
+        similarity = work.verify(proposed.left, proposed.right, stage.report("verify"))
     stage.end("verify")
-
-    def compare(left: Any, right: Any) -> Any:
-        return verify(corpus, left, right, schema.weights, threads)
-
+    known = matches.mask(len(corpus)) if matches else np.zeros(len(corpus), dtype=bool)
     pairs = (proposed.left, proposed.right, similarity)
-    decision = decide(rank, stands_for, pairs, threshold, compare)
+    decision = decide_unknown(known, rank, stands_for, pairs, threshold, work.compare)
     stage.end("clusters")
     return Duplicates(
-        settings=Settings(
-            threshold, recall, schema, sketcher.minhash, sketcher.bands, keep, bucket_limit, on_error
-        ),
-        reading=reading,
+        settings=settings,
+        reading=Reading(found.sources, found.reports, found.options),
         corpus=corpus,
-        empty=sketches.empty,
-        short=sketcher.short(sketches),
+        empty=empty,
+        short=short,
         rank=rank,
         stands_for=stands_for,
         proposed=proposed,
         verified=similarity,
         decision=decision,
-        compare=compare,
-        timings={**stage.timings, "total": perf_counter() - started},
+        compare=work.compare,
+        timings={},
+        matches=matches,
     )
-
-
-def plan(
-    schema: Schema,
-    threshold: float,
-    recall: float,
-    minhash: str | MinHash,
-    num_hashes: int | None,
-    seed: int,
-    bands: Bands | None,
-) -> Sketcher:
-    """What sketches the documents, by bands that keep the promise (or those given)."""
-    check_promise(threshold, recall)
-    if isinstance(minhash, MinHash):
-        num_hashes = minhash.num_hashes
-    bands = bands or Bands.for_recall(schema.band_threshold(threshold), recall, num_hashes)
-    if not isinstance(minhash, MinHash):
-        minhash = MinHash(minhash, num_hashes or bands.num_values, seed)
-    return Sketcher(schema, minhash, bands)
-
-
-def check_promise(threshold: float, recall: float) -> None:
-    """Refuse a threshold or a recall that makes no sense."""
-    if not is_number(threshold) or not 0 < threshold <= 1:
-        raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
-    if not is_number(recall) or not 0 < recall < 1:
-        raise SettingsError(f"recall must be in (0, 1), got {recall}: 0.999 finds all but one in a thousand")
 
 
 def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
@@ -158,78 +175,29 @@ def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
         raise SettingsError(f"bucket_limit must be at most {MOST_BUCKET_LIMIT}, got {bucket_limit}")
 
 
-def read(
-    source: Any,
-    sketcher: Sketcher,
-    text: str | Mapping[str, str] | None,
-    id: str | None,
-    extra: str | None,
-    on_error: Literal["stop", "skip"],
-    format: str | None,
-    encoding: str,
-    threads: int,
-) -> tuple[Any, Reading]:
-    """All documents of all sources in one corpus, and what was read."""
-    sources = open_sources(source, format or folder_format(sketcher.schema, source))
-    options = ReadOptions(
-        fields=columns(sketcher.schema, text),
-        kinds={name: field.kind for name, field in sketcher.schema.fields.items()},
-        id_column=id,
-        extra_column=extra,
-        on_error=on_error,
-        encoding=encoding,
-        threads=threads,
-    )
-    corpus = sketcher.corpus(threads)
-    reports = [one.read_into(corpus, number, options) for number, one in enumerate(sources)]
-    pair = corpus.duplicate_id(threads)
-    if pair is not None:
-        raise duplicate_id(corpus, sources, pair)
-    return corpus, Reading(sources, reports, options)
+def ranked(keep: Keep, found: Read) -> Any:
+    """The place of each document in the keep order (uint32, n)."""
+    corpus = found.corpus
+    places = np.array(keep.source_places([source.name for source in found.sources]))
+    extras = corpus.extras() if keep.column else ()
+    return keep.rank(corpus.lengths(), extras, places[corpus.sources()])
 
 
-def folder_format(schema: Schema, source: Any) -> str | None:
-    """Folders hold images where the schema has nothing but images.
-
-    >>> folder_format(Schema(), "texts")
-    """
-    kinds = {field.kind for field in schema.fields.values()}
-    given = [source] if isinstance(source, (str, os.PathLike)) else source
-    if kinds != {"image"} or not isinstance(given, list):
-        return None
-    folders = [isinstance(one, (str, os.PathLike)) and os.path.isdir(one) for one in given]
-    return "images" if folders and all(folders) else None
+def opened(checkpoint: str | os.PathLike[str] | Checkpoint | None) -> Any:
+    """The checkpoint of a run, as a context: an open one stays open."""
+    if checkpoint is None:
+        return nullcontext(NoCheckpoint())
+    return nullcontext(checkpoint) if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
 
 
-def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, str]:
-    """The column of each field.
-
-    >>> from benzer.fields import Text
-    >>> columns(Schema(), "body"), columns(Schema(title=Text(), body=Text()), {"body": "content"})
-    ({'text': 'body'}, {'title': 'title', 'body': 'content'})
-    """
-    names = list(schema.fields)
-    if isinstance(text, str):
-        if len(names) > 1:
-            raise SettingsError(
-                f"text names one column, but the fields are {', '.join(names)}: give a mapping"
-            )
-        return {names[0]: text}
-    chosen = dict(text or {})
-    unknown = [name for name in chosen if name not in names]
-    if unknown:
-        raise SettingsError(f"there is no field {unknown[0]!r}: the schema has {', '.join(names)}")
-    return {name: chosen.get(name, name) for name in names}
-
-
-def duplicate_id(corpus: Any, sources: Any, pair: tuple[int, int]) -> DuplicateIdError:
-    """The error that names both places of an id."""
-    numbers, rows = corpus.sources(), corpus.rows()
-    places = " and ".join(f"{sources[numbers[at]].name} row {rows[at]}" for at in pair)
-    found = corpus.ids(list(pair[:1]))[0]
-    return DuplicateIdError(
-        f"the id {found!r} stands in {places}: make ids unique, name another id column, or leave the column out"
-    )
+def run_of(settings: Settings, corpus: Any, threads: int, indexes: Any) -> dict[str, Any]:
+    """What a checkpoint must be of: the version, the settings, the documents and the older collections."""
+    return {
+        "version": __version__,
+        "settings": settings.to_dict(),
+        "documents": {"count": len(corpus), "digest": corpus.digest(threads).hex()},
+        "against": list(older.facts(indexes)),
+    }
 
 
 class Stages:
@@ -240,8 +208,10 @@ class Stages:
         self._progress = progress
         self._since = perf_counter()
 
-    def end(self, name: str) -> None:
-        """A stage is over."""
+    def end(self, name: str, ran: bool = True) -> None:
+        """A stage is over; one that did not run leaves no time."""
+        if not ran:
+            return
         now = perf_counter()
         self.timings[name] = now - self._since
         self._since = now

@@ -73,9 +73,17 @@ class Sketcher:
         return corpus_of(self.schema, threads)
 
     def sketch(
-        self, corpus: Any, threads: int = 0, progress: Callable[[int, int], object] | None = None
+        self,
+        corpus: Any,
+        threads: int = 0,
+        progress: Callable[[int, int], object] | None = None,
+        start: int = 0,
+        end: int | None = None,
     ) -> Sketches:
-        """Sketch all documents of a corpus; about a millisecond a megabyte of text and thread."""
+        """Sketch the documents of a corpus from `start` to `end`, by default all.
+
+        About a millisecond a megabyte of text and thread.
+        """
         minhash, bands = self.minhash, self.bands
         return Sketches(
             *corpus.sketch(
@@ -87,6 +95,8 @@ class Sketcher:
                 bands.rows,
                 threads,
                 progress,
+                start,
+                end,
             )
         )
 
@@ -128,13 +138,14 @@ class Sketcher:
 
     def decode(self, document_id: str | int, payload: bytes) -> Document:
         """The document that `encode` was given."""
-        fields = zip(self.schema.fields.items(), self._parts(payload), strict=True)
+        fields = zip(self.schema.fields.items(), self.parts(payload), strict=True)
         return Document(
             document_id,
             {name: None if data is None else field.decode(data) for (name, field), data in fields},
         )
 
-    def _parts(self, payload: bytes) -> Iterator[bytes | None]:
+    def parts(self, payload: bytes) -> Iterator[bytes | None]:
+        """The encoded content of each field, in order; None where the document lacks it."""
         at = 0
         for _ in self.schema.fields:
             (length,) = LENGTH.unpack_from(payload, at)
@@ -152,7 +163,7 @@ class Sketcher:
         are the fields' own, not-a-number where one of the two lacks the field.
         """
         check_fields(document, self.schema)
-        parts = [tuple(self._parts(payload)) for payload in payloads]
+        parts = [tuple(self.parts(payload)) for payload in payloads]
         count = len(payloads)
         table = np.full((count, 1 + len(self.schema.fields)), np.nan)
         counted, nothing = np.full((count, len(self.schema.fields)), np.nan), np.ones(count, dtype=bool)

@@ -170,6 +170,16 @@ def test_removed_documents_are_gone_at_once_and_their_postings_at_the_next_compa
     assert storage.info()["postings"] == sum(len(set(row)) for row in keys[10:].tolist())
 
 
+def test_who_keeps_what_was_read_can_see_that_changes_were_undone(storage: Storage) -> None:
+    before = storage.undone()
+    storage.add(["a"], [b"1"], keys_of([1, 2]))
+    storage.commit()
+    assert storage.undone() == before
+    storage.remove(["a"])
+    storage.rollback()
+    assert storage.undone() > before
+
+
 def test_rollback_undoes_everything_since_the_last_commit(storage: Storage) -> None:
     ids, payloads, keys = corpus(60, seed=2)
     storage.add(ids[:20], payloads[:20], keys[:20])

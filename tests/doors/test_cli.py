@@ -325,9 +325,49 @@ def test_compare_two_files(folder: Path) -> None:
     text = found["fields"]["text"]
     assert found["similarity"] == pytest.approx(17 / 19)
     assert (text["shingles_a"], text["shingles_b"], len(text["shared"])) == (18, 18, 17)
+    assert (text["coverage_a"], text["coverage_b"], text["unit"]) == (19 / 20, 19 / 20, "word")
+    assert text["passages"] == [
+        {
+            "a": [0, FOX.index(" comes")],
+            "b": [0, FOX.index(" comes")],
+            "tokens": 19,
+            "shared": 19,
+            "differences": [],
+        }
+    ]
     shown = run("compare", "a.txt", "b.txt").stdout
     assert "0.895" in shown
-    assert "\n  the quick brown\n" in shown
+    assert "\ntext: 95 % of A stands in B, 95 % of B stands in A\n" in shown
+    assert "\n  Passage 1: 19 words equal: the quick brown fox" in shown
+
+
+def test_compare_without_a_passage_names_shingles_that_both_have(folder: Path) -> None:
+    texts = "one two three " + " ".join(f"a{i}" for i in range(20)), "one two three " + "b " * 20
+    shown = run("compare", "--texts", *texts).stdout
+    assert (
+        "\ntext: 0 % of A stands in B, 0 % of B stands in A\nshared, for example:\n  one two three\n" in shown
+    )
+
+
+def test_compare_counts_the_passages_that_it_does_not_show(folder: Path) -> None:
+    notice = "to whom it may concern, this is the usual notice"
+    shown = run(
+        "compare", "--texts", "".join(f"{notice} {i} {i * 7} {i * 11}. " for i in range(9)), notice
+    ).stdout
+    assert shown.count("10 words equal") == 5
+    assert "and 4 more passages, none of them longer" in shown
+
+
+def test_compare_writes_a_page_whole_or_not_at_all(folder: Path) -> None:
+    done = run("compare", "a.txt", "b.txt", "--html", "page.html")
+    assert "wrote page.html" in done.stderr
+    page = (folder / "page.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert page.count("<mark>the quick brown") == 4  # each side, in its passage and in the whole text
+    assert "page.html exists" in one_line(run("compare", "b.txt", "a.txt", "--html", "page.html", status=2))
+    assert (folder / "page.html").read_text() == page
+    run("compare", "b.txt", "a.txt", "--html", "page.html", "--replace", "--json")
+    assert (folder / "page.html").read_text() != page
 
 
 def test_compare_two_texts_and_two_documents_of_a_file(folder: Path) -> None:

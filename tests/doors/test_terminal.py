@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from benzer.cli.sidebyside import character_pieces, shared_pieces, word_pieces
-from benzer.fields import Text
 from tests.doors.shell import DOCUMENTS, FOX, on_terminal, one_line, process, run
 
 ESC = "\x1b"
@@ -40,11 +38,22 @@ def test_progress_is_drawn_on_a_terminal_and_results_stay_clean(folder: Path) ->
 def test_a_terminal_shows_two_texts_side_by_side(folder: Path, columns: int) -> None:
     seen, stderr = on_terminal("stdout", "compare", "a.txt", "b.txt", columns=columns)
     assert stderr == b""
-    assert f"{ESC}[32mquick{ESC}[0m" in seen
-    assert f"{ESC}[1;33mfalls{ESC}[0m" in seen
+    assert f"{ESC}[32mthe quick brown" in seen
+    assert f"{ESC}[2m comes{ESC}[0m" in seen
     plain = re.sub(r"\x1b\[[0-9;]*m", "", seen).splitlines()
     assert re.search(r"the quick brown .* the quick brown", "\n".join(plain))
     assert max(map(len, plain)) <= columns
+
+
+def test_a_terminal_marks_what_differs_inside_a_passage(folder: Path) -> None:
+    changed = FOX.replace("sleeps", "dozes")
+    seen, _ = on_terminal("stdout", "compare", "--texts", FOX, changed, columns=120)
+    assert f"{ESC}[1;33msleeps{ESC}[0m" in seen
+    assert f"{ESC}[1;33mdozes{ESC}[0m" in seen
+    assert "Passage 1: 19 words equal, 1 difference" in seen
+    whole, _ = on_terminal("stdout", "compare", "--texts", f"Before. {FOX}", changed, "--full", columns=120)
+    assert f"{ESC}[2mBefore. {ESC}[0m{ESC}[32mthe quick" in whole
+    assert "Passage" not in whole
 
 
 def test_control_characters_of_a_document_do_not_reach_the_terminal(folder: Path) -> None:
@@ -113,28 +122,3 @@ def test_stopping_the_making_of_an_index_leaves_nothing_behind(folder: Path) -> 
     assert running.returncode == 130
     assert stderr.strip() == b"benzer: stopped; nothing is left half written"
     assert not [path.name for path in folder.iterdir() if "new.benzer" in path.name]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The quick, brown (fox) doesn't jump.",
-        "東京は日本の首都です。Tokyo 2020 年",
-        "cafe\u0301 naïve Straße \u00bd co\u00adoperate",
-        "ภาษาไทย and English",
-        "",
-        " ?! ",
-    ],
-)
-def test_the_pieces_of_a_text_read_as_its_field_reads_the_whole(text: str) -> None:
-    words, characters = Text(), Text(unit="char", shingle_size=1)
-    pieces = word_pieces(text, words.tokens)
-    assert [token for piece in pieces for token in piece.tokens] == words.tokens(text)
-    pieces = character_pieces(text, lambda cluster: "".join(characters.tokens(cluster)))
-    assert [token for piece in pieces for token in piece.tokens] == characters.shingles(text)
-
-
-def test_words_are_marked_where_a_whole_shingle_is_shared() -> None:
-    a, b = "one two three four five", "zero two three four six"
-    shared = set(Text().shared(a, b))
-    assert shared_pieces(word_pieces(a, Text().tokens), shared, 3, " ") == {1, 2, 3}

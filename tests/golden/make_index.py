@@ -13,7 +13,9 @@ from benzer.bands import Bands
 from benzer.fields import Schema, Text, ValueSet
 from benzer.index import Index, IndexSettings
 
-PLACE = Path(__file__).with_name("index-format-1.benzer")
+PLACES = [Path(__file__).with_name(f"index-format-{number}.benzer") for number in (1, 2)]
+"""One file for each format; the last is made by this version."""
+ADDED, ADDED_LATER, SEEN = 1_700_000_000, 1_700_000_060, 1_700_000_120
 SETTINGS = IndexSettings(
     Schema(
         title=Text(unit="char", shingle_size=4, weight=2.0), body=Text(stop_words=["the"]), tags=ValueSet()
@@ -37,14 +39,16 @@ DOCUMENTS = {
 def make(place: Path) -> None:
     """An index with a run, a delta, and removed and replaced documents."""
     with Index.open(place, SETTINGS) as index:
-        index.add(DOCUMENTS)
-        index.add([("gone", DOCUMENTS["fox"]), ("old", DOCUMENTS["fox"])])
+        index.add(DOCUMENTS, seen_at=ADDED)
+        index.add([("gone", DOCUMENTS["fox"]), ("old", DOCUMENTS["fox"])], seen_at=ADDED)
         index.compact()
-        index.add([("late", {"title": "A fox", "body": "late"}), ("old", {"title": "Quite another thing"})])
+        late = [("late", {"title": "A fox", "body": "late"}), ("old", {"title": "Quite another thing"})]
+        index.add(late, seen_at=ADDED_LATER)
         index.remove(["gone"])
+        index.touch(["fox"], seen_at=SEEN)
 
 
 if __name__ == "__main__":
-    if PLACE.exists():
-        sys.exit(f"{PLACE} is there already and is never made anew: a new format gets a file of its own")
-    make(PLACE)
+    if PLACES[-1].exists():
+        sys.exit(f"{PLACES[-1]} is there already and is never made anew: a new format gets a file of its own")
+    make(PLACES[-1])

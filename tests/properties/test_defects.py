@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,13 @@ import pytest
 
 import benzer
 from benzer import _native
+from benzer.errors import SettingsMismatchError
+from benzer.hashing import Modular
 from benzer.index import Index, IndexSettings
 from tests.corpora import collection, edited, prose
 from tests.isas import each_isa
 from tests.native import reader, signatures
+from tests.redis_server import shared_server
 from tests.reference import bands as reference_bands
 from tests.reference import similarity
 from tests.reference.minhash import ALGORITHMS
@@ -254,3 +258,149 @@ def test_d06_the_answer_is_the_same_for_every_number_of_threads() -> None:
         all_of(benzer.find_duplicates(texts, threshold=0.6, recall=0.5, threads=n)) for n in (1, 2, 4, 8)
     ]
     assert all(result == results[0] for result in results)
+
+
+def test_d05_a_chain_of_topics_is_not_one_cluster() -> None:
+    """Windows of 100 words that move on by 10: neighbours are alike, texts three steps apart are not.
+
+    Two windows k steps apart share 10k fewer of their 498 or so character 5-shingles, so a document stays for
+    at most two on each side: of n documents at least n / 5 stay, though all of them are one component.
+    """
+    count, chars = 300, Recipe("char", 5)
+    words = [f"{word}{place}" for place, word in enumerate(prose(random.Random(5), 10 * count + 100))]
+    texts: dict[Id, str | bytes] = {at: text(words[10 * at : 10 * at + 100]) for at in range(count)}
+    near, far = (similarity.text_similarity(texts[0], texts[step], chars) for step in (1, 3))
+    assert near > 0.7 > far
+    field = benzer.Text(unit="char", shingle_size=5)
+    result = benzer.find_duplicates(texts, schema=benzer.Schema(text=field), threshold=0.7, recall=SURE)
+    tied = {frozenset((pair.left_id, pair.right_id)) for pair in result.pairs}
+    assert all(frozenset((at, at + 1)) in tied for at in range(count - 1)), "one chain from end to end"
+    assert len(result.kept) >= count / 5
+    for identity, (kept, _) in removed_of(result).items():
+        assert abs(int(identity) - int(kept)) <= 2
+
+
+@pytest.fixture(params=["memory", "file", "redis"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for an index in each home."""
+    places = {"memory": "memory:", "file": str(tmp_path / "documents.benzer")}
+    return places.get(request.param) or f"{shared_server().url}?prefix={tmp_path}"
+
+
+def test_d13_a_document_added_twice_is_held_once_and_removed_whole(location: str) -> None:
+    words = text(prose(random.Random(13), 80))
+    with Index.open(location, IndexSettings(threshold=0.5)) as index:
+        for _ in range(2):
+            index.add([("a", words)])
+        assert [match.id for match in index.find_similar(words, limit=None)] == ["a"]
+        assert len(index) == 1
+        index.remove(["a"])
+        assert len(index) == 0
+        assert not index.find_similar(words, threshold=0.01, limit=None)
+
+
+@pytest.mark.parametrize("home", ["file", "redis"])
+def test_d13_another_threshold_is_refused_and_not_silently_empty(home: str, tmp_path: Path) -> None:
+    url = f"{shared_server().url}?prefix={tmp_path}"
+    place = url if home == "redis" else str(tmp_path / "documents.benzer")
+    with Index.open(place, IndexSettings(threshold=0.5)) as index:
+        index.add([("a", "one two three four five")])
+    with pytest.raises(SettingsMismatchError, match=r"threshold is 0\.5"):
+        Index.open(place, IndexSettings(threshold=0.9))
+
+
+def test_d13_on_redis_a_search_is_few_round_trips_whatever_the_bands(tmp_path: Path) -> None:
+    """One finds the candidates and one fetches them; a round trip for each band would be many times more."""
+    url = f"{shared_server().url}?prefix={tmp_path}"
+    client = shared_server().client()
+    words = [text(prose(random.Random(seed), 60)) for seed in range(50)]
+    with Index.open(url, IndexSettings(threshold=0.5, recall=0.999)) as index:
+        index.add(list(enumerate(words)))
+        assert index.settings.bands.bands >= 30
+        index.find_similar(words[0])
+        before = int(client.info("stats")["total_commands_processed"])
+        assert [match.id for match in index.find_similar(words[0])] == [0]
+        asked = int(client.info("stats")["total_commands_processed"]) - before - 1
+    assert asked <= 10
+
+
+FIELD_SETTINGS = {  # bands and rows that were found in use, and their recall at a similarity of 0.8
+    (9, 13): 0.40,
+    (20, 13): 0.68,
+    (8, 8): 0.77,
+    (26, 11): 0.90,
+    (14, 8): 0.92,
+    (25, 10): 0.94,
+    (16, 8): 0.95,
+    (20, 5): 1.00,
+}
+
+
+@pytest.mark.parametrize("shape", FIELD_SETTINGS)
+def test_d17_settings_found_in_the_field_are_told_their_true_recall(shape: tuple[int, int]) -> None:
+    assert benzer.Bands(*shape).probability(0.8) == pytest.approx(FIELD_SETTINGS[shape], abs=0.005)
+
+
+@pytest.mark.parametrize("bands, rows", [(1, 1), (9, 13), (16, 8), (50, 4)])
+def test_d17_more_bands_find_more_and_more_rows_less(bands: int, rows: int) -> None:
+    inner = np.linspace(0.05, 0.95, 19)
+    found = np.asarray(benzer.Bands(bands, rows).probability(inner))
+    assert (np.asarray(benzer.Bands(bands + 1, rows).probability(inner)) >= found).all()
+    assert (np.asarray(benzer.Bands(bands, rows + 1).probability(inner)) <= found).all()
+    assert benzer.Bands(bands + 1, rows).probability(0.5) > benzer.Bands(bands, rows).probability(0.5)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_d18_unlike_sets_are_estimated_at_zero(algorithm: str) -> None:
+    """200 pairs of disjoint sets, 128 values of 32 bits each: 25,600 chances of 2^-32 that two values are equal."""
+    choice = np.random.default_rng(18)
+    minhash = benzer.MinHash(algorithm, 128)
+    for _ in range(200):
+        both = choice.integers(0, 2**63, size=2000, dtype=np.uint64)
+        one, other = minhash.signature(both[:1000]), minhash.signature(both[1000:])
+        assert minhash.estimate(one, other) == 0.0
+
+
+@pytest.mark.parametrize("prime", [2**61 - 1, 2**64 - 59, 4_294_967_291])
+def test_d19_the_universal_family_never_wraps_before_the_modulus(prime: int) -> None:
+    multipliers = [prime - 1, prime // 2, 3, 2**31 + 11]
+    addends = [prime - 1, 1, 0, prime // 3]
+    elements = [0, 1, 2**32, 2**63, prime - 1, prime, 2**64 - 1]
+    family = Modular(p=prime, multipliers=multipliers, addends=addends)
+    expected = [
+        [((a % prime) * x + b % prime) % prime for x in elements]
+        for a, b in zip(multipliers, addends, strict=True)
+    ]
+    assert family.values(np.array(elements, dtype=np.uint64), len(multipliers)).tolist() == expected
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.6, 0.7, 0.8, 0.9])
+def test_d20_unlike_pairs_are_hardly_ever_candidates(threshold: float) -> None:
+    """One row and two bands would make 4 % of all pairs at a similarity of 0.02 candidates."""
+    assert benzer.Bands(2, 1).probability(0.02) == pytest.approx(0.04, abs=0.001)
+    chosen = benzer.Bands.for_recall(threshold, 0.95)
+    assert chosen.rows >= 3
+    assert chosen.probability(0.02) < 0.001
+
+
+def test_d21_similarities_stay_exact_when_the_originals_are_gone(tmp_path: Path) -> None:
+    """The index keeps the contents: what it says of an opened file is no estimate."""
+    choice = random.Random(21)
+    words = prose(choice, 400)
+    texts: dict[Id, str | bytes] = {f"v{edits}": text(edited(choice, words, edits)) for edits in range(1, 12)}
+    truth = {one: similarity.text_similarity(text(words), other, WORDS) for one, other in texts.items()}
+    place = str(tmp_path / "documents.benzer")
+    with Index.open(place, IndexSettings(threshold=0.5, recall=SURE)) as index:
+        index.add(texts.items())
+    with Index.open(place, mode="read") as opened:
+        found = {match.id: match.similarity for match in opened.find_similar(text(words), limit=None)}
+    assert found == {one: value for one, value in truth.items() if value >= 0.5}
+
+
+def test_every_known_defect_has_a_test_by_its_number() -> None:
+    """D1 to D22, wherever the feature has its tests."""
+    names = re.compile(r"def test_((?:d\d\d_)+)")
+    files = Path(__file__).parents[1].rglob("test_*.py")
+    found = [match for file in files for match in names.findall(file.read_text(encoding="utf-8"))]
+    numbers = {int(number) for name in found for number in re.findall(r"\d\d", name)}
+    assert numbers >= set(range(1, 23)), sorted(set(range(1, 23)) - numbers)

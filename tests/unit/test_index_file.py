@@ -43,7 +43,7 @@ def test_the_file_is_marked_as_an_index(path: Path) -> None:
     header = path.read_bytes()[:100]
     assert header[:16] == b"SQLite format 3\0"
     assert header[68:72] == b"Bnzr"
-    assert int.from_bytes(header[60:64], "big") == 1
+    assert int.from_bytes(header[60:64], "big") == 2
     assert int.from_bytes(header[16:18], "big") == 8192
 
 
@@ -95,9 +95,9 @@ def test_reading_makes_nothing(tmp_path: Path) -> None:
 
 def test_a_newer_format_says_so(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 3")
     with pytest.raises(
-        StoreFormatError, match="has index format 2, this version of benzer reads up to 1: upgrade"
+        StoreFormatError, match="has index format 3, this version of benzer reads up to 2: upgrade"
     ):
         open_storage(path, mode="read")
 

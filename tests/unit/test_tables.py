@@ -332,3 +332,17 @@ def lay_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_arrow_tables_are_pyarrow_tables() -> None:
     assert isinstance(to_arrow({"id": [1]}), pa.Table)
+
+
+def test_two_who_write_one_file_under_one_process_number_each_write_it_whole(tmp_path: Path) -> None:
+    """As two containers do that share a folder."""
+    path = tmp_path / "pairs.jsonl"
+    with atomic_write(path, replace=True) as first:
+        first.write_text("half of ")
+        with atomic_write(path, replace=True) as second:
+            second.write_text("another whole")
+        assert path.read_text() == "another whole"
+        with first.open("a") as more:
+            more.write("a whole")
+    assert path.read_text() == "half of a whole"
+    assert names(tmp_path) == ["pairs.jsonl"]

@@ -8,6 +8,7 @@
 use crate::bands::NO_KEY;
 use crate::hash::mix::{K2, mum};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Documents of a large bucket with which all others of it are paired.
 const ANCHORS: usize = 4;
@@ -28,7 +29,7 @@ pub struct Candidates {
 
 /// What the join is to do.
 pub struct Join<'a> {
-    /// Band keys, `bands` for each document; [`NO_KEY`] for documents that take no part.
+    /// Band keys, `bands` for each document; [`NO_KEY`] where it has none.
     pub keys: &'a [u64],
     /// Keys for each document.
     pub bands: usize,
@@ -36,6 +37,11 @@ pub struct Join<'a> {
     pub content: &'a [[u64; 2]],
     /// The largest bucket that proposes all its pairs.
     pub limit: usize,
+    /// Which documents take part; all where it is empty.
+    pub taking_part: &'a [bool],
+    /// How many bands may be filed at the same time, each in 32 bytes a document; 0 for as many as there are threads
+    /// for. The pairs do not depend on it.
+    pub at_once: usize,
 }
 
 impl Join<'_> {
@@ -55,13 +61,18 @@ impl Join<'_> {
     }
 
     fn collect(&self, once: bool) -> Candidates {
-        let groups: Vec<usize> = (0..self.bands).step_by(BANDS_AT_ONCE).collect();
-        let parts: Vec<Candidates> = groups.into_par_iter().map(|first| self.of_bands(first, once)).collect();
+        let width = if self.at_once == 0 { BANDS_AT_ONCE } else { BANDS_AT_ONCE.min(self.at_once) };
+        let groups: Vec<usize> = (0..self.bands).step_by(width).collect();
+        let side_by_side = if self.at_once == 0 { groups.len() } else { self.at_once / width };
         let mut all = Candidates::default();
-        for part in parts {
-            all.pairs.extend_from_slice(&part.pairs);
-            all.oversized_buckets += part.oversized_buckets;
-            all.oversized_documents += part.oversized_documents;
+        for groups in groups.chunks(side_by_side.max(1)) {
+            let parts: Vec<Candidates> =
+                groups.par_iter().map(|&first| self.of_bands(first..first + width, once)).collect();
+            for part in parts {
+                all.pairs.extend_from_slice(&part.pairs);
+                all.oversized_buckets += part.oversized_buckets;
+                all.oversized_documents += part.oversized_documents;
+            }
         }
         all
     }
@@ -76,11 +87,13 @@ impl Join<'_> {
         self.keys[document as usize * self.bands + band]
     }
 
-    /// Candidates of the bands from `first` on: their keys are read together, as they lie in one cache line.
-    fn of_bands(&self, first: usize, once: bool) -> Candidates {
-        let bands = first..(first + BANDS_AT_ONCE).min(self.bands);
+    /// Candidates of some bands: their keys are read together, as they lie in one cache line.
+    fn of_bands(&self, bands: Range<usize>, once: bool) -> Candidates {
+        let bands = bands.start..bands.end.min(self.bands);
         let mut filed = vec![Vec::new(); bands.len()];
-        for (document, keys) in self.keys.chunks_exact(self.bands).enumerate() {
+        let takes_part = |document: usize| self.taking_part.is_empty() || self.taking_part[document];
+        let documents = self.keys.chunks_exact(self.bands).enumerate();
+        for (document, keys) in documents.filter(|&(document, _)| takes_part(document)) {
             for (filed, &key) in filed.iter_mut().zip(&keys[bands.clone()]) {
                 if key != NO_KEY {
                     filed.push((key, document as u32));
@@ -208,7 +221,7 @@ mod tests {
 
     fn join(keys: &[u64], bands: usize, limit: usize) -> Candidates {
         let content: Vec<[u64; 2]> = (0..keys.len() / bands).map(|i| [i as u64, 0]).collect();
-        Join { keys, bands, content: &content, limit }.candidates()
+        Join { keys, bands, content: &content, limit, taking_part: &[], at_once: 0 }.candidates()
     }
 
     #[test]
@@ -250,6 +263,41 @@ mod tests {
     #[test]
     fn documents_without_keys_take_no_part() {
         assert!(join(&[NO_KEY, NO_KEY, 1], 1, 10).pairs.is_empty());
+    }
+
+    #[test]
+    fn how_many_bands_are_filed_at_once_changes_nothing() {
+        let mut random = SplitMix64::new(5);
+        let keys: Vec<u64> = (0..400 * 20).map(|_| (random.next_u64() % 90).wrapping_mul(K2)).collect();
+        let content: Vec<[u64; 2]> = (0..400).map(|i| [i, 0]).collect();
+        for limit in [3, 1000] {
+            let run = |at_once| Join { keys: &keys, bands: 20, content: &content, limit, taking_part: &[], at_once };
+            let want = run(0).candidates();
+            for at_once in [1, 3, 8, 16, 19, 500] {
+                let found = run(at_once).candidates();
+                assert_eq!(found.pairs, want.pairs);
+                assert_eq!(found.oversized_documents, want.oversized_documents);
+            }
+        }
+    }
+
+    #[test]
+    fn who_takes_no_part_is_as_one_without_keys() {
+        let mut random = SplitMix64::new(6);
+        let keys: Vec<u64> = (0..300 * 4).map(|_| (random.next_u64() % 40).wrapping_mul(K2)).collect();
+        let content: Vec<[u64; 2]> = (0..300).map(|i| [i, 0]).collect();
+        let taking_part: Vec<bool> = (0..300).map(|_| !random.next_u64().is_multiple_of(3)).collect();
+        for limit in [5, 1000] {
+            let some = Join { keys: &keys, bands: 4, content: &content, limit, taking_part: &taking_part, at_once: 0 };
+            let found = some.candidates();
+            let mut blank = keys.clone();
+            for (keys, _) in blank.chunks_exact_mut(4).zip(&taking_part).filter(|(_, takes)| !**takes) {
+                keys.fill(NO_KEY);
+            }
+            let want = Join { keys: &blank, taking_part: &[], ..some }.candidates();
+            assert_eq!(found.pairs, want.pairs);
+            assert_eq!(found.oversized_buckets, want.oversized_buckets);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::convert::{self, Threads, error, in_pool};
 use crate::joins::check_positions;
+use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
 use crate::text::TextReader;
 use benzer_core::corpus::{self as core, Batch, FieldKind, JsonlColumns, JsonlReport, SketchPlan, Sketches, Weights};
@@ -199,20 +200,25 @@ impl Corpus {
         PyArray1::from_iter(py, (0..self.inner.len()).map(|position| self.inner.size(position)))
     }
 
-    /// Band keys, content hashes, shingles and units of all documents.
-    #[pyo3(signature = (algorithm, family, num_hashes, seed, bands, rows, threads, progress = None))]
+    /// Band keys, content hashes, shingles and units of the documents from `start` to `end`, by default all.
+    #[pyo3(signature = (algorithm, family, num_hashes, seed, bands, rows, threads, progress = None, start = 0, end = None))]
     #[allow(clippy::too_many_arguments)]
     fn sketch<'py>(
         &self, py: Python<'py>, algorithm: &str, family: &str, num_hashes: usize, seed: u64, bands: usize, rows: usize,
-        threads: Threads, progress: Option<Bound<'py, PyAny>>,
+        threads: Threads, progress: Option<Bound<'py, PyAny>>, start: usize, end: Option<usize>,
     ) -> PyResult<SketchArrays<'py>> {
         check_bands(py, bands, rows, num_hashes)?;
         let plan = SketchPlan { sketcher: sketcher(py, algorithm, family, num_hashes, seed)?, bands, rows };
-        let count = self.inner.len();
+        let (total, last) = (self.inner.len(), end.unwrap_or(self.inner.len()));
+        if start > last || last > total {
+            let message = format!("documents {start} to {last} are not among the {total}");
+            return Err(error(py, "SettingsError", message));
+        }
+        let count = last - start;
         let mut all = Sketches::default();
         all.keys.reserve_exact(count * self.inner.fields() * bands);
-        for start in (0..count).step_by(STEP) {
-            let positions = start..(start + STEP).min(count);
+        for start in (start..last).step_by(STEP) {
+            let positions = start..(start + STEP).min(last);
             let end = positions.end;
             for part in in_pool(py, threads, || self.inner.sketch(&plan, positions))? {
                 all.keys.extend(part.keys);
@@ -222,7 +228,7 @@ impl Corpus {
             }
             py.check_signals()?;
             if let Some(progress) = &progress {
-                progress.call1((end, count))?;
+                progress.call1((end, total))?;
             }
         }
         let fields = self.inner.fields();
@@ -232,6 +238,22 @@ impl Corpus {
             PyArray1::from_vec(py, all.sizes).reshape([count, fields])?,
             PyArray1::from_vec(py, all.units).reshape([count, fields])?,
         ))
+    }
+
+    /// A hash of all documents in their order, as 16 bytes.
+    #[pyo3(signature = (threads = Threads::ALL))]
+    fn digest<'py>(&self, py: Python<'py>, threads: Threads) -> PyResult<Bound<'py, PyBytes>> {
+        let found = in_pool(py, threads, || self.inner.digest())?;
+        Ok(PyBytes::new(py, found.map(u64::to_le_bytes).as_flattened()))
+    }
+
+    /// Which documents lack a field.
+    fn missing<'py>(&self, py: Python<'py>, field: usize) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        if field >= self.inner.fields() {
+            let message = format!("no field {field}: there are {}", self.inner.fields());
+            return Err(error(py, "SettingsError", message));
+        }
+        Ok(PyArray1::from_iter(py, (0..self.inner.len() as u32).map(|position| self.inner.is_missing(field, position))))
     }
 
     /// The exact similarity of pairs of documents: the mean of their fields by weight.
@@ -265,6 +287,44 @@ impl Corpus {
         }
         let table = PyArray1::from_vec(py, fields).reshape([left.len(), self.inner.fields()])?;
         Ok((table, PyArray1::from_vec(py, nothing)))
+    }
+
+    /// The positions of the documents of least content hash, one for each content, in the order of the hashes.
+    #[pyo3(signature = (count, seed, threads = Threads::ALL))]
+    fn sample<'py>(&self, py: Python<'py>, count: usize, seed: u64, threads: Threads) -> PyResult<Positions<'py>> {
+        Ok(PyArray1::from_vec(py, in_pool(py, threads, || self.inner.sample(count, seed))?))
+    }
+
+    /// The sets of one field of some documents: offsets and hashes.
+    #[pyo3(signature = (field, positions, threads = Threads::ALL))]
+    fn sets<'py>(
+        &self, py: Python<'py>, field: usize, positions: PyReadonlyArray1<'py, u32>, threads: Threads,
+    ) -> PyResult<SetArrays<'py>> {
+        setjoin::sets_of(py, &self.inner, field, positions.as_slice()?, threads)
+    }
+
+    /// Each query (by its place among them) with every other document of which a field reaches its threshold.
+    fn exact_neighbours<'py>(
+        &self, py: Python<'py>, queries: PyReadonlyArray1<'py, u32>, thresholds: Vec<f64>, threads: Threads,
+    ) -> PyResult<(Positions<'py>, Positions<'py>)> {
+        setjoin::neighbours(py, &self.inner, queries.as_slice()?, &thresholds, threads)
+    }
+
+    /// All pairs of documents of which a field reaches its threshold; their similarity where there is one field.
+    #[pyo3(signature = (thresholds, taking_part, threads, progress = None))]
+    fn exact_pairs<'py>(
+        &self, py: Python<'py>, thresholds: Vec<f64>, taking_part: PyReadonlyArray1<'py, bool>, threads: Threads,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Positions<'py>, Positions<'py>, Option<Values<'py>>)> {
+        setjoin::exact_pairs(py, &self.inner, &thresholds, taking_part.as_slice()?, threads, progress.as_ref())
+    }
+
+    /// All ordered pairs of documents of which the right one holds that share of a field of the left one.
+    fn contained_pairs<'py>(
+        &self, py: Python<'py>, field: usize, threshold: f64, taking_part: PyReadonlyArray1<'py, bool>,
+        threads: Threads,
+    ) -> PyResult<PairArrays<'py>> {
+        setjoin::contained_pairs(py, &self.inner, field, threshold, taking_part.as_slice()?, threads)
     }
 }
 

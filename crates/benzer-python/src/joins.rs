@@ -26,7 +26,8 @@ fn check_lengths(py: Python<'_>, what: &str, lengths: &[usize]) -> PyResult<()> 
     Ok(())
 }
 
-fn split(py: Python<'_>, pairs: Vec<u64>) -> (Positions<'_>, Positions<'_>) {
+/// Pairs as two columns: the leading half of each number, and the other.
+pub fn split(py: Python<'_>, pairs: Vec<u64>) -> (Positions<'_>, Positions<'_>) {
     let left = pairs.iter().map(|pair| (pair >> 32) as u32).collect();
     let right = pairs.iter().map(|&pair| pair as u32).collect();
     (PyArray1::from_vec(py, left), PyArray1::from_vec(py, right))
@@ -34,16 +35,21 @@ fn split(py: Python<'_>, pairs: Vec<u64>) -> (Positions<'_>, Positions<'_>) {
 
 /// Pairs of documents that share a bucket: left, right, buckets above the limit, documents in them.
 #[pyfunction]
+#[pyo3(signature = (keys, content, bucket_limit, threads, taking_part = None, at_once = 0))]
 pub fn candidate_pairs<'py>(
     py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, content: PyReadonlyArray2<'py, u64>, bucket_limit: usize,
-    threads: Threads,
+    threads: Threads, taking_part: Option<PyReadonlyArray1<'py, bool>>, at_once: usize,
 ) -> PyResult<(Positions<'py>, Positions<'py>, u64, u64)> {
     if bucket_limit < 2 {
         return Err(error(py, "SettingsError", format!("bucket_limit must be at least 2, got {bucket_limit}")));
     }
     let (bands, content) = (keys.shape()[1], content_rows(py, &content, keys.shape()[0])?);
     let keys = keys.as_slice()?;
-    let join = Join { keys, bands, content: &content, limit: bucket_limit };
+    let taking_part = taking_part.as_ref().map_or(Ok(&[][..]), |given| given.as_slice())?;
+    if !taking_part.is_empty() {
+        check_lengths(py, "keys and taking_part", &[content.len(), taking_part.len()])?;
+    }
+    let join = Join { keys, bands, content: &content, limit: bucket_limit, taking_part, at_once };
     let found = in_pool(py, threads, || join.candidates())?;
     let (left, right) = split(py, found.pairs);
     Ok((left, right, found.oversized_buckets, found.oversized_documents))

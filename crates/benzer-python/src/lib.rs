@@ -2,10 +2,14 @@
 
 mod convert;
 mod corpus;
+mod evidence;
 mod hashing;
 mod joins;
+mod nearest;
+mod setjoin;
 mod sketching;
 mod text;
+mod winnow;
 
 use pyo3::prelude::*;
 
@@ -15,13 +19,21 @@ mod _native {
     #[pymodule_export]
     use super::corpus::Corpus;
     #[pymodule_export]
+    use super::evidence::{find_passages, token_spans};
+    #[pymodule_export]
     use super::hashing::{hash_parameters, hash_values, murmur3_digest, string_hash, string_hashes};
     #[pymodule_export]
     use super::joins::{candidate_pairs, components, jaccard, leaders, representatives};
     #[pymodule_export]
+    use super::nearest::equal_bytes;
+    #[pymodule_export]
+    use super::setjoin::{contained, exact_join};
+    #[pymodule_export]
     use super::sketching::{band_keys, estimate, merge_signatures, signatures, text_signatures};
     #[pymodule_export]
     use super::text::{TextReader, available_isas, isa, set_isa, unicode_version, value_set_hash, value_sets};
+    #[pymodule_export]
+    use super::winnow::winnowed;
     use super::*;
 
     #[pymodule_init]

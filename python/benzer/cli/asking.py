@@ -122,10 +122,15 @@ def json_object(label: str, text: str) -> dict[str, Any]:
 
 def stored(index: Index, id: str) -> Document:
     """Fetch a document of the index by its id, which may be a number there."""
+    key = held_id(index, id)
+    document = None if key is None else index.get(key)
+    if document is not None:
+        return document
+    raise InputError(f"no document has the id {id!r:.60} in this index of {len(index):,} documents")
+
+
+def held_id(index: Index, id: str) -> str | int | None:
+    """Tell which id of the index a text means: itself, or the number that is written so; None where neither is."""
     from benzer.index.given import ids_of
 
-    for key in ids_of(id):
-        document = index.get(key)
-        if document is not None:
-            return document
-    raise InputError(f"no document has the id {id!r:.60} in this index of {len(index):,} documents")
+    return next((key for key in ids_of(id) if key in index), None)

@@ -12,12 +12,12 @@ from benzer.cli import console, fields
 from benzer.cli import options as shared
 from benzer.cli.asking import file_text
 from benzer.cli.reading import DocumentReader
-from benzer.errors import InputError
+from benzer.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from benzer.comparison import Comparison
     from benzer.document import Document
-    from benzer.fields import Schema
+    from benzer.evidence import Evidence
 
 EXAMPLES = """\
 # Two files
@@ -32,10 +32,14 @@ benzer compare --from docs.jsonl --id url a.html b.html
 # By runs of 5 characters, for a program
 benzer compare a.txt b.txt --shingle char:5 --json
 
+# Side by side in a browser
+benzer compare old.txt new.txt --html changes.html
+
 # Two images
 benzer compare a.jpg b.jpg --images local
 """
-SHARED_SHOWN = 8
+SHOWN, LINE = 5, 60
+HTML_PASSAGES = 100
 
 
 @click.command(
@@ -48,20 +52,33 @@ SHARED_SHOWN = 8
     "--from", "source", type=click.Path(), metavar="FILE", help="A and B are ids of documents in FILE."
 )
 @click.option("--full", is_flag=True, help="Show the whole texts side by side, however long.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page for a browser.")
+@click.option("--replace", is_flag=True, help="Replace FILE if it exists.")
 @shared.json_option
 @fields.column_options
 @fields.weight_option
 @fields.text_options
 def command(
-    a: str, b: str, literal: bool, source: str | None, full: bool, as_json: bool, **reading: Any
+    a: str,
+    b: str,
+    literal: bool,
+    source: str | None,
+    full: bool,
+    html: str | None,
+    replace: bool,
+    as_json: bool,
+    **reading: Any,
 ) -> int:
     """Compare the files A and B (UTF-8 text, or images; - for stdin): their similarity and what they share.
 
-    On a terminal, or with --full, texts are shown side by side. Shared is a run of words (a shingle) that
-    both hold, in whatever place.
+    Then where they agree: the passages that stand in both, the longest first, and how much of each document they
+    cover. On a terminal, or with --full, side by side; with --html as a page; with --json with their places.
+    Shared is a run of words (a shingle) that both hold, in whatever place.
     """
     from benzer.comparison import compare
 
+    if html is not None and not replace and Path(html).exists():
+        raise OutputError(f"{html} exists: choose another file, or add --replace to replace it")
     schema, columns = fields.described(reading, reading["weight"])
     if source:
         if literal:
@@ -71,11 +88,14 @@ def command(
     else:
         refuse_columns(reading)
         left, right = documents(a, b, literal, fields.wants_images(reading))
-    comparison = compare(left, right, schema=schema)
+    comparison = compare(left, right, schema=schema, evidence=True)
+    if html is not None:
+        write_html(Path(html), left, right, comparison, replace)
+        console.note(f"wrote {html}")
     if as_json:
         console.print_json({"a": left.id, "b": right.id, **answer(comparison)})
     else:
-        show(left, right, comparison, schema, full)
+        show(left, right, comparison, full)
     return 0
 
 
@@ -129,30 +149,71 @@ def pick(source: str, a: str, b: str, reading: DocumentReader) -> tuple[Document
 def answer(comparison: Comparison) -> dict[str, Any]:
     """Say it to a program."""
     names = ("similarity", "estimate", "containment_a", "containment_b", "shingles_a", "shingles_b")
-    fields = {
-        name: {**{key: getattr(field, key) for key in names}, "shared": list(field.shared)}
-        for name, field in comparison.fields.items()
-    }
+    fields = {}
+    for name, field in comparison.fields.items():
+        fields[name] = {**{key: getattr(field, key) for key in names}, "shared": list(field.shared)}
+        if field.evidence is not None:
+            found = field.evidence.to_dict()
+            fields[name].update(
+                {key: found[key] for key in ("coverage_a", "coverage_b", "unit", "passages", "more")}
+            )
     return {"similarity": comparison.similarity, "estimate": comparison.estimate, "fields": fields}
 
 
-def show(a: Document, b: Document, comparison: Comparison, schema: Schema, full: bool) -> None:
-    """Print the numbers, and on a terminal, or if asked for in full, the texts side by side."""
-    from benzer.fields import Text
+def show(a: Document, b: Document, comparison: Comparison, full: bool) -> None:
+    """Print the numbers, and where each field agrees: on a terminal, or in full, side by side."""
+    from benzer.evidence import views
 
     console.show(numbers(comparison))
     for name, field in comparison.fields.items():
-        rules = schema.fields[name]
-        if isinstance(rules, Text) and (full or sys.stdout.isatty()):
+        if field.evidence is None:
+            continue
+        console.show(f"\n{name}: {views.headline(field.evidence)}")
+        if field.evidence.passages and (full or sys.stdout.isatty()):
             from benzer.cli.sidebyside import side_by_side
 
-            console.show()
             texts = (str(a.id), text_of(a, name)), (str(b.id), text_of(b, name))
-            console.show(side_by_side(*texts, field.shared, rules, full))
-        elif field.shared and rules.kind != "image":
-            console.show(f"\nshared in {name}, for example:")
-            for piece in field.shared[:SHARED_SHOWN]:
+            console.show(side_by_side(*texts, field.evidence, None if full else SHOWN))
+        elif field.evidence.passages:
+            list_passages(field.evidence, text_of(a, name))
+        elif field.shared:
+            console.show("shared, for example:")
+            for piece in field.shared[:SHOWN]:
                 console.show(f"  {console.printable(piece)}")
+        left = len(field.evidence.passages) + field.evidence.more - SHOWN
+        if left > 0 and not full:
+            console.show(f"and {console.count(left)} more passages, none of them longer")
+
+
+def list_passages(evidence: Evidence, text: str) -> None:
+    """Name the passages, for a pipe: how much is equal in each, and how it begins."""
+    from benzer.evidence import views
+
+    for number, passage in enumerate(evidence.passages[:SHOWN], 1):
+        begins = console.snippet(text[slice(*passage.a)], LINE)
+        console.show(f"  {views.caption(number, passage, evidence.unit)}: {begins}")
+
+
+def write_html(path: Path, a: Document, b: Document, comparison: Comparison, replace: bool) -> None:
+    """Write a page that stands for itself: the numbers, and each field side by side."""
+    from benzer.evidence import html
+    from benzer.tables import atomic_write
+
+    names = str(a.id), str(b.id)
+    sections = []
+    for name, field in comparison.fields.items():
+        said = f"{name}: similarity {console.ratio(field.similarity)}"
+        if field.evidence is None:
+            sections.append((said, ""))
+            continue
+        texts = text_of(a, name), text_of(b, name)
+        shown = html.side_by_side_html(*texts, field.evidence, *names, most_passages=HTML_PASSAGES)
+        if any(texts):
+            shown += html.whole_texts_html(*texts, field.evidence, *names)
+        sections.append((said, shown))
+    page = html.page(f"{names[0]} and {names[1]}", sections)
+    with atomic_write(path, replace) as partial:
+        partial.write_text(page, encoding="utf-8")
 
 
 def text_of(document: Document, name: str) -> str:

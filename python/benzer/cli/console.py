@@ -67,6 +67,12 @@ def note(message: str) -> None:
     click.echo(f"benzer: {message}", err=True)
 
 
+def talk(message: str) -> None:
+    """Say something to a person: on stderr, where that is a terminal."""
+    if sys.stderr.isatty():
+        note(message)
+
+
 def tell_malformed(rows: Sequence[object], number: int | None = None) -> None:
     """Name the first malformed rows on stderr, and count the others; `number` says of how many."""
     total = len(rows) if number is None else number

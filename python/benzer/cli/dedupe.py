@@ -5,16 +5,14 @@ from __future__ import annotations
 from glob import glob
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
-from benzer.cli import console, fields
+from benzer.cli import console, dedupe_prices, dedupe_run, dedupe_summary, fields
 from benzer.cli import options as shared
+from benzer.cli.location import Location
 from benzer.errors import OutputError
-
-if TYPE_CHECKING:
-    from benzer.results import Duplicates
 
 EXAMPLES = """\
 # Remove near-duplicates; clean/ will hold the kept, the removed and the evidence
@@ -36,19 +34,23 @@ benzer dedupe photos --images grid --output clean
 # Several fields, of which the title counts twice
 benzer dedupe books.jsonl --text title --values tags --weight title=2 --output clean
 
+# What would each threshold do? Nothing is written
+benzer dedupe docs.jsonl --dry-run
+
+# New documents against those of last month, which stay in their index
+benzer dedupe june.jsonl --against may.benzer --output clean
+
+# Find every pair; or let a look at the documents decide what is cheaper
+benzer dedupe docs.jsonl --recall 1 --output clean
+benzer dedupe docs.jsonl --method auto --output clean
+
+# A long run: bounded in memory, and where it stops it can go on; with a report to look at
+benzer dedupe big.jsonl.zst --memory 8GB --checkpoint saved --report --output clean
+
 # In a script
 zcat docs.jsonl.gz | benzer dedupe - --format jsonl --output clean --json > summary.json
 """
-STAGES = ("read", "sketch", "candidates", "verify", "clusters", "write")
-FILES = {
-    "kept": "the documents that stay, as they were",
-    "removed_documents": "the documents that go, as they were",
-    "removed": "why each went: the kept one, and their similarity",
-    "pairs": "all verified pairs",
-    "clusters": "who stays, and for whom",
-    "malformed": "rows set aside, with file, row and reason",
-    "summary": "counts, settings, times",
-}
+STAGES = ("read", "sketch", "against", "candidates", "verify", "clusters", "measure", "write")
 
 
 @click.command(
@@ -56,13 +58,36 @@ FILES = {
 )
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(), metavar="INPUT...")
 @click.option(
-    "--output", required=True, type=click.Path(path_type=Path), metavar="DIR",
-    help="Folder to write; must not exist yet.",
+    "--output", type=click.Path(path_type=Path), metavar="DIR", help="Folder to write; must not exist yet.",
 )  # fmt: skip
-@shared.promise_options(threshold=None)
+@click.option("--dry-run", is_flag=True, help="Write nothing, but estimate what each threshold would do.")
+@shared.promise_options(threshold=None, exact=True)
+@click.option(
+    "--method", type=click.Choice(["lsh", "exact", "auto"]),
+    help="How pairs are found: by bands, by an exact join, or by what will be cheaper. "
+    "[default: lsh; exact for --recall 1]",
+)  # fmt: skip
 @click.option(
     "--keep", default="first", show_default=True, metavar="RULE",
-    help="Which one stays: first, last, longest, largest:COL, smallest:COL, or priority:COL=a,b.",
+    help="Which one stays: first (of the first INPUT), last, longest, largest:COL, smallest:COL, "
+    "priority:COL=a,b, or source:A,B.",
+)  # fmt: skip
+@click.option(
+    "--against", multiple=True, type=Location(), metavar="INDEX",
+    help="Remove what is like a document of this index too, which stays as it is; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--checkpoint", type=click.Path(), metavar="DIR",
+    help="Keep finished parts of the work in a folder, and go on from there if it was interrupted.",
+)  # fmt: skip
+@click.option(
+    "--memory", metavar="SIZE",
+    help="Bound what is held beside the documents, as in 2GB; the result is the same.",
+)  # fmt: skip
+@click.option("--report", is_flag=True, help="Write report.html too, one file to look at in a browser.")
+@click.option(
+    "--measure/--no-measure", default=True, show_default=True,
+    help="Measure on a sample what share of the pairs was found.",
 )  # fmt: skip
 @shared.on_error_option
 @click.option(
@@ -78,9 +103,14 @@ FILES = {
 @fields.text_options
 def command(
     inputs: tuple[str, ...],
-    output: Path,
+    output: Path | None,
+    dry_run: bool,
     tables: Literal["jsonl", "parquet"],
     replace: bool,
+    against: tuple[str, ...],
+    checkpoint: str | None,
+    report: bool,
+    measure: bool,
     as_json: bool,
     **settings: Any,
 ) -> int:
@@ -90,19 +120,30 @@ def command(
     stdin. Inputs are only read. Every removed document is listed with the kept one that it resembles and their
     exact similarity. Ends with 1 if malformed rows were set aside.
     """
+    dedupe_prices.refuse_other_work(output, dry_run, against)
+    if output is None or dry_run:
+        arguments = dedupe_run.asked_for(inputs, settings, (), ())
+        return dedupe_prices.show(inputs, arguments, as_json)
     refuse_output(inputs, output, replace)
     started = perf_counter()
-    with console.progress(*STAGES) as progress:
-        found = find(inputs, settings, progress)
-        paths = found.write(output, tables=tables, replace=replace)
+    with dedupe_run.opened(against, checkpoint) as (indexes, saved):
+        arguments = dedupe_run.asked_for(inputs, settings, indexes, against)
+        dedupe_run.tell_forecast(arguments)
+        skipped = {*([] if indexes else ["against"]), *([] if measure else ["measure"])}
+        with console.progress(*(stage for stage in STAGES if stage not in skipped)) as progress:
+            done = dedupe_run.run(inputs, arguments, measure, saved, progress)
+            extra = (
+                {"report.html": dedupe_run.report_writer(done, dedupe_run.command_line())} if report else {}
+            )
+            paths = done.found.write(output, tables=tables, replace=replace, extra=extra)
     seconds = perf_counter() - started
     if as_json:
         files = {name: str(path) for name, path in paths.items()}
-        console.print_json({**found.summary(), "seconds": round(seconds, 3), "files": files})
+        console.print_json({**done.to_dict(), "seconds": round(seconds, 3), "files": files})
     else:
-        show(found, output, paths, seconds, size_of(inputs))
-    console.tell_malformed(found.malformed)
-    return 1 if found.malformed else 0
+        dedupe_summary.show(done, output, paths, seconds, size_of(inputs))
+    console.tell_malformed(done.found.malformed)
+    return 1 if done.found.malformed else 0
 
 
 def refuse_output(inputs: tuple[str, ...], output: Path, replace: bool) -> None:
@@ -114,70 +155,6 @@ def refuse_output(inputs: tuple[str, ...], output: Path, replace: bool) -> None:
             raise OutputError(
                 f"{output} holds the input {source}, which is never overwritten: choose another --output"
             )
-
-
-def find(inputs: tuple[str, ...], settings: dict[str, Any], progress: console.Progress | None) -> Duplicates:
-    """Call the library with what the options say."""
-    from benzer.pipeline import find_duplicates
-
-    asked = {name: settings.pop(name) for name in fields.OPTIONS}
-    schema, columns = fields.described(asked, settings.pop("weight"))
-    threshold = fields.threshold_of(schema, settings.pop("threshold"))
-    return find_duplicates(
-        list(inputs), threshold=threshold, text=columns, id=settings.pop("id_column"), schema=schema,
-        format=fields.format_of(asked, inputs), progress=progress, **settings,
-    )  # fmt: skip
-
-
-def show(found: Duplicates, output: Path, paths: dict[str, Path], seconds: float, size: int | None) -> None:
-    """Print the summary, the promise, and where the output lies."""
-    console.show(console.rows_table(summary_rows(found, seconds, size)))
-    console.show()
-    console.show(console.promise(found.bands, found.threshold, found.settings.schema))
-    console.show(f"\nwritten to {output}/")
-    console.show(
-        console.rows_table(
-            [(f"  {path.relative_to(output)}", "", FILES[name]) for name, path in paths.items()]
-        )
-    )
-
-
-def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tuple[str, str, str]]:
-    """Say each count with what it means."""
-    counts = found.counts
-    threshold = console.setting(found.threshold)
-    texts = {field.kind for field in found.settings.schema.fields.values()} == {"text"}
-    remarks = {
-        "read": "rows",
-        "malformed": "rows set aside",
-        "kept": console.share(counts["kept"], counts["documents"]),
-        "removed": console.share(counts["removed"], counts["documents"]),
-        "identical": "the same as a kept one" + ", after normalization" * texts,
-        "near": f"at least {threshold} similar to a kept one",
-        "short": "shorter than one shingle; compared as a whole",
-        "empty": f"without any {'shingle' if texts else 'element'}; kept, and nobody's duplicate",
-        "pairs": f"of similarity {threshold} or more; {console.count(counts['candidates'])} candidates compared",
-        "clusters": "kept documents that others went for",
-        "oversized_buckets": "joined through a few of their documents",
-    }
-    optional = {"malformed", "oversized_buckets"}
-    indented = {"identical", "near"}
-    rows = [
-        (
-            "  " * (name in indented) + name.replace("_", " "),
-            console.count(counts[name]),
-            remark * bool(counts[name]),
-        )
-        for name, remark in remarks.items()
-        if name not in optional or counts.get(name)
-    ]
-    return [*rows, ("time", console.duration(seconds), speed(counts["documents"], seconds, size))]
-
-
-def speed(documents: int, seconds: float, size: int | None) -> str:
-    """Write the speed in documents, and in bytes where the size of the input is known."""
-    per_second = f"{console.count(round(documents / seconds))} documents/s"
-    return f"{size / seconds / 1e6:,.1f} MB/s, {per_second}" if size and size > 1e6 else per_second
 
 
 def size_of(inputs: tuple[str, ...]) -> int | None:

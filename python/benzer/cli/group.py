@@ -11,23 +11,54 @@ from typing import Any, NoReturn
 
 import click
 
-from benzer.cli import compare, completion, dedupe, experiments, index, info, search, serve, tune
+from benzer.cli import (
+    compact,
+    compare,
+    completion,
+    contained,
+    dedupe,
+    evict,
+    experiments,
+    export,
+    import_,
+    index,
+    info,
+    merge,
+    remove,
+    search,
+    serve,
+    tune,
+)
 from benzer.cli.options import write_examples
 from benzer.errors import BenzerError
 
 OK, USAGE, BUG, STOPPED, PIPE_CLOSED, TERMINATED = 0, 2, 70, 130, 141, 143
 
-COMMANDS: dict[str, click.Command] = {
-    "dedupe": dedupe.command,
-    "index": index.command,
-    "search": search.command,
-    "serve": serve.command,
-    "compare": compare.command,
-    "tune": tune.command,
-    "info": info.command,
-    "experiments": experiments.command,
-    "completion": completion.command,
+SECTIONS: dict[str, dict[str, click.Command]] = {
+    "Duplicates in files": {
+        "dedupe": dedupe.command,
+        "contained": contained.command,
+        "compare": compare.command,
+        "tune": tune.command,
+    },
+    "An index, kept and asked": {
+        "index": index.command,
+        "search": search.command,
+        "serve": serve.command,
+        "remove": remove.command,
+        "evict": evict.command,
+        "merge": merge.command,
+        "export": export.command,
+        "import": import_.command,
+        "compact": compact.command,
+    },
+    "More": {
+        "info": info.command,
+        "experiments": experiments.command,
+        "completion": completion.command,
+    },
 }
+COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
 
 EXAMPLES = """\
 # Remove near-duplicates from a JSONL file
@@ -56,6 +87,16 @@ class BenzerGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order in which a newcomer needs them, not by the alphabet."""
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are about."""
+        width = max(map(len, COMMANDS))
+        for heading, section in SECTIONS.items():
+            with formatter.section(heading):
+                room = formatter.width - 6 - width
+                formatter.write_dl(
+                    [(name.ljust(width), one.get_short_help_str(room)) for name, one in section.items()]
+                )
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Put the examples between the description and the options."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,9 +11,10 @@ import click
 
 from benzer.cli import console, fields
 from benzer.cli import options as shared
-from benzer.cli.location import Location, found, is_server, shown
+from benzer.cli.location import Location, found, shown
+from benzer.cli.making import made
 from benzer.cli.reading import DocumentReader
-from benzer.errors import BenzerError
+from benzer.errors import SettingsMismatchError
 
 if TYPE_CHECKING:
     from benzer.document import Document
@@ -34,6 +34,9 @@ benzer index names.benzer names.csv --text name --shingle char:5 --threshold 0.5
 benzer index photos.benzer photos --images grid
 benzer index books.benzer books.jsonl --text title --values tags --weight title=2
 
+# Passages too, to find quotations and what contains a text (search --passages, --containing, --contained)
+benzer index docs.benzer docs.jsonl --passages
+
 # In Redis, where several indexes may share a server
 benzer index 'redis://localhost:6379/0?prefix=docs' docs.jsonl
 
@@ -49,6 +52,9 @@ benzer search docs.benzer --file letter.txt --limit 5
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(), metavar="INPUT...")
 @shared.promise_options(threshold=None)
 @shared.seed_option
+@click.option(
+    "--passages", is_flag=True, help="File passages too, about 5 bytes a word: what search --passages needs.",
+)  # fmt: skip
 @shared.on_error_option
 @shared.json_option
 @fields.column_options
@@ -80,7 +86,6 @@ def command(
 def opened(location: str, settings: dict[str, Any]) -> Iterator[tuple[Index, dict[str, str]]]:
     """Open an index to add to it, all or nothing, with the columns of its fields; a new file appears complete."""
     from benzer.index import Index
-    from benzer.tables import atomic_write
 
     if found(location):
         with Index.open(location) as index:
@@ -88,20 +93,8 @@ def opened(location: str, settings: dict[str, Any]) -> Iterator[tuple[Index, dic
             yield index, fields.columns_of(shown(location), index.settings.schema, settings)
         return
     wanted, columns = described(settings)
-    if is_server(location):
-        from benzer.storage.redis.storage import discard
-
-        made = Index.open(location, wanted)
-        try:
-            with made:
-                yield made, columns
-        except BaseException:  # else an empty index stays, which refuses other settings
-            with suppress(BenzerError):
-                discard(location)
-            raise
-        return
-    with atomic_write(Path(location)) as partial, Index.open(partial, wanted) as made:
-        yield made, columns
+    with made(location, wanted) as index:
+        yield index, columns
 
 
 def described(settings: dict[str, Any]) -> tuple[IndexSettings, dict[str, str]]:
@@ -110,9 +103,14 @@ def described(settings: dict[str, Any]) -> tuple[IndexSettings, dict[str, str]]:
 
     schema, columns = fields.described(settings, settings["weight"])
     threshold = fields.threshold_of(schema, settings["threshold"])
-    return IndexSettings(
-        schema, threshold=threshold, recall=settings["recall"], seed=settings["seed"]
-    ), columns
+    asked = IndexSettings(
+        schema,
+        threshold=threshold,
+        recall=settings["recall"],
+        seed=settings["seed"],
+        passages=settings["passages"],
+    )
+    return asked, columns
 
 
 def refuse_other_settings(location: str, stored: IndexSettings, settings: dict[str, Any]) -> None:
@@ -121,6 +119,8 @@ def refuse_other_settings(location: str, stored: IndexSettings, settings: dict[s
     for name in shared.given(*kept):
         if settings[name] != kept[name]:
             raise fields.other_setting(location, name, kept[name], settings[name])
+    if settings["passages"] and stored.passages is None:
+        raise SettingsMismatchError(f"{location} was made without --passages: make another index with them")
     fields.refuse_other_rules(location, stored.schema, settings)
 
 

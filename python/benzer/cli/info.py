@@ -118,6 +118,12 @@ def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "field", f"{name}: {field_words(rules)}"
     bands = Bands(settings["bands"], settings["rows"])
     yield "signature", f"{settings['num_hashes']} values, {settings['minhash']}, seed {settings['seed']}"
+    if passages := settings.get("passages"):
+        certain = passages["size"] + passages["window"] - 1
+        yield (
+            "passages",
+            f"runs of {passages['size']} words, one of {passages['window']}: sure from {certain} words on",
+        )
     schema = Schema.from_dict(settings["schema"])
     yield "search", console.promise(bands, settings["threshold"], schema)
     yield "fingerprint", report["fingerprint"]

@@ -37,6 +37,11 @@ class TaughtCommand(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = examples
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Remember the arguments as they were typed."""
+        ctx.meta["benzer.arguments"] = list(args)
+        return super().parse_args(ctx, args)
+
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Put the examples between the description and the options."""
         super().format_help_text(ctx, formatter)
@@ -72,10 +77,12 @@ def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def promise_options(threshold: float | None = 0.8, recall: float | None = 0.95) -> Callable[[F], F]:
+def promise_options(
+    threshold: float | None = 0.8, recall: float | None = 0.95, exact: bool = False
+) -> Callable[[F], F]:
     """Give a command `--threshold` and `--recall`, the two numbers of the promise.
 
-    A threshold of None leaves the default to the fields that are compared.
+    A threshold of None leaves the default to the fields that are compared; `exact` allows a recall of 1.
     """
     return stacked(
         click.option(
@@ -85,9 +92,10 @@ def promise_options(threshold: float | None = 0.8, recall: float | None = 0.95) 
             + ("" if threshold else " [default: 0.8; of images alone, what suits their method]"),
         ),
         click.option(
-            "--recall", metavar="NUMBER", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            "--recall", metavar="NUMBER", type=click.FloatRange(0, 1, min_open=True, max_open=not exact),
             default=recall, show_default=True,
-            help="Promised probability of finding a pair at the threshold.",
+            help="Promised probability of finding a pair at the threshold"
+            + ("; 1 for an exact join." if exact else "."),
         ),
     )  # fmt: skip
 

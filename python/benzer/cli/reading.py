@@ -35,7 +35,7 @@ class DocumentReader:
 
     def corpora(self) -> Iterator[Any]:
         """Read one file after another into a corpus, so that no more than one is held in memory."""
-        from benzer import pipeline
+        from benzer import reading
         from benzer.corpus import corpus_of
 
         for source in self._sources():
@@ -43,7 +43,7 @@ class DocumentReader:
             self._read(source, corpus)
             pair = corpus.duplicate_id()
             if pair is not None:
-                raise pipeline.duplicate_id(corpus, [source], pair)
+                raise reading.duplicate_id(corpus, [source], pair)
             yield corpus
 
     def each(self, take: Take) -> None:
@@ -75,11 +75,11 @@ class DocumentReader:
             yield Document(id, {name: corpus.text(position, place) for place, name in enumerate(names)})
 
     def _sources(self) -> list[Source]:
-        from benzer import pipeline
+        from benzer import reading
         from benzer.sources import open_sources
 
         inputs = list(self.inputs)
-        return open_sources(inputs, self.format or pipeline.folder_format(self.schema, inputs))
+        return open_sources(inputs, self.format or reading.folder_format(self.schema, inputs))
 
     def _read(self, source: Source, sink: DocumentSink) -> None:
         report = source.read_into(sink, 0, self._options())
@@ -87,11 +87,11 @@ class DocumentReader:
         self.malformed += report.malformed
 
     def _options(self) -> ReadOptions:
-        from benzer import pipeline
+        from benzer import reading
         from benzer.sources import ReadOptions
 
         return ReadOptions(
-            fields=pipeline.columns(self.schema, self.columns),
+            fields=reading.columns(self.schema, self.columns),
             kinds={name: one.kind for name, one in self.schema.fields.items()},
             id_column=self.id_column,
             on_error=self.on_error,

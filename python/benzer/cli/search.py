@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from benzer.cli import asking, console
+from benzer.cli import asking, console, quotations
 from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
 
 if TYPE_CHECKING:
     from benzer.document import Document
-    from benzer.index import Candidate, Index, Match
+    from benzer.index import Candidate, ContainmentMatches, Index, Match
 
 EXAMPLES = """\
 # The documents most like a text
@@ -30,9 +30,18 @@ benzer search docs.benzer --id 4711
 # Of several fields: {"title": "Emma", "tags": ["novel", "1815"]}
 benzer search books.benzer --json-document emma.json
 
+# The nearest documents, also those below the threshold of the index
+benzer search docs.benzer --nearest --file letter.txt
+
+# Of an index that files passages: what contains a text, stands in it, or shares passages with it
+benzer search docs.benzer --containing --file quote.txt
+benzer search docs.benzer --contained --id 4711
+benzer search docs.benzer --passages --file essay.txt
+
 # For a program, and only what is at least 0.9 similar
 benzer search docs.benzer --file letter.txt --threshold 0.9 --json
 """
+CONTAINMENT, NEAREST = 0.8, 0.1
 
 
 @click.command(
@@ -55,15 +64,34 @@ benzer search docs.benzer --file letter.txt --threshold 0.9 --json
 )  # fmt: skip
 @click.option(
     "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1),
-    help="Least similarity. [default: that of the index]",
+    help="Least similarity [default: that of the index; of the nearest 0.1], or containment. [default: 0.8]",
 )  # fmt: skip
 @click.option(
     "--candidates", is_flag=True,
     help="Show what shares buckets with it, by how many, and compare nothing.",
 )  # fmt: skip
+@click.option(
+    "--nearest", is_flag=True,
+    help="Find the nearest however far away, down to a similarity of 0.1: reads the whole index.",
+)  # fmt: skip
+@click.option("--containing", is_flag=True, help="Find what contains it (an index with passages).")
+@click.option("--contained", is_flag=True, help="Find what stands in it (an index with passages).")
+@click.option(
+    "--passages", is_flag=True,
+    help="Find which passages of it stand anywhere, of 8 words or more (an index with passages).",
+)  # fmt: skip
 @shared.json_option
 def command(
-    index: str, limit: int, threshold: float | None, candidates: bool, as_json: bool, **question: str | None
+    index: str,
+    limit: int,
+    threshold: float | None,
+    candidates: bool,
+    nearest: bool,
+    containing: bool,
+    contained: bool,
+    passages: bool,
+    as_json: bool,
+    **question: str | None,
 ) -> int:
     """Print the documents of INDEX most like TEXT, best first, with their exact similarity.
 
@@ -74,23 +102,96 @@ def command(
     from benzer.index import Index
 
     asking.refuse_unless_one(question)
-    if candidates and threshold is not None:
-        raise click.UsageError("--candidates are not compared, so no --threshold applies to them.")
+    flags = {
+        "candidates": candidates, "nearest": nearest, "containing": containing, "contained": contained,
+        "passages": passages,
+    }  # fmt: skip
+    way = way_of(flags, threshold)
     with Index.open(existing(index), mode="read") as opened:
         asked = asking.document(opened, question)
-        if candidates:
-            proposed = opened.find_candidates(asked, limit)
-            answer = {"candidates": [one._asdict() for one in proposed]}
-        else:
-            matches = opened.find_similar(asked, limit, threshold)
-            answer = {"matches": [as_answer(match) for match in matches]}
+        answer, draw = WAYS[way](opened, asked, limit, threshold)
         if as_json:
             console.print_json({"index": shown(index), **answer})
-        elif candidates:
-            show_candidates(opened, proposed)
         else:
-            show(opened, matches)
+            draw()
     return 0
+
+
+def way_of(flags: dict[str, bool], threshold: float | None) -> str:
+    """Say which question is asked, refusing two at once, and a threshold where none applies."""
+    chosen = [name for name, flag in flags.items() if flag]
+    if len(chosen) > 1:
+        raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} are two questions: ask one at a time.")
+    if threshold is not None and chosen == ["candidates"]:
+        raise click.UsageError("--candidates are not compared, so no --threshold applies to them.")
+    if threshold is not None and chosen == ["passages"]:
+        raise click.UsageError("--passages have no --threshold: they are reported from 8 words on.")
+    return chosen[0] if chosen else "similar"
+
+
+Way = Callable[["Index", Any, int, "float | None"], tuple[dict[str, Any], Callable[[], object]]]
+
+
+def similar(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+    """Compare with what shares buckets."""
+    matches = index.find_similar(asked, limit, threshold)
+    return {"matches": [as_answer(match) for match in matches]}, lambda: show(index, matches)
+
+
+def proposed(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+    """List what shares buckets."""
+    found = index.find_candidates(asked, limit)
+    return {"candidates": [one._asdict() for one in found]}, lambda: show_candidates(index, found)
+
+
+def nearest(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+    """List the nearest, and say what is promised."""
+    found = index.find_nearest(asked, limit, threshold=NEAREST if threshold is None else threshold)
+
+    def draw() -> None:
+        compared = f"compared {console.count(found.compared)} of {console.count(found.documents)} documents"
+        console.note(f"{compared}; each true neighbour is here with probability {found.recall:g} or more")
+        show(index, list(found))
+
+    answer = {"recall": found.recall, "compared": found.compared, "documents": found.documents}
+    return {"matches": [as_answer(match) for match in found], **answer}, draw
+
+
+def containing(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+    """List what contains it."""
+    return containments(
+        index, index.find_containing(asked, CONTAINMENT if threshold is None else threshold, limit)
+    )
+
+
+def contained(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+    """List what stands in it."""
+    return containments(
+        index, index.find_contained(asked, CONTAINMENT if threshold is None else threshold, limit)
+    )
+
+
+def containments(index: Index, found: ContainmentMatches) -> Any:
+    """Answer with containments."""
+
+    def draw() -> None:
+        quotations.tell_compared(found)
+        if found:
+            show_documents(index, *quotations.containment_columns(found))
+
+    return quotations.containments_answer(found), draw
+
+
+def passages(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+    """List what shares passages with it."""
+    found = index.find_passages(asked, limit=limit)
+    return found.to_dict(), lambda: quotations.show_passages(index, asked, found)
+
+
+WAYS: dict[str, Way] = {
+    "similar": similar, "candidates": proposed, "nearest": nearest, "containing": containing,
+    "contained": contained, "passages": passages,
+}  # fmt: skip
 
 
 def as_answer(match: Match) -> dict[str, Any]:

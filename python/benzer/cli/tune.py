@@ -1,4 +1,4 @@
-"""`benzer tune`: what will a threshold and a recall find, and with which bands?"""
+"""`benzer tune`: what will a threshold and a recall find, with which bands, and in these documents?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from benzer.cli import console
+from benzer.cli import console, fields, planning
 from benzer.cli import options as shared
 from benzer.cli.reading import DocumentReader
 from benzer.errors import SettingsError
@@ -28,12 +28,17 @@ benzer tune --threshold 0.8 --bands 9 --rows 13
 # What do the classical rules choose for 128 hashes?
 benzer tune --rule area --num-hashes 128
 
+# What will it find in these documents, and at which cost?
+benzer tune docs.jsonl --threshold 0.7
+
 # How long should the shingles of these documents be?
 benzer tune --documents docs.jsonl --text body --unit word
 """
 RULES = ["pick_bands", "inverse_root", "area"]
 RULE_HASHES = 128
-ADVICE_OPTIONS = ("text", "unit")
+ADVICE_OPTIONS = ("unit",)
+BAND_OPTIONS = ("bands", "rows", "rule")
+READ_OPTIONS = (*fields.OPTIONS, "id_column")
 
 
 @click.command(
@@ -42,7 +47,8 @@ ADVICE_OPTIONS = ("text", "unit")
     examples=EXAMPLES,
     short_help="Show what a threshold, recall and shingle size will find.",
 )
-@shared.promise_options()
+@click.argument("inputs", nargs=-1, type=click.Path(), metavar="[INPUT...]")
+@shared.promise_options(threshold=None)
 @click.option(
     "--num-hashes",
     metavar="NUMBER",
@@ -69,7 +75,6 @@ ADVICE_OPTIONS = ("text", "unit")
     type=click.Path(),
     help="Instead of bands, advise a shingle size for the documents of a file.",
 )
-@click.option("--text", metavar="COLUMN", default="text", show_default=True, help="Their column of texts.")
 @click.option(
     "--unit",
     type=click.Choice(["char", "word"]),
@@ -78,29 +83,52 @@ ADVICE_OPTIONS = ("text", "unit")
     help="What their shingles are made of.",
 )
 @shared.json_option
+@fields.column_options
+@fields.text_options
 def command(
-    threshold: float,
+    inputs: tuple[str, ...],
+    threshold: float | None,
     recall: float,
     documents: str | None,
-    text: str,
     unit: Literal["char", "word"],
     as_json: bool,
-    **choice: Any,
+    **options: Any,
 ) -> int:
     """Show the bands chosen for a threshold and recall, and what they find at every similarity.
 
     A document's signature is cut into bands of rows; two documents are compared if one band is the same. A
     pair of similarity s is found with probability 1 - (1 - s^rows)^bands: the S-curve that is drawn here.
 
+    With INPUT, look at a sample of the documents first: how alike they are, how many pairs and candidates to
+    expect, and whether bands or the exact join are the cheaper way; the bands are those that suit them best.
+
     With --documents, show instead which shingle size keeps documents apart that have nothing to do with each
     other, measured on random pairs of them.
     """
+    read = {name: options.pop(name) for name in READ_OPTIONS}
     if documents is not None:
-        refuse_bands(["threshold", "recall", *choice])
-        advise(documents, text, unit, as_json)
+        refuse_others(inputs, ["threshold", "recall", *options])
+        advise(documents, column_of(read["text"]), unit, as_json)
         return 0
     if shared.given(*ADVICE_OPTIONS):
-        raise click.UsageError("--text and --unit go with --documents.")
+        raise click.UsageError("options of advice go with --documents: name a file of texts.")
+    if not inputs:
+        return curve(threshold or fields.DEFAULT_THRESHOLD, recall, options, as_json)
+    named = bool(shared.given(*BAND_OPTIONS))
+    bands = choose(threshold or fields.DEFAULT_THRESHOLD, recall, **options) if named else None
+    found = planning.planned(inputs, read, threshold, recall, options["num_hashes"], bands)
+    if as_json:
+        console.print_json({**answer(found.bands, found.threshold, recall), **found.to_dict()})
+        return 0
+    planning.show(found, named)
+    show(found.bands, found.threshold, recall)
+    return 0
+
+
+def curve(threshold: float, recall: float, choice: dict[str, Any], as_json: bool) -> int:
+    """Say what bands find, whatever the documents."""
+    if shared.given(*READ_OPTIONS):
+        raise click.UsageError("options of columns and texts go with INPUT: name a file of documents.")
     bands = choose(threshold, recall, **choice)
     if as_json:
         console.print_json(answer(bands, threshold, recall))
@@ -109,8 +137,17 @@ def command(
     return 0
 
 
-def refuse_bands(names: list[str]) -> None:
-    """Refuse options of bands where the advice is about shingles."""
+def column_of(text: tuple[str, ...]) -> str:
+    """Take the one column of texts that is advised on."""
+    if len(text) > 1:
+        raise click.UsageError("--documents advises on one column: name one --text.")
+    return text[0] if text else "text"
+
+
+def refuse_others(inputs: tuple[str, ...], names: list[str]) -> None:
+    """Refuse options of bands, and documents to plan for, where the advice is about shingles."""
+    if inputs:
+        raise click.UsageError("--documents advises a shingle size: leave out INPUT, or --documents.")
     if shared.given(*names):
         raise click.UsageError("--documents advises a shingle size: leave out the options of bands.")
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import TextReader
+from benzer._native import TextReader, token_spans
 from benzer.checks import is_number
 from benzer.document import FieldValue
 from benzer.errors import InputError, SettingsError
@@ -145,6 +145,19 @@ class Text:
         [5861128, 5861128]
         """
         return self.reader.shingle_hashes(text)
+
+    def token_spans(self, text: str | bytes) -> tuple[list[str], NDArray[np.int64]]:
+        """The units of a text in order, and where each stands in it: int64, n × 2, start and end in code points.
+
+        Of words they are `tokens(text)`; with unit "char" the characters that shingles are made of. The places
+        are those of the text as it was given (UTF-8: once decoded), whatever its normal form is. Where several
+        characters become others together (a letter and the accent after it), each has the place of all.
+
+        >>> tokens, places = Text().token_spans("The ﬁne ½")
+        >>> list(zip(tokens, places.tolist()))
+        [('the', [0, 3]), ('fine', [4, 7]), ('1', [8, 9]), ('2', [8, 9])]
+        """
+        return token_spans(self.reader, text)
 
     def sets(self, contents: Sequence[FieldValue], threads: int = 1) -> Sets:
         """See `Field`."""

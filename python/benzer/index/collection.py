@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,12 @@ from benzer.checks import is_number
 from benzer.corpus import describe_documents
 from benzer.document import Document
 from benzer.errors import InputError, SettingsError
+from benzer.index.answers import Candidate, Filed, Match, check_limit
 from benzer.index.given import Query, as_document, as_query, check_id
+from benzer.index.nearest import NearestMatches, Scan
+from benzer.index.quoting import Quoting
 from benzer.index.settings import IndexSettings, mismatch
+from benzer.index.upkeep import Upkeep, When, second_of
 from benzer.sketcher import check_fields
 from benzer.storage import DocumentId, Storage, open_storage
 
@@ -26,35 +30,7 @@ if TYPE_CHECKING:
 _ASKED_AT_ONCE = 256  # bounds the documents in memory while many are asked for
 
 
-class Match(NamedTuple):
-    """A document that is like the one asked for.
-
-    `similarity` is exact; `fields` has that of each field which both documents hold.
-
-    >>> match = Match("a", 0.9, {"text": 0.9})
-    >>> match.id, match.similarity
-    ('a', 0.9)
-    """
-
-    id: DocumentId
-    similarity: float
-    fields: Mapping[str, float]
-
-
-class Candidate(NamedTuple):
-    """A document that shares buckets with the one asked for; nothing has been compared.
-
-    `shared_bands` counts the bands, of all fields together, whose key both have.
-
-    >>> Candidate("a", shared_bands=3).id
-    'a'
-    """
-
-    id: DocumentId
-    shared_bands: int
-
-
-class Index:
+class Index(Quoting, Upkeep):
     """A collection of documents that is asked which of them are like a given one.
 
     Changes are seen by the index itself at once; `commit` makes them durable and visible to other processes,
@@ -69,6 +45,8 @@ class Index:
     def __init__(self, storage: Storage, settings: IndexSettings) -> None:
         self._storage = storage
         self._sketcher = settings.sketcher()
+        self._fingerprints = settings.fingerprints()
+        self._scan: Scan | None = None
         self.settings = settings
 
     @classmethod
@@ -101,11 +79,18 @@ class Index:
             raise
         return cls(storage, stored)
 
-    def add(self, documents: Iterable[Any], batch_size: int = 2000, threads: int = 0) -> int:
+    def add(
+        self,
+        documents: Iterable[Any],
+        batch_size: int = 2000,
+        threads: int = 0,
+        seen_at: When | None = None,
+    ) -> int:
         """Add documents: `Document`s, (id, text or fields) pairs, mappings with an "id", or one id → text.
 
         A document whose id is held already replaces the old one. Gives how many were read. Nothing is
-        committed; after an error the batches before it are still there, until `rollback`.
+        committed; after an error the batches before it are still there, until `rollback`. `seen_at`: when they
+        were seen (see `evict`), by default now.
         """
         if batch_size < 1:
             raise SettingsError(f"batch_size must be 1 or more, got {batch_size}")
@@ -115,11 +100,16 @@ class Index:
             check_id(as_document(one, self.settings.schema)) for one in islice(given, batch_size)
         ]:
             seen = describe_documents(self.settings.schema, batch, threads)
-            payloads = self._sketcher.encode(seen)
-            keys = self._sketcher.keys(seen, threads)
-            self._storage.add([document.id for document in seen], payloads, keys)
+            self._file(seen, threads, second_of(seen_at))
             count += len(batch)
         return count
+
+    def _file(self, documents: Sequence[Document], threads: int, seen: int) -> None:
+        payloads, keys = self._sketcher.encode(documents), self._sketcher.keys(documents, threads)
+        if self._fingerprints is None:
+            self._storage.add([document.id for document in documents], payloads, keys, seen)
+        else:
+            self._fingerprints.add(self._storage, documents, payloads, keys, threads, seen)
 
     def remove(self, ids: Iterable[DocumentId]) -> int:
         """Remove documents; ids that are not held are passed over. Gives how many were removed."""
@@ -159,6 +149,31 @@ class Index:
             found.extend(self._find(batch, limit, least, threads))
         return found
 
+    def find_nearest(
+        self,
+        document: Any,
+        limit: int | None = 10,
+        recall: float = 0.999,
+        threshold: float = 0.1,
+        threads: int = 0,
+    ) -> NearestMatches:
+        """The documents nearest to one, also below the threshold of the index, best first.
+
+        Each of the true nearest of at least `threshold` is among them with probability `recall` or more, and
+        every similarity is exact. All sketches are scanned, and the promising documents compared: the more, the
+        lower `threshold` and the higher `recall`; `recall=1` compares all. The first call reads the whole
+        collection, and keeps 137 bytes a document of one field in memory. See docs/decisions/0019-nearest.md.
+
+        >>> with Index.open("memory:") as index:
+        ...     added = index.add({"a": "one two three four five six", "b": "one two three nine ten eleven"})
+        ...     found = index.find_nearest("one two three four five seven")
+        ...     [(match.id, round(match.similarity, 3)) for match in found], found.recall
+        ([('a', 0.6), ('b', 0.143)], 1.0)
+        """
+        self._scan = self._scan or Scan(self._sketcher)
+        (query,) = self._queries([document], threads=1)
+        return self._scan.find(self._storage, query, limit, threshold, recall, threads)
+
     def find_candidates(self, document: Any, limit: int | None = 10) -> list[Candidate]:
         """The documents that share a bucket with one, those of most shared buckets first: not verified.
 
@@ -196,6 +211,17 @@ class Index:
             best = start + np.argsort(-shared[start:end], kind="stable")
             ranked = (Candidate(ids[place[at]], int(shared[at])) for at in best.tolist())
             yield list(islice((one for one in ranked if not query.is_itself(one.id)), limit))
+
+    def filed_under(self, keys: NDArray[np.uint64]) -> Filed:
+        """The documents that share a bucket with band keys that were made elsewhere (uint64, n x width).
+
+        For those who compare many documents with an index, as `benzer.find_duplicates` does; the keys must be made
+        by the settings of the index.
+        """
+        with self._storage.snapshot():
+            rows, numbers = self._storage.candidates(keys)
+            wanted, places = np.unique(numbers, return_inverse=True)
+            return Filed(rows, places, self._storage.ids(wanted), self._storage.payloads(wanted))
 
     def _queries(self, given: Iterable[Any], threads: int) -> list[Query]:
         """What is asked for, with fields that the schema has, and pictures read."""
@@ -268,8 +294,10 @@ class Index:
         from benzer.pipeline import find_duplicates
 
         settings = self.settings
+        with self._storage.snapshot():  # else a document that is replaced meanwhile could be missed
+            documents = list(self.documents())
         return find_duplicates(
-            list(self.documents()),
+            documents,
             threshold=settings.threshold,
             recall=settings.recall,
             schema=settings.schema,
@@ -358,9 +386,3 @@ class Index:
         """Facts and figures of the storage, the settings, and their fingerprint."""
         settings = {"settings": self.settings.to_dict(), "fingerprint": self.settings.fingerprint()}
         return {**self._storage.info(), **settings}
-
-
-def check_limit(limit: Any) -> None:
-    """Refuse a number of matches that is none."""
-    if limit is not None and (not isinstance(limit, int) or limit < 1):
-        raise SettingsError(f"limit must be 1 or more, or None for all, got {limit}")

@@ -12,6 +12,7 @@ from benzer.bands import Bands
 from benzer.checks import is_number
 from benzer.errors import SettingsError, SettingsMismatchError, StoreFormatError
 from benzer.fields import Schema
+from benzer.index.fingerprints import Fingerprints, Passages
 from benzer.minhash import MinHash
 from benzer.sketcher import Sketcher
 
@@ -24,7 +25,8 @@ class IndexSettings:
     """What an index compares, and what it promises; kept in the index, and the same for its whole life.
 
     A pair of documents at `threshold` is found with probability `recall` or more. Unless `bands` are given
-    they are chosen for that, and `num_hashes` is what they need.
+    they are chosen for that, and `num_hashes` is what they need. `passages`: True, or `Passages` that say how
+    finely, to file passages too, which `find_containing`, `find_contained` and `find_passages` need.
 
     >>> settings = IndexSettings(threshold=0.7)
     >>> settings.bands.probability(0.7) >= 0.95
@@ -38,6 +40,7 @@ class IndexSettings:
     recall: float
     minhash: MinHash
     bands: Bands
+    passages: Passages | None
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class IndexSettings:
         bands: Bands | None = None,
         seed: int = 0,
         family: str = "mixed",
+        passages: bool | Passages | Mapping[str, int] | None = None,
     ) -> None:
         if not is_number(threshold) or not 0 < threshold <= 1:
             raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
@@ -65,21 +69,27 @@ class IndexSettings:
             "recall": float(recall),
             "minhash": MinHash(minhash, num_hashes or chosen.num_values, seed, family),
             "bands": chosen,
+            "passages": Passages.of(passages),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        self.sketcher()  # refuses what does not fit together
+        self.sketcher(), self.fingerprints()  # refuse what does not fit together
 
     def sketcher(self) -> Sketcher:
         """What reads and sketches documents by these settings."""
         return Sketcher(self.schema, self.minhash, self.bands)
+
+    def fingerprints(self) -> Fingerprints | None:
+        """What files the passages of documents by these settings; None where none are filed."""
+        return None if self.passages is None else Fingerprints(self.schema, self.passages)
 
     def to_dict(self) -> dict[str, Any]:
         """The settings, JSON-able. The order of the schema's fields counts.
 
         A setting that came later is left out while it has its default, so that fingerprints stay the same.
         """
-        later = {"family": self.minhash.family} if self.minhash.family != "mixed" else {}
+        later: dict[str, Any] = {"family": self.minhash.family} if self.minhash.family != "mixed" else {}
+        later |= {} if self.passages is None else {"passages": self.passages.to_dict()}
         return {
             "schema": self.schema.to_dict(),
             "threshold": self.threshold,
@@ -124,17 +134,21 @@ class IndexSettings:
 
 def mismatch(location: str, stored: IndexSettings, given: IndexSettings) -> SettingsMismatchError:
     """The error that shows both settings, field by field, where they differ."""
-    theirs, ours = dict(_flat(stored.to_dict())), dict(_flat(given.to_dict()))
-    names = dict.fromkeys([*theirs, *ours])
-    lines = [
-        f"{name} is {theirs.get(name, 'not there')!r}, given was {ours.get(name, 'not there')!r}"
-        for name in names
-        if theirs.get(name) != ours.get(name)
-    ]
-    faults = "; ".join(lines) or "the order of the fields"
+    faults = differences(stored, given)
     return SettingsMismatchError(
         f"{location} was made with other settings: {faults}. Open it without settings, or make another index"
     )
+
+
+def differences(stored: IndexSettings, given: IndexSettings) -> str:
+    """Where two settings differ, field by field."""
+    theirs, ours = dict(_flat(stored.to_dict())), dict(_flat(given.to_dict()))
+    lines = [
+        f"{name} is {theirs.get(name, 'not there')!r}, given was {ours.get(name, 'not there')!r}"
+        for name in dict.fromkeys([*theirs, *ours])
+        if theirs.get(name) != ours.get(name)
+    ]
+    return "; ".join(lines) or "the order of the fields"
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

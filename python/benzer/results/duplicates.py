@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +12,21 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import Corpus, components
+from benzer._native import Corpus
 from benzer.bands import Bands
 from benzer.candidates import Candidates
-from benzer.clusters import Compare, Decision, Keep, decide
-from benzer.errors import SettingsError
+from benzer.clusters import Compare, Decision, Keep, decide_unknown
+from benzer.errors import InputError, SettingsError
+from benzer.evidence import Evidence
 from benzer.fields import Schema
 from benzer.minhash import MinHash
+from benzer.recall import RecallEstimate, Reported, measure
+from benzer.results.alarms import Alarm, Limits, alarms
+from benzer.results.by_source import SourceCounts, source_counts
+from benzer.results.columns import table
+from benzer.results.evidence import evidence_of
+from benzer.results.known import Known
+from benzer.results.safety import ClusterReport, Order, Safety
 from benzer.sources import MalformedRow, ReadOptions, ReadReport, Source
 from benzer.tables import to_arrow
 
@@ -32,11 +41,31 @@ class Pair(NamedTuple):
     similarity: float
 
 
-class Removal(NamedTuple):
-    """The kept document for which another goes, and their exact similarity."""
-
+class _Witness(NamedTuple):
     kept_id: str | int
     similarity: float
+
+
+class Removal(_Witness):
+    """The kept document for which another goes, and their exact similarity: a pair of these two.
+
+    kept_in: the older collection in which the kept document lies; None where it is one of the same run.
+
+    >>> Removal("a", 0.9), Removal("a", 0.9, "old.benzer").kept_in
+    (Removal(kept_id='a', similarity=0.9), 'old.benzer')
+    """
+
+    kept_in: str | None = None
+
+    def __new__(cls, kept_id: str | int, similarity: float, kept_in: str | None = None) -> Removal:  # noqa: PYI034
+        removal = super().__new__(cls, kept_id, similarity)
+        if kept_in is not None:
+            removal.kept_in = kept_in
+        return removal
+
+    def __repr__(self) -> str:
+        where = f", kept_in={self.kept_in!r}" if self.kept_in is not None else ""
+        return f"Removal(kept_id={self.kept_id!r}, similarity={self.similarity!r}{where})"
 
 
 class Cluster(NamedTuple):
@@ -48,32 +77,49 @@ class Cluster(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that the result depends on, beside the input."""
+    """Everything that the result depends on, beside the input.
+
+    bands: None for the method "exact", which has none. reason: why the method was chosen, where it was not given.
+    against: the older collections.
+    """
 
     threshold: float
     recall: float
     schema: Schema
     minhash: MinHash
-    bands: Bands
+    bands: Bands | None
     keep: Keep
     bucket_limit: int
     on_error: str
+    method: str = "lsh"
+    reason: str | None = None
+    against: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings, JSON-able."""
+        """The settings, JSON-able; those of signatures and bands where there are bands."""
         return {
             "threshold": self.threshold,
             "recall": self.recall,
             "schema": self.schema.to_dict(),
+            "method": self.method,
+            **({} if self.reason is None else {"reason": self.reason}),
+            **self._of_bands(),
+            "keep": str(self.keep),
+            **({} if not self.against else {"against": list(self.against)}),
+            "on_error": self.on_error,
+        }
+
+    def _of_bands(self) -> dict[str, Any]:
+        if self.bands is None:
+            return {}
+        return {
             "minhash": self.minhash.algorithm,
             "num_hashes": self.minhash.num_hashes,
             "seed": self.minhash.seed,
             **({} if self.minhash.family == "mixed" else {"family": self.minhash.family}),
             "bands": self.bands.bands,
             "rows": self.bands.rows,
-            "keep": str(self.keep),
             "bucket_limit": self.bucket_limit,
-            "on_error": self.on_error,
         }
 
 
@@ -144,6 +190,7 @@ class Duplicates:
     decision: Decision = field(repr=False)
     compare: Compare = field(repr=False)
     timings: dict[str, float] = field(repr=False)
+    matches: Known | None = field(repr=False, default=None)
 
     @property
     def threshold(self) -> float:
@@ -156,12 +203,22 @@ class Duplicates:
         return self.settings.recall
 
     @property
-    def bands(self) -> Bands:
-        """The bands that candidates were found with."""
+    def method(self) -> str:
+        """How candidates were found: "lsh", by bands, or "exact", by a join that misses none."""
+        return self.settings.method
+
+    @property
+    def bands(self) -> Bands | None:
+        """The bands that candidates were found with; None where the method is "exact"."""
         return self.settings.bands
 
     def probability(self, similarity: float) -> float:
-        """The probability that a pair of a given similarity is found; of several fields, at least that."""
+        """The probability that a pair of a given similarity is found; of several fields, at least that.
+
+        The exact method finds every pair at the threshold, and is not asked for those below it.
+        """
+        if self.bands is None:
+            return 1.0 if similarity >= self.threshold else 0.0
         return float(self.bands.probability(self.settings.schema.band_threshold(similarity)))
 
     @cached_property
@@ -171,7 +228,7 @@ class Duplicates:
 
     @property
     def leader(self) -> Positions:
-        """The position of the document that stays for each (uint32, n); its own if it stays."""
+        """The position of the document that stays for each (uint32, n); its own if it stays, or is `known`."""
         return self.decision.leader
 
     @property
@@ -183,7 +240,18 @@ class Duplicates:
     def stays(self) -> NDArray[np.bool_]:
         """Which documents stay (bool, n)."""
         stays: NDArray[np.bool_] = self.leader == np.arange(len(self.leader), dtype=np.uint32)
-        return stays
+        return stays & ~self.known
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Which documents go for one of an older collection (bool, n)."""
+        count = len(self.leader)
+        return np.zeros(count, dtype=bool) if self.matches is None else self.matches.mask(count)
+
+    @property
+    def led(self) -> NDArray[np.bool_]:
+        """Which documents go for another one of the run (bool, n)."""
+        return ~self.stays & ~self.known
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -194,8 +262,8 @@ class Duplicates:
         """
         alike = self.verified >= self.threshold
         copies = np.flatnonzero(self.stands_for != np.arange(len(self.stands_for))).astype(np.uint32)
-        left = (self.proposed.left[alike], self.decision.left, self.stands_for[copies])
-        right = (self.proposed.right[alike], self.decision.right, copies)
+        left = (self.proposed.left[alike], self.stands_for[self.decision.left], self.stands_for[copies])
+        right = (self.proposed.right[alike], self.stands_for[self.decision.right], copies)
         scores = (self.verified[alike], self.decision.score, np.ones(len(copies)))
         a, b = np.concatenate(left), np.concatenate(right)
         return Pairs(self.corpus, np.minimum(a, b), np.maximum(a, b), np.concatenate(scores))
@@ -206,8 +274,8 @@ class Duplicates:
         starts = np.searchsorted(self.stands_for[order], np.arange(len(order) + 1))
         copies = np.diff(starts)
         alike = self.verified >= self.threshold
-        left = np.concatenate((self.proposed.left[alike], self.decision.left))
-        right = np.concatenate((self.proposed.right[alike], self.decision.right))
+        left = np.concatenate((self.proposed.left[alike], self.stands_for[self.decision.left]))
+        right = np.concatenate((self.proposed.right[alike], self.stands_for[self.decision.right]))
         scores = np.concatenate((self.verified[alike], self.decision.score))
         plain = (copies[left] == 1) & (copies[right] == 1)
         parts = [(left[plain], right[plain], scores[plain])]
@@ -230,18 +298,42 @@ class Duplicates:
     @cached_property
     def removed(self) -> dict[str | int, Removal]:
         """For each document that goes, in the order of the input: the one that stays for it."""
-        goes = np.flatnonzero(~self.stays).astype(np.uint32)
-        kept = self.corpus.ids(self.leader[goes])
-        scores = self.leader_similarity[goes].tolist()
-        return dict(zip(self.corpus.ids(goes), map(Removal, kept, scores), strict=True))
+        table = self.table("removed")
+        columns = [table["kept_id"], table["similarity"].tolist()]
+        if self.matches is not None:
+            columns.append(table["kept_in"])
+        return dict(zip(table["id"], map(Removal, *columns), strict=True))
 
     @cached_property
     def clusters(self) -> list[Cluster]:
         """Documents that stay for others, each with those, in the order of the input."""
         found: dict[str | int, dict[str | int, float]] = {}
-        for id, (kept_id, similarity) in self.removed.items():
-            found.setdefault(kept_id, {})[id] = similarity
+        for id, removal in self.removed.items():
+            if removal.kept_in is None:
+                found.setdefault(removal.kept_id, {})[id] = removal.similarity
         return [Cluster(id, found[id]) for id in self.kept if id in found]
+
+    def evidence(
+        self, left_id: str | int | Pair | tuple[str | int, ...], right_id: str | int | None = None
+    ) -> dict[str, Evidence]:
+        """Where two documents agree, for each field that both hold: passages with their places in both texts.
+
+        Takes a pair of `pairs`, or two ids, of any two documents of this run. Of value sets the run keeps hashes
+        alone, so their evidence has the counts and no values; images have none. Linear in the two texts, and
+        in the number of documents, to find the ids.
+
+        >>> from benzer import find_duplicates
+        >>> texts = {"a": "one two three four", "b": "zero, one two three four", "c": "five"}
+        >>> found = find_duplicates(texts, threshold=0.6)
+        >>> [passage] = found.evidence(found.pairs[0])["text"].passages
+        >>> texts["b"][slice(*passage.b)]
+        'one two three four'
+        """
+        if isinstance(left_id, tuple):
+            left_id, right_id = left_id[:2]
+        if right_id is None:
+            raise InputError("evidence takes a pair, or two ids, got one id: add that of the other document")
+        return evidence_of(self, left_id, right_id)
 
     @property
     def malformed(self) -> list[MalformedRow]:
@@ -252,8 +344,8 @@ class Duplicates:
     def counts(self) -> dict[str, int]:
         """How many: rows read, documents, kept, removed (identical, near), short, empty, malformed, …"""
         documents, kept = len(self.stays), int(self.stays.sum())
-        copied = self.stands_for != np.arange(documents)
-        identical = int((copied & (self.leader == self.stands_for)).sum())
+        known = int(self.known.sum())
+        identical = int((self.led & (self.stands_for[self.leader] == self.stands_for)).sum())
         return {
             "read": sum(report.rows_read for report in self.reading.reports),
             "malformed": len(self.malformed),
@@ -261,15 +353,62 @@ class Duplicates:
             "kept": kept,
             "removed": documents - kept,
             "identical": identical,
-            "near": documents - kept - identical,
+            "near": documents - kept - identical - known,
+            **({} if self.matches is None else {"known": known}),
             "short": int(self.short.sum()),
             "empty": int(self.empty.sum()),
             "candidates": len(self.proposed),
             "pairs": len(self.pairs),
-            "clusters": len(np.unique(self.leader[~self.stays])),
+            "clusters": len(np.unique(self.leader[self.led])),
             "oversized_buckets": self.proposed.oversized_buckets,
             "oversized_documents": self.proposed.oversized_documents,
         }
+
+    @cached_property
+    def safety(self) -> Safety:
+        """The clusters, looked into: how alike inside, and what would have chained them."""
+        _ = self.pairs, self.stays  # made before the copy, which shares them
+        # Of a copy: a result that is held by what it holds would keep its files open until a garbage collection.
+        return Safety(copy(self))
+
+    def cluster_report(self, order: Order = "largest", limit: int | None = None) -> list[ClusterReport]:
+        """The clusters with their size, least similarity inside and bridges, the first `limit` of an order.
+
+        order: "largest" first, or "doubtful": the least alike inside first. Similarities that the run has not
+        computed are computed now; see `benzer.results.safety` for how many.
+        """
+        return self.safety.reports(self.safety.order(order)[:limit])
+
+    def alarms(self, limits: Limits | None = None) -> list[Alarm]:
+        """What a person should look at before the result is used; `limits` say from where."""
+        return alarms(self, limits, self.safety)
+
+    def by_source(self) -> list[SourceCounts]:
+        """The counts of each source, in the order of the input."""
+        return source_counts(self)
+
+    def measure_recall(
+        self, documents: int = 1000, confidence: float = 0.95, seed: int = 0, threads: int = 0
+    ) -> RecallEstimate:
+        """What share of what is alike was found, with an interval, by asking a sample of the documents.
+
+        The true neighbours of drawn documents are found again without bands, in all shingles of the input; see
+        `benzer.recall.measure` for what is estimated. It costs about as much as sketching did.
+        """
+        alike = self.verified >= self.threshold
+        reported = Reported(
+            content=self.corpus.sketch("fast", "mixed", 1, 0, 1, 1, threads)[1],
+            empty=self.empty,
+            stands_for=self.stands_for,
+            left=np.concatenate((self.proposed.left[alike], self.stands_for[self.decision.left])),
+            right=np.concatenate((self.proposed.right[alike], self.stands_for[self.decision.right])),
+            proposed=self.verified[alike],
+            stays=self.stays,
+        )
+        return measure(
+            self.corpus, reported, self.settings.schema, self.threshold, self.bands,
+            seed=seed, confidence=confidence, documents=documents, threads=threads,
+        )  # fmt: skip
 
     def rethreshold(self, threshold: float) -> Duplicates:
         """The result at a higher threshold, from the pairs at hand; nothing is read or sketched again.
@@ -281,13 +420,19 @@ class Duplicates:
             raise SettingsError(
                 f"rethreshold goes up from {self.threshold} to at most 1, got {threshold}: run again for less"
             )
-        left = np.concatenate((self.proposed.left, self.decision.left))
-        right = np.concatenate((self.proposed.right, self.decision.right))
+        left = np.concatenate((self.proposed.left, self.stands_for[self.decision.left]))
+        right = np.concatenate((self.proposed.right, self.stands_for[self.decision.right]))
+        left, right = np.minimum(left, right), np.maximum(left, right)
         verified = np.concatenate((self.verified, self.decision.score))
-        decision = decide(self.rank, self.stands_for, (left, right, verified), threshold, self.compare)
+        matches = None if self.matches is None else self.matches.above(threshold)
+        known = np.zeros(len(self.leader), dtype=bool) if matches is None else matches.mask(len(self.leader))
+        pairs = (left, right, verified)
+        decision = decide_unknown(known, self.rank, self.stands_for, pairs, threshold, self.compare)
         proposed = replace(self.proposed, left=left, right=right)
         settings = replace(self.settings, threshold=threshold)
-        return replace(self, settings=settings, proposed=proposed, verified=verified, decision=decision)
+        return replace(
+            self, settings=settings, proposed=proposed, verified=verified, decision=decision, matches=matches
+        )
 
     def summary(self) -> dict[str, Any]:
         """Counts, settings, sources and timings, JSON-able."""
@@ -303,72 +448,31 @@ class Duplicates:
         }
 
     def table(self, name: str) -> dict[str, Any]:
-        """The columns of one table: "pairs", "removed", "clusters" or "malformed"."""
-        makers: dict[str, Callable[[], dict[str, Any]]] = {
-            "pairs": self.pairs.columns,
-            "removed": self._removed_table,
-            "clusters": self._cluster_table,
-            "malformed": self._malformed_table,
-        }
-        if name not in makers:
-            raise SettingsError(f"there is no table {name!r}: choose one of {', '.join(makers)}")
-        return makers[name]()
+        """The columns of one table: "pairs", "removed", "clusters", "malformed", or "old_matches".
+
+        "old_matches" is empty unless the run was against an older collection.
+        """
+        return table(self, name)
 
     def to_arrow(self, name: str) -> Any:
         """One table (see `table`) as a `pyarrow.Table`."""
         return to_arrow(self.table(name))
 
-    def _places(self, positions: Positions, prefix: str = "") -> dict[str, Any]:
-        names = np.array([source.name for source in self.reading.sources], dtype=object)
-        return {
-            f"{prefix}file": names[self.corpus.sources()[positions]].tolist(),
-            f"{prefix}row": self.corpus.rows()[positions],
-        }
-
-    def _removed_table(self) -> dict[str, Any]:
-        goes = np.flatnonzero(~self.stays).astype(np.uint32)
-        kept = self.leader[goes]
-        return {
-            "id": self.corpus.ids(goes),
-            "kept_id": self.corpus.ids(kept),
-            "similarity": self.leader_similarity[goes],
-            **self._places(goes),
-            **self._places(kept, "kept_"),
-        }
-
-    def _cluster_table(self) -> dict[str, Any]:
-        goes = np.unique(self.leader[~self.stays])
-        members = np.flatnonzero(np.isin(self.leader, goes)).astype(np.uint32)
-        leaders = self.leader[members]
-        order = np.lexsort((members, members != leaders, leaders))
-        members, leaders = members[order], leaders[order]
-        tied = components(len(self.stays), self.pairs.left, self.pairs.right)
-        return {
-            "cluster_id": self.corpus.ids(leaders),
-            "id": self.corpus.ids(members),
-            "similarity": self.leader_similarity[members],
-            "representative": members == leaders,
-            "component_id": self.corpus.ids(tied[members]),
-            **self._places(members),
-        }
-
-    def _malformed_table(self) -> dict[str, Any]:
-        return {
-            "file": [row.source for row in self.malformed],
-            "row": [row.row for row in self.malformed],
-            "reason": [row.reason for row in self.malformed],
-        }
-
     def write(
-        self, output: str | Path, tables: Literal["jsonl", "parquet"] = "jsonl", replace: bool = False
+        self,
+        output: str | Path,
+        tables: Literal["jsonl", "parquet"] = "jsonl",
+        replace: bool = False,
+        extra: Mapping[str, Callable[[Path], object]] | None = None,
     ) -> dict[str, Path]:
         """Write everything into a new folder, whole or not at all; gives each part's path by its name.
 
         "kept" and "removed_documents": the documents in the format and order of their source, all columns
         untouched (a folder of them where there are several sources); "removed": for each removed document the
         kept one, their similarity, and both places; "pairs", "clusters", "malformed" (where there are any);
-        "summary": JSON. With `replace` a folder that exists is replaced at the end.
+        "old_matches" (where the run was against older collections); "summary": JSON. With `replace` a folder that
+        exists is replaced at the end. `extra`: further files by name, each with what writes it.
         """
         from benzer.results.writing import write_folder
 
-        return write_folder(self, Path(output), tables, replace)
+        return write_folder(self, Path(output), tables, replace, extra or {})

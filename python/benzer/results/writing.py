@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def write_folder(
-    result: Duplicates, output: Path, tables: Literal["jsonl", "parquet"], replace: bool
+    result: Duplicates,
+    output: Path,
+    tables: Literal["jsonl", "parquet"],
+    replace: bool,
+    extra: Mapping[str, Callable[[Path], object]],
 ) -> dict[str, Path]:
     """Fill a folder that appears whole at the end; see `Duplicates.write`."""
     sources = result.reading.sources
@@ -27,11 +31,15 @@ def write_folder(
             "kept": write_documents(result, result.stays, folder, "kept"),
             "removed_documents": write_documents(result, ~result.stays, folder, "removed_documents"),
         }
-        for name in ("removed", "pairs", "clusters", "malformed"):
-            columns = result.table(name)
-            if name != "malformed" or columns["row"]:
+        optional = {"malformed": bool(result.malformed), "old_matches": result.matches is not None}
+        for name in ("removed", "pairs", "clusters", "malformed", "old_matches"):
+            if optional.get(name, True):
+                columns = result.table(name)
                 names[name] = folder / f"{name}.{tables}"
                 write_table(names[name], columns, tables)
+        for file_name, write in extra.items():
+            names[Path(file_name).stem] = folder / file_name
+            write(folder / file_name)
         names["summary"] = folder / "summary.json"
         write_summary(names["summary"], result.summary())
     return {name: output / path.relative_to(folder) for name, path in names.items()}

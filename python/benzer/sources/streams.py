@@ -142,7 +142,9 @@ def create(destination: Path, compression: str) -> Iterator[BinaryIO]:
         elif compression == ".zst":
             from zstandard import ZstdCompressor
 
-            stream = stack.enter_context(ZstdCompressor().stream_writer(stream, closefd=False))
+            stream = stack.enter_context(
+                ZstdCompressor(write_checksum=True).stream_writer(stream, closefd=False)
+            )
         yield cast(BinaryIO, stream)
 
 

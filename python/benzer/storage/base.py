@@ -49,15 +49,35 @@ class Storage(Protocol):
     def settings(self) -> str:
         """The settings text given when the storage was created; storage does not read it."""
 
-    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys) -> Numbers:
+    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys, seen: int = 0) -> Numbers:
         """Add documents with their band keys (uint64, n × bands) and give their numbers.
 
         A document whose id is held already replaces the old one, and gets a new number; within one batch the
-        last of equal ids counts. A batch with a fault is refused as a whole.
+        last of equal ids counts. A batch with a fault is refused as a whole. `seen`: when they were seen, in
+        seconds since 1970; 0 where that is not known.
         """
 
     def remove(self, ids: Sequence[DocumentId]) -> int:
         """Remove documents; ids that are not held are passed over. Gives how many were removed."""
+
+    def touch(self, ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> int:
+        """Note that documents were seen at some seconds since 1970; an earlier time than is known changes nothing.
+
+        Ids that are not held are passed over. Gives how many of the different ids are held.
+        """
+
+    def last_seen(self, numbers: Sequence[int] | Numbers) -> Numbers:
+        """When documents that are held were last seen (int64, seconds since 1970), 0 where that is not known.
+
+        Documents that an earlier version of Benzer added count as seen when the first time is written. The
+        times are the newest that were committed, also within a snapshot.
+        """
+
+    def unseen(self, before: int) -> list[DocumentId]:
+        """The ids of documents last seen before a second, in order of arrival; not those whose time is unknown."""
+
+    def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
+        """Which document numbers are held."""
 
     def candidates(self, keys: Keys) -> Pairs:
         """For each row of `keys` (uint64, m × bands) the documents that share at least one of its keys.
@@ -77,9 +97,10 @@ class Storage(Protocol):
     def contains(self, ids: Sequence[DocumentId]) -> npt.NDArray[np.bool_]:
         """Which of the ids are held."""
 
-    def iterate(self, batch_size: int = 1000) -> Iterator[StoredBatch]:
+    def iterate(self, batch_size: int = 1000, after: int = -1) -> Iterator[StoredBatch]:
         """All documents held when the walk begins, by number (order of arrival), in batches.
 
+        With `after` only those of a greater number.
         A document removed on the way is left out from then on; one that is added on the way does not appear.
         """
 
@@ -94,6 +115,12 @@ class Storage(Protocol):
 
     def rollback(self) -> None:
         """Undo the changes since the last commit."""
+
+    def undone(self) -> int:
+        """How often changes of this object were undone, by `rollback` or by a failure.
+
+        Who keeps what was read within a transaction sees by it, within `snapshot`, that it may hold no more.
+        """
 
     def compact(self) -> None:
         """Commit, then rewrite the storage in its smallest and fastest shape."""
@@ -151,6 +178,27 @@ def checked_keys(keys: Keys) -> Keys:
         got = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else type(array).__name__
         raise InputError(f"band keys must be a uint64 array of documents × bands, got {got}")
     return keys
+
+
+def checked_times(ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> dict[DocumentId, int]:
+    """The latest second of each id; as many seconds as ids, none below 0 or beyond 2^53.
+
+    >>> checked_times(["a", 1, "a"], [30, 20, 10])
+    {'a': 30, 1: 20}
+    """
+    if len(ids) != len(seen):
+        raise InputError(f"ids and times must be of one length, got {len(ids)} and {len(seen)}")
+    latest: dict[DocumentId, int] = {}
+    for document_id, second in zip(map(checked_id, ids), seen, strict=True):
+        latest[document_id] = max(checked_time(int(second)), latest.get(document_id, 0))
+    return latest
+
+
+def checked_time(second: int) -> int:
+    """A time as whole seconds since 1970."""
+    if not 0 <= second < 2**53:
+        raise InputError(f"a time must be from 0 to 2^53 seconds since 1970, got {second}")
+    return second
 
 
 def last_of_each(ids: Sequence[DocumentId]) -> list[int]:

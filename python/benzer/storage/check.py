@@ -10,6 +10,7 @@ import numpy as np
 
 from benzer.errors import StoreFormatError
 from benzer.storage.base import Numbers
+from benzer.storage.file_seen import has_times
 from benzer.storage.layout import State
 from benzer.storage.postings import Postings
 from benzer.storage.runs import Run, check_run
@@ -29,6 +30,10 @@ def check_file(
         count = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
         if count != wanted:
             raise _damaged(path, f"there are {count} rows in {table}, its state says {wanted}")
+    if has_times(connection):
+        lost = "SELECT count(*) FROM seen WHERE number NOT IN (SELECT number FROM document)"
+        if count := connection.execute(lost).fetchone()[0]:
+            raise _damaged(path, f"{count} times are those of documents that are not held")
     known = _known_numbers(connection)
     for numbers in _posted_numbers(connection, runs, pending):
         strange = numbers[~np.isin(numbers, known)]

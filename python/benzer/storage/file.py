@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benzer.errors import StorageError, StoreFormatError
+from benzer.storage import file_seen
 from benzer.storage.base import (
     DocumentId,
     Keys,
@@ -23,11 +24,13 @@ from benzer.storage.base import (
     checked_batch,
     checked_id,
     checked_keys,
+    checked_time,
+    checked_times,
     last_of_each,
     missing_number,
 )
 from benzer.storage.check import check_file
-from benzer.storage.layout import FORMAT, given_id, stored_id
+from benzer.storage.layout import given_id, stored_id
 from benzer.storage.postings import Postings, sorted_lookup, unique_pairs
 from benzer.storage.runs import Limits, find_in_runs
 from benzer.storage.session import Session
@@ -82,6 +85,10 @@ class FileStorage:
         """Undo the changes since the last commit; numbers given out since are not used again."""
         self._session.rollback()
 
+    def undone(self) -> int:
+        """How often changes were undone; see Storage.undone."""
+        return self._session.undone
+
     def compact(self) -> None:
         """Commit, merge all runs into one, purge removed documents and give free space back to the disk.
 
@@ -93,16 +100,18 @@ class FileStorage:
         """Close the file; changes that were not committed are undone."""
         self._session.close()
 
-    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys) -> Numbers:
+    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys, seen: int = 0) -> Numbers:
         """Add documents; see Storage.add."""
         ids, payloads, keys = checked_batch(ids, payloads, keys)
-        keep = last_of_each(ids)
+        keep, seen = last_of_each(ids), checked_time(seen)
         session = self._session
         with session.changing():
             first = session.state.next_number
             check_room(first, len(keep))
             numbers = np.arange(first, first + len(keep))
             given = {ids[position]: number for number, position in enumerate(keep, first)}
+            if keep:
+                file_seen.arrive(session.connection, first, seen)
             self._insert([(given[ids[i]], ids[i], payloads[i]) for i in keep])
             session.state.next_number += len(keep)
             session.state.documents += len(keep)
@@ -133,10 +142,42 @@ class FileStorage:
         found = [row for stored in ids for row in self._run(find, (stored, below))]
         session.connection.executemany("INSERT INTO removed VALUES (?)", found)
         session.connection.executemany("DELETE FROM document WHERE number = ?", found)
+        file_seen.forget(session.connection, found)
         session.state.documents -= len(found)
         session.state.removed += len(found)
         session.changes += len(found)
         return len(found)
+
+    def touch(self, ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> int:
+        """Note when documents were seen; see Storage.touch."""
+        latest = {stored_id(one): second for one, second in checked_times(ids, seen).items()}
+        session = self._session
+        with session.changing():
+            find = "SELECT number FROM document WHERE id = ?"
+            rows = [(row[0], second) for one, second in latest.items() for row in self._run(find, (one,))]
+            file_seen.touch(session.connection, rows)
+            session.changes += len(rows)
+        return len(rows)
+
+    def last_seen(self, numbers: Sequence[int] | Numbers) -> Numbers:
+        """When documents were last seen; see Storage.last_seen."""
+        with self.snapshot():
+            return file_seen.last_seen(self._session.connection, [int(number) for number in numbers])
+
+    def unseen(self, before: int) -> list[DocumentId]:
+        """The ids of documents last seen before a second; see Storage.unseen."""
+        with self.snapshot():
+            return [given_id(stored) for stored in file_seen.unseen(self._session.connection, before)]
+
+    def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
+        """Which document numbers are held."""
+        select = (
+            "SELECT document.number IS NOT NULL FROM json_each(?) AS wanted "
+            "LEFT JOIN document ON document.number = wanted.value ORDER BY wanted.key"
+        )
+        with self.snapshot():
+            rows = self._run(select, (str([int(number) for number in numbers]),)).fetchall()
+        return np.array([row[0] for row in rows], np.bool_)
 
     def candidates(self, keys: Keys) -> Pairs:
         """(row, number) of the documents that share a key; see Storage.candidates."""
@@ -210,10 +251,10 @@ class FileStorage:
         """Which of the ids are held."""
         return self.numbers(ids) >= 0
 
-    def iterate(self, batch_size: int = 1000) -> Iterator[StoredBatch]:
+    def iterate(self, batch_size: int = 1000, after: int = -1) -> Iterator[StoredBatch]:
         """All documents by number, in batches; see Storage.iterate."""
         with self.snapshot():
-            after, end = -1, self._session.state.next_number
+            end = self._session.state.next_number
         while rows := self._after(after, end, batch_size):
             after = rows[-1][0]
             numbers = np.array([row[0] for row in rows], np.int64)
@@ -250,7 +291,7 @@ class FileStorage:
             return {
                 "home": "file",
                 "path": str(path),
-                "format": FORMAT,
+                "format": self._run("PRAGMA user_version").fetchone()[0],
                 "documents": state.documents,
                 "removed": state.removed,
                 "postings": in_runs + state.delta + len(session.pending),

@@ -7,6 +7,7 @@
     delta     band_key, number: postings of small commits, until there are enough for a run
     run       number, postings, parts, blocks, first: sorted postings; `first` is the least document number
     block     place, checksum, keys, numbers: the postings of one part of a run, see runs.py
+    arrival, seen: when documents were last seen, see file_seen.py; a file of format 1 lacks them
 
 Band keys are stored as signed 64-bit integers of the same bits.
 """
@@ -21,8 +22,9 @@ from pathlib import Path
 
 from benzer.errors import StorageError, StoreFormatError, StoreLockedError
 from benzer.storage.base import DocumentId
+from benzer.storage.file_seen import SINCE, TABLES
 
-FORMAT = 1
+FORMAT = 2
 APPLICATION = 0x426E7A72  # "Bnzr", in the header of every index file
 _MAGIC = b"SQLite format 3\0"
 
@@ -58,7 +60,7 @@ CREATE TABLE block (
     keys BLOB NOT NULL,
     numbers BLOB NOT NULL);
 INSERT INTO state VALUES (1, 0, 0, 0, 0, 1, 0);
-"""
+""" + TABLES.lstrip()
 
 
 @dataclass(slots=True)
@@ -193,7 +195,8 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} has index format {version}, this version of benzer reads up to {FORMAT}: upgrade benzer"
         )
     found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    missing = {"meta", "state", "document", "removed", "delta", "run", "block"} - found
+    wanted = {"meta", "state", "document", "removed", "delta", "run", "block"}
+    missing = wanted.union({"arrival", "seen"} if version >= SINCE else ()) - found
     if missing:
         raise StoreFormatError(f"{path} lacks the tables {sorted(missing)}: restore it from a copy")
 

@@ -21,9 +21,12 @@ from benzer.storage.base import (
     checked_batch,
     checked_id,
     checked_keys,
+    checked_time,
+    checked_times,
     last_of_each,
     missing_number,
 )
+from benzer.storage.memory_seen import SeenTimes
 from benzer.storage.postings import PostingPieces, Postings, sorted_lookup, unique_pairs
 
 _PURGE_AT = 1000  # do not rewrite the postings for fewer removed documents than this
@@ -51,6 +54,8 @@ class MemoryStorage:
         self._removed: dict[int, tuple[DocumentId, bytes] | None] = {}  # those not yet purged
         self._added: list[int] = []  # since the last commit
         self._dropped: list[int] = []  # since the last commit, added before it
+        self._times = SeenTimes()
+        self._undone = 0
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
@@ -63,12 +68,14 @@ class MemoryStorage:
         """The settings text given at creation."""
         return self._settings
 
-    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys) -> Numbers:
+    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys, seen: int = 0) -> Numbers:
         """Add documents; see Storage.add."""
         ids, payloads, keys = checked_batch(ids, payloads, keys)
-        keep = last_of_each(ids)
+        keep, seen = last_of_each(ids), checked_time(seen)
         with self.snapshot():
             check_room(self._next_number, len(keep))
+            if keep:
+                self._times.arrive(self._next_number, seen)
             self._drop([ids[position] for position in keep])
             numbers = np.arange(self._next_number, self._next_number + len(keep))
             self._next_number += len(keep)
@@ -94,6 +101,38 @@ class MemoryStorage:
         ids = [checked_id(document_id) for document_id in ids]
         with self.snapshot():
             return self._drop(ids)
+
+    def touch(self, ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> int:
+        """Note when documents were seen; see Storage.touch."""
+        latest = checked_times(ids, seen)
+        with self.snapshot():
+            found = {
+                self._numbers[document_id]: second
+                for document_id, second in latest.items()
+                if document_id in self._numbers
+            }
+            if found:
+                self._times.begin(max(found.values()))
+                self._times.touch(found, found.values())
+            return len(found)
+
+    def last_seen(self, numbers: Sequence[int] | Numbers) -> Numbers:
+        """When documents were last seen; see Storage.last_seen."""
+        with self.snapshot():
+            return self._times.of(map(int, numbers))
+
+    def unseen(self, before: int) -> list[DocumentId]:
+        """The ids of documents last seen before a second; see Storage.unseen."""
+        with self.snapshot():
+            numbers = sorted(self._documents)
+            times = self._times.of(numbers)
+            late = np.flatnonzero((times > 0) & (times < before)).tolist()
+            return [self._documents[numbers[at]][0] for at in late]
+
+    def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
+        """Which document numbers are held."""
+        with self.snapshot():
+            return np.array([int(number) in self._documents for number in numbers], np.bool_)
 
     def candidates(self, keys: Keys) -> Pairs:
         """(row, number) of the documents that share a key; see Storage.candidates."""
@@ -131,10 +170,12 @@ class MemoryStorage:
         """Which of the ids are held."""
         return self.numbers(ids) >= 0
 
-    def iterate(self, batch_size: int = 1000) -> Iterator[StoredBatch]:
+    def iterate(self, batch_size: int = 1000, after: int = -1) -> Iterator[StoredBatch]:
         """All documents by number, in batches; see Storage.iterate."""
         with self.snapshot():
-            numbers = sorted(self._documents)
+            if after >= self._next_number - 1:
+                return
+            numbers = sorted(number for number in self._documents if number > after)
         for start in range(0, len(numbers), batch_size):
             with self.snapshot():
                 held = [number for number in numbers[start : start + batch_size] if number in self._documents]
@@ -157,6 +198,7 @@ class MemoryStorage:
     def commit(self) -> None:
         """End the reach of `rollback`, and purge postings once half of the documents they name are gone."""
         with self.snapshot():
+            self._times.commit(self._dropped)
             for number in self._dropped:
                 self._removed[number] = None
             self._added, self._dropped = [], []
@@ -170,6 +212,7 @@ class MemoryStorage:
     def rollback(self) -> None:
         """Undo the changes since the last commit; numbers given out since are not used again."""
         with self.snapshot():
+            self._times.rollback()
             for number in reversed(self._added):
                 self._undo_add(number)
             for number in self._dropped:
@@ -179,12 +222,17 @@ class MemoryStorage:
                     self._numbers[document[0]] = number
                     del self._removed[number]
             self._added, self._dropped = [], []
+            self._undone += 1
 
     def _undo_add(self, number: int) -> None:
         document = self._documents.pop(number, None)
         if document is not None:
             del self._numbers[document[0]]
         self._removed[number] = None  # its postings are still there
+
+    def undone(self) -> int:
+        """How often changes were undone; see Storage.undone."""
+        return self._undone
 
     def compact(self) -> None:
         """Commit and purge the postings of all removed documents."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from benzer.errors import StorageError
+from benzer.storage.file_seen import tidy
 from benzer.storage.layout import State, connect, load_state, save_state, told
 from benzer.storage.merge import move_to_runs
 from benzer.storage.postings import PostingPieces, Postings
@@ -30,6 +31,7 @@ class Session:
         self.path, self.mode, self.timeout, self.limits = path, mode, timeout, limits
         self._connection: sqlite3.Connection | None = connect(path, settings, mode, timeout)
         self._closed = False
+        self.undone = 0
         self._start()
         _SESSIONS.add(self)
 
@@ -50,6 +52,7 @@ class Session:
         if self._connection is not None:
             _never_free(self._connection)
             self._connection = None
+        self.undone += 1
         self._start()
 
     @property
@@ -164,6 +167,7 @@ class Session:
         if self._connection is not None and self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self.state.generation = -1  # so that state and runs are read again
+        self.undone += 1
         self._end()
 
     def compact(self) -> None:
@@ -171,6 +175,7 @@ class Session:
         with self._lock:
             with self.changing():
                 self.move_to_runs(everything=True)
+                tidy(self.connection)
                 self._finish()
             try:
                 self.run("VACUUM")

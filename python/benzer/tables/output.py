@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -83,7 +84,8 @@ def atomic_write(path: str | Path, replace: bool = False) -> Iterator[Path]:
     final = Path(path)
     _check_file(final, replace)
     final.parent.mkdir(parents=True, exist_ok=True)
-    partial = hidden(final, "partial")
+    # In containers a killed process has often left something under the number that this one has, or another writes.
+    partial = hidden(final, f"{secrets.token_hex(4)}.partial")
     try:
         yield partial
         _check_file(final, replace)

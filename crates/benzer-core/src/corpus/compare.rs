@@ -88,8 +88,8 @@ impl Task for MakeSets<'_> {
 }
 
 impl Corpus {
-    /// The sets of one field of the documents at `positions`.
-    fn sets(&self, field: usize, positions: &[u32]) -> Sets {
+    /// The sets of one field of the documents at `positions`; empty where it is missing.
+    pub fn sets(&self, field: usize, positions: &[u32]) -> Sets {
         if positions.len() < LARGE {
             return isa::run(MakeSets { corpus: self, field, positions });
         }
@@ -97,7 +97,8 @@ impl Corpus {
         Sets::concatenate(positions.par_chunks(CHUNK).map(make).collect())
     }
 
-    fn is_missing(&self, field: usize, position: u32) -> bool {
+    /// Whether a document lacks a field.
+    pub fn is_missing(&self, field: usize, position: u32) -> bool {
         match &self.columns[field] {
             Column::Text { spans, .. } => spans[position as usize].is_missing(),
             Column::Values { missing, .. } => missing[position as usize],

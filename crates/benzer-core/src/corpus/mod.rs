@@ -5,6 +5,8 @@
 
 mod add;
 mod compare;
+mod digest;
+mod exact;
 mod sketch;
 
 use crate::hash::shingle::token_hash;
@@ -16,6 +18,7 @@ use rayon::prelude::*;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
 pub use compare::{FieldSimilarities, Weights};
+pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
 
 /// Bytes that documents lie in.

@@ -105,7 +105,7 @@ impl Recipe {
         }
     }
 
-    fn drops_format(&self) -> bool {
+    pub(super) fn drops_format(&self) -> bool {
         match self.unit {
             Unit::Word => self.tokenizer == Tokenizer::Unified,
             Unit::Char => self.form != Form::None,

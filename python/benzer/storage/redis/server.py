@@ -22,9 +22,9 @@ from benzer.storage.redis.address import Address
 TRIES = 8  # the pauses between them add up to about 5 seconds
 _FIRST_PAUSE = 0.04
 _PATIENCE = 60.0  # seconds after which nothing is tried again: a hung server takes a socket_timeout each time
-_READS = ("find", "piece", "alive", "fetch", "numbers", "walk", "expired", "facts", "shards")
-_CHANGES = ("add", "post", "remove", "commit", "forget", "clean", "purge", "purged", "release")
-_WITH_IDS = ("add", "remove")
+_READS = ("find", "piece", "alive", "fetch", "numbers", "walk", "expired", "facts", "shards", "seen")
+_CHANGES = ("add", "post", "remove", "touch", "commit", "forget", "clean", "purge", "purged", "release")
+_WITH_IDS = ("add", "remove", "touch")
 _WITH_FILING = ("add", "post", "purge", "purged")
 
 

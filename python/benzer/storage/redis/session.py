@@ -57,6 +57,7 @@ class Session:
     def __init__(self, address: Address, mode: str, timeout: float, limits: Limits) -> None:
         self.address, self.mode, self.timeout, self.limits = address, mode, timeout, limits
         self._closed = False
+        self.undone = 0
         self._start()
         _SESSIONS.add(self)
 
@@ -81,6 +82,7 @@ class Session:
     def after_fork(self) -> None:
         """The parent's transaction and connections are not the child's."""
         self._inherited = self.server  # closing sockets is the parent's business
+        self.undone += 1
         self._start(self.server.made)
 
     def check_open(self) -> None:
@@ -272,6 +274,7 @@ class Session:
         """Undo the transaction. Nobody sees it anyway: without the server the next writer clears it away."""
         if not self.writing:
             return
+        self.undone += 1
         tries, self.server.tries = self.server.tries, min(2, self.server.tries)
         try:
             self._forget()

@@ -21,6 +21,8 @@ from benzer.storage.base import (
     checked_batch,
     checked_id,
     checked_keys,
+    checked_time,
+    checked_times,
     last_of_each,
     missing_number,
 )
@@ -43,8 +45,9 @@ from benzer.storage.redis.search import alive, find
 from benzer.storage.redis.server import Server
 from benzer.storage.redis.session import Limits, Session
 
-FORMAT = 1
+FORMAT = 2
 _IDS_AT_ONCE = 1000
+_TIMES_AT_ONCE = 5000
 _FEW_POSTINGS = 2000  # go along with their documents, the shards they need are made at once
 _FEW_NUMBERS = 256
 _REPLY_BYTES = 1 << 21
@@ -111,6 +114,10 @@ class RedisStorage:
         """Undo the changes since the last commit; numbers given out since are not used again."""
         self._session.rollback()
 
+    def undone(self) -> int:
+        """How often changes were undone; see Storage.undone."""
+        return self._session.undone
+
     def compact(self) -> None:
         """Commit, purge all removed documents, and join shards where the collection has shrunk."""
         self._session.compact()
@@ -119,10 +126,10 @@ class RedisStorage:
         """Let go of the server; changes that were not committed are undone."""
         self._session.close()
 
-    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys) -> Numbers:
+    def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys, seen: int = 0) -> Numbers:
         """Add documents; see Storage.add."""
         ids, payloads, keys = checked_batch(ids, payloads, keys)
-        keep = last_of_each(ids)
+        keep, seen = last_of_each(ids), checked_time(seen)
         session = self._session
         with session.changing():
             first = session.next_number
@@ -131,7 +138,7 @@ class RedisStorage:
             alone = not session.pending and len(postings.keys) <= _FEW_POSTINGS
             along = next(grouped(postings, session.shards)) if alone else (b"", b"")
             for some in portions([len(payloads[place]) for place in keep]):
-                self._add([(ids[place], payloads[place]) for place in keep[some]], along)
+                self._add([(ids[place], payloads[place]) for place in keep[some]], along, seen)
                 along = (b"", b"")
             if not alone:
                 session.pending.append(postings)
@@ -141,7 +148,7 @@ class RedisStorage:
         given = {ids[place]: number for number, place in enumerate(keep, first)}
         return np.array([given[document_id] for document_id in ids], np.int64)
 
-    def _add(self, documents: list[tuple[DocumentId, bytes]], along: tuple[bytes, bytes]) -> None:
+    def _add(self, documents: list[tuple[DocumentId, bytes]], along: tuple[bytes, bytes], seen: int) -> None:
         session = self._session
         first = session.next_number
         texts = [id_text(document_id) for document_id, _ in documents]
@@ -150,7 +157,7 @@ class RedisStorage:
             for number, (text, (_, payload)) in enumerate(zip(texts, documents, strict=True), first)
         ]
         (named,) = grouped(id_postings(texts, first), session.id_shards)
-        session.write("add", session.shards, session.id_shards, first, *named, *along, *records)
+        session.write("add", session.shards, session.id_shards, first, *named, *along, seen, *records)
 
     def remove(self, ids: Sequence[DocumentId]) -> int:
         """Remove documents; see Storage.remove."""
@@ -162,6 +169,43 @@ class RedisStorage:
                 count += session.write("remove", *fields[start : start + _IDS_AT_ONCE])
             session.changes += count
         return count
+
+    def touch(self, ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> int:
+        """Note when documents were seen; see Storage.touch. Does not make a document outlive the index's ttl."""
+        latest = list(checked_times(ids, seen).items())
+        session, last = self._session, max((second for _, second in latest), default=0)
+        count = 0
+        with session.changing():
+            for start in range(0, len(latest), _IDS_AT_ONCE):
+                some = latest[start : start + _IDS_AT_ONCE]
+                fields = [part for one, second in some for part in (_field(one), second)]
+                count += session.write("touch", *fields, last)
+            session.changes += count
+        return count
+
+    def last_seen(self, numbers: Sequence[int] | Numbers) -> Numbers:
+        """When documents were last seen; see Storage.last_seen."""
+        asked, parts = np.asarray(numbers, np.int64), []
+        with self._session.reading():
+            for start in range(0, len(asked), _TIMES_AT_ONCE):
+                packed = packed_numbers(asked[start : start + _TIMES_AT_ONCE])
+                parts.append(bytes(self._session.read("seen", packed)[0]))
+        return np.frombuffer(b"".join(parts), "<f8").astype(np.int64)
+
+    def unseen(self, before: int) -> list[DocumentId]:
+        """The ids of documents last seen before a second; see Storage.unseen. Reads all documents."""
+        found: list[DocumentId] = []
+        for batch in self.iterate():
+            times = self.last_seen(batch.numbers).tolist()
+            found.extend(one for one, time in zip(batch.ids, times, strict=True) if 0 < time < before)
+        return found
+
+    def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
+        """Which document numbers are held."""
+        asked = np.asarray(numbers, np.int64)
+        there = asked[(asked >= 0) & (asked < 2**32)]
+        with self._session.reading():
+            return np.isin(asked, alive(self._session, np.unique(there)))
 
     def candidates(self, keys: Keys) -> Pairs:
         """(row, number) of the documents that share a key; see Storage.candidates."""
@@ -238,11 +282,11 @@ class RedisStorage:
         """Which of the ids are held."""
         return self.numbers(ids) >= 0
 
-    def iterate(self, batch_size: int = 1000) -> Iterator[StoredBatch]:
+    def iterate(self, batch_size: int = 1000, after: int = -1) -> Iterator[StoredBatch]:
         """All documents by number, in batches; see Storage.iterate."""
         session = self._session
         with session.reading():
-            first, end = 0, session.next_number if session.writing else session.view.published
+            first, end = after + 1, session.next_number if session.writing else session.view.published
         while first < end:
             with session.reading():
                 last, (first, packed, records) = first, session.read("walk", first, end, batch_size)

@@ -1,11 +1,11 @@
 -- Add documents, which nobody else sees before the commit. ARGV: after those of turn.lua for how many shards of
 -- postings and of ids the client has grouped them, the first number; pairs (shard, count) and numbers of ids in that
--- order; the same of postings, or nothing, when they come later; the records.
+-- order; the same of postings, or nothing, when they come later; when they were seen; the records.
 if shards ~= tonumber(ARGV[4]) or id_shards ~= tonumber(ARGV[5]) or next_number ~= tonumber(ARGV[6]) then
   return {2}
 end
 if call('HGET', KEYS[1], 'full') ~= '0' then return {6} end
-local RECORDS = 11
+local RECORDS = 12
 
 -- Each id takes the place of the document that had it.
 file('i', ARGV[7], ARGV[8], function(text, fresh)
@@ -29,6 +29,7 @@ file('i', ARGV[7], ARGV[8], function(text, fresh)
 end)
 
 local added = #ARGV - RECORDS + 1
+if added > 0 then arrive(next_number, ARGV[11]) end
 if ttl > 0 and added > 0 then
   local last = call('ZREVRANGE', base .. 'e', 0, 0, 'WITHSCORES')
   local expires = math.max(now() + 1 + ttl, last[2] and tonumber(last[2]) or 0)

@@ -10,7 +10,8 @@ local holder = call('GET', base .. 'l')
 if holder and holder ~= ARGV[1] then return {4, call('PTTL', base .. 'l')} end
 call('SET', base .. 'l', ARGV[1], 'PX', ARGV[3])
 call('HSET', KEYS[1], 'owner', ARGV[1], 'seq', ARGV[2], 'count', 0, 'staged', 0)
-call('DEL', base .. 's')
+call('DEL', base .. 's', base .. 'u')
+if call('HEXISTS', KEYS[1], 'timed') == 0 then call('DEL', base .. 'f') end
 call('ZREMRANGEBYSCORE', base .. 'x', tonumber(m[6]) + 1, '+inf')
 local ready, limit = 0, now() - tonumber(ARGV[4])
 for _, entry in ipairs(call('LRANGE', base .. 'h', 0, 100)) do

@@ -8,6 +8,7 @@ if #gone > 0 then
     scores[i * 2 - 1], scores[i * 2] = 0, gone[i]
   end
   call('UNLINK', unpack(names))
+  call('ZREM', base .. 't', unpack(gone))
   call('ZADD', base .. 'x', unpack(scores))
 end
 if tonumber(call('HGET', KEYS[1], 'floor')) < tonumber(ARGV[4]) then call('HSET', KEYS[1], 'floor', ARGV[4]) end

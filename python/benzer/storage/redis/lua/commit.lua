@@ -8,6 +8,13 @@ if call('ZCOUNT', base .. 'x', generation, generation) > 0 then
   if last and string.match(last, ' (%d+)$') == tostring(time) then call('RPOP', base .. 'h') end
   call('RPUSH', base .. 'h', generation .. ' ' .. time)
 end
+for from = 0, call('ZCARD', base .. 'u') - 1, AT_ONCE do
+  local some, times = call('ZRANGE', base .. 'u', from, from + AT_ONCE - 1, 'WITHSCORES'), {}
+  for i = 1, #some, 2 do times[i], times[i + 1] = some[i + 1], some[i] end
+  call('ZADD', base .. 't', 'GT', unpack(times))
+end
+call('UNLINK', base .. 'u')
+if call('EXISTS', base .. 'f') == 1 then call('HSET', KEYS[1], 'timed', 1) end
 local gone = 0
 if ttl > 0 then
   local counts = call('HGETALL', base .. 's')

@@ -16,5 +16,5 @@ for i, kind in ipairs({'p', 'i'}) do
   call('HSET', KEYS[1], kind == 'p' and 'shards' or 'id_shards', math.max(1, count))
   if count > 0 then return {0, 1} end
 end
-for _, letter in ipairs({'n', 'x', 'h', 'e', 'c', 's', 'l', 'm'}) do call('UNLINK', base .. letter) end
+for _, letter in ipairs({'n', 'x', 'h', 'e', 'c', 's', 'f', 't', 'u', 'l', 'm'}) do call('UNLINK', base .. letter) end
 return {0, 0}

@@ -1,5 +1,6 @@
 -- Undo what was not committed: the documents from `published` to `next`, by a portion. Gives how many are left.
-call('DEL', base .. 's')
+call('DEL', base .. 's', base .. 'u')
+if call('HEXISTS', KEYS[1], 'timed') == 0 then call('DEL', base .. 'f') end
 call('ZREMRANGEBYSCORE', base .. 'x', generation + 1, '+inf')
 local upto = math.min(next_number, published + 2 * AT_ONCE)
 for from = published, upto - 1, AT_ONCE / 2 do

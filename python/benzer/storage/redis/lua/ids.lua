@@ -19,6 +19,18 @@ local function holder(text, key, id)
   return mine, gone
 end
 
+-- Documents from `number` on come at a second; those before the first known time count as seen then.
+local function arrive(number, second)
+  local last = call('ZREVRANGE', base .. 'f', 0, 0)[1]
+  if string.match(last or '0', '^%d+') == second then return end
+  if not last then
+    number = 0
+    call('HSET', KEYS[1], 'format', 2)
+  end
+  call('ZREMRANGEBYSCORE', base .. 'f', number, number)
+  call('ZADD', base .. 'f', number, second .. ' ' .. number)
+end
+
 -- Note that a document goes with the next commit.
 local function drop(number)
   call('ZADD', base .. 'x', generation + 1, number)

@@ -2,6 +2,14 @@
 -- has shrunk, shards are joined again: a portion of ARGV[5]; gives 1 while more are to be.
 call('ZREMRANGEBYSCORE', base .. 'x', 0, 0)
 call('HSET', KEYS[1], 'expired_dead', 0, 'low', ARGV[4], 'full', 0)
+local mark = call('ZREVRANGEBYSCORE', base .. 'f', ARGV[4], 0, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+if mark then call('ZREMRANGEBYSCORE', base .. 'f', '-inf', '(' .. mark) end
+if ttl > 0 then -- the times of what has expired; a document may be younger than the time it was last seen at
+  local old = call('ZRANGEBYSCORE', base .. 't', '-inf', now() - ttl - 61)
+  for i = 1, #old do
+    if tonumber(old[i]) < tonumber(ARGV[4]) then call('ZREM', base .. 't', old[i]) end
+  end
+end
 local left = 0
 for kind, known in pairs(state) do
   local _, count, shards_name, total = unpack(known)

@@ -5,7 +5,8 @@
 --   x  removed documents, by the commit that removed them; 0 when their records are deleted
 --   h  the commits that removed documents           e  the document number up to which documents expire, by time
 --   c  live documents by the second they expire     s  the same of the open transaction
---   k# the last commit of writer #
+--   f  when documents from a number on came: seconds, by number      k# the last commit of writer #
+--   t  when documents were seen again, by number                     u  the same of the open transaction
 -- A reply begins with a code: 0 done, 1 no index here, 2 the lease is lost, 3 the snapshot is gone, 4 locked,
 -- 5 the shards were rewritten on the way, 6 a shard is full, 7 another index was made under the name.
 -- KEYS[2] is `{prefix}:` and the mark that the index got when it was made, which no later index of that name has.

@@ -1,0 +1,92 @@
+"""What does it cost to miss nothing? The exact method beside the bands, on collections of texts and of sets.
+
+`python -m benchmarks.exact_join PATH_TO_DATA` runs `find_duplicates` by both methods on one core, and prints a table in
+Markdown: processor seconds of the whole run, reading included, so that what else the machine does counts little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import benzer
+from benchmarks import machine
+
+THRESHOLDS = (0.8, 0.7, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A file of a folder of data, and how it is read."""
+
+    folder: str
+    file: str
+    read_as: str
+    schema: benzer.Schema
+
+
+COLLECTIONS = [
+    Collection("debian_desc_en", "docs.jsonl.xz", "3 words", benzer.Schema()),
+    Collection(
+        "debian_desc_en",
+        "docs.jsonl.xz",
+        "5 characters",
+        benzer.Schema(text=benzer.Text(unit="char", shingle_size=5)),
+    ),
+    Collection("dblp_acm", "docs.jsonl.xz", "3 words", benzer.Schema()),
+    Collection("sets_kosarak", "sets.jsonl.xz", "values", benzer.Schema(set=benzer.ValueSet())),
+    Collection("sets_debtags", "sets.jsonl.xz", "values", benzer.Schema(set=benzer.ValueSet())),
+    Collection("sets_mushroom", "sets.jsonl.xz", "values", benzer.Schema(set=benzer.ValueSet())),
+]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    arguments = parser.parse_args()
+    print(machine.describe().sentence())
+    print(
+        "| collection | documents | read as | threshold | pairs | exact, s | bands, s | bands find | auto takes |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for number, collection in enumerate(COLLECTIONS):
+            path = Path(folder) / f"{number}.jsonl"
+            path.write_bytes(
+                lzma.decompress((arguments.data / collection.folder / collection.file).read_bytes())
+            )
+            for threshold in THRESHOLDS:
+                print(row(collection, path, threshold), flush=True)
+
+
+def row(collection: Collection, path: Path, threshold: float) -> str:
+    """One line of the table; the least of three times, as a machine can only be slower than it is."""
+    runs = {
+        method: [run(collection, path, threshold, method) for _ in range(3)] for method in ("exact", "lsh")
+    }
+    seconds = {method: min(time for time, _ in some) for method, some in runs.items()}
+    exact, bands = runs["exact"][0][1], runs["lsh"][0][1]
+    taken = run(collection, path, threshold, "auto")[1].settings.method
+    pairs, found = (int((result.verified >= threshold).sum()) for result in (exact, bands))
+    share = f"{found / pairs:.4f}" if pairs else "–"
+    return (
+        f"| {collection.folder} | {len(exact.corpus):,} | {collection.read_as} | {threshold:g} | {pairs:,} | "
+        f"{seconds['exact']:.2f} | {seconds['lsh']:.2f} | {share} | {taken} |"
+    )
+
+
+def run(collection: Collection, path: Path, threshold: float, method: str) -> tuple[float, benzer.Duplicates]:
+    """Processor seconds of a run, and what it found."""
+    started = time.process_time()
+    found = benzer.find_duplicates(
+        path, schema=collection.schema, threshold=threshold, method=method, threads=1
+    )
+    return time.process_time() - started, found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+//! How are runs of equal tokens strung together into passages?
+//!
+//! The first text is read once, from left to right. Where its next gram stands in the second text too, the longest run of
+//! equal tokens there is taken, and reading goes on after it. A run that follows closely on an earlier one in both texts
+//! goes on its chain. Each token is read once, and a run is compared to few others, none much longer than itself, so
+//! the whole is linear even where both texts are one word a million times.
+
+use super::Rules;
+use super::grams::{Grams, Meetings};
+
+/// Places in the second text that are tried for a gram, beside those that go on a chain.
+const FEW: usize = 8;
+
+/// Equal tokens in a row: `len` of them, from `a` in the first text and from `b` in the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Where it starts in the first text.
+    pub a: usize,
+    /// Where it starts in the second.
+    pub b: usize,
+    /// How many tokens.
+    pub len: usize,
+}
+
+impl Run {
+    /// Where it ends in both.
+    pub fn end(&self) -> [usize; 2] {
+        [self.a + self.len, self.b + self.len]
+    }
+}
+
+/// Chains of runs, each ascending in both texts. `work` grows by the steps.
+pub fn chains(a: &[u64], b: &[u64], grams_a: &Grams, grams_b: &Grams, rules: Rules, work: &mut u64) -> Vec<Vec<Run>> {
+    let meetings = Meetings::new(grams_a, grams_b);
+    *work += (a.len() + b.len()) as u64;
+    let mut reading = Reading { a, b, grams_a, grams_b, rules, open: Vec::new(), closed: Vec::new(), work };
+    let (mut at, mut floor) = (0, 0);
+    while at + rules.seed <= a.len() {
+        *reading.work += 1;
+        match reading.longest_at(at, &meetings) {
+            None => at += 1,
+            Some((run, chain)) => {
+                let end = run.end()[0];
+                reading.take(run, chain, floor);
+                (at, floor) = (end, at);
+            }
+        }
+    }
+    let Reading { open, mut closed, .. } = reading;
+    closed.extend(open);
+    closed.into_iter().map(|chain| chain.runs).collect()
+}
+
+/// Runs that follow one another closely, and how many tokens they share.
+struct Chain {
+    runs: Vec<Run>,
+    shared: usize,
+}
+
+impl Chain {
+    fn last(&self) -> Run {
+        self.runs[self.runs.len() - 1]
+    }
+}
+
+struct Reading<'a> {
+    a: &'a [u64],
+    b: &'a [u64],
+    grams_a: &'a Grams,
+    grams_b: &'a Grams,
+    rules: Rules,
+    /// Chains that may go on; few, as each must have ended within the last gap.
+    open: Vec<Chain>,
+    closed: Vec<Chain>,
+    work: &'a mut u64,
+}
+
+impl Reading<'_> {
+    /// The run to take at `at`, if any, and the open chain that it goes on.
+    fn longest_at(&mut self, at: usize, meetings: &Meetings) -> Option<(Run, Option<usize>)> {
+        let mut candidates = meetings.candidates(at, self.grams_b, FEW).peekable();
+        candidates.peek()?;
+        self.close(at);
+        let going_on = self.going_on(at);
+        let found = going_on.map(|(run, _)| run);
+        // A run that goes on a chain gives way only to one of more than twice its length.
+        let bar = found.map_or(0, |run| 2 * run.len + self.rules.gap);
+        let mut best: Option<Run> = None;
+        for b in candidates {
+            let limit = if found.is_some() { bar + 1 } else { usize::MAX };
+            let mut run = self.run(at, b, limit);
+            if run.len <= bar || run.len < self.rules.seed {
+                continue;
+            }
+            if found.is_some() {
+                run = self.run(at, b, usize::MAX);
+            }
+            if best.is_none_or(|best| run.len > best.len) {
+                best = Some(run);
+            }
+        }
+        match best {
+            Some(run) => Some((run, None)),
+            None => going_on.map(|(run, chain)| (run, Some(chain))),
+        }
+    }
+
+    /// The longest run at `at` that goes on an open chain, and the chain; the heaviest of those that it goes on.
+    fn going_on(&mut self, at: usize) -> Option<(Run, usize)> {
+        let gram = self.grams_a.numbers[at];
+        let mut best: Option<(Run, usize)> = None;
+        let mut weight = (0, 0);
+        for (chain, Chain { runs, shared }) in self.open.iter().enumerate() {
+            let [a, b] = runs[runs.len() - 1].end();
+            let near = |place: &usize| (at - a).abs_diff(place.saturating_sub(b));
+            *self.work += (self.rules.gap + self.rules.seed) as u64;
+            // A gram may begin with the last tokens of the chain: what was put in before a word may end with that word.
+            let window =
+                b.saturating_sub(self.rules.seed - 1)..(b + self.rules.gap + 1).min(self.grams_b.numbers.len());
+            let Some(place) = window.filter(|&place| self.grams_b.numbers[place] == gram).min_by_key(near) else {
+                continue;
+            };
+            let run = run_at(self.a, self.b, at, place, usize::MAX, self.work);
+            if run.len >= self.rules.seed && (run.len, *shared) > weight {
+                let again = b.saturating_sub(place);
+                let rest = Run { a: run.a + again, b: run.b + again, len: run.len - again };
+                (best, weight) = (Some((rest, chain)), (run.len, *shared));
+            }
+        }
+        best
+    }
+
+    fn run(&mut self, a: usize, b: usize, limit: usize) -> Run {
+        run_at(self.a, self.b, a, b, limit, self.work)
+    }
+
+    /// Closes chains that ended too long ago to go on.
+    fn close(&mut self, at: usize) {
+        let gap = self.rules.gap;
+        self.closed.extend(self.open.extract_if(.., |chain| at - chain.last().end()[0] > gap));
+    }
+
+    /// Lengthens a run to the left, where tokens may have gone to another run by mistake, and puts it on its chain.
+    fn take(&mut self, mut run: Run, chain: Option<usize>, floor: usize) {
+        let [low_a, low_b] = chain.map_or([floor, 0], |chain| self.open[chain].last().end());
+        while run.a > low_a && run.b > low_b && self.a[run.a - 1] == self.b[run.b - 1] {
+            run = Run { a: run.a - 1, b: run.b - 1, len: run.len + 1 };
+            *self.work += 1;
+        }
+        match chain {
+            Some(chain) => {
+                self.open[chain].runs.push(run);
+                self.open[chain].shared += run.len;
+            }
+            None => self.open.push(Chain { runs: vec![run], shared: run.len }),
+        }
+    }
+}
+
+/// Equal tokens from two places on, at most `limit`.
+fn run_at(a: &[u64], b: &[u64], from_a: usize, from_b: usize, limit: usize, work: &mut u64) -> Run {
+    let len = a[from_a..].iter().zip(&b[from_b..]).take(limit).take_while(|(one, other)| one == other).count();
+    *work += len as u64 + 1;
+    Run { a: from_a, b: from_b, len }
+}

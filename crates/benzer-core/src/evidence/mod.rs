@@ -1,0 +1,179 @@
+//! Where do two texts agree? The passages that stand in both, and what differs inside each.
+//!
+//! [`grams`] finds which runs of a few tokens both texts hold, [`chains`] strings them together, [`align`] says token by
+//! token what a chain shares, and this page chooses among the chains and translates tokens into places of the originals.
+//!
+//! Every step is linear in the two texts, whatever they repeat: [`Found::work`] counts the steps.
+
+pub mod align;
+pub mod chains;
+pub mod grams;
+
+use crate::hash::shingle::token_hash;
+use crate::text::offsets::{Place, Units};
+use crate::text::{Reader, Unit};
+use align::align;
+use chains::{Run, chains};
+use grams::Grams;
+
+/// Passages that are listed of two texts. One word of the one may stand a million times in the other.
+pub const LISTED: usize = 1000;
+
+/// The most tokens in a row that may differ inside a passage: a gap costs its square.
+pub const LARGEST_GAP: usize = 64;
+
+/// What a passage is.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Tokens in a row that must agree somewhere in a passage.
+    pub seed: usize,
+    /// Tokens that a passage must share.
+    pub least: usize,
+    /// Tokens in a row that may differ inside a passage.
+    pub gap: usize,
+}
+
+/// A passage that two texts share: places in both originals.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Where it stands in the first text.
+    pub a: Place,
+    /// Where it stands in the second.
+    pub b: Place,
+    /// Its tokens in the first text.
+    pub tokens: usize,
+    /// Of those, the ones that stand in the second text too, in the same order.
+    pub shared: usize,
+    /// The stretches of both that differ; one of the two may be empty.
+    pub differences: Vec<(Place, Place)>,
+}
+
+/// What two texts share.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The passages, that which shares most tokens first, at most [`LISTED`].
+    pub passages: Vec<Passage>,
+    /// How many more there are: counted in what is covered, not listed.
+    pub more: usize,
+    /// Tokens of the first text, and how many of them a passage shares.
+    pub a: [usize; 2],
+    /// The same of the second text.
+    pub b: [usize; 2],
+    /// Steps taken: comparisons of tokens and look-ups.
+    pub work: u64,
+}
+
+/// The passages of two texts, and how much of each they cover.
+///
+/// `least` is how many tokens a passage must share: none means what [`usual_least`] says.
+pub fn find(reader: &Reader, a: &str, b: &str, least: Option<usize>, gap: usize) -> Found {
+    let (left, right) = (reader.units(a), reader.units(b));
+    let tokens = [&left, &right].map(hashes);
+    let shorter = tokens[0].len().min(tokens[1].len());
+    let least = least.unwrap_or_else(|| usual_least(reader.recipe().unit, shorter));
+    let rules = Rules { seed: seed(reader.recipe().unit), least, gap: gap.min(LARGEST_GAP) };
+    let mut work = 0;
+    let aligned = passages(&tokens[0], &tokens[1], rules, &mut work);
+    let mut equal = [vec![false; tokens[0].len()], vec![false; tokens[1].len()]];
+    for runs in &aligned {
+        for run in runs {
+            equal[0][run.a..run.a + run.len].fill(true);
+            equal[1][run.b..run.b + run.len].fill(true);
+        }
+    }
+    let [in_a, in_b] = equal.map(|tokens| tokens.into_iter().filter(|&one| one).count());
+    let passages = aligned.iter().take(LISTED).map(|runs| placed(runs, &left, &right)).collect();
+    Found {
+        passages,
+        more: aligned.len().saturating_sub(LISTED),
+        a: [tokens[0].len(), in_a],
+        b: [tokens[1].len(), in_b],
+        work,
+    }
+}
+
+fn hashes(units: &Units) -> Vec<u64> {
+    units.iter().map(|unit| token_hash(unit.as_bytes())).collect()
+}
+
+/// The tokens in a row that passages are found by: 3 words, or 8 characters, which any two texts share less often than 5.
+pub fn seed(unit: Unit) -> usize {
+    if unit == Unit::Word { 3 } else { 8 }
+}
+
+/// The tokens that a passage must share: 8 words or 40 characters; in short texts half of the shorter, at least a seed.
+pub fn usual_least(unit: Unit, shorter: usize) -> usize {
+    let usual = if unit == Unit::Word { 8 } else { 40 };
+    usual.min((shorter / 2).max(seed(unit)).min(shorter))
+}
+
+/// The passages of two sequences of tokens, each the runs of tokens that it shares, in order.
+pub fn passages(a: &[u64], b: &[u64], rules: Rules, work: &mut u64) -> Vec<Vec<Run>> {
+    let rules = Rules { seed: rules.seed.min(a.len()).min(b.len()), ..rules };
+    if rules.seed == 0 {
+        return Vec::new();
+    }
+    let (left, right) = (Grams::new(a, rules.seed), Grams::new(b, rules.seed));
+    let mut found = chains(a, b, &left, &right, rules, work);
+    // What b repeats is found from its own side.
+    found.extend(chains(b, a, &right, &left, rules, work).into_iter().map(|chain| {
+        let swap = |run: Run| Run { a: run.b, b: run.a, len: run.len };
+        chain.into_iter().map(swap).collect::<Vec<_>>()
+    }));
+    let mut aligned: Vec<(usize, Vec<Run>)> = found
+        .into_iter()
+        .map(|chain| align(a, b, &chain, rules, work))
+        .map(|runs| (runs.iter().map(|run| run.len).sum(), runs))
+        .filter(|(shared, _)| *shared >= rules.least)
+        .collect();
+    aligned.sort_by_key(|(shared, runs)| (usize::MAX - shared, runs[0].a, runs[0].b));
+    without_overlap(aligned.into_iter().map(|(_, runs)| runs), [a.len(), b.len()])
+}
+
+/// Leaves out passages of which heavier ones cover more than half, in both texts.
+fn without_overlap(passages: impl Iterator<Item = Vec<Run>>, lengths: [usize; 2]) -> Vec<Vec<Run>> {
+    let mut covered = lengths.map(|length| vec![false; length]);
+    let is_new = |runs: &Vec<Run>| {
+        let spans = [span(runs, |run| run.a), span(runs, |run| run.b)];
+        let mut new = false;
+        for (covered, [from, to]) in covered.iter_mut().zip(spans) {
+            let part = &mut covered[from..to];
+            new |= 2 * part.iter().filter(|&&seen| !seen).count() >= part.len();
+        }
+        if new {
+            covered.iter_mut().zip(spans).for_each(|(covered, [from, to])| covered[from..to].fill(true));
+        }
+        new
+    };
+    passages.filter(is_new).collect()
+}
+
+/// From the first to the last token of a passage on one side.
+fn span(runs: &[Run], side: impl Fn(&Run) -> usize) -> [usize; 2] {
+    let last = &runs[runs.len() - 1];
+    [side(&runs[0]), side(last) + last.len]
+}
+
+/// A passage in places of the originals.
+fn placed(runs: &[Run], left: &Units, right: &Units) -> Passage {
+    let place = |units: &Units, [from, to]: [usize; 2]| match from < to {
+        true => [units.places[from][0], units.places[to - 1][1]],
+        // Nothing: it lacks after the token before.
+        false => [units.places[from - 1][1]; 2],
+    };
+    let (a, b) = (span(runs, |run| run.a), span(runs, |run| run.b));
+    let differences = runs.windows(2).map(|pair| {
+        let [before, after] = [pair[0], pair[1]];
+        (place(left, [before.a + before.len, after.a]), place(right, [before.b + before.len, after.b]))
+    });
+    Passage {
+        a: place(left, a),
+        b: place(right, b),
+        tokens: a[1] - a[0],
+        shared: runs.iter().map(|run| run.len).sum(),
+        differences: differences.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

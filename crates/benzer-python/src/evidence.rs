@@ -1,0 +1,55 @@
+//! Where the tokens of a text stand, and the passages that two texts share.
+
+use crate::convert;
+use crate::text::TextReader;
+use benzer_core::evidence::{self, Found};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+
+type Spans<'py> = Bound<'py, PyArray2<i64>>;
+
+/// The units of a text and where each starts and ends in it, in code points (int64, n × 2).
+#[pyfunction]
+pub fn token_spans<'py>(
+    py: Python<'py>, reader: &TextReader, text: &Bound<'py, PyAny>,
+) -> PyResult<(Vec<String>, Spans<'py>)> {
+    let text = convert::document_text(text, &|| "the text".to_owned())?;
+    let reader = reader.shared();
+    let units = py.detach(|| reader.units(&text));
+    let places = units.places.iter().flatten().map(|&place| i64::from(place)).collect();
+    Ok((units.iter().map(str::to_owned).collect(), table(py, places, 2)?))
+}
+
+/// Passages (int64, n × 6: start and end in a, in b, tokens, shared), the stretches that differ (int64, n × 5: number of
+/// the passage, start and end in a, in b), tokens of a and b, those shared, and further passages, and the steps taken.
+#[pyfunction]
+#[pyo3(signature = (reader, a, b, least, gap))]
+#[allow(clippy::type_complexity)]
+pub fn find_passages<'py>(
+    py: Python<'py>, reader: &TextReader, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, least: Option<usize>,
+    gap: usize,
+) -> PyResult<(Spans<'py>, Spans<'py>, [usize; 5], u64)> {
+    let (a, b) = (
+        convert::document_text(a, &|| "the first text".to_owned())?,
+        convert::document_text(b, &|| "the second text".to_owned())?,
+    );
+    let reader = reader.shared();
+    let Found { passages, more, a, b, work } = py.detach(|| evidence::find(&reader, &a, &b, least, gap));
+    let places = |pair: [[u32; 2]; 2]| pair.into_iter().flatten().map(i64::from);
+    let mut rows = Vec::new();
+    let mut differences = Vec::new();
+    for (number, passage) in passages.iter().enumerate() {
+        rows.extend(places([passage.a, passage.b]));
+        rows.extend([passage.tokens as i64, passage.shared as i64]);
+        for &(in_a, in_b) in &passage.differences {
+            differences.push(number as i64);
+            differences.extend(places([in_a, in_b]));
+        }
+    }
+    Ok((table(py, rows, 6)?, table(py, differences, 5)?, [a[0], b[0], a[1], b[1], more], work))
+}
+
+fn table(py: Python<'_>, values: Vec<i64>, width: usize) -> PyResult<Spans<'_>> {
+    let rows = values.len() / width;
+    PyArray1::from_vec(py, values).reshape([rows, width])
+}

@@ -1,0 +1,284 @@
+"""Which new documents does an older collection hold already, or ones like them?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer._native import jaccard
+from benzer.checkpoint import Arrays
+from benzer.corpus import weighted_means
+from benzer.errors import SettingsError, SettingsMismatchError
+from benzer.fields import Schema
+from benzer.fields.base import Field, SeenField, has_own_similarity
+from benzer.results.known import Known
+from benzer.sketcher import Sketcher
+from benzer.work import Work, runs
+
+COMPARED_TOGETHER = 512
+
+Positions = NDArray[np.uint32]
+Numbers = NDArray[np.int64]
+
+
+class Collection(Protocol):
+    """What is asked of an older collection, such as `benzer.Index`; it is only read."""
+
+    @property
+    def settings(self) -> Any: ...
+    def filed_under(self, keys: NDArray[np.uint64]) -> Any: ...
+    def probability(self, similarity: float) -> Any: ...
+    def info(self) -> dict[str, Any]: ...
+    def __len__(self) -> int: ...
+
+
+class Asked(NamedTuple):
+    """Pairs to compare: `rows` (int64) count in `positions`, `places` in `payloads`, the fields of old documents."""
+
+    positions: Positions
+    payloads: Sequence[Sequence[bytes | None]]
+    rows: Numbers
+    places: Numbers
+
+    def encoded(self, number: int) -> list[bytes | None]:
+        """One field of the old documents."""
+        return [payload[number] for payload in self.payloads]
+
+
+class Matches(NamedTuple):
+    """Similar pairs of a new document (`rows`) and an old one (`old_ids`), in the order of both."""
+
+    rows: Positions
+    old_ids: list[str | int]
+    similarity: NDArray[np.float64]
+
+
+def as_collections(against: Any) -> tuple[Collection, ...]:
+    """One collection, or several, in the order of their priority."""
+    given = (against,) if hasattr(against, "filed_under") else tuple(against or ())
+    for one in given:
+        if not hasattr(one, "filed_under"):
+            raise SettingsError(
+                f"against takes opened indexes, got {one!r}: as in Index.open(path, mode='read')"
+            )
+    return given
+
+
+def names_of(collections: Sequence[Collection]) -> tuple[str, ...]:
+    """What each is called: where it lies; those in memory, and namesakes, by their number.
+
+    >>> names_of([])
+    ()
+    """
+    facts = [one.info() for one in collections]
+    names = [str(fact.get("path") or fact.get("url") or f"{fact.get('home', 'index')}:") for fact in facts]
+    return tuple(
+        name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)
+    )
+
+
+def check(collections: Sequence[Collection], schema: Schema, threshold: float, recall: float) -> None:
+    """Refuse a collection that compares otherwise than the run, or whose bands find less than is promised."""
+    for name, one in zip(names_of(collections), collections, strict=True):
+        theirs: Schema = one.settings.schema
+        if theirs != schema:
+            raise SettingsMismatchError(
+                f"{name} compares {described(theirs)}, the run {described(schema)}: "
+                f"give the run the schema of the index, or make an index with that of the run"
+            )
+        probability = float(one.probability(threshold))
+        if probability < recall:
+            raise SettingsError(
+                f"the bands of {name} find a pair at {threshold} with probability {probability:.4f}, less than "
+                f"recall={recall}: ask for a recall of at most {np.floor(probability * 1e4) / 1e4}, or give its "
+                f"documents as a first source"
+            )
+
+
+def described(schema: Schema) -> str:
+    """The fields of a schema and how they are read, in one line.
+
+    >>> from benzer.fields import ValueSet
+    >>> described(Schema(tags=ValueSet()))
+    'tags {"type": "values", "weight": 1.0}'
+    """
+    return ", ".join(f"{name} {json.dumps(settings)}" for name, settings in schema.to_dict().items())
+
+
+def look_up(
+    work: Work, collections: Sequence[Collection], threshold: float, stands_for: Positions
+) -> Known | None:
+    """All verified matches of the documents of a run with those of older collections; None without any of these."""
+    return LookUp(work, threshold, stands_for).known(collections) if collections else None
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """Looks the documents of a run up in older collections.
+
+    stands_for: for each document the one of the same content that is asked for it (uint32, n).
+    """
+
+    work: Work
+    threshold: float
+    stands_for: Positions
+
+    def known(self, collections: Sequence[Collection]) -> Known:
+        """All verified matches. An old document of the same id is the same document, and no match."""
+        parts = [
+            (
+                number,
+                self.work.saved.part(f"known-{number}-{start}-{end}", partial(self._part, one, start, end)),
+            )
+            for number, one in enumerate(collections)
+            for start, end in self._runs(one)
+        ]
+        position = joined([part["rows"] for _, part in parts], np.uint32)
+        similarity = joined([part["similarity"] for _, part in parts], np.float64)
+        old_ids = [old_id for _, part in parts for old_id in json.loads(part["ids"].tobytes())]
+        numbers = joined([np.full(len(part["rows"]), number) for number, part in parts], np.uint32)
+        order = np.lexsort((-similarity, numbers, position))
+        return Known(
+            names_of(collections),
+            position[order],
+            numbers[order],
+            [old_ids[at] for at in order.tolist()],
+            similarity[order],
+        )
+
+    def _runs(self, collection: Collection) -> Iterator[tuple[int, int]]:
+        keys = len(self.work.schema.fields) * collection.settings.bands.bands
+        return runs(len(self.stands_for), self.work.memory.sketched_together(keys))
+
+    def _part(self, collection: Collection, start: int, end: int) -> Arrays:
+        """The matches of all documents for which those from `start` to `end` are asked."""
+        sketcher: Sketcher = collection.settings.sketcher()
+        sketches = sketcher.sketch(self.work.corpus, self.work.threads, None, start, end)
+        alone = np.flatnonzero((self.stands_for[start:end] == np.arange(start, end)) & ~sketches.empty)
+        parts = []
+        for at, to in runs(len(alone), COMPARED_TOGETHER):
+            asked = (start + alone[at:to]).astype(np.uint32)
+            parts.append(self._ask(sketcher, collection, asked, sketches.keys[alone[at:to]]))
+        return self._with_copies(
+            joined([part.rows for part in parts], np.uint32),
+            [old_id for part in parts for old_id in part.old_ids],
+            joined([part.similarity for part in parts], np.float64),
+        )
+
+    def _ask(
+        self, sketcher: Sketcher, collection: Collection, asked: Positions, keys: NDArray[np.uint64]
+    ) -> Matches:
+        """The matches of the documents at some positions, which have these band keys."""
+        filed = collection.filed_under(np.ascontiguousarray(keys))
+        payloads = [tuple(sketcher.parts(payload)) for payload in filed.payloads]
+        similarity = self._compare(Asked(asked, payloads, filed.rows, filed.places))
+        alike = np.flatnonzero(similarity >= self.threshold)
+        old_ids = [filed.ids[place] for place in filed.places[alike].tolist()]
+        return Matches(asked[filed.rows[alike]], old_ids, similarity[alike])
+
+    def _compare(self, asked: Asked) -> NDArray[np.float64]:
+        """The exact similarity of each pair (float64): the weighted mean over the fields that count."""
+        fields = list(self.work.schema.fields.values())
+        table = np.full((len(asked.rows), len(fields)), np.nan)
+        nothing = np.ones(len(asked.rows), dtype=bool)
+        for number, field in enumerate(fields):
+            similarity, both_empty = self._field(number, field, asked)
+            nothing &= both_empty
+            lacks = self._missing[number][asked.positions][asked.rows]
+            lacks |= np.array([one is None for one in asked.encoded(number)], dtype=bool)[asked.places]
+            counts = ~lacks & ~both_empty
+            table[counts, number] = similarity[counts]
+        return weighted_means(table, self.work.schema.weights, nothing)
+
+    @cached_property
+    def _missing(self) -> list[NDArray[np.bool_]]:
+        return [self.work.corpus.missing(number) for number in range(len(self.work.schema.fields))]
+
+    def _field(
+        self, number: int, field: Field, asked: Asked
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The similarity of one field of each pair, and where both are empty."""
+        rows, places, encoded = asked.rows, asked.places, asked.encoded(number)
+        offsets, hashes = self.work.corpus.sets(number, asked.positions, self.work.threads)
+        old_offsets, old_hashes = field.encoded_sets(encoded)
+        both_empty = (np.diff(offsets)[rows] == 0) & (np.diff(old_offsets)[places] == 0)
+        if has_own_similarity(field):
+            kept = self.work.corpus.descriptions(number, asked.positions)
+            return own_similarity(field, kept, encoded, rows, places), both_empty
+        both = np.concatenate((offsets, old_offsets[1:] + offsets[-1]))
+        left, right = rows.astype(np.uint32), (places + len(asked.positions)).astype(np.uint32)
+        return jaccard(both, np.concatenate((hashes, old_hashes)), left, right, self.work.threads), both_empty
+
+    def _with_copies(
+        self, asked: Positions, old_ids: list[str | int], similarity: NDArray[np.float64]
+    ) -> Arrays:
+        """The matches of all documents that others are asked for, but for those with an old one of the same id."""
+        order, content = self._groups
+        starts, ends = (np.searchsorted(content, asked, side=side) for side in ("left", "right"))
+        counts = ends - starts
+        match = np.repeat(np.arange(len(asked)), counts)
+        rows = order[starts[match] + np.arange(len(match)) - np.repeat(np.cumsum(counts) - counts, counts)]
+        old = [old_ids[at] for at in match.tolist()]
+        ids = zip(self.work.corpus.ids(rows), old, strict=True)
+        others = np.array([at for at, pair in enumerate(ids) if not same_id(*pair)], dtype=np.intp)
+        kept = json.dumps([old[at] for at in others.tolist()]).encode()
+        return {
+            "rows": rows[others],
+            "similarity": similarity[match[others]],
+            "ids": np.frombuffer(kept, dtype=np.uint8),
+        }
+
+    @cached_property
+    def _groups(self) -> tuple[Positions, Positions]:
+        """The documents in an order in which those of one content are neighbours, and what stands for each."""
+        order = np.argsort(self.stands_for, kind="stable").astype(np.uint32)
+        return order, self.stands_for[order]
+
+
+def own_similarity(
+    field: SeenField,
+    kept: Sequence[bytes | None],
+    encoded: Sequence[bytes | None],
+    rows: Numbers,
+    places: Numbers,
+) -> NDArray[np.float64]:
+    """The similarity of a field that compares by more than its sets; `rows` ascend, and count in `kept`."""
+    similarity = np.zeros(len(rows))
+    bounds = np.searchsorted(rows, np.arange(len(kept) + 1)).tolist()
+    for one, (start, end) in zip(kept, pairwise(bounds), strict=True):
+        if start < end and one is not None:
+            others = [encoded[place] or b"" for place in places[start:end].tolist()]
+            similarity[start:end] = field.compare(one, others)
+    return similarity
+
+
+def joined(parts: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
+    """Arrays behind one another; an empty one of that type where there is none.
+
+    >>> joined([], np.uint32).dtype
+    dtype('uint32')
+    """
+    return np.concatenate(parts).astype(kind, copy=False) if parts else np.empty(0, dtype=kind)
+
+
+def same_id(a: str | int, b: str | int) -> bool:
+    """Whether two ids are one: 1 and "1" are two.
+
+    >>> same_id("a", "a"), same_id(1, "1")
+    (True, False)
+    """
+    return type(a) is type(b) and a == b
+
+
+def facts(collections: Sequence[Collection]) -> Iterator[dict[str, Any]]:
+    """What a checkpoint remembers of each, to notice that it has changed."""
+    for one in collections:
+        held = {name: value for name, value in one.info().items() if isinstance(value, (str, int))}
+        yield {"documents": len(one), **held}

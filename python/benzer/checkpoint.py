@@ -1,0 +1,166 @@
+"""Where does an interrupted run go on? In a folder that holds the parts of its work that were done."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.errors import OutputError, SettingsError
+
+Arrays = dict[str, NDArray[Any]]
+FORMAT = 1
+RUN, LOCK = "run.json", "lock"
+
+
+class Checkpoint:
+    """A folder of finished parts of one run, and what that run was.
+
+    Each part is written under another name, made durable and then renamed: after a kill at any moment a part is
+    there whole or not at all. One process at a time may use a folder. What a part is made of is for the caller;
+    parts that are there are read instead of made.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "saved"
+    >>> with Checkpoint(place) as saved:
+    ...     saved.begin({"threshold": 0.8})
+    ...     first = saved.part("numbers", lambda: {"n": np.arange(3)})
+    >>> with Checkpoint(place) as saved:
+    ...     saved.begin({"threshold": 0.8})
+    ...     saved.part("numbers", lambda: {"n": np.arange(1000)})["n"].tolist()
+    ...     saved.discard()
+    [0, 1, 2]
+    >>> place.exists()
+    False
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._lock: BinaryIO | None = None
+
+    def __enter__(self) -> Checkpoint:  # noqa: PYI034 (Self needs Python 3.11)
+        self._open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        """Take the folder for this process, which is made where there is none."""
+        refuse_foreign(self.path)
+        self.path.mkdir(parents=True, exist_ok=True)
+        lock = (self.path / LOCK).open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.close()
+            raise OutputError(
+                f"another run is using the checkpoint {self.path}: wait for it, or choose another folder"
+            ) from error
+        self._lock = lock
+
+    def begin(self, run: Mapping[str, Any]) -> None:
+        """Say what the run is (JSON-able); a folder that holds another run is a `SettingsError` that says how."""
+        asked = json.loads(json.dumps({"format": FORMAT, **run}))
+        place = self.path / RUN
+        if not place.exists():
+            self._write(RUN, lambda file: file.write(json.dumps(asked, indent=1).encode()))
+            return
+        there = json.loads(place.read_bytes())
+        if there != asked:
+            raise other_run(self.path, there, asked)
+
+    def part(self, name: str, make: Callable[[], Arrays]) -> Arrays:
+        """The arrays of a part: read where it is there, else made and kept."""
+        place = self.path / f"{name}.npz"
+        if place.exists():
+            with np.load(place, allow_pickle=False) as arrays:
+                return {key: arrays[key] for key in arrays.files}
+        made = make()
+
+        def write(file: BinaryIO) -> None:
+            np.savez(file, **made)  # type: ignore[arg-type]
+
+        self._write(place.name, write)
+        return made
+
+    def _write(self, name: str, write: Callable[[BinaryIO], object]) -> None:
+        partial = self.path / f"{name}.partial"
+        with partial.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(self.path / name)
+
+    def discard(self) -> None:
+        """Remove the folder: the run is done. What it was of goes last, so that a kill leaves it a checkpoint."""
+        for path in sorted(
+            self.path.iterdir(), key=lambda path: (path.name in (RUN, LOCK), path.name == LOCK)
+        ):
+            path.unlink()
+        self.path.rmdir()
+
+    def close(self) -> None:
+        """Let others use the folder."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+
+class NoCheckpoint:
+    """What a run without a checkpoint has in its place: every part is made."""
+
+    def part(self, name: str, make: Callable[[], Arrays]) -> Arrays:
+        """The arrays of a part, made now."""
+        return make()
+
+    def discard(self) -> None:
+        """Nothing is there."""
+
+
+def refuse_foreign(path: Path) -> None:
+    """Refuse a place that holds something else: at success it would be removed."""
+    if path.is_file():
+        raise OutputError(f"{path} is a file, not a folder: choose another place for the checkpoint")
+    if path.is_dir() and not (path / RUN).exists():
+        others = [name for name in os.listdir(path) if name not in (LOCK, f"{RUN}.partial")]
+        if others:
+            raise OutputError(
+                f"{path} holds other files ({others[0]}) and no checkpoint: choose another folder, or an empty one"
+            )
+
+
+def other_run(path: Path, there: Any, asked: Any) -> SettingsError:
+    """The error that says in what two runs differ."""
+    old, new = dict(flat(there)), dict(flat(asked))
+    names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
+    shown = "; ".join(
+        f"{name} was {old.get(name, 'not there')!r}, now {new.get(name, 'not there')!r}" for name in names[:3]
+    )
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return SettingsError(
+        f"the checkpoint {path} belongs to another run ({shown}{more}): "
+        f"call it as it was called then, or remove the folder to start anew"
+    )
+
+
+def flat(values: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The plain values of nested mappings, each with its path.
+
+    >>> list(flat({"a": {"b": 1}, "c": [2]}))
+    [('a.b', 1), ('c', [2])]
+    """
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value

@@ -1,0 +1,152 @@
+"""`benzer contained`: which documents stand in which others?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benzer.cli import console, fields
+from benzer.cli import options as shared
+from benzer.errors import OutputError
+
+if TYPE_CHECKING:
+    from benzer.containment import Containments
+
+EXAMPLES = """\
+# Which documents stand in others, to four fifths or more?
+benzer contained docs.jsonl --output pairs.jsonl
+
+# Which columns of values could be joined? (lists of strings or integers)
+benzer contained columns.jsonl --values cells --threshold 0.9 --output joins.parquet
+
+# Only look: the ten pairs of greatest containment
+benzer contained docs.jsonl --limit 10
+"""
+STAGES = ("read", "sketch", "join", "write")
+
+
+@click.command(
+    "contained",
+    cls=shared.TaughtCommand,
+    examples=EXAMPLES,
+    short_help="Find documents that stand in others.",
+)
+@click.argument("inputs", nargs=-1, required=True, type=click.Path(), metavar="INPUT...")
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="FILE",
+    help="File to write all pairs to: .jsonl or .parquet; must not exist yet.",
+)  # fmt: skip
+@click.option(
+    "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1, min_open=True), default=0.8, show_default=True,
+    help="Least share of a document that stands in the other.",
+)  # fmt: skip
+@click.option(
+    "--limit", metavar="NUMBER", type=click.IntRange(min=0), default=10, show_default=True,
+    help="How many pairs to show at most.",
+)  # fmt: skip
+@click.option(
+    "--copies", is_flag=True, help="Write the pairs of identical documents too, not only of the first."
+)
+@click.option("--replace", is_flag=True, help="Replace the output file if it exists.")
+@shared.on_error_option
+@shared.threads_option
+@shared.json_option
+@fields.column_options
+@fields.text_options
+def command(
+    inputs: tuple[str, ...],
+    output: Path | None,
+    limit: int,
+    copies: bool,
+    replace: bool,
+    as_json: bool,
+    **settings: Any,
+) -> int:
+    """List the documents of INPUT that stand in others: quotations, pages inside pages, columns that join.
+
+    Every pair is found, and its containment exact: the share of the one's shingles (values) that the other has.
+    Of identical documents only the first takes part; --copies writes out the others. To ask for one document
+    at a time, see benzer index --passages and benzer search --containing. Ends with 1 if malformed rows were set
+    aside.
+    """
+    tables = table_format(output, replace)
+    started = perf_counter()
+    with console.progress(*STAGES) as progress:
+        found = find(inputs, settings, progress)
+        if output is not None:
+            found.write(output, tables=tables, replace=replace, copies=copies)
+    seconds = perf_counter() - started
+    if as_json:
+        shown = {"pairs": [pair._asdict() for pair in best(found, limit)], "seconds": round(seconds, 3)}
+        console.print_json({**found.summary(), **shown, "file": None if output is None else str(output)})
+    else:
+        show(found, output, seconds, limit)
+    console.tell_malformed(found.malformed)
+    return 1 if found.malformed else 0
+
+
+def table_format(output: Path | None, replace: bool) -> Any:
+    """Say by its name how a file is written; refuse one that is there before the work, not after it."""
+    if output is None:
+        return "jsonl"
+    if output.exists() and not replace:
+        raise OutputError(f"{output} exists: choose another --output, or add --replace to replace it")
+    if output.suffix not in (".jsonl", ".parquet"):
+        raise click.UsageError(f"--output {output}: end its name in .jsonl or .parquet.")
+    return output.suffix[1:]
+
+
+def find(
+    inputs: tuple[str, ...], settings: dict[str, Any], progress: console.Progress | None
+) -> Containments:
+    """Call the library with what the options say."""
+    from benzer.containment import find_contained
+
+    asked = {name: settings.pop(name) for name in fields.OPTIONS}
+    schema, columns = fields.described(asked, weights={})
+    return find_contained(
+        list(inputs), schema=schema, text=columns, id=settings.pop("id_column"),
+        format=fields.format_of(asked, inputs), progress=progress, **settings,
+    )  # fmt: skip
+
+
+def best(found: Containments, limit: int) -> list[Any]:
+    """Pick the pairs of greatest containment, of equal ones the first."""
+    import numpy as np
+
+    from benzer.containment import Contained
+
+    places = np.argsort(-found.share, kind="stable")[:limit]
+    ids = found.reading.corpus.ids
+    return list(
+        map(Contained, ids(found.left[places]), ids(found.right[places]), found.share[places].tolist())
+    )
+
+
+def show(found: Containments, output: Path | None, seconds: float, limit: int) -> None:
+    """Print the counts, the best pairs, and where all of them lie."""
+    counts = found.counts
+    least = console.setting(found.threshold)
+    remarks = {
+        "documents": "",
+        "copies": "identical to an earlier one, which stands for them",
+        "empty": "stand nowhere, and hold nothing",
+        "contained": f"stand in another to {least} or more",
+        "containing": "have another in them",
+        "pairs": "found without exception, by an exact join",
+    }
+    rows = [(name, console.count(counts[name]), said * bool(counts[name])) for name, said in remarks.items()]
+    console.show(console.rows_table([*rows, ("time", console.duration(seconds), "")]))
+    pairs = best(found, limit)
+    if pairs:
+        table = [
+            (console.ratio(share), console.printable(str(one)), console.printable(str(other)))
+            for one, other, share in pairs
+        ]
+        console.show()
+        console.show(console.headed_table(["containment", "of", "in"], table, right=1))
+    if output is not None:
+        console.show(f"\nwritten to {output}")

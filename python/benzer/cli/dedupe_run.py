@@ -1,0 +1,135 @@
+"""How does the command line call a batch run, and what does it do around it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benzer.cli import console, fields
+from benzer.cli.dedupe_summary import forecast
+from benzer.cli.location import existing, shown
+from benzer.cli.options import given
+
+if TYPE_CHECKING:
+    from benzer.checkpoint import Checkpoint
+    from benzer.fields import Schema
+    from benzer.index import Index
+    from benzer.recall import RecallEstimate
+    from benzer.results import Alarm, Duplicates
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a run, and what was looked at after it."""
+
+    found: Duplicates
+    recall: RecallEstimate | None = None
+    alarms: list[Alarm] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary with what was measured, and the alarms; JSON-able."""
+        measured = {} if self.recall is None else {"measured_recall": self.recall.to_dict()}
+        return {**self.found.summary(), **measured, "alarms": [alarm.to_dict() for alarm in self.alarms]}
+
+
+@contextmanager
+def opened(against: Sequence[str], checkpoint: str | None) -> Iterator[tuple[list[Index], Checkpoint | None]]:
+    """The older indexes, to be read, and the checkpoint, which is discarded when the block ends well."""
+    with ExitStack() as stack:
+        indexes: list[Index] = []
+        if against:
+            from benzer.index import Index
+
+            indexes = [stack.enter_context(Index.open(existing(place), mode="read")) for place in against]
+        if checkpoint is None:
+            yield indexes, None
+            return
+        from benzer.checkpoint import Checkpoint
+
+        saved = stack.enter_context(Checkpoint(checkpoint))
+        yield indexes, saved
+        saved.discard()
+
+
+def asked_for(
+    inputs: Sequence[str], settings: Settings, indexes: Sequence[Index], against: Sequence[str]
+) -> Settings:
+    """What the options say, as arguments of `benzer.find_duplicates`."""
+    asked = {name: settings.pop(name) for name in fields.OPTIONS}
+    weight = settings.pop("weight")
+    schema, columns = read_as(asked, weight, indexes, against)
+    threshold = settings.pop("threshold")
+    if threshold is None and indexes:
+        threshold = indexes[0].settings.threshold
+    if indexes and not given("recall"):
+        settings["recall"] = min(settings["recall"], *(index.settings.recall for index in indexes))
+    id_column = settings.pop("id_column")
+    return {
+        **settings,
+        "schema": schema,
+        "text": columns,
+        "threshold": fields.threshold_of(schema, threshold),
+        "id": id_column,
+        "format": fields.format_of(asked, inputs),
+        "against": indexes,
+    }
+
+
+def read_as(
+    asked: Mapping[str, Any], weight: Mapping[str, float], indexes: Sequence[Index], against: Sequence[str]
+) -> tuple[Schema, dict[str, str]]:
+    """The schema and the columns: those that the options describe, or those of the first index."""
+    if not indexes:
+        return fields.described(asked, weight)
+    name, schema = shown(against[0]), indexes[0].settings.schema
+    options = {**asked, "weight": weight}
+    fields.refuse_other_rules(name, schema, options)
+    return schema, fields.columns_of(name, schema, options)
+
+
+def tell_forecast(arguments: Settings) -> None:
+    """Say on a terminal what will be found, before the work begins."""
+    from benzer.promise import Promise, method_of
+
+    schema, threshold, recall = (arguments[name] for name in ("schema", "threshold", "recall"))
+    promise = Promise(schema, threshold, recall, "fast", None, arguments["seed"], None)
+    console.talk(forecast(promise, promise.by(method_of(arguments["method"], recall, None, schema))))
+
+
+def run(
+    inputs: Sequence[str],
+    arguments: Settings,
+    measure: bool,
+    checkpoint: Checkpoint | None,
+    progress: console.Progress | None,
+) -> Run:
+    """Find the duplicates, measure what was found, and look for alarms."""
+    from benzer.pipeline import find_duplicates
+
+    found = find_duplicates(list(inputs), checkpoint=checkpoint, progress=progress, **arguments)
+    seed, threads = arguments["seed"], arguments["threads"]
+    recall = found.measure_recall(seed=seed, threads=threads) if measure and len(found.corpus) else None
+    if progress and recall is not None:
+        progress("measure", 1, 1)
+    return Run(found, recall, found.alarms())
+
+
+def report_writer(done: Run, command: Sequence[str]) -> Callable[[Path], object]:
+    """What writes the report to a path."""
+    from benzer.report import write_report
+
+    return partial(write_report, done.found, recall=done.recall, command=command)
+
+
+def command_line() -> list[str]:
+    """The command as it was typed."""
+    ctx = click.get_current_context()
+    return [*ctx.command_path.split(), *ctx.meta.get("benzer.arguments", [])]

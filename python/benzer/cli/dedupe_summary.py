@@ -1,0 +1,140 @@
+"""What does a deduplication tell on the terminal: counts, the promise and what it held, what to look at?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benzer.cli import console
+
+if TYPE_CHECKING:
+    from benzer.cli.dedupe_run import Run
+    from benzer.promise import Promise, Way
+    from benzer.results import Duplicates
+
+FILES = {
+    "kept": "the documents that stay, as they were",
+    "removed_documents": "the documents that go, as they were",
+    "removed": "why each went: the kept one, and their similarity",
+    "pairs": "all verified pairs",
+    "clusters": "who stays, and for whom",
+    "malformed": "rows set aside, with file, row and reason",
+    "old_matches": "what each known document resembles, and in which index",
+    "report": "all this to look at in a browser",
+    "summary": "counts, settings, times",
+}
+ALARMS_SHOWN = 5
+CURVE = (-0.1, 0.05, 0.1)
+"""So far from the threshold lie the other points of the S-curve that are told before the run."""
+
+
+def forecast(promise: Promise, way: Way | None) -> str:
+    """What the run will find, told before it begins: the S-curve about the threshold.
+
+    >>> from benzer.fields import Schema
+    >>> from benzer.promise import Promise
+    >>> promise = Promise(Schema(), 0.8, 0.95, "fast", None, 0, None)
+    >>> forecast(promise, promise.by("lsh"))
+    'bands 10 x 6: finds a pair at 0.80 with probability 0.952, at 0.70 with 0.714, at 0.85 with 0.991, at 0.90 with 0.999'
+    >>> forecast(promise, promise.by("exact"))
+    'exact method: finds every pair at 0.80 and above'
+    """  # noqa: E501
+    threshold = promise.threshold
+    if way is None:
+        return f"method auto: finds a pair at {console.setting(threshold)} with probability {promise.recall} or more"
+    if way.bands is None:
+        return f"exact method: finds every pair at {console.setting(threshold)} and above"
+    others = [threshold + step for step in CURVE if 0 < threshold + step < 1]
+    told = [
+        f"at {console.setting(round(at, 4))} with "
+        f"{console.ratio(float(way.bands.probability(promise.schema.band_threshold(at))))}"
+        for at in others
+    ]
+    return ", ".join([console.promise(way.bands, threshold, promise.schema), *told])
+
+
+def kept_promise(found: Duplicates) -> str:
+    """How the candidates were found, and with which probability; of a chosen method, why."""
+    if found.bands is None:
+        told = f"exact method: every pair at {console.setting(found.threshold)} is found"
+    else:
+        told = console.promise(found.bands, found.threshold, found.settings.schema)
+    if found.settings.against:
+        recall = console.setting(found.recall)
+        told += (
+            f"\nagainst {', '.join(found.settings.against)}: finds a match with probability {recall} or more"
+        )
+    return f"{told}\nchosen: {found.settings.reason}" if found.settings.reason else told
+
+
+def show(run: Run, output: Path, paths: dict[str, Path], seconds: float, size: int | None) -> None:
+    """Print the summary, the promise and what it held, what to look at, and where the output lies."""
+    found = run.found
+    console.show(console.rows_table(summary_rows(found, seconds, size)))
+    console.show()
+    console.show(kept_promise(found))
+    if run.recall is not None:
+        console.show(f"measured: {run.recall}")
+    show_alarms(run.alarms)
+    console.show(f"\nwritten to {output}/")
+    console.show(
+        console.rows_table(
+            [(f"  {path.relative_to(output)}", "", FILES[name]) for name, path in paths.items()]
+        )
+    )
+
+
+def show_alarms(alarms: list[Any]) -> None:
+    """Print what a person should look at, the first few."""
+    if not alarms:
+        return
+    console.show("\nlook at")
+    for alarm in alarms[:ALARMS_SHOWN]:
+        console.show(f"  {console.printable(alarm.message)}")
+    if len(alarms) > ALARMS_SHOWN:
+        console.show(f"  and {len(alarms) - ALARMS_SHOWN} more, in summary.json")
+
+
+def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tuple[str, str, str]]:
+    """Say each count with what it means."""
+    counts = found.counts
+    threshold = console.setting(found.threshold)
+    texts = {field.kind for field in found.settings.schema.fields.values()} == {"text"}
+    remarks = {
+        "read": "rows",
+        "malformed": "rows set aside",
+        "kept": console.share(counts["kept"], counts["documents"]),
+        "removed": console.share(counts["removed"], counts["documents"]),
+        "identical": "the same as a kept one" + ", after normalization" * texts,
+        "known": "like one of an older index, which stays",
+        "near": f"at least {threshold} similar to a kept one",
+        "short": "shorter than one shingle; compared as a whole",
+        "empty": f"without any {'shingle' if texts else 'element'}; kept, and nobody's duplicate",
+        "pairs": f"of similarity {threshold} or more; {console.count(counts['candidates'])} candidates compared",
+        "clusters": "kept documents that others went for",
+        "oversized_buckets": "joined through a few of their documents",
+    }
+    optional = {"malformed", "known", "oversized_buckets"}
+    indented = {"identical", "near", "known"}
+    rows = [
+        (
+            "  " * (name in indented) + name.replace("_", " "),
+            console.count(counts[name]),
+            remark * bool(counts[name]),
+        )
+        for name, remark in remarks.items()
+        if name not in optional or counts.get(name)
+    ]
+    return [*rows, ("time", console.duration(seconds), speed(counts["documents"], seconds, size))]
+
+
+def speed(documents: int, seconds: float, size: int | None) -> str:
+    """Write the speed in documents, and in bytes where the size of the input is known."""
+    per_second = f"{console.count(round(documents / seconds))} documents/s"
+    return f"{size / seconds / 1e6:,.1f} MB/s, {per_second}" if size and size > 1e6 else per_second
+
+
+def size_of(inputs: tuple[str, ...]) -> int | None:
+    """Add up the bytes of the input on disk; None if a part of it is not a plain file."""
+    paths = [Path(source) for source in inputs]
+    return sum(path.stat().st_size for path in paths) if all(path.is_file() for path in paths) else None

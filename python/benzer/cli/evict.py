@@ -1,0 +1,81 @@
+"""`benzer evict`: how does an index lose what nobody has seen for long?"""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import datetime, timezone
+
+import click
+
+from benzer.cli import console
+from benzer.cli import options as shared
+from benzer.cli.location import Location, existing, shown
+
+EXAMPLES = """\
+# Remove what was neither added nor touched in the last 30 days
+benzer evict docs.benzer --unseen 30d
+
+# See first what would go
+benzer evict docs.benzer --unseen 12h --dry-run
+
+# Since a day (at 0:00 UTC)
+benzer evict docs.benzer --unseen 2026-01-31
+"""
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+SHOWN = 20
+
+
+def moment(ctx: click.Context, param: click.Parameter, value: str) -> int:
+    """Read a time ago, such as 30d, or a day; as seconds since 1970."""
+    ago = re.fullmatch(r"([0-9]{1,9})([smhdw])", value)
+    if ago:
+        return max(0, int(time.time()) - int(ago[1]) * UNITS[ago[2]])
+    try:
+        return max(0, int(datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=timezone.utc).timestamp()))
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is neither a time such as 45m, 12h, 30d or 8w, nor a day such as 2026-01-31."
+        ) from None
+
+
+@click.command(
+    "evict",
+    cls=shared.TaughtCommand,
+    examples=EXAMPLES,
+    short_help="Remove the documents of an index that were not seen for long.",
+)
+@click.argument("index", type=Location())
+@click.option(
+    "--unseen", callback=moment, required=True, metavar="TIME",
+    help="Last seen longer ago than this (45m, 12h, 30d, 8w), or before a day (2026-01-31).",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Remove nothing; show what would go.")
+@shared.json_option
+def command(index: str, unseen: int, dry_run: bool, as_json: bool) -> None:
+    """Remove the documents of INDEX that were last seen before a time.
+
+    A document is seen when it is added, also when it is added again, and when a program touches it. Documents
+    that an earlier version of Benzer added count as seen when this version first wrote into the index.
+    """
+    from benzer.index import Index
+
+    with Index.open(existing(index), mode="read" if dry_run else "write") as opened:
+        before = len(opened)
+        going = opened.unseen(unseen) if dry_run else []
+        if not dry_run:
+            opened.evict(unseen)
+        left = len(opened)
+    if as_json:
+        since = datetime.fromtimestamp(unseen, timezone.utc).isoformat()
+        answer = {"index": shown(index), "unseen_since": since, "removed": before - left, "documents": left}
+        console.print_json({**answer, "would_go": going} if dry_run else answer)
+        return
+    if dry_run:
+        for one in going[:SHOWN]:
+            console.show(console.printable(str(one)))
+        more = f", of which {SHOWN} are shown" if len(going) > SHOWN else ""
+        console.note(f"{console.count(len(going))} of {console.count(before)} documents would go{more}")
+        return
+    rows = [("removed", console.count(before - left), "documents"), ("in the index", console.count(left), "")]
+    console.show(console.rows_table(rows))

@@ -1,0 +1,90 @@
+"""`benzer merge`: how do several indexes become one?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from benzer.cli import console
+from benzer.cli import options as shared
+from benzer.cli.location import Location, existing, is_server, shown
+from benzer.cli.making import made_or_opened
+from benzer.errors import InputError
+
+if TYPE_CHECKING:
+    from benzer.index import Taken
+
+EXAMPLES = """\
+# Add the documents of two indexes to a third
+benzer merge all.benzer monday.benzer tuesday.benzer
+
+# Where both have an id, leave the document that is there
+benzer merge all.benzer monday.benzer --on-conflict keep
+
+# Move an index from a file to a server
+benzer merge 'redis://localhost:6379/0?prefix=docs' docs.benzer
+"""
+conflict_option = click.option(
+    "--on-conflict", type=click.Choice(["replace", "keep"]), default="replace", show_default=True,
+    help="Where an id is there already: replace the document, or keep it.",
+)  # fmt: skip
+
+
+@click.command(
+    "merge",
+    cls=shared.TaughtCommand,
+    examples=EXAMPLES,
+    short_help="Add the documents of indexes to another index.",
+)
+@click.argument("target", type=Location())
+@click.argument("sources", nargs=-1, required=True, type=Location(), metavar="SOURCE...")
+@conflict_option
+@shared.threads_option
+@shared.json_option
+def command(target: str, sources: tuple[str, ...], on_conflict: str, threads: int, as_json: bool) -> None:
+    """Add all documents of each SOURCE to TARGET, in this order; all of them, or none.
+
+    All must have been made with the same settings. TARGET is made where there is none, and the sources are only
+    read. Of two documents with one id either counts as last seen when the later of the two was.
+    """
+    from benzer.index import Index, Taken
+
+    for source in sources:
+        existing(source)
+        refuse_same(source, target)
+    with Index.open(sources[0], mode="read") as first:
+        settings = first.settings
+    total = Taken(0, 0, 0)
+    with made_or_opened(target, settings) as index:
+        for source in sources:
+            with Index.open(source, mode="read") as other:
+                taken = index.merge(other, on_conflict, threads=threads)
+            total = Taken(*(a + b for a, b in zip(total, taken, strict=True)))
+        documents = len(index)
+    show(target, total, documents, as_json)
+
+
+def refuse_same(source: str, target: str) -> None:
+    """Refuse to merge an index into itself."""
+    from pathlib import Path
+
+    same = source == target
+    if not same and not is_server(source) and not is_server(target) and Path(target).exists():
+        same = Path(source).samefile(target)
+    if same:
+        raise InputError(f"{shown(source)} is the index to merge into: leave it out")
+
+
+def show(target: str, taken: Taken, documents: int, as_json: bool) -> None:
+    """Print what came of the documents."""
+    if as_json:
+        console.print_json({"index": shown(target), **taken._asdict(), "documents": documents})
+        return
+    rows = [
+        ("new", console.count(taken.added), "documents"),
+        ("replaced", console.count(taken.replaced), "their id was there already" if taken.replaced else ""),
+        ("kept", console.count(taken.kept), "as they were there already" if taken.kept else ""),
+        ("in the index", console.count(documents), ""),
+    ]
+    console.show(console.rows_table(rows))

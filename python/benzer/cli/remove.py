@@ -1,0 +1,67 @@
+"""`benzer remove`: how do documents leave an index?"""
+
+from __future__ import annotations
+
+import click
+
+from benzer.cli import asking, console
+from benzer.cli import options as shared
+from benzer.cli.location import Location, existing, shown
+
+EXAMPLES = """\
+# Remove two documents
+benzer remove docs.benzer 4711 https://example.org/old
+
+# Remove those whose ids stand in a file, one a line; - reads them from a pipe
+benzer remove docs.benzer --ids gone.txt
+"""
+SHOWN = 20
+
+
+def listed(text: str) -> list[str]:
+    """Split a text into ids, one a line; an id may hold what else ends a line, such as U+2028.
+
+    >>> listed("a\\u2028b\\r\\n\\nc")
+    ['a\\u2028b', 'c']
+    """
+    return [line for line in (one.removesuffix("\r") for one in text.split("\n")) if line]
+
+
+@click.command(
+    "remove",
+    cls=shared.TaughtCommand,
+    examples=EXAMPLES,
+    short_help="Remove documents from an index by their ids.",
+)
+@click.argument("index", type=Location())
+@click.argument("id", nargs=-1, metavar="[ID]...")
+@click.option(
+    "--ids", type=click.Path(allow_dash=True), help="Read ids from a file, one a line, or - for stdin."
+)
+@shared.json_option
+def command(index: str, id: tuple[str, ...], ids: str | None, as_json: bool) -> None:
+    """Remove the documents with these ids from INDEX.
+
+    Ids that are not there are named, and passed over. Of an id of digits only, the text is meant where the index
+    has it, else the number.
+    """
+    from benzer.index import Index
+
+    wanted = dict.fromkeys([*id, *(listed(asking.file_text(ids)) if ids else [])])
+    if not wanted:
+        raise click.UsageError("give the ids to remove, or a file of them by --ids.")
+    with Index.open(existing(index)) as opened:
+        known = {one: asking.held_id(opened, one) for one in wanted}
+        removed = opened.remove([held for held in known.values() if held is not None])
+        left = len(opened)
+    missing = [one for one, held in known.items() if held is None]
+    if as_json:
+        console.print_json(
+            {"index": shown(index), "removed": removed, "not_there": missing, "documents": left}
+        )
+        return
+    if missing:
+        more = f", and {console.count(len(missing) - SHOWN)} more" if len(missing) > SHOWN else ""
+        console.note(f"not in the index: {console.printable(', '.join(missing[:SHOWN]))}{more}")
+    rows = [("removed", console.count(removed), "documents"), ("in the index", console.count(left), "")]
+    console.show(console.rows_table(rows))

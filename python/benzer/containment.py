@@ -1,0 +1,237 @@
+"""Which documents of a corpus stand in which others? All of them, by an exact join: nothing is a matter of chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.bands import Bands
+from benzer.candidates import identical
+from benzer.checks import is_number
+from benzer.errors import SettingsError
+from benzer.exact import contained_pairs
+from benzer.fields import Schema, Text
+from benzer.fields.base import Field, has_own_similarity
+from benzer.minhash import MinHash
+from benzer.reading import Read, read
+from benzer.sketcher import Sketcher
+from benzer.tables import atomic_write, check_destination, write_table
+
+Positions = NDArray[np.uint32]
+Progress = Callable[[str, int, int | None], object]
+
+
+class Contained(NamedTuple):
+    """A document, another one in which it stands, and the exact share of its elements that are there."""
+
+    contained_id: str | int
+    containing_id: str | int
+    containment: float
+
+
+@dataclass(frozen=True, eq=False)
+class Containments:
+    """The result of `find_contained`: which documents stand in which others.
+
+    left, right, share: ordered pairs by position, ascending (uint32, uint32, float64): so much of the left
+        document stands in the right one. Of identical documents only the first takes part.
+    stands_for: for each document the first one of the same content (uint32, n); itself, where it is the first.
+    empty: documents without an element (bool, n), which stand nowhere and hold nothing.
+    timings: seconds by stage.
+
+    >>> found = find_contained({"quote": "to be or not to be", "play": "To be, or not to be, that is it"})
+    >>> found.pairs()
+    [Contained(contained_id='quote', containing_id='play', containment=1.0)]
+    """
+
+    threshold: float
+    schema: Schema
+    reading: Read = field(repr=False)
+    left: Positions = field(repr=False)
+    right: Positions = field(repr=False)
+    share: NDArray[np.float64] = field(repr=False)
+    stands_for: Positions = field(repr=False)
+    empty: NDArray[np.bool_] = field(repr=False)
+    timings: dict[str, float] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __iter__(self) -> Iterator[Contained]:
+        return iter(self.pairs())
+
+    def pairs(self, copies: bool = False) -> list[Contained]:
+        """The pairs as ids, in the order of the input.
+
+        copies: spell out those among and with identical documents too: quadratic in their number.
+        """
+        contained, containing, share = self.table(copies).values()
+        return list(map(Contained, contained, containing, share.tolist()))
+
+    def table(self, copies: bool = False) -> dict[str, Any]:
+        """The columns of the table of pairs: ids, and the containment (float64)."""
+        left, right, share = self._expanded() if copies else (self.left, self.right, self.share)
+        ids = self.reading.corpus.ids
+        return {"contained_id": ids(left), "containing_id": ids(right), "containment": share}
+
+    @property
+    def copies(self) -> dict[str | int, str | int]:
+        """Each document that is identical to an earlier one, and the first such."""
+        later = np.flatnonzero(self.stands_for != np.arange(len(self.stands_for))).astype(np.uint32)
+        ids = self.reading.corpus.ids
+        return dict(zip(ids(later), ids(self.stands_for[later]), strict=True))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many documents were read, are empty or copies, stand in another, and hold another."""
+        return {
+            "read": sum(report.rows_read for report in self.reading.reports),
+            "malformed": len(self.malformed),
+            "documents": len(self.stands_for),
+            "empty": int(self.empty.sum()),
+            "copies": int((self.stands_for != np.arange(len(self.stands_for))).sum()),
+            "pairs": len(self.left),
+            "contained": len(np.unique(self.left)),
+            "containing": len(np.unique(self.right)),
+        }
+
+    @property
+    def malformed(self) -> list[Any]:
+        """The malformed rows that were set aside."""
+        return [row for report in self.reading.reports for row in report.malformed]
+
+    def summary(self) -> dict[str, Any]:
+        """Counts, settings and times, JSON-able."""
+        return {
+            "counts": self.counts,
+            "settings": {"threshold": self.threshold, "schema": self.schema.to_dict()},
+            "timings": self.timings,
+        }
+
+    def write(
+        self,
+        path: str | Path,
+        tables: Literal["jsonl", "parquet"] = "jsonl",
+        replace: bool = False,
+        copies: bool = False,
+    ) -> int:
+        """Write the table of pairs to a file, whole or not at all; gives the number of rows."""
+        check_destination([source.path for source in self.reading.sources if source.path is not None], path)
+        with atomic_write(path, replace=replace) as partial:
+            return write_table(partial, self.table(copies), tables)
+
+    def _expanded(self) -> tuple[Positions, Positions, NDArray[np.float64]]:
+        """All ordered pairs with those of copies, ascending."""
+        order = np.argsort(self.stands_for, kind="stable").astype(np.uint32)
+        starts = np.searchsorted(self.stands_for[order], np.arange(len(order) + 1))
+        families = {one: order[start:end] for one, (start, end) in enumerate(pairwise(starts.tolist()))}
+        alone = np.diff(starts) == 1
+        plain = alone[self.left] & alone[self.right]
+        parts = [(self.left[plain], self.right[plain], self.share[plain])]
+        crossed = zip(
+            self.left[~plain].tolist(), self.right[~plain].tolist(), self.share[~plain], strict=True
+        )
+        for a, b, share in crossed:
+            ones, others = families[a], families[b]
+            pairs = np.repeat(ones, len(others)), np.tile(others, len(ones))
+            parts.append((*pairs, np.full(len(pairs[0]), share)))
+        for one in np.flatnonzero(np.diff(starts) > 1).tolist():
+            family = families[one]
+            ones, others = np.repeat(family, len(family)), np.tile(family, len(family))
+            apart = ones != others
+            parts.append((ones[apart], others[apart], np.ones(int(apart.sum()))))
+        left, right, share = (np.concatenate(column) for column in zip(*parts, strict=True))
+        places = np.lexsort((right, left))
+        return left[places], right[places], share[places]
+
+
+def find_contained(
+    source: Any,
+    *,
+    threshold: float = 0.8,
+    schema: Schema | None = None,
+    text: str | Mapping[str, str] | None = None,
+    id: str | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    format: str | None = None,
+    encoding: str = "utf-8",
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Containments:
+    """Find the documents that stand in others: quotations, pages with boilerplate around them, columns that join.
+
+    threshold: the least share of a document's elements (shingles, values) that stand in the other, in (0, 1].
+    schema: one field, a text or a value set; by default a text.
+    The other arguments are those of `benzer.find_duplicates`; the answer does not depend on `threads`.
+
+    Every pair is found and its share is exact: a join of the sets (`benzer.exact`), not of sketches, so that recall
+    is 1. Sets of 8 bytes a shingle are held in memory. The rarest elements of each document are looked up in
+    all others, which costs the more the lower the threshold and the more common the elements are.
+
+    Raises:
+        SettingsError: a setting is out of range. InputError: the input cannot be read.
+        MalformedRowError, DuplicateIdError: as their names say, with the place.
+
+    >>> from benzer.fields import ValueSet
+    >>> sets = [{"id": "small", "values": [1, 2, 3, 4]}, {"id": "large", "values": [1, 2, 3, 5, 6, 7]}]
+    >>> find_contained(sets, schema=Schema(values=ValueSet()), threshold=0.7).pairs()
+    [Contained(contained_id='small', containing_id='large', containment=0.75)]
+    """
+    started = perf_counter()
+    schema = schema if schema is not None else Schema()
+    check(schema, threshold)
+    timings: dict[str, float] = {}
+
+    def end(stage: str) -> None:
+        timings[stage] = perf_counter() - started - sum(timings.values())
+        if progress is not None:
+            progress(stage, 1, 1)
+
+    reading = read(source, schema, text, id, None, on_error, format, encoding, threads)
+    end("read")
+    sketches = Sketcher(schema, MinHash(num_hashes=1), Bands(1, 1)).sketch(reading.corpus, threads)
+    rank = np.arange(len(reading.corpus), dtype=np.uint32)
+    stands_for = identical(sketches.content, sketches.empty, rank, threads)
+    end("sketch")
+    taking_part = (stands_for == rank) & ~sketches.empty
+    found = contained_pairs(reading.corpus, 0, threshold, taking_part, threads)
+    end("join")
+    return Containments(
+        threshold=threshold,
+        schema=schema,
+        reading=reading,
+        left=found.left,
+        right=found.right,
+        share=found.containment,
+        stands_for=stands_for,
+        empty=sketches.empty,
+        timings={**timings, "total": perf_counter() - started},
+    )
+
+
+def check(schema: Any, threshold: Any) -> None:
+    """Refuse, before anything is read, what has no answer."""
+    if not isinstance(schema, Schema):
+        raise SettingsError(f"schema must be a Schema, got {schema!r}: as in Schema(text=Text())")
+    if len(schema.fields) != 1:
+        names = ", ".join(schema.fields)
+        raise SettingsError(
+            f"containment is that of one field, got {len(schema.fields)} ({names}): give a schema of one"
+        )
+    (one,) = schema.fields.values()
+    if not has_parts(one):
+        raise SettingsError(f"containment is of texts and value sets, got a field of kind {one.kind}")
+    if not is_number(threshold) or not 0 < threshold <= 1:
+        raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
+
+
+def has_parts(one: Field) -> bool:
+    """Whether a field is made of elements that can stand in another document."""
+    return isinstance(one, Text) or (one.kind == "values" and not has_own_similarity(one))

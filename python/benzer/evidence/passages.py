@@ -1,0 +1,140 @@
+"""Which passages stand in both texts, where, and how much of each text do they cover?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from benzer._native import find_passages as native_passages
+from benzer.checks import is_number
+from benzer.errors import SettingsError
+from benzer.fields import Text
+
+Place = tuple[int, int]
+Difference = tuple[int, int, int, int]
+LARGEST_GAP, MOST_TOKENS = 64, 1 << 32
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What stands in both texts, but for small changes.
+
+    a, b: where in the first and in the second text: start and end, counted in code points of the text as it
+        was given, so that `text[start:end]` is the passage.
+    tokens: its tokens in the first text; of a field of characters, its characters.
+    shared: those that the second text has too, in the same order.
+    differences: what differs inside, in order: start and end in the first text, start and end in the second.
+        A stretch that only one of them has is empty in the other.
+    """
+
+    a: Place
+    b: Place
+    tokens: int
+    shared: int
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What two documents share in one field, and where.
+
+    passages: that which shares most tokens first; the same words may stand in several, where one of the two
+        documents repeats them. At most 1,000.
+    more: how many further passages there are: counted in what is covered, not listed.
+    coverage_a, coverage_b: the share of the first (second) document's tokens that a passage shares with the
+        other; of values, that of its elements. 1.0 of an empty one.
+    containment_a, containment_b: the share of its shingles that the other has; 1.0 of an empty one.
+    shared_shingles, shingles_a, shingles_b: how many distinct shingles both have, and each.
+    unit: what was counted as a token: "word", "char" or "value".
+    shared: the elements that both have, of a field of values.
+    """
+
+    passages: tuple[Passage, ...]
+    coverage_a: float
+    coverage_b: float
+    containment_a: float
+    containment_b: float
+    shared_shingles: int
+    shingles_a: int
+    shingles_b: int
+    unit: Literal["word", "char", "value"] = "word"
+    more: int = 0
+    shared: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, JSON-able.
+
+        >>> evidence = find_passages(Text(), "one two three", "two, one two three!")
+        >>> evidence.to_dict()["passages"]
+        ({'a': (0, 13), 'b': (5, 18), 'tokens': 3, 'shared': 3, 'differences': ()},)
+        """
+        return asdict(self)
+
+
+def find_passages(
+    field: Text, a: str | bytes, b: str | bytes, *, least_tokens: int | None = None, gap: int = 8
+) -> Evidence:
+    """The passages that two texts share, however each is read by `field`, with places in both originals.
+
+    A passage holds somewhere 3 equal words in a row (8 characters, where the field's unit is "char"), of
+    whatever shingle size; it ends where more than `gap` tokens in a row differ. Takes about 0.3 s for two texts
+    of a million characters, and time linear in their lengths, whatever they repeat.
+
+    Args:
+        a, b: texts, or their UTF-8; places in UTF-8 count the code points of the decoded text.
+        least_tokens: how many tokens a passage must share; None means 8 words or 40 characters, and in short
+            texts half of the shorter.
+        gap: how many tokens in a row may differ inside a passage, up to 64.
+
+    >>> a = "Said he: the quick brown fox jumps over the lazy dog!"
+    >>> b = "The quick brown fox leaps over the lazy dog."
+    >>> [passage] = find_passages(Text(), a, b).passages
+    >>> a[slice(*passage.a)], b[slice(*passage.b)], passage.shared
+    ('the quick brown fox jumps over the lazy dog', 'The quick brown fox leaps over the lazy dog', 8)
+    >>> [(a[i:j], b[k:l]) for i, j, k, l in passage.differences]
+    [('jumps', 'leaps')]
+    """
+    least = None if least_tokens is None else within("least_tokens", least_tokens, 1, MOST_TOKENS)
+    gap = within("gap", gap, 0, LARGEST_GAP)
+    rows, differences, counts, _ = native_passages(field.reader, a, b, least, gap)
+    starts = np.searchsorted(differences[:, 0], np.arange(len(rows) + 1))
+    listed = [(i, j, k, m) for _, i, j, k, m in differences.tolist()]
+    passages = tuple(
+        Passage((row[0], row[1]), (row[2], row[3]), row[4], row[5], tuple(listed[start:end]))
+        for row, start, end in zip(rows.tolist(), starts[:-1], starts[1:], strict=True)
+    )
+    return Evidence(
+        passages,
+        coverage_a=share(counts[2], counts[0]),
+        coverage_b=share(counts[3], counts[1]),
+        **in_common(*field.sets([a, b])),
+        unit=field.unit,
+        more=counts[4],
+    )
+
+
+def within(name: str, value: Any, low: int, high: int) -> int:
+    """A whole number within bounds; refused otherwise."""
+    if not is_number(value) or value != int(value) or not low <= value <= high:
+        raise SettingsError(f"{name} must be a whole number in {low}..{high}, got {value!r}")
+    return int(value)
+
+
+def in_common(offsets: Any, hashes: Any) -> dict[str, Any]:
+    """What two sets share, counted: the fields of `Evidence` by their names."""
+    left, right = hashes[: offsets[1]], hashes[offsets[1] :]
+    common = len(np.intersect1d(left, right, assume_unique=True))
+    return {
+        "containment_a": share(common, len(left)),
+        "containment_b": share(common, len(right)),
+        "shared_shingles": common,
+        "shingles_a": len(left),
+        "shingles_b": len(right),
+    }
+
+
+def share(part: int, whole: int) -> float:
+    """A part of a whole; all of nothing."""
+    return part / whole if whole else 1.0

@@ -1,0 +1,153 @@
+"""How is a passage cut into stretches that are shown: what is equal, what differs, what stands around it?"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from benzer.evidence.passages import Evidence, Passage
+
+Side = Literal["a", "b"]
+Kind = Literal["around", "equal", "differs", "cut"]
+UNITS = {"word": "words", "char": "characters", "value": "values"}
+CONTEXT, LONGEST = 60, 1_200
+
+
+class Stretch(NamedTuple):
+    """A part of a text, and what it is; of a part that is cut out, how many characters."""
+
+    kind: Kind
+    text: str
+
+
+def stretches(
+    text: str,
+    passage: Passage,
+    side: Side,
+    context: int = CONTEXT,
+    longest: int | None = LONGEST,
+) -> list[Stretch]:
+    """One side of a passage, with `context` characters around it.
+
+    Of a passage of more than `longest` characters the middle is cut out.
+
+    >>> passage = Passage((5, 16), (0, 9), 3, 2, ((9, 12, 4, 5),))
+    >>> stretches("See: One two six. End.", passage, "a", context=5)
+    [Stretch(kind='around', text='See: '), Stretch(kind='equal', text='One '), Stretch(kind='differs', text='two'),
+     Stretch(kind='equal', text=' six'), Stretch(kind='around', text='. End…')]
+    >>> stretches("One two six", Passage((0, 11), (0, 11), 3, 3, ()), "a", longest=8)
+    [Stretch(kind='equal', text='One '), Stretch(kind='cut', text='3'), Stretch(kind='equal', text=' six')]
+    """
+    start, end = passage.a if side == "a" else passage.b
+    before, after = max(0, start - context), min(len(text), end + context)
+    shown = [Stretch("around", ("…" if before else "") + text[before:start])]
+    skip = (start + longest // 2, end - longest // 2) if longest and end - start > longest else (end, end)
+    cut = False
+    for kind, first, last in parts(passage, side):
+        for low, high in ((first, min(last, skip[0])), (max(first, skip[1]), last)):
+            if low >= skip[1] and not cut and skip[0] < skip[1]:
+                shown.append(Stretch("cut", str(skip[1] - skip[0])))
+                cut = True
+            if low < high:
+                shown.append(Stretch(kind, text[low:high]))
+    shown.append(Stretch("around", text[end:after] + ("…" if after < len(text) else "")))
+    return [stretch for stretch in shown if stretch.text]
+
+
+def parts(passage: Passage, side: Side) -> Iterator[tuple[Kind, int, int]]:
+    """What is equal and what differs on one side of a passage, by its places."""
+    at, end = passage.a if side == "a" else passage.b
+    for difference in passage.differences:
+        start, stop = difference[:2] if side == "a" else difference[2:]
+        if start < stop:
+            yield "equal", at, max(at, start)
+            yield "differs", max(at, start), stop
+            at = stop
+    yield "equal", at, end
+
+
+def whole(text: str, passages: Sequence[Passage], side: Side) -> list[Stretch]:
+    """A whole text with all passages in it; what is equal in one is shown as equal, whatever differs in others.
+
+    >>> twice = [Passage((0, 3), (0, 3), 1, 1, ()), Passage((2, 9), (0, 7), 3, 2, ((4, 5, 2, 3),))]
+    >>> [(kind, part) for kind, part in whole("one, two, three", twice, "a")]
+    [('equal', 'one,'), ('differs', ' '), ('equal', 'two,'), ('around', ' three')]
+    """
+    found = [part for passage in passages for part in parts(passage, side)]
+    shown: list[Stretch] = []
+    at = 0
+    equal = merged([(start, end) for kind, start, end in found if kind == "equal"])
+    differs = deque(merged([(start, end) for kind, start, end in found if kind == "differs"]))
+    for start, end in [*equal, (len(text), len(text))]:
+        while differs and differs[0][0] < start:
+            low, high = max(at, differs[0][0]), min(start, differs[0][1])
+            if low < high:
+                shown += [Stretch("around", text[at:low]), Stretch("differs", text[low:high])]
+                at = high
+            if differs[0][1] > start:
+                break
+            differs.popleft()
+        shown += [Stretch("around", text[at:start]), Stretch("equal", text[start:end])]
+        at = end
+    return [stretch for stretch in shown if stretch.text]
+
+
+def merged(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Places without overlap, in order.
+
+    >>> merged([(4, 6), (0, 2), (1, 3), (3, 4)])
+    [(0, 6)]
+    """
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        elif start < end:
+            out.append((start, end))
+    return out
+
+
+def headline(evidence: Evidence, a: str = "A", b: str = "B") -> str:
+    """How much of each stands in the other, in a sentence.
+
+    >>> from benzer.evidence.passages import find_passages
+    >>> from benzer.fields import Text
+    >>> headline(find_passages(Text(), "one two three four", "and one two three four"))
+    '100 % of A stands in B, 80 % of B stands in A'
+    """
+    return (
+        f"{percent(evidence.coverage_a)} of {a} stands in {b}, "
+        f"{percent(evidence.coverage_b)} of {b} stands in {a}"
+    )
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent, so that only all reads as 100 and only nothing as 0.
+
+    >>> percent(0.999), percent(1.0), percent(0.001), percent(0.786)
+    ('99 %', '100 %', '1 %', '79 %')
+    """
+    return f"{min(max(round(100 * share), share > 0), 99 if share < 1 else 100):d} %"
+
+
+def caption(number: int, passage: Passage, unit: str) -> str:
+    """What is equal in a passage, and in how many places it differs.
+
+    >>> caption(1, Passage((0, 11), (40, 52), 3, 2, ((8, 11, 48, 52),)), "word")
+    'Passage 1: 2 words equal, 1 difference'
+    """
+    equal, differ = f"{passage.shared:,} {UNITS[unit]} equal", len(passage.differences)
+    differs = f", {differ:,} {'difference' if differ == 1 else 'differences'}" if differ else ""
+    return f"Passage {number}: {equal}{differs}"
+
+
+def nothing(evidence: Evidence) -> str:
+    """What to say where there is no passage to show."""
+    if evidence.unit == "value":
+        return "" if evidence.shared else "No value in common."
+    found = evidence.shared_shingles
+    shared = (
+        f"; {found:,} shared {'shingle stands' if found == 1 else 'shingles stand'} apart" if found else ""
+    )
+    return "" if evidence.passages else f"No passage in common{shared}."

@@ -1,0 +1,231 @@
+"""Which are alike, without exception? A join of sets that needs no bands and misses no pair.
+
+Two sets that reach a threshold share an element among the first few of both, in any order that is the same for all
+sets (the prefix filter: Bayardo, Ma and Srikant 2007; Xiao, Wang, Lin and Yu 2008). Rare elements come first, so few
+sets meet; those that meet are compared exactly. Nothing is a matter of chance, so recall is 1.
+
+The cost is that of the meetings. Where most sets hold rare elements (texts by word 3-shingles, sets of many different
+values) it is that of reading them; where all elements are common (texts by 5 characters at a threshold of 0.5) it
+grows with the square of their number, and bands are faster. n identical sets are n² / 2 pairs: drop copies first, as
+`find_duplicates` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer._native import contained, exact_join
+from benzer.errors import InputError
+
+Positions: TypeAlias = NDArray[np.uint32]
+Csr: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint64]]
+Progress: TypeAlias = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactPairs:
+    """All pairs that are alike, each once, the lower position left, ascending.
+
+    left, right: uint32, one entry a pair.
+    similarity: float64, the exact Jaccard similarity of each pair; None where the documents have several fields, or
+        one that compares by more than its set: then some field reaches its threshold, and the documents remain to
+        be verified.
+    """
+
+    left: Positions
+    right: Positions
+    similarity: NDArray[np.float64] | None
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass(frozen=True, eq=False)
+class SetPairs:
+    """All pairs of sets that are alike, by their places: uint32, left < right, ascending, and float64 similarity."""
+
+    left: Positions
+    right: Positions
+    similarity: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass(frozen=True, eq=False)
+class ContainedPairs:
+    """All ordered pairs of which the right one contains the left one, ascending.
+
+    left, right: uint32, one entry a pair; two equal sets make a pair each way.
+    containment: float64, the share |A ∩ B| / |A| of the left set A that is in the right set B.
+    """
+
+    left: Positions
+    right: Positions
+    containment: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Which documents are alike some others: each query (its place among the queries) with each position.
+
+    query, position: uint32, one entry a pair, ascending. A query is not its own neighbour.
+    """
+
+    query: Positions
+    position: Positions
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+
+def exact_pairs(
+    corpus: Any,
+    thresholds: Sequence[float],
+    taking_part: NDArray[np.bool_],
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> ExactPairs:
+    """All pairs of documents of which some field's sets have a Jaccard similarity of its threshold or more.
+
+    thresholds: one for each field, in (0, 1].
+    taking_part: bool, n; the others (copies of a representative) are left out. So is what has an empty set: it is
+        alike nothing.
+    threads: 0 means all cores; the pairs do not depend on it.
+    progress: called with (done, total).
+
+    The sets of all documents are held: 17 bytes a shingle at a threshold of 0.8, 25 at 0.5, and 64 MB beside.
+
+    >>> from benzer.corpus import corpus_of
+    >>> from benzer.fields import Schema, ValueSet
+    >>> corpus = corpus_of(Schema(tags=ValueSet()))
+    >>> _ = corpus.add(0, [1, 2, 3], ["a", "b", "c"], [[["x", "y", "z"], ["x", "y"], ["w"]]])
+    >>> found = exact_pairs(corpus, [0.6], np.ones(3, dtype=bool))
+    >>> found.left, found.right, found.similarity.round(3)
+    (array([0], dtype=uint32), array([1], dtype=uint32), array([0.667]))
+    """
+    return ExactPairs(*corpus.exact_pairs(list(thresholds), taking_part, threads, progress))
+
+
+def neighbours(corpus: Any, queries: Positions, thresholds: Sequence[float], threads: int = 0) -> Neighbours:
+    """All documents of which some field's sets reach its threshold with those of a query.
+
+    queries: uint32, positions of documents of the corpus.
+
+    Only the sets of the queries are held; the shingles of every document are made once, so that the cost is that of
+    reading the corpus for few queries, and grows with them.
+
+    >>> from benzer.corpus import corpus_of
+    >>> from benzer.fields import Schema, ValueSet
+    >>> corpus = corpus_of(Schema(tags=ValueSet()))
+    >>> _ = corpus.add(0, [1, 2, 3], ["a", "b", "c"], [[["x", "y", "z"], ["x", "y"], ["w"]]])
+    >>> found = neighbours(corpus, np.array([1, 2], dtype=np.uint32), [0.6])
+    >>> found.query, found.position
+    (array([0], dtype=uint32), array([0], dtype=uint32))
+    """
+    return Neighbours(*corpus.exact_neighbours(queries, list(thresholds), threads))
+
+
+def contained_pairs(
+    corpus: Any, field: int, threshold: float, taking_part: NDArray[np.bool_], threads: int = 0
+) -> ContainedPairs:
+    """All ordered pairs of documents of which the right one holds a share of the left one's set of a field.
+
+    field: its number, from 0.
+    threshold: the least share |A ∩ B| / |A|, in (0, 1].
+    taking_part: bool, n. An empty set is contained in nothing here, and contains nothing.
+
+    A set of two elements is contained in every set that holds both, however large: many small sets make many pairs.
+
+    >>> from benzer.corpus import corpus_of
+    >>> from benzer.fields import Schema, ValueSet
+    >>> corpus = corpus_of(Schema(tags=ValueSet()))
+    >>> _ = corpus.add(0, [1, 2], ["a", "b"], [[["x", "y", "z", "u"], ["x", "y"]]])
+    >>> found = contained_pairs(corpus, 0, 0.8, np.ones(2, dtype=bool))
+    >>> found.left, found.right, found.containment
+    (array([1], dtype=uint32), array([0], dtype=uint32), array([1.]))
+    """
+    return ContainedPairs(*corpus.contained_pairs(field, threshold, taking_part, threads))
+
+
+def set_join(sets: Iterable[Collection[Hashable]] | Csr, threshold: float, threads: int = 0) -> SetPairs:
+    """All pairs of sets whose Jaccard similarity |A ∩ B| / |A ∪ B| is the threshold or more.
+
+    sets: collections of anything hashable, each taken as a set; or two arrays, offsets (integers, n + 1, from 0) and
+        elements (integers): set i is `elements[offsets[i]:offsets[i + 1]]`.
+    threshold: in (0, 1]. A pair at the threshold counts: it is compared as Python compares `shared / union`.
+
+    An empty set is alike nothing, not even another one. Which pairs are found depends neither on the threads nor on
+    the order of the sets or of their elements.
+
+    >>> found = set_join([{"a", "b", "c"}, {"b", "c"}, {"d"}, {"d"}], threshold=0.6)
+    >>> for left, right, similarity in zip(found.left, found.right, found.similarity):
+    ...     print(left, right, round(float(similarity), 3))
+    0 1 0.667
+    2 3 1.0
+    """
+    return SetPairs(*exact_join(*_csr(sets), threshold, threads))
+
+
+def set_containments(
+    sets: Iterable[Collection[Hashable]] | Csr, threshold: float, threads: int = 0
+) -> ContainedPairs:
+    """All ordered pairs of sets of which the right one B holds the share |A ∩ B| / |A| of the left one A or more.
+
+    sets, threshold: as in `set_join`.
+
+    >>> found = set_containments([{1, 2, 3, 4}, {2, 3}, {3, 9}], threshold=0.5)
+    >>> for left, right, containment in zip(found.left, found.right, found.containment):
+    ...     print(left, right, containment)
+    0 1 0.5
+    1 0 1.0
+    1 2 0.5
+    2 0 0.5
+    2 1 0.5
+    """
+    return ContainedPairs(*contained(*_csr(sets), threshold, threads))
+
+
+def _csr(sets: Iterable[Collection[Hashable]] | Csr) -> Csr:
+    """Sets as the native join takes them: each ascending, without repeats."""
+    if isinstance(sets, tuple) and len(sets) == 2:
+        offsets, elements = sets
+        if isinstance(offsets, np.ndarray) and isinstance(elements, np.ndarray):
+            return _ascending(offsets, elements)
+    numbers: dict[Hashable, int] = {}
+    offsets, elements = [0], []
+    for place, one in enumerate(sets):
+        if isinstance(one, (str, bytes)):
+            raise InputError(
+                f"set {place} is the text {one!r}: give a collection of elements, as in text.split()"
+            )
+        elements.extend(sorted({numbers.setdefault(element, len(numbers)) for element in one}))
+        offsets.append(len(elements))
+    return np.array(offsets, dtype=np.int64), np.array(elements, dtype=np.uint64)
+
+
+def _ascending(offsets: NDArray[Any], elements: NDArray[Any]) -> Csr:
+    """Arrays of sets with the elements of each in order and once."""
+    for name, array in (("offsets", offsets), ("elements", elements)):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise InputError(
+                f"{name} must be an array of integers of one dimension, got {array.dtype} {array.shape}"
+            )
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(elements) or (np.diff(offsets) < 0).any():
+        raise InputError(f"offsets must rise from 0 to the number of elements, {len(elements)}")
+    offsets, elements = offsets.astype(np.int64), elements.astype(np.uint64)
+    place = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    order = np.lexsort((elements, place))
+    place, elements = place[order], elements[order]
+    new = np.ones(len(elements), dtype=bool)
+    new[1:] = (place[1:] != place[:-1]) | (elements[1:] != elements[:-1])
+    counts = np.bincount(place[new], minlength=len(offsets) - 1)
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64), elements[new]

@@ -1,0 +1,157 @@
+"""How does a collection travel? As JSONL: a line that says what it is, one for each document, one that ends it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from benzer.document import Document, FieldValue
+from benzer.errors import InputError, StoreFormatError
+from benzer.fields import Schema
+from benzer.fields.base import Field
+from benzer.index.given import check_id
+from benzer.index.settings import IndexSettings
+from benzer.index.upkeep import Arrived
+from benzer.sketcher import check_fields
+from benzer.sources.streams import MAGIC, FileInput, create
+from benzer.tables import atomic_write
+
+EXPORT = 1
+"""The version of the format; a later Benzer reads every earlier one."""
+
+_READ_AT_ONCE = 2000
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def write_export(path: Path, settings: IndexSettings, batches: Iterable[Arrived], replace: bool) -> int:
+    """Write a collection to a file, whole or not at all; gives the number of documents."""
+    compression = path.suffix if path.suffix in (".gz", ".zst") else ""
+    count = 0
+    with atomic_write(path, replace) as partial, create(partial, compression) as stream:
+        head = {
+            "benzer_export": EXPORT,
+            "settings": settings.to_dict(),
+            "fingerprint": settings.fingerprint(),
+        }
+        stream.write(_line(head))
+        for documents, seen in batches:
+            pairs = zip(documents, seen, strict=True)
+            stream.write(b"".join(_line(_as_row(one, second, settings.schema)) for one, second in pairs))
+            count += len(documents)
+        stream.write(_line({"documents": count}))
+    return count
+
+
+def exported_settings(path: str | Path) -> IndexSettings:
+    """The settings of the index that a file was exported from.
+
+    Raises:
+        InputError: the file is no export. StoreFormatError: it is one of a later version.
+    """
+    with _opened(Path(path)) as stream:
+        return _head(str(path), stream.readline())
+
+
+def read_export(path: Path, schema: Schema) -> Iterator[Arrived]:
+    """The documents of a file that `write_export` wrote, in batches; InputError where it ends too early."""
+    name, count = str(path), 0
+    with _opened(path) as stream:
+        _head(name, stream.readline())
+        lines = enumerate(stream, 2)
+        while batch := list(islice(lines, _READ_AT_ONCE)):
+            rows = [_parsed(name, number, line) for number, line in batch]
+            ended = "documents" in rows[-1] and "id" not in rows[-1]
+            held = [
+                _from_row(name, number, row, schema)
+                for (number, _), row in zip(batch, rows[:-1] if ended else rows, strict=False)
+            ]
+            count += len(held)
+            if held:
+                yield Arrived([document for document, _ in held], [second for _, second in held])
+            if ended:
+                if rows[-1]["documents"] != count or next(lines, None) is not None:
+                    raise InputError(f"{name} has not the documents that its end tells of: export it again")
+                return
+    raise InputError(f"{name} is cut off after {count} documents: export it again")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    if path.exists() and not path.is_file():
+        raise InputError(
+            f"{path} is no regular file, which is read twice: write what comes by a pipe to one first"
+        )
+    with path.open("rb") as file:
+        start = file.read(4)
+    compression = next((ending for magic, ending in MAGIC.items() if start.startswith(magic)), "")
+    with FileInput(str(path), path, compression).open() as stream:
+        yield stream
+
+
+def _head(name: str, line: bytes) -> IndexSettings:
+    try:
+        head = json.loads(line)
+        version, settings = head["benzer_export"], json.dumps(head["settings"], separators=(",", ":"))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise InputError(f"{name} is no export of an index: make one with `benzer export`") from None
+    if version != EXPORT:
+        raise StoreFormatError(
+            f"{name} has export format {version}, this version of benzer reads up to {EXPORT}: upgrade benzer"
+        )
+    if head.get("fingerprint", "") != hashlib.sha256(settings.encode()).hexdigest():
+        raise InputError(f"{name}: the settings in line 1 do not fit their fingerprint: export it again")
+    return IndexSettings.from_json(settings)
+
+
+def _line(values: dict[str, Any]) -> bytes:
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _parsed(name: str, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        cut = "" if line.endswith(b"\n") else ", for the file is cut off there"
+        raise InputError(f"{name}: line {number} is not JSON ({error}){cut}: export it again") from None
+    if not isinstance(row, dict):
+        raise InputError(f"{name}: line {number} holds no JSON object: export it again")
+    return row
+
+
+def _as_row(document: Document, second: int, schema: Schema) -> dict[str, Any]:
+    time = datetime.fromtimestamp(second, timezone.utc).strftime(_TIME) if second else None
+    fields = {name: _written(schema.fields[name], content) for name, content in document.fields.items()}
+    return {"id": document.id, "last_seen": time, "fields": fields}
+
+
+def _written(field: Field, content: FieldValue) -> Any:
+    """Texts and values as they are, anything else by its encoded bytes."""
+    if content is None or field.kind in ("text", "values"):
+        return content
+    return {"base64": base64.b64encode(field.encode(content)).decode()}
+
+
+def _from_row(name: str, number: int, row: dict[str, Any], schema: Schema) -> tuple[Document, int]:
+    try:
+        fields = {key: _read(schema.fields[key], value) for key, value in row["fields"].items()}
+        document = check_id(Document(row["id"], fields))
+        check_fields(document, schema)
+        time = row["last_seen"]
+        moment = datetime.strptime(time, _TIME).replace(tzinfo=timezone.utc) if time else None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{name}: line {number} is no document of the export ({error}): mend it") from error
+    return document, int(moment.timestamp()) if moment else 0
+
+
+def _read(field: Field, value: Any) -> FieldValue:
+    if isinstance(value, dict):
+        return field.decode(base64.b64decode(value["base64"], validate=True))
+    content: FieldValue = value
+    return content

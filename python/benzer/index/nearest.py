@@ -1,0 +1,233 @@
+"""Which documents of a collection are nearest to one, however far away? A scan of sketches, then exact comparison.
+
+Each document has 128 bytes a field in memory, one of each value of a signature. The bytes that two documents have
+in common tell how similar they can be at most, at a chosen confidence; documents are compared exactly in the order
+of that bound, until none that is left can be among the nearest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer._native import equal_bytes, text_signatures
+from benzer.checks import is_number
+from benzer.corpus import content_of
+from benzer.document import Document
+from benzer.errors import SettingsError
+from benzer.fields.base import Field, has_own_similarity
+from benzer.hashing.base import MOST_SEED
+from benzer.index.answers import Match, check_limit
+from benzer.index.bounds import Agreement, Bounds, upper_bounds
+from benzer.index.given import Query
+from benzer.minhash import MinHash
+from benzer.sketcher import Sketcher
+from benzer.storage import Storage
+
+SLOTS = 128
+"""Bytes of a sketch."""
+
+_MISSING, _EMPTY, _HELD = 0, 1, 2
+_READ_AT_ONCE = 2000
+_FIRST_PORTION, _LARGEST_PORTION = 64, 4096  # documents compared before the next look at what is left
+_UNFILLED = np.uint32(2**32 - 1)  # the values of the signature of an empty set
+
+
+@dataclass(frozen=True)
+class NearestMatches(Sequence[Match]):
+    """The nearest documents, best first; of equal similarity the one added earlier comes first.
+
+    recall: each true neighbour is among them with this probability or more; 1.0 where all were compared that
+    share anything.
+    compared: how many documents were compared exactly, of the `documents` that the index holds.
+    """
+
+    matches: Sequence[Match]
+    recall: float
+    compared: int
+    documents: int
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Match]: ...
+    def __getitem__(self, index: Any) -> Any:
+        return self.matches[index]
+
+    def __len__(self) -> int:
+        return len(self.matches)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One field of all documents: sketches (uint8, n x 128), and whether it is missing, empty or held (uint8)."""
+
+    sketches: NDArray[np.uint8]
+    states: NDArray[np.uint8]
+
+    def chosen(self, keep: NDArray[np.bool_]) -> Column:
+        """Some of the documents."""
+        return Column(self.sketches[keep], self.states[keep])
+
+    @classmethod
+    def joined(cls, columns: Sequence[Column]) -> Column:
+        """Documents behind one another."""
+        sketches = np.concatenate([column.sketches for column in columns])
+        return cls(sketches, np.concatenate([column.states for column in columns]))
+
+
+class Scan:
+    """The sketches of all documents of a collection, in order of their numbers, as far as they were read.
+
+    Memory: 129 bytes for each field of a document, and 8. A pickled copy begins without any.
+    """
+
+    def __init__(self, sketcher: Sketcher) -> None:
+        self._sketcher = sketcher
+        self._fields = list(sketcher.schema.fields.items())
+        self._forget()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._sketcher,)
+
+    def _forget(self) -> None:
+        nothing = Column(np.empty((0, SLOTS), np.uint8), np.empty(0, np.uint8))
+        self._columns = [nothing for _ in self._fields]
+        self._numbers = np.empty(0, np.int64)
+        self._undone = 0
+
+    def find(
+        self, storage: Storage, query: Query, limit: int | None, threshold: float, recall: float, threads: int
+    ) -> NearestMatches:
+        """The nearest documents to one. The first call reads the whole collection, a later one what is new."""
+        check_question(limit, threshold, recall)
+        with storage.snapshot():
+            self._read_on(storage, threads)
+            numbers, best = self._numbers, _Best(self._sketcher, query.document, limit, threshold)
+            bounds = self._bounds(query.document, recall, threads)
+            if bounds is None:  # an empty document is like no other
+                return NearestMatches([], 1.0, 0, len(numbers))
+            own = storage.numbers([query.document.id])[0] if query.identified else -1
+            places = np.flatnonzero((bounds >= threshold) & (numbers != own))
+            compared = 0
+            for some in _portions(places[np.argsort(-bounds[places], kind="stable")], bounds, best):
+                best.take(numbers[some], storage.payloads(numbers[some]))
+                compared += len(some)
+            whole = compared >= len(numbers) - int(own >= 0)
+            return NearestMatches(best.matches(storage), 1.0 if whole else recall, compared, len(numbers))
+
+    def _read_on(self, storage: Storage, threads: int) -> None:
+        """Sketch what is new, and leave out what was removed."""
+        if storage.undone() != self._undone:  # what was removed may be back, and what was added is gone
+            self._forget()
+            self._undone = storage.undone()
+        self._read_new(storage, threads)
+        if len(self._numbers) > len(storage):  # numbers are never used again: the others were removed
+            keep = storage.held(self._numbers)
+            self._numbers = self._numbers[keep]
+            self._columns = [column.chosen(keep) for column in self._columns]
+
+    def _read_new(self, storage: Storage, threads: int) -> None:
+        numbers, columns = [self._numbers], [[column] for column in self._columns]
+        last = int(self._numbers[-1]) if len(self._numbers) else -1
+        for batch in storage.iterate(_READ_AT_ONCE, after=last):
+            parts = zip(*(tuple(self._sketcher.parts(payload)) for payload in batch.payloads), strict=True)
+            numbers.append(batch.numbers)
+            for place, contents in enumerate(parts):
+                columns[place].append(self._column(place, contents, threads))
+        if len(numbers) > 1:
+            self._numbers = np.concatenate(numbers)
+            self._columns = [Column.joined(column) for column in columns]
+
+    def _column(self, place: int, contents: Sequence[bytes | None], threads: int) -> Column:
+        """Sketch a field of some documents. Each field has hash functions of its own: its errors are its own."""
+        field, seed = self._fields[place][1], (self._sketcher.minhash.seed + place) % (MOST_SEED + 1)
+        minhash = MinHash(num_hashes=SLOTS, seed=seed)
+        if field.reader is not None:
+            how = (minhash.algorithm, minhash.family, SLOTS, seed, threads)
+            signatures = text_signatures(field.reader, [content or b"" for content in contents], *how)
+        else:
+            signatures = minhash.signatures(*field.encoded_sets(contents), threads)
+        states = np.where((signatures == _UNFILLED).all(axis=1), _EMPTY, _HELD).astype(np.uint8)
+        states[[content is None for content in contents]] = _MISSING
+        return Column(one_byte_each(signatures), states)
+
+    def _bounds(self, document: Document, recall: float, threads: int) -> Bounds | None:
+        """How similar each document is to one at most; None for a document that is empty."""
+        agreements = []
+        empty = True
+        for place, (name, field) in enumerate(self._fields):
+            content = content_of(document, name)
+            encoded = None if content is None else field.encode(content)
+            asked = self._column(place, [encoded], threads=1)
+            empty &= asked.states[0] != _HELD
+            agreements.append(_agreement(field, asked, self._columns[place], threads))
+        return None if empty else upper_bounds(agreements, recall, SLOTS)
+
+
+def check_question(limit: Any, threshold: Any, recall: Any) -> None:
+    """Refuse a number of matches, a least similarity or a recall that is none."""
+    check_limit(limit)
+    if not is_number(threshold) or not 0 <= threshold <= 1:
+        raise SettingsError(f"threshold must be in [0, 1], got {threshold}")
+    if not is_number(recall) or not 0 < recall <= 1:
+        raise SettingsError(f"recall must be in (0, 1], got {recall}: 1 compares all documents")
+
+
+def _agreement(field: Field, asked: Column, others: Column, threads: int) -> Agreement:
+    state, theirs = asked.states[0], others.states
+    counts = (theirs != _MISSING) & ((theirs == _HELD) | (state == _HELD)) & (state != _MISSING)
+    sketched = (theirs == _HELD) & (state == _HELD)
+    equal = None if has_own_similarity(field) else equal_bytes(others.sketches, asked.sketches[0], threads)
+    return Agreement(np.where(counts, field.weight, 0.0), sketched, equal)
+
+
+def one_byte_each(signatures: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """A byte of each value of signatures: values that differ have one byte with probability 1/256.
+
+    >>> one_byte_each(np.array([[0, 1, 2]], np.uint32)).tolist()
+    [[0, 158, 60]]
+    """
+    return (signatures * np.uint32(0x9E3779B1) >> np.uint32(24)).astype(np.uint8)
+
+
+class _Best:
+    """The best of the documents compared so far."""
+
+    def __init__(self, sketcher: Sketcher, document: Document, limit: int | None, threshold: float) -> None:
+        self._sketcher, self._document, self._limit = sketcher, document, limit
+        self.least = threshold  # a document that is not as similar as this is of no interest
+        self._numbers = np.empty(0, np.int64)
+        self._table = np.empty((0, 1 + len(sketcher.schema.fields)))
+
+    def take(self, numbers: NDArray[np.int64], payloads: Sequence[bytes]) -> None:
+        """Compare documents exactly, and keep the best."""
+        compared = self._sketcher.similarities(self._document, payloads)
+        table = np.concatenate((self._table, compared))
+        numbers = np.concatenate((self._numbers, numbers))
+        order = np.lexsort((numbers, -table[:, 0]))
+        order = order[(table[order, 0] >= self.least) & (table[order, 0] > 0)][: self._limit]
+        self._numbers, self._table = numbers[order], table[order]
+        if len(order) == self._limit:
+            self.least = float(self._table[-1, 0])
+
+    def matches(self, storage: Storage) -> list[Match]:
+        """What is best, with ids."""
+        names = list(self._sketcher.schema.fields)
+        ids, rows = storage.ids(self._numbers), self._table.tolist()
+        return [
+            Match(one, row[0], {name: s for name, s in zip(names, row[1:], strict=True) if s == s})
+            for one, row in zip(ids, rows, strict=True)
+        ]
+
+
+def _portions(order: NDArray[np.int64], bounds: Bounds, best: _Best) -> Iterator[NDArray[np.int64]]:
+    """Documents to compare, the most promising first, for as long as one can be among the best."""
+    falling, start, size = -bounds[order], 0, _FIRST_PORTION
+    while start < (end := int(np.searchsorted(falling, -best.least, "right"))):
+        yield order[start : min(start + size, end)]
+        start, size = start + size, min(2 * size, _LARGEST_PORTION)

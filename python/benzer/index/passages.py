@@ -1,0 +1,222 @@
+"""Which passages of a text stand anywhere in a collection? The question of plagiarism, and of quotations.
+
+Fingerprints name the documents that may hold a passage; each of these is read, and compared with the text word by
+word. What a document's fingerprints promise and its words do not keep is not reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.corpus import content_of
+from benzer.document import Document, FieldValue
+from benzer.errors import InputError
+from benzer.evidence import Evidence, Passage, find_passages
+from benzer.fields import Text
+from benzer.fields.text import text_content
+from benzer.index.fingerprints import MATCHED_SIZE, Fingerprints, Hits, keys_of
+from benzer.index.given import Query
+from benzer.sketcher import Sketcher
+from benzer.storage import DocumentId, Storage
+
+_READ_AT_ONCE = 64  # documents that are fetched together; few, since the first ones may suffice
+
+
+class PassageMatch(NamedTuple):
+    """A document in which passages of the text stand.
+
+    passages: the longest first, with their places in both texts (characters, from 0): `a` is the text that was
+        asked for, `b` the document; see `benzer.evidence.Passage`. At most 1,000 of one document.
+    words: words of the text that the document has there too.
+    """
+
+    id: DocumentId
+    field: str
+    words: int
+    passages: Sequence[Passage]
+
+
+class Covered(NamedTuple):
+    """What of one text was found anywhere: `spans` of characters, ascending, and the `share` of its words."""
+
+    spans: Sequence[tuple[int, int]]
+    share: float
+
+
+@dataclass(frozen=True)
+class PassageMatches(Sequence[PassageMatch]):
+    """Matches, those of most words first, and of equally many the document added earlier.
+
+    covered: by field, what of the text stands in any document that was read, whether `limit` lists it or not.
+    candidates: documents that share a fingerprint with the text.
+    unread: of those, the ones that were not read because `most` bounded the work. Others were not read because
+        every fingerprint that they share lay in passages that were found already.
+    """
+
+    matches: Sequence[PassageMatch]
+    covered: Mapping[str, Covered]
+    candidates: int
+    unread: int
+
+    @overload
+    def __getitem__(self, index: int) -> PassageMatch: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[PassageMatch]: ...
+    def __getitem__(self, index: Any) -> Any:
+        return self.matches[index]
+
+    def __len__(self) -> int:
+        return len(self.matches)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer, JSON-able."""
+        return {
+            "matches": [
+                {**match._asdict(), "passages": [asdict(passage) for passage in match.passages]}
+                for match in self.matches
+            ],
+            "covered": {
+                name: {"spans": [list(span) for span in one.spans], "share": one.share}
+                for name, one in self.covered.items()
+            },
+            "candidates": self.candidates,
+            "unread": self.unread,
+        }
+
+
+class _Found(NamedTuple):
+    number: int
+    field: str
+    words: int
+    evidence: Evidence
+
+
+class _Asked:
+    """One text that is asked for: its runs of words, where they stand, and which words are found by now."""
+
+    def __init__(self, reader: Text, number: int, content: FieldValue) -> None:
+        runs = keys_of(reader.shingle_hashes(text_content(content)), number)  # refuses what is no text
+        self.keys, self._key_of_run = np.unique(runs, return_inverse=True)
+        self.text = str(reader.decode(reader.encode(content)))  # as an index keeps it
+        self._size = int(reader.shingle_size or 1)
+        self._spans = reader.token_spans(self.text)[1]
+        self._words = np.zeros(len(self._spans), dtype=bool)
+
+    def note(self, evidence: Evidence) -> int:
+        """Take note of the passages of one document; gives how many words they share with the text."""
+        words = np.zeros(len(self._spans), dtype=bool)
+        for passage in evidence.passages:
+            words[self._within(*passage.a)] = True
+        for passage in evidence.passages:
+            for start, end, _, _ in passage.differences:
+                words[self._within(start, end)] = False
+        self._words |= words
+        return int(words.sum())
+
+    def _within(self, start: int, end: int) -> slice:
+        first = int(np.searchsorted(self._spans[:, 0], start))
+        return slice(first, int(np.searchsorted(self._spans[:, 1], end, side="right")))
+
+    def explained(self) -> NDArray[np.bool_]:
+        """The keys (bool, one each) of which every run lies within words that were found."""
+        found = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self._words)))
+        starts = np.arange(len(self._key_of_run))
+        ends = np.minimum(starts + self._size, len(self._words))
+        open_runs = self._key_of_run[found[ends] - found[starts] < ends - starts]
+        explained = np.ones(len(self.keys), dtype=bool)
+        explained[open_runs] = False
+        return explained
+
+    def covered(self) -> Covered:
+        """What was found."""
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], self._words.view(np.int8), [0]))))
+        spans = [
+            (int(self._spans[first, 0]), int(self._spans[end - 1, 1]))
+            for first, end in zip(edges[::2], edges[1::2], strict=True)
+        ]
+        return Covered(spans, float(self._words.mean()) if len(self._words) else 0.0)
+
+
+@dataclass(frozen=True)
+class PassageFinder:
+    """Finds the passages of texts in the documents of a storage."""
+
+    sketcher: Sketcher
+    fingerprints: Fingerprints
+
+    def find(
+        self, storage: Storage, query: Query, least_words: int, limit: int | None, most: int | None
+    ) -> PassageMatches:
+        """The documents in which passages of at least `least_words` words stand, by reading at most `most`."""
+        fields = dict(self._texts(query.document))
+        found: list[_Found] = []
+        covered, candidates, unread = {}, set[int](), 0
+        with storage.snapshot():
+            itself = storage.numbers([query.document.id] if query.identified else [])
+            for number, (name, asked) in fields.items():
+                hits = self.fingerprints.hits(storage, asked.keys)
+                hits = hits._replace(documents=hits.documents[~np.isin(hits.documents, itself)])
+                candidates.update(hits.documents.tolist())
+                search = _Search(self, storage, number, name, asked, least_words)
+                found.extend(search.run(hits, limit, most))
+                covered[name] = asked.covered()
+                unread += search.unread
+            found.sort(key=lambda one: (-one.words, one.number))
+            best = found[:limit]
+            ids = storage.ids([one.number for one in best])
+        matches = [
+            PassageMatch(document_id, one.field, one.words, one.evidence.passages)
+            for one, document_id in zip(best, ids, strict=True)
+        ]
+        return PassageMatches(matches, covered, len(candidates), unread)
+
+    def _texts(self, document: Document) -> Iterator[tuple[int, tuple[str, _Asked]]]:
+        readers, given = self.fingerprints.readers(), False
+        for number, name in enumerate(self.fingerprints.schema.fields):
+            content = content_of(document, name)
+            if number in readers and content is not None:
+                given = True
+                yield number, (name, _Asked(readers[number], number, content))
+        if not given:
+            raise InputError("passages are of texts, but none was given: give a text field of the index")
+
+
+class _Search:
+    """Reads the documents that may hold passages of one text, until everything that was shared is explained."""
+
+    def __init__(
+        self, finder: PassageFinder, storage: Storage, number: int, name: str, asked: _Asked, least_words: int
+    ) -> None:
+        self._sketcher, self._storage = finder.sketcher, storage
+        self._reader = finder.fingerprints.readers(MATCHED_SIZE)[number]
+        self._number, self._name, self._asked, self._least = number, name, asked, least_words
+        self.unread = 0
+
+    def run(self, hits: Hits, limit: int | None, most: int | None) -> Iterator[_Found]:
+        """Every document with passages, of those that are read.
+
+        The first ones are read until `limit` have passages, then only those whose fingerprints are not explained.
+        """
+        asked, read, found = self._asked, 0, 0
+        for start in range(0, len(hits.documents), _READ_AT_ONCE):
+            some = hits.documents[start : start + _READ_AT_ONCE]
+            if limit is not None and found >= limit:
+                some = some[np.isin(some, hits.numbers[~asked.explained()[hits.rows]])]
+            allowed = some if most is None else some[: max(0, most - read)]
+            self.unread += len(some) - len(allowed)
+            read += len(allowed)
+            for number, payload in zip(allowed.tolist(), self._storage.payloads(allowed), strict=True):
+                evidence = self._evidence(payload)
+                words = asked.note(evidence)
+                if words:
+                    found += 1
+                    yield _Found(number, self._name, words, evidence)
+
+    def _evidence(self, payload: bytes) -> Evidence:
+        content = list(self._sketcher.parts(payload))[self._number] or b""
+        return find_passages(self._reader, self._asked.text, content.decode(), least_tokens=self._least)

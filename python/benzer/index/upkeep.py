@@ -1,0 +1,242 @@
+"""How does a collection stay up to date? What was seen when, what is to go, and what comes from another index."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benzer.checks import is_number
+from benzer.document import Document
+from benzer.errors import InputError, OutputError, SettingsError, SettingsMismatchError
+from benzer.index.settings import IndexSettings, differences
+from benzer.sketcher import Sketcher
+from benzer.storage import DocumentId, Storage
+
+When = datetime | float
+"""A moment: a `datetime` with its time zone, or seconds since 1970."""
+
+CONFLICTS = ("replace", "keep")
+_LATEST = 253_402_300_799  # the end of the year 9999, beyond which a datetime cannot go
+
+
+class Taken(NamedTuple):
+    """What came of the documents of another index.
+
+    added: new ones. replaced: those that took the place of one with their id. kept: those that gave way to it.
+    """
+
+    added: int
+    replaced: int
+    kept: int
+
+
+class Arrived(NamedTuple):
+    """Some documents from elsewhere, and when each was last seen (seconds since 1970, 0 where not known)."""
+
+    documents: Sequence[Document]
+    seen: Sequence[int]
+
+
+class Upkeep(ABC):
+    """The part of an `Index` that keeps it up to date."""
+
+    _storage: Storage
+    _sketcher: Sketcher
+    settings: IndexSettings
+
+    @abstractmethod
+    def _file(self, documents: Sequence[Document], threads: int, seen: int) -> None:
+        """Put documents, whose contents are described, into the storage."""
+
+    def touch(self, ids: Iterable[DocumentId], seen_at: When | None = None) -> int:
+        """Note that documents were seen, by default now: they are there still, and unchanged.
+
+        Far cheaper than to add them again. A time before the one that is known changes nothing; ids that are
+        not held are passed over. Gives how many are held. Takes effect with the next commit.
+
+        >>> from benzer.index import Index
+        >>> with Index.open("memory:") as index:
+        ...     added = index.add({"a": "one two three", "b": "four five six"}, seen_at=1000)
+        ...     index.touch(["a", "nowhere"], seen_at=2000), index.unseen(since=1500)
+        (1, ['b'])
+        """
+        listed = _listed(ids)
+        return self._storage.touch(listed, [second_of(seen_at)] * len(listed))
+
+    def last_seen(self, document_id: DocumentId) -> datetime | None:
+        """When a document was added or last touched, in UTC, to the second.
+
+        None when it is not held, or an earlier version of Benzer added it and nothing was added since.
+        """
+        with self._storage.snapshot():
+            (number,) = self._storage.numbers([document_id]).tolist()
+            second = int(self._storage.last_seen([number])[0]) if number >= 0 else 0
+        return datetime.fromtimestamp(second, timezone.utc) if second else None
+
+    def unseen(self, since: When) -> list[DocumentId]:
+        """The ids of documents that were last seen before a moment, in the order in which they were added."""
+        return self._storage.unseen(_given_second(since))
+
+    def evict(self, unseen_since: When) -> int:
+        """Remove the documents that were last seen before a moment. Gives how many; `unseen` lists them.
+
+        >>> from benzer.index import Index
+        >>> with Index.open("memory:") as index:
+        ...     added = index.add({"old": "one two three"}, seen_at=1000)
+        ...     added = index.add({"new": "four five six"}, seen_at=2000)
+        ...     index.evict(unseen_since=1500), list(index)
+        (1, ['new'])
+        """
+        second = _given_second(unseen_since)
+        self._storage.remove([])  # begins the transaction, so that nobody sees one of them in between
+        return self._storage.remove(self._storage.unseen(second))
+
+    def merge(
+        self, other: Upkeep, on_conflict: str = "replace", batch_size: int = 2000, threads: int = 0
+    ) -> Taken:
+        """Add the documents of another index of equal settings, wherever it lives, in their order.
+
+        Of two documents with one id that of `other` stays with `on_conflict="replace"`, that of this index
+        with "keep"; either counts as seen when the later of the two was. `other` is only read, all of it as it
+        was at one moment, whatever other processes commit; other threads that use the same object wait. Takes
+        effect with the next commit; after an error call `rollback`, or leave the `with` block by it.
+
+        Raises:
+            SettingsMismatchError: the two compare differently; the message says where.
+        """
+        if not isinstance(other, Upkeep):
+            raise InputError(
+                f"give an opened index, as Index.open(path, mode='read') does, got {other!r:.80}"
+            )
+        if other is self:
+            raise SettingsError("an index cannot be merged into itself: give another one")
+        if other.settings != self.settings:
+            faults = differences(other.settings, self.settings)
+            raise SettingsMismatchError(
+                f"the two indexes were made with different settings: {faults}. Index the documents of one anew "
+                f"with the settings of the other"
+            )
+        # Without a snapshot a document that is replaced meanwhile could be missed in both of its states.
+        with other._storage.snapshot():
+            return self._take(other._departing(batch_size), on_conflict, threads)
+
+    def _departing(self, batch_size: int = 2000) -> Iterator[Arrived]:
+        """All documents with their times, in order."""
+        for batch in self._storage.iterate(batch_size):
+            documents = list(map(self._sketcher.decode, batch.ids, batch.payloads))
+            yield Arrived(documents, self._storage.last_seen(batch.numbers).tolist())
+
+    def _take(self, batches: Iterable[Arrived], on_conflict: str, threads: int) -> Taken:
+        if on_conflict not in CONFLICTS:
+            raise SettingsError(f'on_conflict must be "replace" or "keep", got {on_conflict!r}')
+        added = replaced = kept = 0
+        for documents, seen in _without_repeats(batches):
+            ids = [document.id for document in documents]
+            held = self._storage.contains(ids)
+            stays = held & (on_conflict == "keep")
+            later = np.maximum(seen, self._times(ids))
+            coming = np.flatnonzero(~stays).tolist()
+            if coming:
+                self._file([documents[at] for at in coming], threads, int(later[coming].min()))
+            again = np.flatnonzero(stays | (later > (later[coming].min() if coming else 0))).tolist()
+            self._storage.touch([ids[at] for at in again], later[again])
+            added += len(ids) - int(held.sum())
+            replaced += int((held & ~stays).sum())
+            kept += int(stays.sum())
+        return Taken(added, replaced, kept)
+
+    def _times(self, ids: list[DocumentId]) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """When documents were last seen; 0 for what is not held."""
+        with self._storage.snapshot():
+            numbers = self._storage.numbers(ids)
+            times = np.zeros(len(ids), np.int64)
+            times[numbers >= 0] = self._storage.last_seen(numbers[numbers >= 0])
+        return times
+
+    def export(self, path: str | Path, replace: bool = False) -> int:
+        """Write all documents with their ids and times to a JSONL file that any later Benzer can import.
+
+        `.gz` or `.zst` at the end of its name compresses it. It appears whole or not at all; `replace` allows to
+        take the place of another. Gives the number of documents. The format: docs/reference/formats.md.
+        """
+        from benzer.index.exchange import write_export
+
+        if replace and Path(path).exists() and _same_file(self._storage.info().get("path"), path):
+            raise OutputError(f"{path} is the index itself: choose another place")
+        with self._storage.snapshot():
+            return write_export(Path(path), self.settings, self._departing(), replace)
+
+    def import_(self, path: str | Path, on_conflict: str = "replace", threads: int = 0) -> Taken:
+        """Add the documents of a file that `export` wrote; as `merge` does from another index.
+
+        For an index of its own make it with `benzer.index.exported_settings(path)`. A file that was cut off is
+        an InputError at its end: call `rollback` then, or leave the `with` block by the error.
+        """
+        from benzer.index.exchange import exported_settings, read_export
+
+        stored = exported_settings(path)
+        if stored != self.settings:
+            faults = differences(stored, self.settings)
+            raise SettingsMismatchError(
+                f"{path} was exported from an index of other settings: {faults}. Import it into one made by "
+                f"exported_settings, or index the documents anew"
+            )
+        return self._take(read_export(Path(path), self.settings.schema), on_conflict, threads)
+
+
+def _without_repeats(batches: Iterable[Arrived]) -> Iterator[Arrived]:
+    """The same, cut so that no batch has an id twice, as a file that somebody changed may have."""
+    for documents, seen in batches:
+        start, met = 0, set[DocumentId]()
+        for at, document in enumerate(documents):
+            if document.id in met:
+                yield Arrived(documents[start:at], seen[start:at])
+                start, met = at, set()
+            met.add(document.id)
+        yield Arrived(documents[start:], seen[start:])
+
+
+def second_of(when: When | None) -> int:
+    """A moment in whole seconds since 1970; None is now.
+
+    >>> second_of(datetime(2026, 1, 31, 12, tzinfo=timezone.utc)), second_of(12.9)
+    (1769860800, 12)
+    >>> second_of(datetime(2026, 1, 31))
+    Traceback (most recent call last):
+    benzer.errors.InputError: 2026-01-31 00:00:00 has no time zone: give a datetime with tzinfo, or seconds since 1970
+    """
+    if when is None:
+        return int(time.time())
+    if isinstance(when, datetime):
+        if when.tzinfo is None:
+            raise InputError(f"{when} has no time zone: give a datetime with tzinfo, or seconds since 1970")
+        when = when.timestamp()
+    if not is_number(when) or not 0 <= when <= _LATEST:
+        raise InputError(
+            f"a moment must be a datetime, or from 0 to {_LATEST} seconds (not milliseconds) since 1970, got {when!r}"
+        )
+    return max(1, int(when))  # to a storage 0 says that the time is not known
+
+
+def _given_second(when: When) -> int:
+    """A moment that must not be left out: as now it would name everything."""
+    if when is None:
+        raise InputError("give the moment since which documents were not seen, got None")
+    return second_of(when)
+
+
+def _same_file(home: str | None, path: str | Path) -> bool:
+    """Whether a path is that of the index; `home` is None for one that lies in no file."""
+    return home is not None and Path(home).exists() and Path(home).samefile(path)
+
+
+def _listed(ids: Iterable[DocumentId]) -> list[DocumentId]:
+    if isinstance(ids, str):
+        raise InputError(f"ids must be a list of ids, got the text {ids!r}: put it into a list")
+    return list(ids)

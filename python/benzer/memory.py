@@ -1,0 +1,112 @@
+"""How much memory may a run take beside its documents, and how is the work cut for that?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from benzer.errors import SettingsError
+
+UNITS = {
+    **dict.fromkeys(("", "b"), 1),
+    **{
+        name: 1000**power
+        for power, names in enumerate(("k kb", "m mb", "g gb", "t tb"), 1)
+        for name in names.split()
+    },
+    **{name: 1024**power for power, name in enumerate(("kib", "mib", "gib", "tib"), 1)},
+}
+LEAST = 16_000_000
+"""Under that even a small run would be cut into pieces too small to be worth it."""
+
+PER_DOCUMENT = 96
+"""Bytes that are held of each document whatever the budget: its content hash, sizes, rank, who stands for it."""
+FILED = 32
+"""Bytes that a document takes in one band while the buckets of that band are made."""
+KEY = 8
+SHINGLE = 12
+"""Bytes that the exact method holds of a shingle: its hash, and half as much again for what is filed."""
+BATCH_BYTES = 64 << 20
+LEAST_BATCH = 1 << 20
+TOGETHER = 16_384
+LEAST_TOGETHER = 256
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A bound on what a run holds beside its documents and the pairs it finds; None for no bound.
+
+    The answer does not depend on it. Band keys that do not fit are kept in a temporary file, fewer bands are filed
+    at the same time, and the texts of fewer pairs are compared at once.
+
+    >>> memory = Memory.parse("2GB")
+    >>> memory.bytes, memory.spills(documents=10**7, keys=60), memory.bands_at_once(10**7, 60)
+    (2000000000, True, 1)
+    >>> Memory().spills(documents=10**7, keys=60), Memory().bands_at_once(10**7, 60)
+    (False, 0)
+    """
+
+    bytes: int | None = None
+
+    @classmethod
+    def parse(cls, given: str | int | Memory | None) -> Memory:
+        """The bound that a number of bytes, or a text such as "2GB", "500 MB" or "1GiB", names.
+
+        >>> Memory.parse("1.5 GiB").bytes
+        1610612736
+        >>> Memory.parse("a lot")
+        Traceback (most recent call last):
+        benzer.errors.SettingsError: memory must be a size such as "2GB" or "500MB", got 'a lot'
+        """
+        if given is None or isinstance(given, Memory):
+            return given or cls()
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(given).lower())
+        if isinstance(given, bool) or found is None or found[2] not in UNITS:
+            raise SettingsError(f'memory must be a size such as "2GB" or "500MB", got {given!r}')
+        size = int(float(found[1]) * UNITS[found[2]])
+        if size < LEAST:
+            raise SettingsError(f"memory must be at least {LEAST // 10**6}MB, got {given!r}: give more")
+        return cls(size)
+
+    def check(self, documents: int, fields: int) -> None:
+        """Refuse a bound that so many documents cannot be held to."""
+        least = documents * (PER_DOCUMENT + KEY * fields + FILED) + LEAST
+        if self.bytes is not None and self.bytes < least:
+            raise SettingsError(
+                f"memory={self.bytes / 1e6:.0f}MB is too little for {documents:,} documents, which need "
+                f"{-(-least // 10**6)}MB: give that much, or split the input"
+            )
+
+    def check_sets(self, shingles: int) -> None:
+        """Refuse a bound that the exact method, which holds the sets of all documents, cannot keep."""
+        least = shingles * SHINGLE + LEAST
+        if self.bytes is not None and self.bytes < least:
+            raise SettingsError(
+                f"memory={self.bytes / 1e6:.0f}MB is too little for the exact method, which holds {shingles:,} "
+                f"shingles in {-(-least // 10**6)}MB: give that much, or use method 'lsh'"
+            )
+
+    def spills(self, documents: int, keys: int) -> bool:
+        """Whether so many documents of so many band keys each go to a file."""
+        return self.bytes is not None and documents * keys * KEY > self._room(documents) // 2
+
+    def sketched_together(self, keys: int) -> int:
+        """How many documents of so many band keys each are sketched at once; these keys are held three times."""
+        if self.bytes is None:
+            return TOGETHER
+        return min(max(self.bytes // 16 // (keys * KEY), LEAST_TOGETHER), TOGETHER)
+
+    def bands_at_once(self, documents: int, keys: int) -> int:
+        """How many bands are filed at the same time; 0 for all."""
+        if self.bytes is None:
+            return 0
+        return min(max(1, self._room(documents) // 2 // max(documents * FILED, 1)), max(keys, 1))
+
+    @property
+    def batch_bytes(self) -> int:
+        """The bytes of text whose pairs are compared at once; their shingles take some 16 times as much."""
+        return BATCH_BYTES if self.bytes is None else min(max(self.bytes // 32, LEAST_BATCH), BATCH_BYTES)
+
+    def _room(self, documents: int) -> int:
+        """What is left when that is held which is always held."""
+        return max((self.bytes or 0) - documents * PER_DOCUMENT, 0)

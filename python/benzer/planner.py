@@ -1,0 +1,417 @@
+"""Bands or the exact join, and which bands? Chosen by what a sample of the documents says it will cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer._native import exact_join, jaccard
+from benzer.bands import Bands
+from benzer.checks import is_number
+from benzer.errors import SettingsError
+from benzer.fields import Schema
+from benzer.fields.base import has_own_similarity
+from benzer.recall import field_thresholds
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.uint32]
+Sets = tuple[NDArray[np.int64], NDArray[np.uint64]]
+Method = Literal["lsh", "exact"]
+METHODS = ("auto", "lsh", "exact")
+
+SAMPLE = 4000
+"""Documents of a sample."""
+SAMPLE_ELEMENTS = 4_000_000
+"""Shingles of all of them together: long documents make a smaller sample."""
+ORDERED_ELEMENTS = 500_000
+"""Shingles of those documents of the sample whose rare shingles are counted for the exact join."""
+RANDOM_PAIRS = 100_000
+COMPARED_ELEMENTS = 40_000_000
+"""Shingles that are looked at for random pairs: long documents make fewer pairs."""
+FLOORS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+MOST_JOINED = 300_000
+MOST_SECONDS = 0.2
+"""What the join of the sample may cost: predicted, not timed."""
+
+# Nanoseconds of one core, measured once on six collections of texts and sets (two AMD EPYC cores, AVX-512), and never
+# when it runs: so the choice is the same on every machine, and every time.
+SHINGLE = 8.5
+"""One shingle made of text."""
+VALUE = 5.5
+"""One value of a signature."""
+BAND = 25.0
+"""One band key made and filed."""
+PAIR = 170.0
+"""One candidate pair proposed and compared, but for its shingles."""
+COMPARED = 2.7
+"""One shingle of a candidate pair: made again, and compared."""
+ORDERED = 70.0
+"""One shingle counted, ordered and filed by the exact join."""
+MET = 10.0
+"""One document met in the join under a shingle of another, but for its shingles."""
+MET_SHINGLE = 0.08
+"""One shingle of the documents met: most of them are refused by their lengths and bitmaps."""
+WORTH = 2.0
+"""What the exact join may cost beside the best bands: it misses nothing."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How alike the documents of a corpus are, as its sample says: pairs, each of which stands for many.
+
+    contents: how many different contents the corpus has. sample: how many were looked at.
+    jaccard: float64, pairs x fields: the Jaccard similarity of each field, 0 where one has nothing there.
+    similarity: float64: that of the documents. elements: float64: shingles of both.
+    weight: float64: how many pairs of the corpus a pair stands for.
+    sizes: mean number of shingles a document, by field.
+    rarities: which shingles are rare, by field.
+    """
+
+    contents: int
+    sample: int
+    jaccard: Floats
+    similarity: Floats
+    elements: Floats
+    weight: Floats
+    sizes: tuple[float, ...]
+    rarities: tuple[Rarity, ...]
+
+    def pairs(self, threshold: float) -> float:
+        """How many pairs of different contents are alike by the threshold, estimated."""
+        return float(self.weight[self.similarity >= threshold].sum())
+
+    def candidates(self, bands: Bands) -> float:
+        """How many pairs share a band, estimated."""
+        return float(self.weight @ self._probability(bands))
+
+    def _probability(self, bands: Bands) -> Floats:
+        missed = 1.0 - np.asarray(bands.probability(self.jaccard), dtype=np.float64)
+        return np.asarray(1.0 - missed.prod(axis=1), dtype=np.float64)
+
+    def bands_cost(self, bands: Bands) -> float:
+        """Seconds of one core for signatures, buckets and the comparison of the candidates."""
+        filed = self.contents * len(self.sizes) * bands.bands * (BAND + VALUE * bands.rows)
+        compared = (self.weight * self._probability(bands)) @ (PAIR + COMPARED * self.elements)
+        return float(filed + compared) * 1e-9
+
+    def exact_cost(self, thresholds: list[float]) -> float:
+        """Seconds of one core for making all sets again, and for the exact join of each field."""
+        each = zip(self.rarities, self.sizes, thresholds, strict=True)
+        joined = sum(join_cost(rarity, size, self.contents, threshold) for rarity, size, threshold in each)
+        return self.contents * sum(self.sizes) * SHINGLE * 1e-9 + joined
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How candidates are to be found, and why.
+
+    method: "lsh" or "exact". bands: the best bands for these documents (None where a recall of 1 has none).
+    predicted_candidates, predicted_pairs: estimated numbers of pairs of different contents that the method compares
+        (of the exact join: finds), and that are alike by the threshold.
+    seconds: what each method is predicted to cost, in seconds of one core of the machine of the constants.
+    sample, contents: how many documents were looked at, of how many different ones.
+    reason: all this in a sentence.
+    """
+
+    method: Method
+    bands: Bands | None
+    predicted_candidates: int
+    predicted_pairs: int
+    seconds: dict[Method, float]
+    sample: int
+    contents: int
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        bands = None if self.bands is None else {"bands": self.bands.bands, "rows": self.bands.rows}
+        seconds = {name: round(cost, 6) for name, cost in self.seconds.items()}
+        return {**vars(self), "bands": bands, "seconds": seconds}
+
+
+def choose(
+    corpus: Any,
+    schema: Schema,
+    threshold: float,
+    recall: float,
+    method: Literal["auto", "lsh", "exact"] = "auto",
+    num_hashes: int | None = None,
+    threads: int = 0,
+) -> Plan:
+    """The method and the bands that find pairs at the threshold with the recall at the least cost, by a sample.
+
+    "auto" takes the exact join where it is predicted to cost at most twice what the best bands do, as it misses
+    nothing; not for a field that compares by more than its sets, which no join of sets can find. The sample is that
+    of the least content hashes: the choice depends on what the documents hold, not on their order, the threads or
+    the clock.
+
+    Costs the sketch of at most 4000 documents and the comparison of 100,000 pairs of them.
+
+    >>> from benzer.corpus import corpus_of
+    >>> corpus = corpus_of(Schema())
+    >>> corpus.add(0, [1, 2], ["a", "b"], [["one two three four", "one two three four five"]])
+    >>> choose(corpus, Schema(), 0.8, 0.95).method
+    'exact'
+    """
+    return plan(look(corpus, schema, threads), schema, threshold, recall, method, num_hashes)
+
+
+def plan(
+    spread: Spread,
+    schema: Schema,
+    threshold: float,
+    recall: float,
+    method: Literal["auto", "lsh", "exact"] = "auto",
+    num_hashes: int | None = None,
+) -> Plan:
+    """`choose` for a sample that has been looked at."""
+    if not is_number(threshold) or not 0 < threshold <= 1:
+        raise SettingsError(f"threshold must be in (0, 1], got {threshold}: try 0.8")
+    if not is_number(recall) or not 0 < recall <= 1:
+        raise SettingsError(f"recall must be in (0, 1], got {recall}: 1.0 misses nothing")
+    if method not in METHODS:
+        raise SettingsError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    joins = not any(has_own_similarity(one) for one in schema.fields.values())
+    if (method == "lsh" or not joins) and recall == 1:
+        raise SettingsError("no bands find every pair, got recall 1: take method 'exact' for sets, or 0.999")
+    seconds: dict[Method, float] = {}
+    bands = None
+    if recall < 1:
+        shapes = Bands.all_for_recall(schema.band_threshold(threshold), recall, num_hashes)
+        bands = min(shapes, key=lambda shape: (spread.bands_cost(shape), shape.rows))
+        seconds["lsh"] = spread.bands_cost(bands)
+    if joins:
+        seconds["exact"] = spread.exact_cost(field_thresholds(schema, threshold))
+    if method not in ("auto", *seconds):
+        raise SettingsError(
+            "method 'exact' joins sets, and a field compares by more than its set: take 'lsh'"
+        )
+    chosen = _cheaper(seconds) if method == "auto" else method
+    pairs = spread.pairs(threshold)
+    found = spread.candidates(bands) if chosen == "lsh" and bands is not None else pairs
+    return Plan(
+        method=chosen,
+        bands=bands,
+        predicted_candidates=round(found),
+        predicted_pairs=round(pairs),
+        seconds=seconds,
+        sample=spread.sample,
+        contents=spread.contents,
+        reason=_reason(chosen, method == "auto", bands, seconds, spread, found, pairs, threshold),
+    )
+
+
+def _cheaper(seconds: dict[Method, float]) -> Method:
+    if len(seconds) == 1:
+        return next(iter(seconds))
+    return "exact" if seconds["exact"] <= WORTH * seconds["lsh"] else "lsh"
+
+
+def _reason(
+    chosen: Method,
+    free: bool,
+    bands: Bands | None,
+    seconds: dict[Method, float],
+    spread: Spread,
+    candidates: float,
+    pairs: float,
+    threshold: float,
+) -> str:
+    names = {"exact": "the exact join", "lsh": f"bands {bands.bands} x {bands.rows}" if bands else ""}
+    other: Method = "lsh" if chosen == "exact" else "exact"
+    seen = f"judged by {spread.sample:,} of {spread.contents:,} different documents"
+    expected = f"about {rounded(pairs)} pairs at {threshold:g} are expected"
+    if chosen == "lsh":
+        expected += f", among {rounded(candidates)} candidates"
+    beside = f" beside {shown(seconds[other])} for {names[other]}" if other in seconds else ""
+    misses = ", which misses nothing" if chosen == "exact" else ""
+    picked = "" if free else " as asked"
+    return (
+        f"{names[chosen]}{misses}{picked}: {shown(seconds[chosen])} of one core{beside}, {seen}; {expected}"
+    )
+
+
+def rounded(count: float) -> str:
+    """An estimate with no more digits than it has.
+
+    >>> rounded(1234567.0), rounded(87.0), rounded(0.0)
+    ('1,200,000', '87', '0')
+    """
+    size = max(len(str(int(count))) - 2, 0)
+    return f"{round(int(count), -size):,}"
+
+
+def shown(seconds: float) -> str:
+    """A predicted time.
+
+    >>> shown(0.00002), shown(0.0421), shown(3.14159), shown(421.0)
+    ('0.001 s', '0.042 s', '3.1 s', '420 s')
+    """
+    if seconds < 10:
+        return f"{max(float(f'{seconds:.2g}'), 0.001):g} s"
+    return f"{rounded(seconds)} s"
+
+
+def look(corpus: Any, schema: Schema, threads: int = 0) -> Spread:
+    """Look at a sample of a corpus: how alike its documents are, pair by pair."""
+    everyone = corpus.sample(len(corpus), 0, threads)
+    positions = sampled(corpus, everyone)
+    sets = tuple(corpus.sets(number, positions, threads) for number in range(len(schema.fields)))
+    count = len(positions)
+    left, right = _random_pairs(count, _mean_size(sets))
+    table = _jaccards(sets, left, right, threads)
+    highest = table.max(axis=1, initial=0.0)
+    scale = len(everyone) * max(len(everyone) - 1, 0) / 2
+    every = np.full(len(left), scale / max(len(left), 1))
+    sizes = tuple(len(hashes) / max(count, 1) for _, hashes in sets)
+    rarities = tuple(Rarity.of(one, ORDERED_ELEMENTS) for one in sets)
+    if len(left) < count * (count - 1) // 2:
+        floor = _floor(highest, count, rarities, sizes)
+        more = _joined(sets, floor, threads)
+        near = _jaccards(sets, *more, threads)
+        below = highest < floor
+        left, right = np.concatenate((left[below], more[0])), np.concatenate((right[below], more[1]))
+        table = np.concatenate((table[below], near))
+        every = np.concatenate((every[below], np.full(len(near), scale / (count * (count - 1) / 2))))
+    lengths = [np.diff(offsets) for offsets, _ in sets]
+    return Spread(
+        contents=len(everyone),
+        sample=count,
+        jaccard=table,
+        similarity=_similarities(corpus, schema, positions, left, right, table, threads),
+        elements=sum((length[left] + length[right] for length in lengths), np.zeros(len(left))),
+        weight=every,
+        sizes=sizes,
+        rarities=rarities,
+    )
+
+
+def sampled(corpus: Any, everyone: Positions) -> Positions:
+    """As many documents of the least content hashes as fit into a sample."""
+    lengths = np.cumsum(corpus.lengths()[everyone[:SAMPLE]])
+    within = int(np.searchsorted(lengths, SAMPLE_ELEMENTS, side="right"))
+    return everyone[: min(max(within, 100), SAMPLE)].copy()
+
+
+def _mean_size(sets: tuple[Sets, ...]) -> float:
+    return sum(len(hashes) / max(len(offsets) - 1, 1) for offsets, hashes in sets)
+
+
+def _random_pairs(count: int, mean_size: float) -> tuple[Positions, Positions]:
+    """Pairs of places in the sample: all if they are few, else each with those that follow it.
+
+    The sample lies in the order of a hash, so those that follow are as good as drawn.
+    """
+    wanted = min(RANDOM_PAIRS, int(COMPARED_ELEMENTS / max(2 * mean_size, 1.0)))
+    if count * (count - 1) // 2 <= wanted:
+        left, right = np.triu_indices(count, 1)
+        return left.astype(np.uint32), right.astype(np.uint32)
+    steps = max(min(wanted // count, (count - 1) // 2), 1)
+    one = np.tile(np.arange(count), steps)
+    other = (one + np.repeat(np.arange(1, steps + 1), count)) % count
+    return one.astype(np.uint32), other.astype(np.uint32)
+
+
+def _jaccards(sets: tuple[Sets, ...], left: Positions, right: Positions, threads: int) -> Floats:
+    """The Jaccard similarity of each pair (pairs x fields), 0 where both are empty: no band knows those."""
+    columns = []
+    for offsets, hashes in sets:
+        sizes = np.diff(offsets)
+        column = jaccard(offsets, hashes, left, right, threads)
+        columns.append(np.where(sizes[left] + sizes[right] > 0, column, 0.0))
+    return np.column_stack(columns)
+
+
+def _floor(highest: Floats, count: int, rarities: tuple[Rarity, ...], sizes: tuple[float, ...]) -> float:
+    """From which similarity on all pairs of the sample are looked for, as random ones are too few there.
+
+    The least that makes neither many pairs nor much work.
+    """
+    pairs = count * (count - 1) / 2
+    for floor in FLOORS[:-1]:
+        each = zip(rarities, sizes, strict=True)
+        seconds = sum(join_cost(rarity, size, count, floor) for rarity, size in each)
+        if (highest >= floor).mean() * pairs <= MOST_JOINED and seconds <= MOST_SECONDS:
+            return floor
+    return FLOORS[-1]
+
+
+def _joined(sets: tuple[Sets, ...], floor: float, threads: int) -> tuple[Positions, Positions]:
+    """All pairs of the sample of which a field reaches the floor."""
+    keys = []
+    for offsets, hashes in sets:
+        left, right, _ = exact_join(offsets, hashes, floor, threads)
+        keys.append((left.astype(np.uint64) << np.uint64(32)) | right)
+    pairs = np.unique(np.concatenate(keys))
+    return (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
+
+
+def _similarities(
+    corpus: Any,
+    schema: Schema,
+    positions: Positions,
+    left: Positions,
+    right: Positions,
+    table: Floats,
+    threads: int,
+) -> Floats:
+    """The similarity of each pair as documents; of those far apart in all fields that of the nearest one."""
+    fields = list(schema.fields.values())
+    highest: Floats = table.max(axis=1, initial=0.0)
+    if len(fields) == 1 and not has_own_similarity(fields[0]):
+        return highest
+    least = min(field_thresholds(schema, FLOORS[0]))
+    near = np.flatnonzero(highest >= least)
+    near = near[np.argsort(left[near], kind="stable")]
+    pairs = positions[left[near]], positions[right[near]]
+    highest[near] = corpus.similarity(*pairs, schema.weights, threads)
+    return highest
+
+
+@dataclass(frozen=True)
+class Rarity:
+    """Of some sets, which shingles are rare: what the exact join files them under.
+
+    sizes: int64, one a set. owner, shingle, place: of each shingle of each set the set, the shingle's number, and how
+    many of the set are rarer.
+    """
+
+    sizes: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    shingle: NDArray[np.int64]
+    place: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sets: Sets, most: int) -> Rarity:
+        """Look at the first sets, of so many shingles together."""
+        offsets, hashes = sets
+        count = min(max(int(np.searchsorted(offsets, most, side="right")) - 1, 2), len(offsets) - 1)
+        offsets, hashes = offsets[: count + 1], hashes[: offsets[count]]
+        sizes = np.diff(offsets)
+        owner = np.repeat(np.arange(count), sizes)
+        _, shingle, in_all = np.unique(hashes, return_inverse=True, return_counts=True)
+        order = np.lexsort((hashes, in_all[shingle], owner))
+        return cls(sizes, owner, shingle[order], np.arange(len(hashes)) - offsets[owner])
+
+    def met(self, threshold: float) -> float:
+        """The share of all pairs that meet in the exact join, counted once for each shingle that they meet under.
+
+        A set of n is filed under its n - ceil(threshold n) + 1 rarest shingles; two that are alike share one of them.
+        (What is rare in a sample is rare by chance in part; on six collections the share was within a third of that
+        of all documents, from 1,000 documents on.)
+        """
+        count = len(self.sizes)
+        if count < 2:
+            return 0.0
+        filed_under = self.sizes - np.ceil(threshold * self.sizes - 1e-9).astype(np.int64) + 1
+        filed = np.bincount(self.shingle[self.place < filed_under[self.owner]])
+        return float((filed * (filed - 1.0)).sum() / (count * (count - 1)))
+
+
+def join_cost(rarity: Rarity, size: float, count: int, threshold: float) -> float:
+    """Seconds of one core for the exact join of so many sets of this mean size."""
+    met = rarity.met(threshold) * count * (count - 1) / 2
+    return (count * size * ORDERED + met * (MET + MET_SHINGLE * size)) * 1e-9

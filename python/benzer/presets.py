@@ -1,0 +1,98 @@
+"""Which settings suit which kind of document? Four presets, chosen by what labelled sets show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from benzer.errors import SettingsError
+from benzer.fields import Schema, Text
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings for one kind of document.
+
+    text: how the text is read. threshold: the similarity from which two documents are near-duplicates. recall:
+    the share of pairs at the threshold that is to be found. why: the reason, in a sentence. evidence: figures
+    that labelled sets gave; docs/quality.md says how they were measured.
+
+    >>> from benzer import find_duplicates
+    >>> texts = {"a": "The quick brown fox jumps over it.", "b": "The qu1ck brown fox jumps ovcr it."}
+    >>> find_duplicates(texts, **preset("ocr").options()).removed
+    {'b': Removal(kept_id='a', similarity=0.5)}
+    """
+
+    name: str
+    text: Text
+    threshold: float
+    recall: float
+    why: str
+    evidence: str
+
+    @property
+    def schema(self) -> Schema:
+        """One field called "text", read by this preset."""
+        return Schema(text=self.text)
+
+    def options(self) -> dict[str, Any]:
+        """What to pass on to `find_duplicates`, as in `find_duplicates(texts, **preset("web").options())`."""
+        return {"schema": self.schema, "threshold": self.threshold, "recall": self.recall}
+
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Preset(
+                "web",
+                Text(),
+                0.8,
+                0.95,
+                "Pages of a site share menus and set phrases, so only what agrees nearly throughout is one page.",
+                "articles2500 F1 1.000, licenses ARI 0.557.",
+            ),
+            Preset(
+                "record",
+                Text(unit="char", shingle_size=3),
+                0.48,
+                0.95,
+                "One changed word of ten spoils most runs of words, and few runs of three characters.",
+                "dblp_acm F1 0.921, cora F1 0.818, bible_kjv_asv F1 0.775, abt_buy F1 0.015.",
+            ),
+            Preset(
+                "code",
+                Text(shingle_size=7),
+                0.66,
+                0.95,
+                "All files of a project share its keywords and idioms, and only versions of a file share long runs.",
+                "django_code ARI 0.806.",
+            ),
+            Preset(
+                "ocr",
+                Text(unit="char", shingle_size=5),
+                0.36,
+                0.95,
+                "A misprint spoils every run of words around it, and five runs of characters out of many more.",
+                "noisy_news ARI 0.955.",
+            ),
+        )
+    }
+)
+"""The presets by name."""
+
+
+def preset(name: str) -> Preset:
+    """The preset of this name.
+
+    >>> preset("web").threshold
+    0.8
+    >>> preset("books")
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: there is no preset "books": choose one of web, record, code, ocr
+    """
+    if name not in PRESETS:
+        raise SettingsError(f'there is no preset "{name}": choose one of {", ".join(PRESETS)}')
+    return PRESETS[name]

@@ -1,0 +1,327 @@
+"""What would a threshold cost? Documents that would go, and work, estimated from a sample for several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.bands import Bands
+from benzer.candidates import identical
+from benzer.clusters import Keep
+from benzer.errors import SettingsError
+from benzer.fields import Schema
+from benzer.memory import FILED, KEY, PER_DOCUMENT, SHINGLE
+from benzer.minhash import MinHash
+from benzer.pipeline import check_work, ranked
+from benzer.planner import SHINGLE as MADE
+from benzer.planner import Spread, look, plan, rounded, shown
+from benzer.promise import check_promise, method_of
+from benzer.reading import Read, read
+from benzer.recall import MOST_NEIGHBOURS, check_sample, clopper_pearson, drawn, field_thresholds
+from benzer.sketcher import Sketcher
+from benzer.verify import verify
+
+Positions = NDArray[np.uint32]
+
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+BANDS_AT_ONCE = 8
+PER_PAIR = 16
+LOOKED_AT = 4
+"""Documents before a sampled one of which it is looked whether they stay."""
+HEADINGS = (
+    "threshold", "go", "of all", "between", "pairs", "candidates", "method", "seconds of one core", "memory",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one threshold would do, estimated.
+
+    removed: documents that would go. Copies of others are counted. Of the rest those go for sure that are alike by the
+        threshold to one that comes before them in the keep order and stays, as nothing before it is alike; at most
+        all go that have one alike before them. Both shares are estimated; this is the middle between them.
+    low, high: between these it lies, with the confidence of the `Prices`: from the low end of the interval of the
+        first share to the high end of that of the second.
+    pairs: pairs of different contents alike by the threshold. candidates: pairs that would be compared.
+    seconds: for signatures, candidates and verification, on one core of the machine of the planner's constants.
+    memory: bytes held beside the documents' texts. method, bands, rows: how candidates would be found.
+    """
+
+    threshold: float
+    removed: int
+    low: int
+    high: int
+    pairs: int
+    candidates: int
+    method: str
+    bands: int | None
+    rows: int | None
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Prices:
+    """A dry run: what was read, and the price of each threshold, ascending.
+
+    documents: all that were read. identical: those whose content another one has that comes before them, exactly.
+    empty: those without a shingle. contents: different contents that are not empty. sampled: those of them whose
+    neighbours were looked for. seconds: what the dry run took, reading included.
+    """
+
+    documents: int
+    identical: int
+    empty: int
+    contents: int
+    sampled: int
+    confidence: float
+    seconds: float
+    prices: tuple[Price, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        return asdict(self)
+
+
+def price(
+    source: Any,
+    thresholds: Sequence[float] = THRESHOLDS,
+    *,
+    recall: float = 0.95,
+    schema: Schema | None = None,
+    text: str | Mapping[str, str] | None = None,
+    id: str | None = None,
+    keep: str | Keep = "first",
+    method: str | None = None,
+    num_hashes: int | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    format: str | None = None,
+    encoding: str = "utf-8",
+    threads: int = 0,
+    documents: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Prices:
+    """Read the documents, look at a sample, and say what `find_duplicates` would do at each threshold.
+
+    The arguments are those of `benzer.find_duplicates`. Of so many `documents`, drawn by a seeded hash of their
+    content, all neighbours in the whole corpus are found exactly at the lowest threshold; the share of them that would
+    go has the interval of Clopper and Pearson. Nothing is written, and no document of the result is named.
+
+    >>> texts = {"a": "one two three four five", "b": "One two three four five", "c": "one two three four six"}
+    >>> prices = price(texts, thresholds=(0.4, 0.8))
+    >>> [(one.threshold, one.removed) for one in prices.prices]
+    [(0.4, 2), (0.8, 1)]
+    """
+    started = perf_counter()
+    schema, keep = schema or Schema(), Keep.parse(keep)
+    asked = checked(thresholds, recall)
+    check_sample(documents, confidence)
+    check_work(schema, threads, 2)
+    way = method_of(method, recall, None, schema)
+    found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads)
+    known = _Known.of(found, schema, keep, threads)
+    spread = look(found.corpus, schema, threads)
+    near = _near(known, spread, asked, documents, seed)
+    counts = (len(found.corpus), len(known.population))
+    prices = tuple(
+        _priced(near, known, spread, threshold, (way, recall, num_hashes, confidence)) for threshold in asked
+    )
+    empty = int(known.empty.sum())
+    return Prices(
+        documents=counts[0],
+        identical=counts[0] - counts[1] - empty,
+        empty=empty,
+        contents=counts[1],
+        sampled=near.sampled,
+        confidence=confidence,
+        seconds=perf_counter() - started,
+        prices=prices,
+    )
+
+
+def checked(thresholds: Sequence[float], recall: float) -> list[float]:
+    """The thresholds, ascending; each must be one.
+
+    >>> checked([0.8, 0.5, 0.8], 0.95)
+    [0.5, 0.8]
+    """
+    if isinstance(thresholds, (int, float, str)) or not len(thresholds):
+        raise SettingsError(f"thresholds must be a list of numbers, got {thresholds!r}: as in (0.7, 0.8)")
+    for threshold in thresholds:
+        check_promise(threshold, recall)
+    return sorted({float(threshold) for threshold in thresholds})
+
+
+def table_rows(prices: Prices) -> list[tuple[str, ...]]:
+    """The prices as rows of text, under `HEADINGS`."""
+    return [
+        (
+            f"{one.threshold:g}",
+            f"{one.removed:,}",
+            f"{100 * one.removed / max(prices.documents, 1):.1f} %",
+            f"{one.low:,} to {one.high:,}",
+            rounded(one.pairs),
+            rounded(one.candidates),
+            one.method if one.bands is None else f"{one.bands} x {one.rows} bands",
+            shown(one.seconds),
+            f"{max(one.memory / 1e6, 1):,.0f} MB",
+        )
+        for one in prices.prices
+    ]
+
+
+class _Known(NamedTuple):
+    """What is known of each document before any pair: its content, place in the keep order, and who has the same."""
+
+    corpus: Any
+    schema: Schema
+    content: NDArray[np.uint64]
+    empty: NDArray[np.bool_]
+    rank: Positions
+    stands_for: Positions
+    population: Positions
+    threads: int
+
+    @classmethod
+    def of(cls, found: Read, schema: Schema, keep: Keep, threads: int) -> _Known:
+        sketches = Sketcher(schema, MinHash("fast", 1), Bands(1, 1)).sketch(found.corpus, threads)
+        rank = ranked(keep, found)
+        stands_for = identical(sketches.content, sketches.empty, rank, threads)
+        everyone = np.arange(len(found.corpus), dtype=np.uint32)
+        population = everyone[(stands_for == everyone) & ~sketches.empty]
+        return cls(
+            found.corpus, schema, sketches.content, sketches.empty, rank, stands_for, population, threads
+        )
+
+
+class _Near(NamedTuple):
+    """Sampled documents with those alike, one entry a pair.
+
+    query: place in the sample. similarity. earlier: whether the other one comes first. unsure: the similarity of the
+    other one to the likest of those that come before it: below that threshold it stays; infinite where not looked at.
+    """
+
+    sampled: int
+    query: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    earlier: NDArray[np.bool_]
+    unsure: NDArray[np.float64]
+
+    def going(self, threshold: float) -> tuple[int, int]:
+        """How many of the sampled go for sure, as one alike before them stays, and how many have one before them."""
+        before = self.earlier & (self.similarity >= threshold)
+        surely = before & (self.unsure < threshold)
+        return len(np.unique(self.query[surely])), len(np.unique(self.query[before]))
+
+
+def _near(known: _Known, spread: Spread, thresholds: Sequence[float], documents: int, seed: int) -> _Near:
+    """All that is alike each sampled document at the lowest threshold, found without bands."""
+    count = max(len(known.population), 1)
+    copies = len(known.stands_for) / count
+    each = max(2 * spread.pairs(thresholds[0]) / count * copies, 1.0)
+    draws = max(min(int(documents), int(MOST_NEIGHBOURS / each)), 1)
+    order = drawn(known.content, known.population, draws, seed)
+    query, left, right = _alike(known, order, thresholds[0])
+    similarity = verify(known.corpus, left, right, known.schema.weights, known.threads)
+    earlier = known.rank[right] < known.rank[left]
+    unsure = np.full(len(query), np.inf)
+    asked = [_first(known, query, right, earlier & (similarity >= threshold)) for threshold in thresholds]
+    others = np.unique(np.concatenate(asked))
+    best = np.zeros(len(others))
+    place, one, before = _alike(known, others, thresholds[0], earlier=True)
+    np.maximum.at(best, place, verify(known.corpus, one, before, known.schema.weights, known.threads))
+    at = np.minimum(np.searchsorted(others, right), max(len(others) - 1, 0))
+    looked_at = others[at] == right if len(others) else np.zeros(len(right), dtype=bool)
+    unsure[looked_at] = best[at[looked_at]]
+    return _Near(len(order), query, similarity, earlier, unsure)
+
+
+def _alike(
+    known: _Known, order: Positions, threshold: float, earlier: bool = False
+) -> tuple[NDArray[np.int64], Positions, Positions]:
+    """Documents with those that may be alike: the place of the one, it, and the other; copies are left out."""
+    within = field_thresholds(known.schema, threshold)
+    query, neighbour = known.corpus.exact_neighbours(order, within, known.threads)
+    right, left = known.stands_for[neighbour], order[query]
+    wanted = (left != right) & (~np.bool_(earlier) | (known.rank[right] < known.rank[left]))
+    pairs = np.unique(np.column_stack((query, right))[wanted], axis=0)
+    place = pairs[:, 0].astype(np.int64)
+    return place, order[place], pairs[:, 1].astype(np.uint32)
+
+
+def _first(known: _Known, query: NDArray[np.int64], right: Positions, before: NDArray[np.bool_]) -> Positions:
+    """Of those before each sampled document the few that come first: if any stays, it is most likely they."""
+    at = np.flatnonzero(before)
+    at = at[np.lexsort((known.rank[right[at]], query[at]))]
+    starts = np.flatnonzero(np.diff(query[at], prepend=-1))
+    nth = np.arange(len(at)) - np.repeat(starts, np.diff(np.append(starts, len(at))))
+    return right[at[nth < LOOKED_AT]]
+
+
+def _priced(
+    near: _Near,
+    known: _Known,
+    spread: Spread,
+    threshold: float,
+    asked: tuple[str, float, int | None, float],
+) -> Price:
+    method, recall, num_hashes, confidence = asked
+    contents, sampled = len(known.population), max(near.sampled, 1)
+    copies = int((~known.empty).sum()) - contents
+    alike = near.similarity >= threshold
+    surely, most = near.going(threshold)
+    low, high = surely / sampled, most / sampled
+    if near.sampled < contents:
+        low = clopper_pearson(surely, near.sampled, confidence)[0]
+        high = clopper_pearson(most, near.sampled, confidence)[1]
+    pairs = round(contents / sampled * int(alike.sum()) / 2)
+    bands, chosen = _way(spread, known.schema, threshold, method, recall, num_hashes)
+    candidates = pairs if bands is None else max(round(spread.candidates(bands)), 0)
+    return Price(
+        threshold=threshold,
+        removed=copies + round(contents * (surely + most) / 2 / sampled),
+        low=copies + round(contents * low),
+        high=copies + round(contents * high),
+        pairs=pairs,
+        candidates=candidates,
+        method=chosen,
+        bands=bands.bands if bands else None,
+        rows=bands.rows if bands else None,
+        seconds=_seconds(spread, known.schema, threshold, bands),
+        memory=_memory(len(known.stands_for), spread, bands, candidates),
+    )
+
+
+def _way(
+    spread: Spread, schema: Schema, threshold: float, method: str, recall: float, num_hashes: int | None
+) -> tuple[Bands | None, str]:
+    """The bands that a run would take, None for the exact join; and the method by name."""
+    if method == "auto":
+        planned = plan(spread, schema, threshold, recall, "auto", num_hashes)
+        return (planned.bands if planned.method == "lsh" else None), planned.method
+    if method == "exact":
+        return None, method
+    return Bands.for_recall(schema.band_threshold(threshold), recall, num_hashes), method
+
+
+def _seconds(spread: Spread, schema: Schema, threshold: float, bands: Bands | None) -> float:
+    made = spread.contents * sum(spread.sizes) * MADE * 1e-9
+    if bands is None:
+        return made + spread.exact_cost(field_thresholds(schema, threshold))
+    return made + spread.bands_cost(bands)
+
+
+def _memory(documents: int, spread: Spread, bands: Bands | None, candidates: int) -> int:
+    """Bytes held at the same time beside the documents: of each what is known, keys or shingles, and of each pair."""
+    if bands is None:
+        filed = spread.contents * sum(spread.sizes) * SHINGLE
+    else:
+        keys = len(spread.sizes) * bands.bands
+        filed = documents * (KEY * keys + FILED * min(keys, BANDS_AT_ONCE))
+    return round(documents * PER_DOCUMENT + filed + PER_PAIR * candidates)

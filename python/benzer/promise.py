@@ -1,0 +1,106 @@
+"""What is a run asked for, and by which method does it keep that?"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from benzer.bands import Bands
+from benzer.checks import is_number
+from benzer.errors import SettingsError
+from benzer.fields import Schema
+from benzer.fields.base import has_own_similarity
+from benzer.minhash import MinHash
+from benzer.planner import choose
+from benzer.sketcher import Sketcher
+
+METHODS = ("lsh", "exact", "auto")
+
+
+class Way(NamedTuple):
+    """How a run finds candidates: the method, its bands (None for "exact"), what sketches, and why."""
+
+    method: str
+    bands: Bands | None
+    sketcher: Sketcher
+    reason: str | None = None
+
+
+class Promise(NamedTuple):
+    """What a run is asked for, of which its plan is made."""
+
+    schema: Schema
+    threshold: float
+    recall: float
+    minhash: str | MinHash
+    num_hashes: int | None
+    seed: int
+    bands: Bands | None
+
+    def by(self, method: str) -> Way | None:
+        """The way of a method, with bands that keep the promise (or those given); "auto" is none yet."""
+        check_promise(self.threshold, self.recall)
+        if method == "auto":
+            return None
+        if method == "exact":
+            return self._exact(None)
+        lowest = self.schema.band_threshold(self.threshold)
+        return self._by_bands(self.bands or Bands.for_recall(lowest, self.recall, self._num_hashes), None)
+
+    def cheapest(self, corpus: Any, threads: int) -> Way:
+        """The way that costs least for these documents."""
+        chosen = choose(
+            corpus, self.schema, self.threshold, self.recall, num_hashes=self._num_hashes, threads=threads
+        )
+        if chosen.method == "exact" or chosen.bands is None:
+            return self._exact(chosen.reason)
+        return self._by_bands(chosen.bands, chosen.reason)
+
+    def kept_by(self, way: Way, against: bool) -> float:
+        """The recall that is promised: all by the exact method, unless bands of an index stand in between."""
+        return 1.0 if way.bands is None and not against else self.recall
+
+    @property
+    def _num_hashes(self) -> int | None:
+        return self.minhash.num_hashes if isinstance(self.minhash, MinHash) else self.num_hashes
+
+    def _exact(self, reason: str | None) -> Way:
+        # No signature is used; the sketcher counts shingles and tells equal contents.
+        return Way("exact", None, Sketcher(self.schema, MinHash("fast", 1, self.seed), Bands(1, 1)), reason)
+
+    def _by_bands(self, bands: Bands, reason: str | None) -> Way:
+        minhash = self.minhash
+        if not isinstance(minhash, MinHash):
+            minhash = MinHash(minhash, self.num_hashes or bands.num_values, self.seed)
+        return Way("lsh", bands, Sketcher(self.schema, minhash, bands), reason)
+
+
+def method_of(method: str | None, recall: Any, bands: Bands | None, schema: Schema) -> str:
+    """The method that was asked for; a recall of 1 asks for the exact one.
+
+    >>> method_of(None, 0.95, None, Schema()), method_of(None, 1.0, None, Schema())
+    ('lsh', 'exact')
+    """
+    if method not in (None, *METHODS):
+        raise SettingsError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    if method == "lsh" and recall == 1:
+        raise SettingsError("no bands find every pair: recall=1 needs method 'exact', or a recall of 0.9999")
+    if bands is not None and (method in ("exact", "auto") or recall == 1):
+        raise SettingsError(
+            f"bands are given, and method {method or 'exact'!r} would not use them: leave out either"
+        )
+    if recall == 1 or method == "exact":
+        own = [name for name, field in schema.fields.items() if has_own_similarity(field)]
+        if own:
+            raise SettingsError(
+                f"the exact method joins sets, and field {own[0]!r} compares by more than its set: use method 'lsh'"
+            )
+        return "exact"
+    return method or "lsh"
+
+
+def check_promise(threshold: float, recall: float) -> None:
+    """Refuse a threshold or a recall that makes no sense."""
+    if not is_number(threshold) or not 0 < threshold <= 1:
+        raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
+    if not is_number(recall) or not 0 < recall <= 1:
+        raise SettingsError(f"recall must be in (0, 1], got {recall}: 0.999 finds all but one in a thousand")

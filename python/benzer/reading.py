@@ -1,0 +1,101 @@
+"""What does a batch run read? All documents of all sources in one corpus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from benzer.corpus import corpus_of
+from benzer.errors import DuplicateIdError, SettingsError
+from benzer.fields import Schema
+from benzer.sources import ReadOptions, ReadReport, Source, open_sources
+
+
+class Read(NamedTuple):
+    """What was read: the corpus, the sources it came from, a report on each, and how."""
+
+    corpus: Any
+    sources: Sequence[Source]
+    reports: Sequence[ReadReport]
+    options: ReadOptions
+
+
+def read(
+    source: Any,
+    schema: Schema,
+    text: str | Mapping[str, str] | None = None,
+    id: str | None = None,
+    extra: str | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    format: str | None = None,
+    encoding: str = "utf-8",
+    threads: int = 0,
+) -> Read:
+    """Read all documents of all sources; the arguments are those of `benzer.find_duplicates`.
+
+    extra: a column that is kept beside the documents.
+
+    >>> read({"a": "some text"}, Schema()).corpus.ids()
+    ['a']
+    """
+    sources = open_sources(source, format or folder_format(schema, source))
+    options = ReadOptions(
+        fields=columns(schema, text),
+        kinds={name: field.kind for name, field in schema.fields.items()},
+        id_column=id,
+        extra_column=extra,
+        on_error=on_error,
+        encoding=encoding,
+        threads=threads,
+    )
+    corpus = corpus_of(schema, threads)
+    reports = [one.read_into(corpus, number, options) for number, one in enumerate(sources)]
+    pair = corpus.duplicate_id(threads)
+    if pair is not None:
+        raise duplicate_id(corpus, sources, pair)
+    return Read(corpus, sources, reports, options)
+
+
+def folder_format(schema: Schema, source: Any) -> str | None:
+    """Folders hold images where the schema has nothing but images.
+
+    >>> folder_format(Schema(), "texts")
+    """
+    kinds = {field.kind for field in schema.fields.values()}
+    given = [source] if isinstance(source, (str, os.PathLike)) else source
+    if kinds != {"image"} or not isinstance(given, list):
+        return None
+    folders = [isinstance(one, (str, os.PathLike)) and os.path.isdir(one) for one in given]
+    return "images" if folders and all(folders) else None
+
+
+def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, str]:
+    """The column of each field.
+
+    >>> from benzer.fields import Text
+    >>> columns(Schema(), "body"), columns(Schema(title=Text(), body=Text()), {"body": "content"})
+    ({'text': 'body'}, {'title': 'title', 'body': 'content'})
+    """
+    names = list(schema.fields)
+    if isinstance(text, str):
+        if len(names) > 1:
+            raise SettingsError(
+                f"text names one column, but the fields are {', '.join(names)}: give a mapping"
+            )
+        return {names[0]: text}
+    chosen = dict(text or {})
+    unknown = [name for name in chosen if name not in names]
+    if unknown:
+        raise SettingsError(f"there is no field {unknown[0]!r}: the schema has {', '.join(names)}")
+    return {name: chosen.get(name, name) for name in names}
+
+
+def duplicate_id(corpus: Any, sources: Sequence[Source], pair: tuple[int, int]) -> DuplicateIdError:
+    """The error that names both places of an id."""
+    numbers, rows = corpus.sources(), corpus.rows()
+    places = " and ".join(f"{sources[numbers[at]].name} row {rows[at]}" for at in pair)
+    found = corpus.ids(list(pair[:1]))[0]
+    return DuplicateIdError(
+        f"the id {found!r} stands in {places}: make ids unique, name another id column, or leave the column out"
+    )

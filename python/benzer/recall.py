@@ -1,0 +1,442 @@
+"""How much of what is alike did a run find? A sample is asked, whose true neighbours are found without bands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.bands import Bands
+from benzer.checks import is_number
+from benzer.errors import SettingsError
+from benzer.fields import Schema
+from benzer.fields.base import has_own_similarity, is_seen
+from benzer.verify import verify
+
+Positions = NDArray[np.uint32]
+Words = NDArray[np.uint64]
+Floats = NDArray[np.float64]
+
+MOST_DRAWN = 50_000
+"""Documents whose neighbours are looked for at most: what they hold is in memory meanwhile."""
+MOST_BYTES = 64_000_000
+"""The texts of the drawn documents are at most about so long together: their shingles are in memory too."""
+MOST_NEIGHBOURS = 20_000_000
+"""Neighbours of drawn documents that are expected at most, from those that the run found."""
+EXAMPLES = 5
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+NEIGHBOURS = np.uint64(0xD1B54A32D192ED03)
+
+
+class Missed(NamedTuple):
+    """Two documents alike by the threshold that the run did not report, and whether both of them stay."""
+
+    left_id: str | int
+    right_id: str | int
+    similarity: float
+    both_stay: bool
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What a run said of a corpus, by position.
+
+    content: the 128-bit content hash (uint64, n x 2). empty: documents without a shingle (bool, n).
+    stands_for: the document that stands for all of its content (uint32, n).
+    left, right: the verified pairs of such documents (uint32).
+    proposed: the similarities of those among them that share a band (float64).
+    stays: which documents stay (bool, n).
+    """
+
+    content: Words
+    empty: NDArray[np.bool_]
+    stands_for: Positions
+    left: Positions
+    right: Positions
+    proposed: Floats
+    stays: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RecallEstimate:
+    """The share of what is alike that a run found, as measured on the run's own documents.
+
+    recall: of the documents that have a near-duplicate, asked for a random one of theirs, the share for which the
+        run had found it; None where no drawn document has one.
+    low, high: its interval of the given confidence (Clopper and Pearson 1934).
+    found, asked: the share as two counts.
+    drawn, contents: documents drawn, of all different contents that are not empty. Identical contents are found by
+        their hash, without bands: they count once, and do not better the figure.
+    exhaustive: all were drawn and asked for all of theirs: `recall` and `pair_recall` are the truth, not estimates.
+    pair_recall: the estimated share of all pairs of different contents that was found. It has no interval: the pairs
+        of a family are found or missed together.
+    predicted: what the S-curve leads to expect of pairs as similar as those found; None without bands.
+    missed_pairs: pairs of drawn documents that were missed; `missed` are examples.
+
+    >>> estimate = RecallEstimate(0.98, 0.9296, 0.9976, 0.95, 98, 100, 400, 5000, False, 0.97, 0.99, 3)
+    >>> print(estimate)
+    found 98 of 100 sampled near-duplicates: recall 0.980, between 0.930 and 0.998 with 95 % confidence
+    """
+
+    recall: float | None
+    low: float
+    high: float
+    confidence: float
+    found: int
+    asked: int
+    drawn: int
+    contents: int
+    exhaustive: bool
+    pair_recall: float | None
+    predicted: float | None
+    missed_pairs: int
+    missed: tuple[Missed, ...] = field(default=())
+
+    def __str__(self) -> str:
+        if self.recall is None:
+            return f"no near-duplicates among {self.drawn:,} sampled documents: nothing to miss there"
+        if self.exhaustive:
+            return f"recall {_shown(self.recall)}, exactly: all {self.drawn:,} documents were asked for all theirs"
+        interval = (
+            f"between {_shown(self.low)} and {self.high:.3f} with {100 * self.confidence:g} % confidence"
+        )
+        return (
+            f"found {self.found:,} of {self.asked:,} sampled near-duplicates: "
+            f"recall {_shown(self.recall)}, {interval}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, JSON-able."""
+        return {**asdict(self), "missed": [one._asdict() for one in self.missed]}
+
+
+def measure(
+    corpus: Any,
+    reported: Reported,
+    schema: Schema,
+    threshold: float,
+    bands: Bands | None = None,
+    *,
+    seed: int = 0,
+    confidence: float = 0.95,
+    documents: int = 1000,
+    threads: int = 0,
+) -> RecallEstimate:
+    """Estimate the recall of a run, from documents whose neighbours are found again without bands.
+
+    Documents of different contents are drawn in the order of a seeded hash of their content, which knows nothing of
+    order, bands or threads. The exact neighbours of each are looked for in the whole corpus, until so many `documents`
+    have been met that have any. Of those each answers for one of its neighbours, drawn by a hash as well: found or
+    not. So the answers are independent draws whose mean is the recall, and the interval of Clopper and Pearson holds
+    it with at least the confidence; that they are drawn without replacement makes it the more certain. Families of
+    alike documents do not narrow it, as they would if their pairs were counted.
+
+    Costs one look at all shingles of the corpus, a second where few documents have a near-duplicate.
+
+    Raises:
+        SettingsError: confidence is not in (0, 1), or documents not at least 1.
+    """
+    check_sample(documents, confidence)
+    asked = _Asked(corpus, reported, schema, threshold, seed, threads)
+    answers = asked.until(int(documents))
+    return _estimate(asked, answers, confidence, _predicted(reported.proposed, bands, schema))
+
+
+def check_sample(documents: int, confidence: float) -> None:
+    """Refuse a number of documents, or a confidence, that makes no sense."""
+    if not is_number(confidence) or not 0 < confidence < 1:
+        raise SettingsError(f"confidence must be in (0, 1), got {confidence}: try 0.95")
+    if not is_number(documents) or not documents >= 1 or documents % 1 != 0:
+        raise SettingsError(f"documents must be a whole number of at least 1, got {documents}: try 1000")
+
+
+def clopper_pearson(found: int, asked: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval of a share of which so many answers of those asked are yes (Clopper and Pearson 1934).
+
+    Whatever the share, the interval holds it with at least the confidence: each end is where the answers seen, or
+    more extreme ones, have a probability of half the rest.
+
+    >>> low, high = clopper_pearson(98, 100)
+    >>> f"{low:.4f} {high:.4f}"
+    '0.9296 0.9976'
+    >>> clopper_pearson(0, 0)
+    (0.0, 1.0)
+    """
+    rest = (1 - confidence) / 2
+    low = 0.0 if found == 0 else _where(lambda share: _at_least(found, asked, share) < rest)
+    high = 1.0 if found == asked else 1 - _where(lambda share: _at_least(asked - found, asked, share) < rest)
+    return low, high
+
+
+def _where(below: Callable[[float], bool]) -> float:
+    """The largest share, to the last bit, that is still below where a rising function crosses."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return low
+
+
+def _at_least(least: int, count: int, share: float) -> float:
+    """The probability that of so many answers, each yes with probability `share`, at least so many are.
+
+    >>> [round(_at_least(least, 2, 0.5), 9) for least in (0, 1, 2)]
+    [1.0, 0.75, 0.25]
+    """
+    if share <= 0:
+        return 0.0
+    yes, no = math.log(share), math.log1p(-share)
+    whole = math.lgamma(count + 1)
+    ways = (
+        whole - math.lgamma(k + 1) - math.lgamma(count - k + 1) + k * yes + (count - k) * no
+        for k in range(least, count + 1)
+    )
+    return math.fsum(math.exp(way) for way in ways)
+
+
+def field_thresholds(schema: Schema, threshold: float) -> list[float]:
+    """From which Jaccard similarity of one field's sets a pair can be alike by the threshold.
+
+    The similarity of documents is a mean of their fields', so a pair at the threshold reaches it in one of them. A
+    field that compares by more than its sets says how alike those must be.
+
+    >>> field_thresholds(Schema(), 0.8)
+    [0.8]
+    """
+    fields = schema.fields.values()
+    return [min(threshold, one.band_threshold(threshold)) if is_seen(one) else threshold for one in fields]
+
+
+class Answers(NamedTuple):
+    """What the drawn documents answered: each pair of one with a true neighbour, one entry a pair.
+
+    query: the place in the draw (int64). left, right: the drawn document and the neighbour (uint32).
+    found: whether the run reported it (bool). chosen: whether it is the one that its document answers for (bool).
+    drawn: how many documents were drawn.
+    """
+
+    query: NDArray[np.int64]
+    left: Positions
+    right: Positions
+    found: NDArray[np.bool_]
+    chosen: NDArray[np.bool_]
+    drawn: int
+
+    def first(self, drawn: int) -> Answers:
+        """The answers of the documents drawn first."""
+        part = self.query < drawn
+        return Answers(
+            self.query[part], self.left[part], self.right[part], self.found[part], self.chosen[part], drawn
+        )
+
+    def and_then(self, later: Answers) -> Answers:
+        """These and later answers together."""
+        return Answers(
+            np.concatenate((self.query, later.query)),
+            np.concatenate((self.left, later.left)),
+            np.concatenate((self.right, later.right)),
+            np.concatenate((self.found, later.found)),
+            np.concatenate((self.chosen, later.chosen)),
+            later.drawn,
+        )
+
+
+class _Asked:
+    """The documents of a corpus in the order in which they are drawn, with what the run said of them."""
+
+    def __init__(
+        self, corpus: Any, reported: Reported, schema: Schema, threshold: float, seed: int, threads: int
+    ) -> None:
+        self.corpus, self.reported, self.schema = corpus, reported, schema
+        self.threshold, self.threads = threshold, threads
+        self._seed = seed
+        everyone = np.arange(len(reported.stands_for), dtype=np.uint32)
+        self.population = everyone[(reported.stands_for == everyone) & ~reported.empty]
+        self._known = np.sort(_pair_keys(reported.left, reported.right))
+        self._within = field_thresholds(schema, threshold)
+
+    def until(self, documents: int) -> Answers:
+        """Draw until so many documents with a neighbour have been met, or there are no more, or it is enough."""
+        most = self._most()
+        draws = min(self._expected_draws(documents), most)
+        order = drawn(self.reported.content, self.population, draws, self._seed)
+        answers = self._ask(order, 0)
+        met = int(answers.chosen.sum())
+        if met < documents // 2 and draws < most:
+            goal = math.ceil(1.2 * documents * draws / max(met, 1))
+            draws_in_all = min(max(goal, 2 * draws), most)
+            order = drawn(self.reported.content, self.population, draws_in_all, self._seed)
+            answers = answers.and_then(self._ask(order[draws:], draws))
+        if answers.drawn == len(self.population) or answers.chosen.sum() <= documents:
+            return answers
+        last = np.sort(answers.query[answers.chosen])[documents - 1]
+        return answers.first(int(last) + 1)
+
+    def _most(self) -> int:
+        """How many documents may be drawn: a number that knows nothing of who is drawn."""
+        count = max(len(self.population), 1)
+        copies = np.bincount(self.reported.stands_for, minlength=len(self.reported.stands_for))
+        neighbours = copies.astype(np.float64) - 1
+        np.add.at(neighbours, self.reported.left, copies[self.reported.right])
+        np.add.at(neighbours, self.reported.right, copies[self.reported.left])
+        lengths = self.corpus.lengths()[self.population]
+        by_bytes = MOST_BYTES / max(float(lengths.sum()) / count, 1.0)
+        by_neighbours = MOST_NEIGHBOURS / max(float(neighbours[self.population].sum()) / count, 1.0)
+        return min(len(self.population), MOST_DRAWN, max(int(min(by_bytes, by_neighbours)), 100))
+
+    def _expected_draws(self, documents: int) -> int:
+        """How many draws it takes to meet so many documents with a neighbour, going by those that were found."""
+        paired = np.zeros(len(self.reported.stands_for), dtype=bool)
+        paired[self.reported.left] = paired[self.reported.right] = True
+        share = max(float(paired.sum()) / max(len(self.population), 1), 1e-9)
+        return math.ceil(documents / share * 1.1) + 10
+
+    def _ask(self, order: Positions, before: int) -> Answers:
+        """The true neighbours of drawn documents, of which so many were drawn before."""
+        query, neighbour = self._neighbours(order)
+        right = self.reported.stands_for[neighbour]
+        left = order[query]
+        pairs = np.unique(np.column_stack((query, right))[left != right], axis=0)
+        query, right = pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.uint32)
+        left = order[query]
+        keys = _pair_keys(left, right)
+        place = np.minimum(np.searchsorted(self._known, keys), max(len(self._known) - 1, 0))
+        found = self._known[place] == keys if len(self._known) else np.zeros(len(keys), dtype=bool)
+        return Answers(
+            query + before, left, right, found, self._chosen(query, left, right), before + len(order)
+        )
+
+    def _neighbours(self, order: Positions) -> tuple[NDArray[np.int64], Positions]:
+        """Place in the order and position of each document that is truly alike, without the bands."""
+        query, neighbour = self.corpus.exact_neighbours(order, self._within, self.threads)
+        places = query.astype(np.int64)
+        own = [one for one in self.schema.fields.values() if has_own_similarity(one)]
+        if len(self.schema.fields) == 1 and not own:
+            return places, neighbour
+        weights = self.schema.weights
+        alike = verify(self.corpus, order[query], neighbour, weights, self.threads) >= self.threshold
+        return places[alike], neighbour[alike]
+
+    def _chosen(self, query: NDArray[np.int64], left: Positions, right: Positions) -> NDArray[np.bool_]:
+        """One neighbour of each drawn document: that of the least hash of both contents."""
+        content = self.reported.content
+        lot = mixed(content[left, 0] + NEIGHBOURS) ^ mixed(content[right, 0] ^ _as_word(self._seed))
+        lot = mixed(lot + content[right, 1])
+        order = np.lexsort((lot, query))
+        chosen = np.zeros(len(query), dtype=bool)
+        chosen[order[np.diff(query[order], prepend=-1) != 0]] = True
+        return chosen
+
+
+def drawn(content: Words, population: Positions, draws: int, seed: int = 0) -> Positions:
+    """The positions of a population with the least seeded hashes of their content (uint64, n x 2), in that order.
+
+    They are as good as drawn by chance, without replacement, and do not depend on the order of the documents.
+
+    >>> content = np.array([[1, 5], [2, 5], [3, 5]], dtype=np.uint64)
+    >>> everyone = np.arange(3, dtype=np.uint32)
+    >>> sorted(drawn(content, everyone, 5).tolist()), len(drawn(content, everyone, 2))
+    ([0, 1, 2], 2)
+    """
+    own = content[population]
+    place = mixed((mixed(own[:, 0] ^ _as_word(seed)) ^ own[:, 1]) + GOLDEN)
+    least = np.argpartition(place, draws - 1)[:draws] if 0 < draws < len(place) else np.arange(len(place))
+    order = np.lexsort((own[least, 1], own[least, 0], place[least]))
+    first: Positions = population[least[order]][:draws]
+    return first
+
+
+def _as_word(seed: int) -> Words:
+    return mixed(np.array([seed & (2**64 - 1)], dtype=np.uint64))
+
+
+def _pair_keys(a: Positions, b: Positions) -> Words:
+    """One number a pair, whichever comes first."""
+    low, high = np.minimum(a, b).astype(np.uint64), np.maximum(a, b).astype(np.uint64)
+    keys: Words = (low << np.uint64(32)) | high
+    return keys
+
+
+def mixed(values: Words) -> Words:
+    """Each number as one that looks random (the finaliser of splitmix64; Steele, Lea, Flood 2014)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+def _estimate(asked: _Asked, answers: Answers, confidence: float, predicted: float | None) -> RecallEstimate:
+    contents, drawn = len(asked.population), answers.drawn
+    exhaustive = drawn == contents
+    count, found = int(answers.chosen.sum()), int((answers.chosen & answers.found).sum())
+    missed_pairs = int((~answers.found).sum())
+    pairs = len(asked.reported.left)
+    missed_in_all = contents / max(drawn, 1) * missed_pairs / 2
+    recall: float | None = found / count if count else None
+    low, high = clopper_pearson(found, count, confidence)
+    if exhaustive:
+        recall = _mean_share(answers) if count else None
+        low, high = (recall, recall) if recall is not None else (1.0, 1.0)
+    return RecallEstimate(
+        recall=recall,
+        low=low,
+        high=high,
+        confidence=confidence,
+        found=found,
+        asked=count,
+        drawn=drawn,
+        contents=contents,
+        exhaustive=exhaustive,
+        pair_recall=pairs / (pairs + missed_in_all) if pairs + missed_in_all else None,
+        predicted=predicted,
+        missed_pairs=missed_pairs,
+        missed=_examples(asked, answers),
+    )
+
+
+def _mean_share(answers: Answers) -> float:
+    """The mean, over the documents, of the share of its neighbours that was found."""
+    _, document, all_of = np.unique(answers.query, return_inverse=True, return_counts=True)
+    found = np.bincount(document, weights=answers.found)
+    return float(np.mean(found / all_of))
+
+
+def _examples(asked: _Asked, answers: Answers) -> tuple[Missed, ...]:
+    """The first missed pairs, in the order of the draw."""
+    at = np.flatnonzero(~answers.found)
+    at = at[np.argsort(answers.query[at], kind="stable")]
+    keys = _pair_keys(answers.left[at], answers.right[at])
+    at = at[np.sort(np.unique(keys, return_index=True)[1])][:EXAMPLES]
+    left, right = answers.left[at], answers.right[at]
+    by_left = np.argsort(left, kind="stable")
+    similarity = np.empty(len(at))
+    weights = asked.schema.weights
+    similarity[by_left] = verify(asked.corpus, left[by_left], right[by_left], weights, asked.threads)
+    both = asked.reported.stays[left] & asked.reported.stays[right]
+    ids: Sequence[list[str | int]] = (asked.corpus.ids(left), asked.corpus.ids(right))
+    return tuple(map(Missed, *ids, similarity.tolist(), both.tolist()))
+
+
+def _predicted(similarity: Floats, bands: Bands | None, schema: Schema) -> float | None:
+    """Found pairs over what they stand for: one of probability p of being found for 1/p (Horvitz, Thompson 1952).
+
+    Of several fields it takes the probability that one field of the mean similarity would have, which is the least.
+    """
+    if bands is None or not len(similarity):
+        return None
+    values, counts = np.unique(np.floor(similarity * 1000) / 1000, return_counts=True)
+    within = np.array([schema.band_threshold(one) for one in values.tolist()])
+    chance = np.maximum(np.asarray(bands.probability(within)), 1e-12)
+    return float(counts.sum() / (counts / chance).sum())
+
+
+def _shown(share: float) -> str:
+    """Three digits, of which only a true 1 reads as 1.
+
+    >>> _shown(0.99999), _shown(1.0)
+    ('0.999', '1.000')
+    """
+    return f"{min(round(share, 3), 0.999) if share < 1 else share:.3f}"

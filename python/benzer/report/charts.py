@@ -1,0 +1,233 @@
+"""How is a figure drawn? As SVG inside the page: colours come from the page's style, words are escaped.
+
+Each figure has a title and a description for those who do not see it, and every mark says its number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from benzer.report.wording import ratio
+
+WIDTH, HEIGHT = 480, 260
+LEFT, RIGHT, TOP, BOTTOM = 52, 12, 14, 44
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar: from where to where on the x axis, how high, its look (a class of the style), and what it says."""
+
+    start: float
+    end: float
+    height: float
+    look: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The plane of a figure: the numbers at its edges, and what they are."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    x_label: str
+    y_label: str
+
+    def across(self, value: float) -> float:
+        """Where a number of the x axis lies."""
+        span = self.x[1] - self.x[0] or 1.0
+        return round(LEFT + (value - self.x[0]) / span * (WIDTH - LEFT - RIGHT), 2)
+
+    def up(self, value: float) -> float:
+        """Where a number of the y axis lies."""
+        span = self.y[1] - self.y[0] or 1.0
+        return round(HEIGHT - BOTTOM - (value - self.y[0]) / span * (HEIGHT - TOP - BOTTOM), 2)
+
+    def frame(self, x_ticks: Iterable[tuple[float, str]], y_ticks: Iterable[tuple[float, str]]) -> Markup:
+        """The axes with their numbers and names."""
+        floor = HEIGHT - BOTTOM
+        parts = [
+            Markup(
+                '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/><text x="{}" y="{}" class="end">{}</text>'
+            ).format(LEFT, WIDTH - RIGHT, self.up(at), self.up(at), LEFT - 6, self.up(at) + 4, word)
+            for at, word in y_ticks
+        ]
+        parts += [
+            Markup('<text x="{}" y="{}" class="middle">{}</text>').format(self.across(at), floor + 17, word)
+            for at, word in x_ticks
+        ]
+        parts.append(
+            Markup('<line class="axis" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
+                LEFT, WIDTH - RIGHT, floor, floor
+            )
+        )
+        middle = (LEFT + WIDTH - RIGHT) / 2
+        parts.append(
+            Markup('<text x="{}" y="{}" class="middle label">{}</text>').format(
+                middle, HEIGHT - 6, self.x_label
+            )
+        )
+        turned = f"rotate(-90 12 {(TOP + floor) / 2})"
+        parts.append(
+            Markup('<text x="12" y="{}" transform="{}" class="middle label">{}</text>').format(
+                (TOP + floor) / 2, turned, self.y_label
+            )
+        )
+        return Markup("").join(parts)
+
+
+def figure(name: str, title: str, description: str, content: Markup, height: int = HEIGHT) -> Markup:
+    """An SVG element with its title and description; `name` is its own in the page."""
+    return Markup(
+        '<svg class="chart" viewBox="0 0 {w} {h}" role="img" aria-labelledby="{n}-title {n}-desc">'
+        '<title id="{n}-title">{title}</title><desc id="{n}-desc">{description}</desc>{content}</svg>'
+    ).format(w=WIDTH, h=height, n=name, title=title, description=description, content=content)
+
+
+def s_curve(
+    points: Sequence[tuple[float, float]],
+    threshold: float,
+    promised: float,
+    measured: tuple[float, float, float] | None,
+) -> Markup:
+    """The probability with which a pair is found, over its similarity; beside it what was measured.
+
+    measured: the least, the estimated and the largest recall of pairs at the threshold or above.
+    """
+    axes = Axes((0, 1), (0, 1), "similarity of a pair", "found with probability")
+    tenths = [(at / 10, f"{at / 10:g}") for at in range(0, 11, 2)]
+    path = " ".join(f"{axes.across(x)},{axes.up(y)}" for x, y in points)
+    left, right, floor = axes.across(threshold), axes.across(1), axes.up(0)
+    parts = [
+        Markup('<rect class="above" x="{}" y="{}" width="{}" height="{}"/>').format(
+            left, TOP, round(right - left, 2), round(floor - TOP, 2)
+        ),
+        axes.frame(tenths, tenths),
+        Markup('<line class="threshold" x1="{x}" x2="{x}" y1="{}" y2="{}"/>').format(TOP, floor, x=left),
+        Markup('<polyline class="line" points="{}"/>').format(path),
+    ]
+    if measured is not None:
+        low, estimate, high = measured
+        top, bottom = axes.up(high), axes.up(low)
+        parts.append(
+            Markup(
+                '<rect class="interval" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>'
+            ).format(
+                left,
+                top,
+                round(right - left, 2),
+                round(max(bottom - top, 1), 2),
+                f"measured recall {ratio(estimate)}, between {ratio(low)} and {high:.3f}",
+            )
+        )
+        parts.append(
+            Markup('<line class="measured" x1="{}" x2="{}" y1="{y}" y2="{y}"/>').format(
+                left, right, y=axes.up(estimate)
+            )
+        )
+    parts.append(
+        Markup('<circle class="mark" cx="{}" cy="{}" r="4"><title>{}</title></circle>').format(
+            left, axes.up(promised), f"a pair at {threshold:g} is found with probability {ratio(promised)}"
+        )
+    )
+    description = (
+        f"The S-curve. A pair at the threshold {threshold:g} is found with probability {ratio(promised)}."
+    )
+    return figure("s-curve", "What the bands find", description, Markup("").join(parts))
+
+
+def recall_strip(promised: float, measured: tuple[float, float, float]) -> Markup:
+    """The measured recall with its interval beside the promise, on a scale that ends at 1."""
+    low, estimate, high = measured
+    start = math.floor(min(low, promised) * 20 - 1e-9) / 20
+    axes = Axes((max(start, 0), 1), (0, 1), "", "")
+    step = next(one for one in (0.01, 0.02, 0.05, 0.1, 0.2) if (1 - axes.x[0]) / one <= 6)
+    places = [axes.x[0] + step * at for at in range(round((1 - axes.x[0]) / step) + 1)]
+    parts = [
+        Markup('<line class="axis" x1="{}" x2="{}" y1="40" y2="40"/>').format(LEFT, WIDTH - RIGHT),
+        *(
+            Markup('<text x="{}" y="57" class="middle">{}</text>').format(
+                axes.across(at), f"{round(at, 2):g}"
+            )
+            for at in places
+        ),
+        Markup('<rect class="interval" x="{}" y="18" width="{}" height="22"/>').format(
+            axes.across(low), max(round(axes.across(high) - axes.across(low), 2), 1)
+        ),
+        Markup('<line class="measured" x1="{x}" x2="{x}" y1="14" y2="40"/>').format(x=axes.across(estimate)),
+        Markup('<circle class="mark" cx="{}" cy="40" r="4"/>').format(axes.across(promised)),
+    ]
+    said = f"Measured {ratio(estimate)}, between {ratio(low)} and {high:.3f}; promised {ratio(promised)}."
+    return figure("strip", "Measured recall and promise", said, Markup("").join(parts), 66)
+
+
+def bars(
+    name: str,
+    title: str,
+    description: str,
+    axes: Axes,
+    drawn: Sequence[Bar],
+    x_ticks: Sequence[tuple[float, str]],
+) -> Markup:
+    """A row of bars over an axis; the y axis begins at 0."""
+    parts = [axes.frame(x_ticks, [(at, short(at)) for at in ticks(axes.y[1])])]
+    for bar in drawn:
+        left, right = axes.across(bar.start), axes.across(bar.end)
+        top = axes.up(bar.height)
+        height = max(round(axes.up(0) - top, 2), 1.0) if bar.height else 0
+        parts.append(
+            Markup(
+                '<rect class="bar {}" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>'
+            ).format(
+                bar.look,
+                left + 0.5,
+                round(axes.up(0) - height, 2),
+                round(max(right - left - 1, 0.5), 2),
+                height,
+                bar.says,
+            )
+        )
+    return figure(name, title, description, Markup("").join(parts))
+
+
+def share_bar(parts: Sequence[tuple[float, str, str]]) -> Markup:
+    """A small bar of shares side by side, for a row of a table: (share, look, what it says) each."""
+    drawn, start = [], 0.0
+    for part, look, says in parts:
+        if part > 0:
+            drawn.append(
+                Markup(
+                    '<rect class="bar {}" x="{}" y="0" width="{}" height="10"><title>{}</title></rect>'
+                ).format(look, round(100 * start, 2), round(100 * part, 2), says)
+            )
+        start += part
+    words = ", ".join(says for part, _, says in parts if part > 0)
+    return Markup(
+        '<svg class="share" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
+    ).format(words, Markup("").join(drawn))
+
+
+def ticks(most: float) -> list[int]:
+    """Round whole numbers from 0 to `most`, five at most.
+
+    >>> ticks(10), ticks(1), ticks(1234)
+    ([0, 5, 10], [0, 1], [0, 500, 1000])
+    """
+    steps = (unit * 10**power for power in range(20) for unit in (1, 2, 5))
+    return list(range(0, int(most) + 1, next(step for step in steps if most / step <= 4)))
+
+
+def short(number: float) -> str:
+    """A number in few letters.
+
+    >>> short(950), short(1500), short(2000000)
+    ('950', '1.5k', '2M')
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return f"{number:g}"

@@ -1,0 +1,291 @@
+"""Which figures stand in each part of the report?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from benzer.recall import RecallEstimate
+from benzer.report.charts import Axes, Bar, bars, recall_strip, s_curve, share_bar, short
+from benzer.report.shown import Shown, shown
+from benzer.report.wording import count, counted, ratio, setting, share, without_passwords
+from benzer.results import Alarm, ClusterReport, Duplicates, SourceCounts
+
+SOURCES_SHOWN = 50
+MALFORMED_SHOWN = 20
+ALARMS_SHOWN = 10
+"""So many alarms of a kind."""
+MEMBERS_SHOWN = 8
+KNOWN_SHOWN = 5
+BIN = 0.02
+BELOW = 0.2
+"""Candidates of so much less than the threshold are drawn too."""
+SIZES = (2, 3, 4, 5, 8, 11, 21, 101, 1001, 10_001)
+"""Where the classes of cluster sizes begin."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing, and the same as a table; what it shows in a sentence."""
+
+    drawing: Markup
+    headings: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class ClusterShown:
+    """One cluster: its report, some of its members, and the least similar of them beside the one that stays."""
+
+    report: ClusterReport
+    members: Sequence[tuple[str | int, float]]
+    left_out: int
+    sides: Shown | None
+
+
+def tiles(found: Duplicates) -> list[tuple[str, str, str]]:
+    """The counts of the run: how many, of what, and what that means."""
+    counts = found.counts
+    threshold = setting(found.threshold)
+    texts = {field.kind for field in found.settings.schema.fields.values()} == {"text"}
+    remarks = {
+        "read": "rows of the input",
+        "kept": share(counts["kept"], counts["documents"]) + " of the documents",
+        "removed": share(counts["removed"], counts["documents"]) + " of the documents",
+        "identical": "removed: the same as a kept one" + ", after normalization" * texts,
+        "near": f"removed: at least {threshold} similar to a kept one",
+        "known": "removed: similar to one of an older collection",
+        "short": "shorter than one shingle; compared as a whole",
+        "empty": "nothing to compare; kept, and nobody's duplicate",
+        "malformed": "rows that could not be read, set aside",
+    }
+    return [(count(counts[name]), name, remark) for name, remark in remarks.items() if name in counts]
+
+
+def lead(found: Duplicates) -> str:
+    """The result in two sentences."""
+    counts = found.counts
+    if not counts["documents"]:
+        return "Nothing was read."
+    stay = f"Of {counted(counts['documents'], 'document')} {count(counts['kept'])} stay."
+    if not counts["removed"]:
+        return f"{stay} No two are at least {setting(found.threshold)} similar, as far as was found."
+    known = counts.get("known", 0)
+    old = f", {count(known)} similar to one of an older collection" if known else ""
+    return (
+        f"{stay} {count(counts['removed'])} ({share(counts['removed'], counts['documents'])}) go: "
+        f"{count(counts['identical'])} are identical to a kept one, {count(counts['near'])} at least "
+        f"{setting(found.threshold)} similar to one, by exact comparison{old}."
+    )
+
+
+def alarms_shown(alarms: Sequence[Alarm]) -> list[tuple[Alarm, int]]:
+    """The alarms of each kind, of sources those that lose most; with the last of a kind how many were left out."""
+    kinds: dict[str, list[Alarm]] = {}
+    for alarm in alarms:
+        kinds.setdefault(alarm.kind, []).append(alarm)
+    kinds.get("source", []).sort(
+        key=lambda one: (-float(one.numbers["share"]), -float(one.numbers["removed"]))
+    )
+    chosen = []
+    for of_kind in kinds.values():
+        some = of_kind[:ALARMS_SHOWN]
+        chosen += [(alarm, 0) for alarm in some[:-1]] + [(some[-1], len(of_kind) - len(some))]
+    return chosen
+
+
+def recall_figure(found: Duplicates, recall: RecallEstimate | None) -> Figure | None:
+    """The S-curve with the measured recall; None where no bands were used."""
+    if found.bands is None:
+        return None
+    points = [(at / 100, found.probability(at / 100)) for at in range(1, 101)]
+    measured = None
+    if recall is not None and recall.recall is not None:
+        measured = (recall.low, recall.recall, recall.high)
+    promised = found.probability(found.threshold)
+    drawing = s_curve(points, found.threshold, promised, measured)
+    if measured is not None:
+        drawing += recall_strip(promised, measured)
+    at_tenths = sorted({*(at / 10 for at in range(1, 11)), found.threshold})
+    rows = [(setting(at), ratio(found.probability(at))) for at in at_tenths]
+    return Figure(drawing, ("similarity", "found with probability"), rows)
+
+
+def compared(found: Duplicates) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The exact similarities of all pairs of different contents: those that count, and those below the threshold."""
+    alike = found.verified >= found.threshold
+    return np.concatenate((found.verified[alike], found.decision.score)), found.verified[~alike]
+
+
+def similarity_figure(found: Duplicates) -> Figure:
+    """How many pairs there are of each similarity, from a little below the threshold."""
+    threshold = found.threshold
+    above, below = compared(found)
+    steps = np.arange(-round(BELOW / BIN), int(np.ceil(round((1 - threshold) / BIN, 6))) + (threshold == 1))
+    edges = np.append(threshold + BIN * steps, threshold + BIN * (steps[-1] + 1))
+    edges = edges[edges > -1e-9]
+    edges = np.round(edges, 9)  # else 0.82 lies below 0.8 + 0.02
+    edges[np.abs(edges - threshold) < 1e-9] = threshold
+    edges[-1] = max(edges[-1], 1.0)
+    drawn, rows = [], []
+    heights = np.histogram(np.concatenate((above, below)), edges)[0].tolist()
+    for start, end, height in zip(edges[:-1].tolist(), edges[1:].tolist(), heights, strict=True):
+        pair = start >= threshold
+        words = f"{setting(start)} to {setting(min(end, 1.0))}"
+        said = f"{words}: {counted(height, 'pair' if pair else 'candidate')}{'' if pair else ' below the threshold'}"
+        drawn.append(Bar(start, end, height, "near" if pair else "below", said))
+        if height:
+            rows.append((words, count(height), "yes" if pair else "no: below the threshold"))
+    axes = Axes((float(edges[0]), float(edges[-1])), (0, max(heights, default=0) or 1), "similarity", "pairs")
+    parts = 10 if edges[-1] - edges[0] > 0.5 else 20
+    places = [
+        (at / parts, f"{at / parts:g}")
+        for at in range(parts + 1)
+        if edges[0] - 1e-9 <= at / parts <= edges[-1]
+    ]
+    said = f"{counted(len(above), 'pair')} at or above the threshold, {counted(len(below), 'candidate')} below it."
+    if undrawn := int((below < edges[0]).sum()):
+        said += f" Not drawn: {counted(undrawn, 'candidate')} below {setting(float(edges[0]))}."
+    drawing = bars("similarities", "Exact similarities of the pairs compared", said, axes, drawn, places)
+    return Figure(drawing, ("similarity", "pairs", "counts as a pair"), rows, said)
+
+
+def size_figure(found: Duplicates) -> Figure:
+    """How many clusters there are of each size."""
+    sizes = found.safety.inside.size
+    edges = [*[size for size in SIZES if size <= max(int(sizes.max(initial=2)), 4)], np.inf]
+    heights = np.histogram(sizes, edges)[0].tolist()
+    documents = np.histogram(sizes, edges, weights=sizes)[0].tolist()
+    drawn, rows, places = [], [], []
+    for place, (height, held) in enumerate(zip(heights, documents, strict=True)):
+        start, end = int(edges[place]), edges[place + 1]
+        last = end == np.inf
+        words = size_class(start, None if last else int(end) - 1)
+        said = f"{counted(height, 'cluster')} of {words} documents"
+        drawn.append(Bar(place + 0.1, place + 0.9, height, "near", said))
+        places.append((place + 0.5, words))
+        rows.append((words, count(height), count(int(held))))
+    axes = Axes((0, len(heights)), (0, max(heights, default=0) or 1), "documents in a cluster", "clusters")
+    said = f"{counted(len(sizes), 'cluster')}; the largest has {count(int(sizes.max(initial=0)))} documents."
+    drawing = bars("sizes", "Sizes of the clusters", said, axes, drawn, places)
+    return Figure(drawing, ("documents in it", "clusters", "documents together"), rows, said)
+
+
+def size_class(least: int, most: int | None) -> str:
+    """The name of a class of sizes; None means no most.
+
+    >>> size_class(2, 2), size_class(21, 100), size_class(101, 1000), size_class(10_001, None)
+    ('2', '21–100', '101–1k', '10k+')
+    """
+    first = short(least - 1) if least > 1000 else str(least)
+    if most is None:
+        return f"{first}+"
+    return first if most == least else f"{first}–{short(most)}"
+
+
+def source_rows(found: Duplicates) -> tuple[list[tuple[SourceCounts, str, Markup]], int]:
+    """The sources, those that lose most of their documents first, with a bar; and how many were left out."""
+    ordered = sorted(found.by_source(), key=lambda one: -one.removed_share)
+    if len(ordered) <= SOURCES_SHOWN:
+        ordered = found.by_source()
+    rows = [(one, share(one.removed, one.documents), source_bar(one)) for one in ordered[:SOURCES_SHOWN]]
+    return rows, len(ordered) - len(rows)
+
+
+def source_bar(one: SourceCounts) -> Markup:
+    """The kept, similar and identical shares of a source's documents."""
+    whole = one.documents or 1
+    parts = [
+        (one.kept, "kept", "kept"),
+        (one.near, "near", "near"),
+        (one.identical, "same", "identical"),
+        (one.known, "known", "known"),
+    ]
+    return share_bar([(part / whole, look, f"{share(part, whole)} {word}") for part, look, word in parts])
+
+
+@dataclass(frozen=True)
+class OldCollection:
+    """How many documents go for one of an older collection, and how similar they are at least."""
+
+    name: str
+    removed: int
+    least: float
+
+
+def known_rows(found: Duplicates) -> list[OldCollection]:
+    """Each older collection with what goes for its documents."""
+    if found.matches is None:
+        return []
+    best = found.matches.best
+    collection, similarity = found.matches.collection[best], found.matches.similarity[best]
+    return [
+        OldCollection(
+            without_passwords(name),
+            int((collection == at).sum()),
+            similarity[collection == at].min(initial=1.0),
+        )
+        for at, name in enumerate(found.matches.names)
+    ]
+
+
+def known_examples(found: Duplicates) -> list[tuple[str | int, str | int, str, float]]:
+    """The known documents least like the old one for which they go: id, old id, its collection, similarity."""
+    matches = found.matches
+    if matches is None:
+        return []
+    least = matches.best[np.argsort(matches.similarity[matches.best], kind="stable")[:KNOWN_SHOWN]]
+    ids = found.corpus.ids(matches.position[least])
+    names = [without_passwords(matches.names[at]) for at in matches.collection[least].tolist()]
+    old = [matches.old_ids[at] for at in least.tolist()]
+    return list(zip(ids, old, names, matches.similarity[least].tolist(), strict=True))
+
+
+def clusters_shown(found: Duplicates, numbers: Sequence[int]) -> list[ClusterShown]:
+    """Some clusters, by number, each with the least similar of its removed documents beside the one that stays."""
+    return [
+        cluster_shown(found, report, int(found.safety.inside.leader[number]))
+        for number, report in zip(numbers, found.safety.reports(numbers), strict=True)
+    ]
+
+
+def cluster_shown(found: Duplicates, report: ClusterReport, leader: int) -> ClusterShown:
+    """One cluster."""
+    members = np.flatnonzero((found.leader == leader) & found.led).astype(np.uint32)
+    members = members[np.lexsort((members, found.leader_similarity[members]))]
+    ids, values = found.corpus.ids(members[:MEMBERS_SHOWN]), found.leader_similarity[members].tolist()
+    sides = shown(found, leader, int(members[0]), values[0]) if values[0] < 1 else None
+    named = list(zip(ids, values[:MEMBERS_SHOWN], strict=True))
+    return ClusterShown(report, named, len(members) - len(named), sides)
+
+
+def chosen_clusters(found: Duplicates, evidence: int) -> tuple[list[int], list[int]]:
+    """The numbers of the largest clusters and of the most doubtful ones, no cluster twice."""
+    safety = found.safety
+    largest = safety.order("largest").tolist()[: evidence // 4]
+    doubtful = [one for one in safety.order("doubtful").tolist() if one not in set(largest)]
+    return largest, doubtful[: evidence // 2]
+
+
+def bridges_shown(found: Duplicates, most: int) -> list[tuple[Any, Shown]]:
+    """The bridges whose clusters have the least alike representatives, with the two documents that make them."""
+    safety, bridges = found.safety, found.safety.bridges
+    order = np.argsort(bridges.leaders, kind="stable")[:most]
+    return [
+        (
+            (
+                safety.bridge(at, int(bridges.left_leader[at])),
+                found.corpus.ids([int(bridges.left_leader[at])])[0],
+            ),
+            shown(
+                found, int(bridges.left_leader[at]), int(bridges.right_leader[at]), float(bridges.leaders[at])
+            ),
+        )
+        for at in order.tolist()
+    ]

@@ -1,0 +1,164 @@
+"""Which pairs are shown side by side, and what of their texts?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from benzer.evidence import Evidence, Passage, find_passages
+from benzer.evidence.html import SPANS, clean, heading
+from benzer.evidence.views import Kind, Stretch, caption
+from benzer.fields import Text
+from benzer.report.wording import brief
+from benzer.results import Duplicates
+
+PASSAGES = 3
+AROUND = 60
+"""So many characters stand before and behind a passage."""
+EQUAL = 120
+"""Of what is equal so many characters are shown on either side of a difference; the rest is counted."""
+LONGEST = 1500
+"""A side of a passage is shown up to about so many characters."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Two documents beside each other, field by field: the name of each field with its side-by-side view.
+
+    untold: the fields of which nothing can be shown, because only numbers of their contents are kept.
+    """
+
+    left_id: str | int
+    right_id: str | int
+    similarity: float
+    fields: tuple[tuple[str, Markup], ...]
+    untold: tuple[str, ...]
+
+
+def shown(found: Duplicates, left: int, right: int, similarity: float) -> Shown:
+    """Two documents, by position, side by side."""
+    fields, untold = [], []
+    ids = found.corpus.ids([left, right])
+    for number, (name, field) in enumerate(found.settings.schema.fields.items()):
+        texts = found.corpus.text(left, number), found.corpus.text(right, number)
+        if not isinstance(field, Text):
+            untold.append(name)
+        elif texts[0] is not None and texts[1] is not None:
+            fields.append((name, side_by_side(field, texts[0], texts[1], (brief(ids[0]), brief(ids[1])))))
+    return Shown(ids[0], ids[1], similarity, tuple(fields), tuple(untold))
+
+
+def side_by_side(field: Text, a: str, b: str, titles: tuple[str, str]) -> Markup:
+    """What two texts share and where they differ, as a fragment for the style of `benzer.evidence.html`.
+
+    Long stretches that are equal are cut, so that the differences are what is seen; what is left out is counted.
+
+    >>> text = "one two three " * 100
+    >>> page = side_by_side(Text(), text + "four", text + "five", ("a", "b"))
+    >>> "characters the same" in page, "&" in page
+    (True, False)
+    """
+    evidence = find_passages(field, a, b)
+    body = [Markup(heading(evidence))]
+    body += [
+        passage_figure(a, b, evidence, at, titles) for at in range(min(len(evidence.passages), PASSAGES))
+    ]
+    left_out = len(evidence.passages) - PASSAGES
+    if left_out > 0:
+        noun = "passage" if left_out == 1 else "passages"
+        body.append(
+            Markup('<p class="bz-quiet">and {} more {}, none longer</p>').format(f"{left_out:,}", noun)
+        )
+    return Markup('<section class="bz-evidence">{}</section>').format(Markup("").join(body))
+
+
+def passage_figure(a: str, b: str, evidence: Evidence, at: int, titles: tuple[str, str]) -> Markup:
+    """One passage of two texts, side by side."""
+    passage = evidence.passages[at]
+    left, right = stretches(a, b, passage)
+    sides = Markup("").join((one_side(left, f"A: {titles[0]}"), one_side(right, f"B: {titles[1]}")))
+    frame = '<figure><figcaption>{}</figcaption><div class="bz-pair">{}</div></figure>'
+    return Markup(frame).format(caption(at + 1, passage, evidence.unit), sides)
+
+
+def one_side(pieces: Sequence[Stretch], name: str) -> Markup:
+    """One side of a passage, under the name of its document."""
+    drawn = "".join(SPANS[kind].format(clean(text)) for kind, text in pieces)
+    frame = (
+        '<div class="bz-side"><span class="bz-name">{}</span><div class="bz-text" dir="auto">{}</div></div>'
+    )
+    return Markup(frame).format(Markup(clean(name)), Markup(drawn))
+
+
+def stretches(a: str, b: str, passage: Passage) -> tuple[list[Stretch], list[Stretch]]:
+    """Both sides of a passage, cut at the same places: each a list of stretches with their kind.
+
+    >>> text = "word " * 100
+    >>> left, right = stretches(text, text, Passage((0, 499), (0, 499), 100, 100, ()))
+    >>> left == right, [(kind, len(part)) for kind, part in left]
+    (True, [('equal', 119), ('cut', 29), ('equal', 119), ('around', 1)])
+    """
+    sides = Side(a, passage.a[0]), Side(b, passage.b[0])
+    for one in sides:
+        one.before()
+    ends = [*passage.differences, (passage.a[1], passage.a[1], passage.b[1], passage.b[1])]
+    for place, (*first, third, fourth) in enumerate(ends):
+        if max(one.spent for one in sides) > LONGEST:
+            left = len(ends) - 1 - place
+            for one, end in zip(sides, (passage.a[1], passage.b[1]), strict=True):
+                one.stop(end, left)
+            break
+        for one, (start, end) in zip(sides, ((first[0], first[1]), (third, fourth)), strict=True):
+            one.equal(start)
+            one.differs(end)
+    for one in sides:
+        one.behind()
+    return sides[0].pieces, sides[1].pieces
+
+
+class Side:
+    """One side of a passage while it is cut into stretches; `at` is where in the text it has come to."""
+
+    def __init__(self, text: str, at: int) -> None:
+        self.text, self.at, self.spent = text, at, 0
+        self.pieces: list[Stretch] = []
+
+    def add(self, kind: Kind, piece: str) -> None:
+        """One more stretch, if there is anything in it."""
+        if piece:
+            self.pieces.append(Stretch(kind, piece))
+            self.spent += len(piece)
+
+    def before(self) -> None:
+        """What stands before the passage."""
+        self.add("around", "…" * (self.at > AROUND) + self.text[max(0, self.at - AROUND) : self.at])
+
+    def behind(self) -> None:
+        """What stands behind the passage."""
+        self.add("around", self.text[self.at : self.at + AROUND] + "…" * (len(self.text) > self.at + AROUND))
+
+    def equal(self, end: int) -> None:
+        """What is equal up to `end`: of much the two ends, in whole words where there are words."""
+        piece, self.at = self.text[self.at : end], max(self.at, end)
+        if len(piece) <= 2 * EQUAL + 20:
+            self.add("equal", piece)
+            return
+        head, tail = piece[:EQUAL], piece[-EQUAL:]
+        head = head[: head.rfind(" ")] if " " in head[EQUAL // 2 :] else head
+        tail = tail[tail.find(" ") + 1 :] if " " in tail[: EQUAL // 2] else tail
+        self.add("equal", head)
+        self.add("cut", f" … {len(piece) - len(head) - len(tail):,} characters the same … ")
+        self.add("equal", tail)
+
+    def differs(self, end: int) -> None:
+        """What differs up to `end`."""
+        piece, self.at = self.text[self.at : end], max(self.at, end)
+        self.add("differs", piece[:LONGEST] + "…" * (len(piece) > LONGEST))
+
+    def stop(self, end: int, differences: int) -> None:
+        """Leave out the rest of the passage, and say how much that is."""
+        more = "difference" if differences == 1 else "differences"
+        self.add("cut", f" … {end - self.at:,} more characters, with {differences:,} more {more} …")
+        self.at = end

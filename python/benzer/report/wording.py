@@ -1,0 +1,105 @@
+"""How is a number written in the report?"""
+
+from __future__ import annotations
+
+import math
+import re
+
+NARROW = "\u202f"
+
+
+def count(number: int) -> str:
+    """Write a count with separators.
+
+    >>> count(1234567)
+    '1,234,567'
+    """
+    return f"{number:,}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write a count with its noun.
+
+    >>> counted(1, "document"), counted(2000, "document"), counted(2, "copy", "copies")
+    ('1 document', '2,000 documents', '2 copies')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def brief(text: object, length: int = 200) -> str:
+    """Write a name or a value of any length in few letters.
+
+    >>> brief("x" * 7, 5), brief(12)
+    ('xxxx…', '12')
+    """
+    written = str(text)
+    return written if len(written) <= length else f"{written[: length - 1]}…"
+
+
+def share(part: float, whole: float) -> str:
+    """Write a part of a whole in per cent, on one line; only all of it is 100, only nothing 0.
+
+    >>> [share(*one).replace(NARROW, " ") for one in ((1, 8), (99999, 100000), (1, 100000), (0, 0))]
+    ['12.5 %', '99.9 %', '0.1 %', '–']
+    """
+    if not whole:
+        return "–"
+    rounded = round(100 * part / whole, 1)
+    if 0 < part < whole:
+        rounded = min(max(rounded, 0.1), 99.9)
+    return f"{rounded:g}{NARROW}%"
+
+
+def ratio(value: float, digits: int = 3) -> str:
+    """Write a probability so that only a true 1 reads as 1.
+
+    >>> ratio(0.99999), ratio(1.0), ratio(0.8, 2)
+    ('0.999', '1.000', '0.80')
+    """
+    top = 1 - 10**-digits
+    return f"{min(round(value, digits), top) if value < 1 else value:.{digits}f}"
+
+
+def likeness(similarity: float) -> str:
+    """Write a similarity, rounded down: only a true 1 reads as 1, and none below the threshold as it.
+
+    >>> likeness(0.99999), likeness(1.0), likeness(0.8), likeness(0.29), likeness(0.7997)
+    ('0.999', '1.000', '0.800', '0.290', '0.799')
+    """
+    return f"{math.floor(1000 * similarity + 1e-9) / 1000:.3f}"
+
+
+def setting(value: float) -> str:
+    """Write a threshold or recall with all its digits, at least two.
+
+    >>> setting(0.8), setting(0.875)
+    ('0.80', '0.875')
+    """
+    return f"{value:.2f}" if round(value, 2) == value else f"{value:g}"
+
+
+def duration(seconds: float) -> str:
+    """Write a time.
+
+    >>> duration(0.0421), duration(12.34), duration(185)
+    ('42 ms', '12.3 s', '3 min 05 s')
+    """
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s"
+
+
+def without_passwords(command: str) -> str:
+    """Write a command without the passwords that its URLs may hold.
+
+    >>> without_passwords("benzer dedupe a.jsonl --against redis://reader:secret@localhost/0")
+    'benzer dedupe a.jsonl --against redis://reader:***@localhost/0'
+    >>> without_passwords("--against 'redis://localhost?password=secret&db=1'")
+    "--against 'redis://localhost?password=***&db=1'"
+    """
+    # up to the last @ of a word, for a password may have letters that it should not have
+    command = re.sub(r"(?<=://)([^/@:\s]*):\S*@", r"\1:***@", command)
+    return re.sub(r"(?<=[?&]password=)[^&\s'\"]*", "***", command)

@@ -1,0 +1,278 @@
+"""Does something in a result ask for a person's look before it is used?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.errors import SettingsError
+from benzer.evidence import find_passages
+from benzer.fields import Text
+from benzer.results.by_source import source_counts
+from benzer.results.safety import Safety
+
+if TYPE_CHECKING:
+    from benzer.results.duplicates import Duplicates
+
+FEW = 20
+"""A source of fewer documents, or a cluster or component of fewer, is no alarm."""
+PASSAGE = 200
+"""Of the passage that two documents share, so many characters stand in an alarm."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """From where a number is an alarm: a share in [0, 1] of all documents, unless something else is said.
+
+    source: of the documents of one source, those that go.
+    cluster: the documents of one cluster.
+    chain: the documents that hang together in one component, of which no cluster holds half.
+    short: the documents of less than one shingle.
+    malformed: of the rows, those that could not be read.
+    boilerplate: of the pairs compared in a bucket above the limit, those that are not similar.
+    """
+
+    source: float = 0.5
+    cluster: float = 0.05
+    chain: float = 0.01
+    short: float = 0.2
+    malformed: float = 0.01
+    boilerplate: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, share in asdict(self).items():
+            if not 0 <= share <= 1:
+                raise SettingsError(f"the limit {name} must be a share in [0, 1], got {share}")
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """One thing to look at.
+
+    kind: "source", "cluster", "chain", "boilerplate", "short" or "malformed".
+    message: a sentence with its numbers; `numbers`: the same for a program.
+    examples: ids of documents that show it: a removed one and the one that stays, or the two of a pair.
+    passage: the beginning of the longest passage that the two share; "" where none is shown.
+    """
+
+    kind: str
+    message: str
+    numbers: dict[str, int | float | str]
+    examples: tuple[str | int, ...] = ()
+    passage: str = ""
+    positions: tuple[int, ...] = field(default=(), repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The alarm, JSON-able."""
+        told = {name: value for name, value in asdict(self).items() if name != "positions"}
+        return {**told, "examples": list(self.examples)}
+
+
+def alarms(found: Duplicates, limits: Limits | None = None, safety: Safety | None = None) -> list[Alarm]:
+    """All alarms of a result, the gravest kinds first.
+
+    >>> from benzer import find_duplicates
+    >>> copies = {f"copy {number}": "the same words in each" for number in range(40)}
+    >>> [alarm.message for alarm in alarms(find_duplicates(copies))][1]
+    "100.0 % of the documents (40 of 40) are one cluster, that of 'copy 0'"
+    """
+    limits = limits or Limits()
+    safety = safety or Safety(found)
+    makers = (lost_sources, giant_clusters, chains, boilerplate, short_documents, malformed_rows)
+    return [alarm for make in makers for alarm in make(safety, limits)]
+
+
+def lost_sources(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+    """A source that loses more than a share of its documents."""
+    found = safety.found
+    of_source = found.corpus.sources()
+    for number, counts in enumerate(source_counts(found)):
+        if counts.documents < FEW or counts.removed_share <= limits.source:
+            continue
+        known = f", {counts.known:,} known from an older collection" * bool(counts.known)
+        message = (
+            f"{counts.name} loses {percent(counts.removed_share)} of its documents ({counts.removed:,} of "
+            f"{counts.documents:,}; {counts.identical:,} are identical to a kept one{known})"
+        )
+        numbers: dict[str, int | float | str] = {
+            "source": counts.name,
+            "documents": counts.documents,
+            "removed": counts.removed,
+            "identical": counts.identical,
+            "known": counts.known,
+            "share": counts.removed_share,
+        }
+        own = of_source == number
+        goes = np.flatnonzero(own & found.led)
+        if len(goes):
+            example = int(goes[np.argmin(found.leader_similarity[goes])])
+            yield alarm(safety, "source", message, numbers, (int(found.leader[example]), example))
+        else:
+            yield Alarm("source", message, numbers, known_example(found, own))
+
+
+def known_example(found: Duplicates, own: NDArray[np.bool_]) -> tuple[str | int, ...]:
+    """Of some documents that are all known, the one least like its old document, after that."""
+    matches = found.matches
+    if matches is None:
+        return ()
+    best = matches.best[own[matches.position[matches.best]]]
+    least = int(best[np.argmin(matches.similarity[best])])
+    return matches.old_ids[least], found.corpus.ids([int(matches.position[least])])[0]
+
+
+def giant_clusters(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+    """A cluster that holds more than a share of all documents."""
+    found = safety.found
+    sizes = np.bincount(found.leader, minlength=len(found.leader))
+    for leader in np.flatnonzero((sizes >= FEW) & (sizes > limits.cluster * len(sizes))):
+        members = np.flatnonzero((found.leader == leader) & found.led)
+        example = members[np.argmin(found.leader_similarity[members])]
+        share, gone = sizes[leader] / len(sizes), int(sizes[leader]) - 1
+        name = found.corpus.ids([int(leader)])[0]
+        of_all = f"{gone + 1:,} of {len(sizes):,}"
+        message = f"{percent(share)} of the documents ({of_all}) are one cluster, that of {name!r}"
+        numbers: dict[str, int | float | str] = {
+            "representative": name,
+            "size": gone + 1,
+            "share": float(share),
+        }
+        yield alarm(safety, "cluster", message, numbers, (int(leader), int(example)))
+
+
+def chains(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+    """Many clusters that hang together: connected components would have made one of them."""
+    found = safety.found
+    sizes, clusters = safety.component_sizes, safety.component_clusters
+    largest = np.zeros(len(sizes), dtype=np.int64)
+    np.maximum.at(largest, safety.component, np.bincount(found.leader, minlength=len(sizes))[found.leader])
+    many = (clusters > 1) & (2 * largest < sizes)
+    chained = np.flatnonzero(many & (sizes >= FEW) & (sizes > limits.chain * len(sizes)))
+    if not len(chained):
+        return
+    worst = int(chained[np.argmax(sizes[chained])])
+    example, similarity = far_apart(safety, np.flatnonzero((safety.component == worst) & found.stays))
+    least = f"{math.floor(1000 * similarity + 1e-9) / 1000:.3f}"  # never rounded up to the threshold
+    message = (
+        f"{sizes[worst]:,} documents hang together by chains of resemblance; they are {clusters[worst]:,} clusters of "
+        f"at most {largest[worst]:,} documents, and two of those that stay are only {least} similar"
+    )
+    numbers: dict[str, int | float | str] = {
+        "components": len(chained),
+        "size": int(sizes[worst]),
+        "clusters": int(clusters[worst]),
+        "largest_cluster": int(largest[worst]),
+        "similarity": similarity,
+    }
+    yield alarm(safety, "chain", message, numbers, example)
+
+
+def far_apart(safety: Safety, documents: NDArray[np.intp]) -> tuple[tuple[int, int], float]:
+    """The first of some documents with the least similar of a few that are spread over the others."""
+    spread = np.linspace(1, len(documents) - 1, min(len(documents) - 1, FEW)).astype(np.intp)
+    others = documents[spread].astype(np.uint32)
+    values = safety.similarity(np.full_like(others, documents[0]), others)
+    least = int(np.argmin(values))
+    return (int(documents[0]), int(others[least])), float(values[least])
+
+
+def boilerplate(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+    """Buckets above the limit whose documents share a part, but are not similar."""
+    found = safety.found
+    proposed = found.proposed
+    if not proposed.oversized_buckets:
+        return
+    count = len(found.leader)
+    below = found.verified < found.threshold
+    ends = np.concatenate((proposed.left, proposed.right))
+    compared = np.bincount(ends, minlength=count)
+    failed = np.bincount(ends[np.tile(below, 2)], minlength=count)
+    # A document that was compared with as many others as a bucket may hold joined one that is larger.
+    hub = int(np.argmax(np.where(compared >= found.settings.bucket_limit, failed, -1)))
+    if compared[hub] < found.settings.bucket_limit or failed[hub] <= limits.boilerplate * compared[hub]:
+        return
+    at = np.flatnonzero(below & ((proposed.left == hub) | (proposed.right == hub)))
+    # Not the closest pair, which may nearly be a true one: the one in the middle shows what is shared by all.
+    usual = at[np.lexsort((at, found.verified[at]))[len(at) // 2]]
+    example = (int(proposed.left[usual]), int(proposed.right[usual]))
+    message = (
+        f"{proposed.oversized_buckets:,} buckets hold more than {found.settings.bucket_limit:,} documents each; "
+        f"{found.corpus.ids([hub])[0]!r} was compared with {compared[hub]:,} others, and {failed[hub]:,} of them are "
+        f"not similar, but share a part"
+    )
+    numbers: dict[str, int | float | str] = {
+        "oversized_buckets": proposed.oversized_buckets,
+        "oversized_documents": proposed.oversized_documents,
+        "compared": int(compared[hub]),
+        "not_similar": int(failed[hub]),
+    }
+    yield alarm(safety, "boilerplate", message, numbers, example, shared_passage(found, *example))
+
+
+def short_documents(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+    """Many documents that have less than one shingle: they are compared as a whole, or not at all."""
+    found = safety.found
+    poor = np.flatnonzero(found.short | found.empty)
+    documents = len(found.leader)
+    if documents < FEW or len(poor) <= limits.short * documents:
+        return
+    short, empty = int(found.short.sum()), int(found.empty.sum())
+    message = (
+        f"{percent(len(poor) / documents)} of the documents have less than one shingle: {short:,} are compared as a "
+        f"whole, {empty:,} are empty; a smaller shingle, or characters, would tell more"
+    )
+    yield alarm(safety, "short", message, {"short": short, "empty": empty}, tuple(map(int, poor[:2])))
+
+
+def malformed_rows(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+    """Many rows that could not be read."""
+    found = safety.found
+    read, malformed = found.counts["read"], found.malformed
+    if not malformed or len(malformed) <= limits.malformed * read:
+        return
+    of_all = f"{len(malformed):,} of {read:,}"
+    message = (
+        f"{percent(len(malformed) / read)} of the rows ({of_all}) are malformed; the first: {malformed[0]}"
+    )
+    yield Alarm("malformed", message, {"malformed": len(malformed), "read": read})
+
+
+def alarm(
+    safety: Safety,
+    kind: str,
+    message: str,
+    numbers: dict[str, int | float | str],
+    positions: tuple[int, ...],
+    passage: str = "",
+) -> Alarm:
+    """An alarm with the ids of its examples."""
+    return Alarm(kind, message, numbers, tuple(safety.found.corpus.ids(list(positions))), passage, positions)
+
+
+def shared_passage(found: Duplicates, left: int, right: int) -> str:
+    """The beginning of the longest passage that two documents share in their texts; "" if there is none."""
+    best = ""
+    for number, one in enumerate(found.settings.schema.fields.values()):
+        if not isinstance(one, Text):
+            continue
+        texts = found.corpus.text(left, number), found.corpus.text(right, number)
+        if texts[0] and texts[1]:
+            passages = find_passages(one, texts[0], texts[1]).passages
+            start, end = passages[0].a if passages else (0, 0)
+            cut = "…" if end - start > PASSAGE else ""
+            best = max(best, texts[0][start : min(end, start + PASSAGE)] + cut, key=len)
+    return best
+
+
+def percent(share: float) -> str:
+    """A share in per cent, of which only all is 100.
+
+    >>> percent(0.5), percent(0.99999)
+    ('50.0 %', '99.9 %')
+    """
+    return f"{min(100 * share, 99.9) if share < 1 else 100:.1f} %"

@@ -1,0 +1,113 @@
+"""What stands in each table of a result? Columns of equal length, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer._native import components
+from benzer.errors import SettingsError
+
+if TYPE_CHECKING:
+    from benzer.results.duplicates import Duplicates
+
+Positions = NDArray[np.uint32]
+
+
+def table(found: Duplicates, name: str) -> dict[str, Any]:
+    """The columns of one table of a result; see `TABLES` for the names."""
+    if name not in TABLES:
+        raise SettingsError(f"there is no table {name!r}: choose one of {', '.join(TABLES)}")
+    return TABLES[name](found)
+
+
+def pairs(found: Duplicates) -> dict[str, Any]:
+    """The verified pairs."""
+    return found.pairs.columns()
+
+
+def removed(found: Duplicates) -> dict[str, Any]:
+    """Each document that goes, for which, how alike they are, and where both stand."""
+    goes = np.flatnonzero(~found.stays).astype(np.uint32)
+    kept = found.leader[goes]
+    columns = {
+        "id": found.corpus.ids(goes),
+        "kept_id": found.corpus.ids(kept),
+        "similarity": found.leader_similarity[goes],
+        **places(found, goes),
+        **places(found, kept, "kept_"),
+    }
+    return columns if found.matches is None else _with_known(found, goes, columns)
+
+
+def _with_known(found: Duplicates, goes: Positions, columns: dict[str, Any]) -> dict[str, Any]:
+    """The columns with what known documents go for: it stands in an older collection, not in a row of a file."""
+    matches = found.matches
+    assert matches is not None
+    best = matches.best
+    at = np.searchsorted(goes, matches.position[best]).tolist()
+    columns["similarity"] = columns["similarity"].copy()
+    columns["similarity"][at] = matches.similarity[best]
+    columns["kept_row"] = columns["kept_row"].tolist()
+    columns["kept_in"] = [None] * len(goes)
+    for place, match in zip(at, best.tolist(), strict=True):
+        columns["kept_id"][place] = matches.old_ids[match]
+        columns["kept_in"][place] = matches.names[matches.collection[match]]
+        columns["kept_file"][place] = columns["kept_row"][place] = None
+    return columns
+
+
+def clusters(found: Duplicates) -> dict[str, Any]:
+    """The members of each cluster, who stays first."""
+    goes = np.unique(found.leader[found.led])
+    members = np.flatnonzero(np.isin(found.leader, goes)).astype(np.uint32)
+    leaders = found.leader[members]
+    order = np.lexsort((members, members != leaders, leaders))
+    members, leaders = members[order], leaders[order]
+    tied = components(len(found.stays), found.pairs.left, found.pairs.right)
+    return {
+        "cluster_id": found.corpus.ids(leaders),
+        "id": found.corpus.ids(members),
+        "similarity": found.leader_similarity[members],
+        "representative": members == leaders,
+        "component_id": found.corpus.ids(tied[members]),
+        **places(found, members),
+    }
+
+
+def malformed(found: Duplicates) -> dict[str, Any]:
+    """The rows that were set aside."""
+    rows = found.malformed
+    return {
+        "file": [row.source for row in rows],
+        "row": [row.row for row in rows],
+        "reason": [row.reason for row in rows],
+    }
+
+
+def old_matches(found: Duplicates) -> dict[str, Any]:
+    """The verified matches with documents of older collections."""
+    if found.matches is None:
+        return {"id": [], "old_id": [], "index": [], "similarity": np.empty(0)}
+    return found.matches.columns(found.corpus.ids(found.matches.position))
+
+
+def places(found: Duplicates, positions: Positions, prefix: str = "") -> dict[str, Any]:
+    """The file and row of documents."""
+    names = np.array([source.name for source in found.reading.sources], dtype=object)
+    return {
+        f"{prefix}file": names[found.corpus.sources()[positions]].tolist(),
+        f"{prefix}row": found.corpus.rows()[positions],
+    }
+
+
+TABLES: dict[str, Callable[[Duplicates], dict[str, Any]]] = {
+    "pairs": pairs,
+    "removed": removed,
+    "clusters": clusters,
+    "malformed": malformed,
+    "old_matches": old_matches,
+}

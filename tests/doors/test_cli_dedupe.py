@@ -1,0 +1,212 @@
+"""`benzer dedupe` against indexes, by every method, bounded, interrupted, measured and priced."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benzer import find_duplicates
+from benzer.checkpoint import Checkpoint
+from tests.corpora import collection
+from tests.doors.shell import FOX, FOX_AGAIN, OTHER, answer, on_terminal, one_line, rows, run
+from tests.reference.similarity import text_similarity
+from tests.reference.text import Recipe
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(name: str, documents: dict[str, str]) -> str:
+    """Texts by id as JSONL."""
+    lines = (json.dumps({"id": one, "text": text}) + "\n" for one, text in documents.items())
+    Path(name).write_text("".join(lines), encoding="utf-8")
+    return name
+
+
+def test_new_documents_against_an_index() -> None:
+    run("index", "may.benzer", write("may.jsonl", {"old": FOX}), "--threshold", "0.7")
+    june = write("june.jsonl", {"new": FOX_AGAIN, "other": OTHER, "copy": OTHER})
+    found = answer("dedupe", june, "--against", "may.benzer", "--output", "clean")
+    assert found["counts"]["known"] == 1
+    assert found["settings"]["against"] == ["may.benzer"]
+    assert found["settings"]["threshold"] == 0.7, "that of the index"
+    assert rows(Path(found["files"]["old_matches"])) == [
+        {
+            "id": "new",
+            "old_id": "old",
+            "index": "may.benzer",
+            "similarity": text_similarity(FOX, FOX_AGAIN, Recipe()),
+        }
+    ]
+    removed = rows(Path(found["files"]["removed"]))
+    assert [(one["id"], one["kept_id"], one["kept_in"]) for one in removed] == [
+        ("new", "old", "may.benzer"),
+        ("copy", "other", None),
+    ]
+    shown = run("dedupe", june, "--against", "may.benzer", "--output", "again").stdout
+    assert "known" in shown
+    assert "against may.benzer: finds a match with probability 0.95 or more" in shown
+
+
+def test_several_indexes_come_in_the_order_given() -> None:
+    for name in ("one", "two"):
+        run("index", f"{name}.benzer", write(f"{name}.jsonl", {name: FOX}))
+    write("new.jsonl", {"new": FOX})
+    for first, second in (("one", "two"), ("two", "one")):
+        given = [part for name in (first, second) for part in ("--against", f"{name}.benzer")]
+        found = answer("dedupe", "new.jsonl", *given, "--output", f"clean-{first}")
+        assert rows(Path(found["files"]["removed"]))[0]["kept_in"] == f"{first}.benzer"
+        assert len(rows(Path(found["files"]["old_matches"]))) == 2
+
+
+def test_the_fields_of_the_index_are_those_of_the_run() -> None:
+    run("index", "old.benzer", write("old.jsonl", {"old": FOX}), "--shingle", "char:5")
+    write("new.jsonl", {"new": FOX_AGAIN})
+    found = answer("dedupe", "new.jsonl", "--against", "old.benzer", "--output", "clean")
+    assert found["settings"]["schema"]["text"]["unit"] == "char"
+    refused = run(
+        "dedupe", "new.jsonl", "--against", "old.benzer", "--shingle", "word:3", "--output", "x", status=2
+    )
+    assert "--shingle char:5, got word:3" in one_line(refused)
+
+
+def test_an_index_that_finds_too_little_is_refused_with_the_cure() -> None:
+    run("index", "old.benzer", write("old.jsonl", {"old": FOX}))
+    write("new.jsonl", {"new": FOX_AGAIN})
+    given = ("dedupe", "new.jsonl", "--against", "old.benzer", "--threshold", "0.5")
+    refused = one_line(run(*given, "--output", "clean", status=2))
+    assert "ask for a recall of at most" in refused
+    advised = refused.split("at most ")[1].split(",")[0]
+    run(*given, "--recall", advised, "--output", "clean")
+    assert "no such index" in one_line(
+        run("dedupe", "new.jsonl", "--against", "no.benzer", "--output", "x", status=2)
+    )
+
+
+@pytest.mark.parametrize(
+    "options, method, told",
+    [
+        ((), "lsh", "bands 10 x 6: finds a pair at 0.80 with probability 0.952"),
+        (("--recall", "1"), "exact", "exact method: every pair at 0.80 is found"),
+        (("--method", "exact"), "exact", "exact method: every pair at 0.80 is found"),
+        (("--method", "auto"), None, "chosen: "),
+    ],
+)
+def test_each_method_says_how_it_found_pairs(options: tuple[str, ...], method: str | None, told: str) -> None:
+    write("docs.jsonl", collection(2, 150))
+    found = answer("dedupe", "docs.jsonl", *options, "--output", "clean")
+    assert method in (None, found["settings"]["method"])
+    assert told in run("dedupe", "docs.jsonl", *options, "--output", "again").stdout
+
+
+def test_bands_that_find_every_pair_are_refused() -> None:
+    write("docs.jsonl", {"a": FOX})
+    given = ("dedupe", "docs.jsonl", "--method", "lsh", "--recall", "1", "--output", "clean")
+    assert "no bands find every pair" in one_line(run(*given, status=2))
+    assert not Path("clean").exists()
+
+
+def test_what_was_found_is_measured_unless_left_out() -> None:
+    texts = collection(3, 200)
+    write("docs.jsonl", texts)
+    found = answer("dedupe", "docs.jsonl", "--threshold", "0.5", "--recall", "0.6", "--output", "clean")
+    measured = found["measured_recall"]
+    truth = find_duplicates(texts, threshold=0.5, recall=1.0)
+    lossy = find_duplicates(texts, threshold=0.5, recall=0.6)
+    kept = truth.stands_for == range(len(texts))
+    of_contents = [
+        sum(kept[left] and kept[right] for left, right in zip(pairs.left, pairs.right, strict=True))
+        for pairs in (lossy.pairs, truth.pairs)
+    ]
+    assert measured["exhaustive"]
+    assert measured["pair_recall"] == pytest.approx(of_contents[0] / of_contents[1])
+    shown = run("dedupe", "docs.jsonl", "--output", "again").stdout
+    assert "measured: recall " in shown
+    assert "measured" not in run("dedupe", "docs.jsonl", "--no-measure", "--output", "third").stdout
+
+
+def test_an_interrupted_run_goes_on_and_leaves_nothing_behind() -> None:
+    write("docs.jsonl", collection(4, 100))
+    with Checkpoint("saved") as saved:
+        find_duplicates("docs.jsonl", checkpoint=saved)
+    parts = set(Path("saved").glob("*.npz"))
+    assert parts
+    refused = run(
+        "dedupe", "docs.jsonl", "--checkpoint", "saved", "--threshold", "0.6", "--output", "x", status=2
+    )
+    assert "settings.threshold was 0.8, now 0.6" in one_line(refused)
+    assert set(Path("saved").glob("*.npz")) == parts
+    run("dedupe", "docs.jsonl", "--checkpoint", "saved", "--output", "clean")
+    assert not Path("saved").exists()
+
+
+def test_the_checkpoint_outlives_a_failure_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("docs.jsonl", collection(4, 100))
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("benzer.results.writing.write_table", full)
+    run("dedupe", "docs.jsonl", "--checkpoint", "saved", "--output", "clean", status=2)
+    assert list(Path("saved").glob("sketch-*.npz"))
+    assert not Path("clean").exists()
+
+
+@pytest.mark.parametrize("memory, status", [("1GB", 0), ("64 MB", 0), ("1MB", 2), ("much", 2)])
+def test_memory_is_bounded_by_a_size(memory: str, status: int) -> None:
+    write("docs.jsonl", collection(4, 100))
+    ran = run("dedupe", "docs.jsonl", "--memory", memory, "--output", "clean", status=status)
+    if status:
+        assert "memory must be" in one_line(ran)
+
+
+def test_the_sources_may_be_named_in_order_of_priority() -> None:
+    for name in ("web", "books"):
+        write(f"{name}.jsonl", {name: FOX})
+    found = answer("dedupe", "web.jsonl", "books.jsonl", "--keep", "source:books", "--output", "clean")
+    assert rows(Path(found["files"]["removed"]))[0]["kept_id"] == "books"
+    refused = run("dedupe", "web.jsonl", "books.jsonl", "--keep", "source:bokes", "--output", "x", status=2)
+    assert "names 'bokes', but the sources are web.jsonl, books.jsonl" in one_line(refused)
+
+
+def test_a_report_lies_beside_the_tables() -> None:
+    write("docs.jsonl", {"a": FOX, "b": FOX_AGAIN})
+    found = answer("dedupe", "docs.jsonl", "--report", "--output", "clean")
+    page = Path(found["files"]["report"])
+    assert page == Path("clean/report.html")
+    assert "benzer dedupe docs.jsonl --report --output clean" in page.read_text(encoding="utf-8")
+    assert "report" not in answer("dedupe", "docs.jsonl", "--output", "again")["files"]
+
+
+def test_a_dry_run_prices_thresholds_and_writes_nothing() -> None:
+    write("docs.jsonl", {"a": FOX, "b": FOX_AGAIN, "c": FOX})
+    before = set(Path().iterdir())
+    priced = answer("dedupe", "docs.jsonl", "--dry-run", "--threshold", "0.99")
+    removed = {one["threshold"]: one["removed"] for one in priced["prices"]}
+    assert removed == {0.5: 2, 0.6: 2, 0.7: 2, 0.8: 2, 0.9: 1, 0.99: 1}
+    assert "Nothing was written" in run("dedupe", "docs.jsonl", "--dry-run").stdout
+    assert set(Path().iterdir()) == before
+    assert "--output" in one_line(run("dedupe", "docs.jsonl", status=2))
+    assert "--against" in one_line(run("dedupe", "docs.jsonl", "--dry-run", "--against", "x", status=2))
+
+
+def test_a_terminal_is_told_before_the_run_what_it_will_find() -> None:
+    write("docs.jsonl", {"a": FOX, "b": FOX_AGAIN})
+    seen, _ = on_terminal("stderr", "dedupe", "docs.jsonl", "--output", "clean", "--json", columns=200)
+    assert "finds a pair at 0.80 with probability 0.952, at 0.70 with" in seen
+
+
+def test_alarms_are_shown() -> None:
+    write("docs.jsonl", {f"copy-{number}": FOX for number in range(50)})
+    found = answer("dedupe", "docs.jsonl", "--output", "clean")
+    assert found["alarms"]
+    shown = run("dedupe", "docs.jsonl", "--output", "again").stdout
+    assert "\nlook at\n" in shown
+    assert found["alarms"][0]["message"] in shown
