@@ -26,7 +26,7 @@ from benchmarks import machine, report
 from benchmarks.environments import installed, python_of
 from benchmarks.labelled import documents
 from benchmarks.scenarios import DOCS, ROOT
-from benzer.containment import find_contained
+from benzer.contained import find_contained
 from benzer.index import Index, IndexSettings, Passages
 
 SETS = ("sets_kosarak", "sets_rdatasets_columns")

@@ -17,14 +17,21 @@ if TYPE_CHECKING:
     from benzer.bands import Bands
     from benzer.clusters import Keep
     from benzer.comparison import Comparison, compare
+    from benzer.contained import find_contained
     from benzer.document import Document
     from benzer.errors import BenzerError
+    from benzer.evidence import Evidence, find_passages
+    from benzer.exact import set_containments, set_join
     from benzer.fields import Image, Schema, Text, ValueSet
     from benzer.hashing import Vocabulary
-    from benzer.index import Candidate, Index, IndexSettings, Match
+    from benzer.index import Candidate, ContainmentMatch, Index, IndexSettings, Match, Passages
     from benzer.matrices import characteristic_matrix, signature_matrix, signature_steps
     from benzer.minhash import MinHash
     from benzer.pipeline import find_duplicates
+    from benzer.presets import Preset, preset
+    from benzer.pricing import price
+    from benzer.recall import RecallEstimate
+    from benzer.report import write_report
     from benzer.results import Duplicates
     from benzer.verify import bag_jaccard, containment, jaccard, jaccard_sorted
 
@@ -33,14 +40,19 @@ __all__ = [
     "BenzerError",
     "Candidate",
     "Comparison",
+    "ContainmentMatch",
     "Document",
     "Duplicates",
+    "Evidence",
     "Image",
     "Index",
     "IndexSettings",
     "Keep",
     "Match",
     "MinHash",
+    "Passages",
+    "Preset",
+    "RecallEstimate",
     "Schema",
     "Text",
     "ValueSet",
@@ -51,11 +63,18 @@ __all__ = [
     "characteristic_matrix",
     "compare",
     "containment",
+    "find_contained",
     "find_duplicates",
+    "find_passages",
     "jaccard",
     "jaccard_sorted",
+    "preset",
+    "price",
+    "set_containments",
+    "set_join",
     "signature_matrix",
     "signature_steps",
+    "write_report",
 ]
 
 # A name is imported when it is first used: `benzer --help` then starts without NumPy, in half the time.
@@ -64,14 +83,19 @@ _ROOMS = {
     "BenzerError": "errors",
     "Candidate": "index",
     "Comparison": "comparison",
+    "ContainmentMatch": "index",
     "Document": "document",
     "Duplicates": "results",
+    "Evidence": "evidence",
     "Image": "fields",
     "Index": "index",
     "IndexSettings": "index",
     "Keep": "clusters",
     "Match": "index",
     "MinHash": "minhash",
+    "Passages": "index",
+    "Preset": "presets",
+    "RecallEstimate": "recall",
     "Schema": "fields",
     "Text": "fields",
     "ValueSet": "fields",
@@ -82,11 +106,18 @@ _ROOMS = {
     "characteristic_matrix": "matrices",
     "compare": "comparison",
     "containment": "verify",
+    "find_contained": "contained",
     "find_duplicates": "pipeline",
+    "find_passages": "evidence",
     "jaccard": "verify",
     "jaccard_sorted": "verify",
+    "preset": "presets",
+    "price": "pricing",
+    "set_containments": "exact",
+    "set_join": "exact",
     "signature_matrix": "matrices",
     "signature_steps": "matrices",
+    "write_report": "report",
 }
 
 

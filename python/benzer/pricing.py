@@ -15,13 +15,13 @@ from benzer.candidates import identical
 from benzer.clusters import Keep
 from benzer.errors import SettingsError
 from benzer.fields import Schema
-from benzer.memory import FILED, KEY, PER_DOCUMENT, SHINGLE
 from benzer.minhash import MinHash
-from benzer.pipeline import check_work, ranked
+from benzer.pipeline.flow import check_work, ranked
+from benzer.pipeline.memory import FILED, KEY, PER_DOCUMENT, SHINGLE
+from benzer.pipeline.promise import check_promise, method_of
+from benzer.pipeline.reading import Read, read
 from benzer.planner import SHINGLE as MADE
 from benzer.planner import Spread, look, plan, rounded, shown
-from benzer.promise import check_promise, method_of
-from benzer.reading import Read, read
 from benzer.recall import MOST_NEIGHBOURS, check_sample, clopper_pearson, drawn, field_thresholds
 from benzer.sketcher import Sketcher
 from benzer.verify import verify

@@ -10,8 +10,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from benzer import Index, IndexSettings, find_duplicates, memory, work
-from benzer.checkpoint import Checkpoint
+from benzer import Index, IndexSettings, find_duplicates
+from benzer.pipeline import memory, work
+from benzer.pipeline.checkpoint import Checkpoint
 from tests.corpora import collection
 from tests.results import all_of
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from benzer import find_duplicates
-from benzer.checkpoint import Checkpoint
+from benzer.pipeline import Checkpoint
+from benzer.presets import PRESETS
 from tests.corpora import collection
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER, answer, on_terminal, one_line, rows, run
 from tests.reference.similarity import text_similarity
@@ -210,3 +211,27 @@ def test_alarms_are_shown() -> None:
     shown = run("dedupe", "docs.jsonl", "--output", "again").stdout
     assert "\nlook at\n" in shown
     assert found["alarms"][0]["message"] in shown
+
+
+def test_a_preset_stands_in_for_the_options_that_are_not_written() -> None:
+    documents = write("a.jsonl", {"a": FOX, "b": OTHER})
+    for name, chosen in PRESETS.items():
+        settings = answer("dedupe", documents, "--preset", name, "--output", name)["settings"]
+        assert (settings["threshold"], settings["recall"]) == (chosen.threshold, chosen.recall)
+        assert settings["schema"] == chosen.schema.to_dict()
+    written = answer("dedupe", documents, "--preset", "ocr", "--threshold", "0.7", "--output", "w")["settings"]
+    assert written["threshold"] == 0.7
+    assert written["schema"] == PRESETS["ocr"].schema.to_dict()
+
+
+def test_the_price_of_a_presets_threshold_is_in_the_table_of_a_dry_run() -> None:
+    found = answer("dedupe", write("a.jsonl", collection(3, 60)), "--preset", "record", "--dry-run")
+    assert PRESETS["record"].threshold in [one["threshold"] for one in found["prices"]]
+
+
+def test_a_preset_that_an_index_was_not_made_with_is_refused() -> None:
+    run("index", "may.benzer", write("may.jsonl", {"old": FOX}))
+    refused = run("index", "may.benzer", "may.jsonl", "--preset", "ocr", status=2)
+    assert "was made with --shingle word:3, got char:5" in one_line(refused)
+    unknown = run("dedupe", "may.jsonl", "--preset", "books", "--output", "x", status=2)
+    assert "choose one of web, record, code, ocr" in one_line(unknown)

@@ -12,7 +12,7 @@ import pytest
 
 from benzer import find_duplicates
 from benzer.errors import SettingsError
-from benzer.memory import Memory
+from benzer.pipeline.memory import Memory
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = 30_000
@@ -64,7 +64,7 @@ def test_what_is_no_size_or_too_little_is_refused(given: Any) -> None:
 
 def test_a_bound_that_cannot_be_kept_is_refused_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """96 bytes a document, 8 a field and 32 to file them; 12 a shingle for the exact method."""
-    monkeypatch.setattr("benzer.memory.LEAST", 0)
+    monkeypatch.setattr("benzer.pipeline.memory.LEAST", 0)
     texts = {f"d{number}": " ".join(f"w{number}x{place}" for place in range(30)) for number in range(100)}
     needed = 100 * (96 + 8 + 32)
     with pytest.raises(SettingsError, match="too little for 100 documents, which need 1MB"):

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from benzer import Index, find_duplicates
-from benzer.checkpoint import Checkpoint
 from benzer.errors import OutputError, SettingsError
+from benzer.pipeline.checkpoint import Checkpoint
 from tests.corpora import collection
 from tests.doors.resume_child import make_index, plain, texts
 from tests.results import all_of

@@ -20,9 +20,10 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from benzer import Document, Index, IndexSettings, Schema, Text, ValueSet, find_duplicates, memory, work
-from benzer.checkpoint import Checkpoint
-from benzer.memory import Memory
+from benzer import Document, Index, IndexSettings, Schema, Text, ValueSet, find_duplicates
+from benzer.pipeline import memory, work
+from benzer.pipeline.checkpoint import Checkpoint
+from benzer.pipeline.memory import Memory
 from tests.corpora import collection
 from tests.redis_server import shared_server
 from tests.reference.text import Recipe

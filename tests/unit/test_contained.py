@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benzer.containment import find_contained
+from benzer.contained import find_contained
 from benzer.errors import MalformedRowError, OutputError, SettingsError
 from benzer.fields import Image, Schema, Text, ValueSet
 from tests.reference import winnowing as plain

@@ -13,7 +13,7 @@ from benzer.cli import options as shared
 from benzer.errors import OutputError
 
 if TYPE_CHECKING:
-    from benzer.containment import Containments
+    from benzer.contained import Containments
 
 EXAMPLES = """\
 # Which documents stand in others, to four fifths or more?
@@ -103,7 +103,7 @@ def find(
     inputs: tuple[str, ...], settings: dict[str, Any], progress: console.Progress | None
 ) -> Containments:
     """Call the library with what the options say."""
-    from benzer.containment import find_contained
+    from benzer.contained import find_contained
 
     asked = {name: settings.pop(name) for name in fields.OPTIONS}
     schema, columns = fields.described(asked, weights={})
@@ -117,7 +117,7 @@ def best(found: Containments, limit: int) -> list[Any]:
     """Pick the pairs of greatest containment, of equal ones the first."""
     import numpy as np
 
-    from benzer.containment import Contained
+    from benzer.contained import Contained
 
     places = np.argsort(-found.share, kind="stable")[:limit]
     ids = found.reading.corpus.ids

@@ -26,7 +26,7 @@ def show(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> 
     """Price some thresholds, that of the option among them, and print what each would do."""
     from benzer.pricing import HEADINGS, THRESHOLDS, price, table_rows
 
-    asked = [arguments["threshold"]] if given("threshold") else []
+    asked = [arguments["threshold"]] if given("threshold", "preset") else []
     passed = {name: arguments[name] for name in PASSED_ON}
     prices = price(list(inputs), sorted({*THRESHOLDS, *asked}), **passed)
     if as_json:

@@ -17,9 +17,9 @@ from benzer.cli.location import existing, shown
 from benzer.cli.options import given
 
 if TYPE_CHECKING:
-    from benzer.checkpoint import Checkpoint
     from benzer.fields import Schema
     from benzer.index import Index
+    from benzer.pipeline.checkpoint import Checkpoint
     from benzer.recall import RecallEstimate
     from benzer.results import Alarm, Duplicates
 
@@ -52,7 +52,7 @@ def opened(against: Sequence[str], checkpoint: str | None) -> Iterator[tuple[lis
         if checkpoint is None:
             yield indexes, None
             return
-        from benzer.checkpoint import Checkpoint
+        from benzer.pipeline.checkpoint import Checkpoint
 
         saved = stack.enter_context(Checkpoint(checkpoint))
         yield indexes, saved
@@ -97,7 +97,7 @@ def read_as(
 
 def tell_forecast(arguments: Settings) -> None:
     """Say on a terminal what will be found, before the work begins."""
-    from benzer.promise import Promise, method_of
+    from benzer.pipeline.promise import Promise, method_of
 
     schema, threshold, recall = (arguments[name] for name in ("schema", "threshold", "recall"))
     promise = Promise(schema, threshold, recall, "fast", None, arguments["seed"], None)

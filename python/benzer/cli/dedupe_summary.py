@@ -9,7 +9,7 @@ from benzer.cli import console
 
 if TYPE_CHECKING:
     from benzer.cli.dedupe_run import Run
-    from benzer.promise import Promise, Way
+    from benzer.pipeline.promise import Promise, Way
     from benzer.results import Duplicates
 
 FILES = {
@@ -32,7 +32,7 @@ def forecast(promise: Promise, way: Way | None) -> str:
     """What the run will find, told before it begins: the S-curve about the threshold.
 
     >>> from benzer.fields import Schema
-    >>> from benzer.promise import Promise
+    >>> from benzer.pipeline.promise import Promise
     >>> promise = Promise(Schema(), 0.8, 0.95, "fast", None, 0, None)
     >>> forecast(promise, promise.by("lsh"))
     'bands 10 x 6: finds a pair at 0.80 with probability 0.952, at 0.70 with 0.714, at 0.85 with 0.991, at 0.90 with 0.999'

@@ -74,6 +74,21 @@ def parse_stop_words(
         raise click.BadParameter(f"{value}: {reason}. Give a language (en) or a file of words.") from None
 
 
+def take_preset(ctx: click.Context, param: click.Parameter, name: str | None) -> None:
+    """Let a preset stand in for the options that the user does not write."""
+    if name is None:
+        return
+    from benzer.errors import SettingsError
+    from benzer.presets import preset
+
+    try:
+        chosen = preset(name)
+    except SettingsError as error:
+        raise click.BadParameter(f"{error}.") from None
+    shingle = f"{chosen.text.unit}:{chosen.text.shingle_size}"
+    ctx.default_map = {"shingle": shingle, "threshold": chosen.threshold, "recall": chosen.recall}
+
+
 column_options = stacked(
     field_option(
         "--text", metavar="COLUMN", multiple=True,
@@ -109,6 +124,11 @@ weight_option = field_option(
 )  # fmt: skip
 
 text_options = stacked(
+    text_option(
+        "--preset", metavar="KIND", callback=take_preset, is_eager=True, expose_value=False,
+        help="Shingles, threshold and recall that suit a kind of document: web, record, code or ocr. What other "
+        "options say comes before it.",
+    ),
     text_option(
         "--shingle", metavar="UNIT:SIZE", default="word:3", show_default=True, callback=parse_shingle,
         help="Runs of N words (word:N) or N characters (char:N).",
@@ -240,7 +260,7 @@ def reweighted(field: Any, weight: float | None) -> Field:
 
 
 def refuse_rules_without_texts(kinds: set[str]) -> None:
-    rules = given(*TEXT_RULES)
+    rules = given("preset", *TEXT_RULES)
     if rules and "text" not in kinds:
         raise click.UsageError(f"--{hyphened(rules[0])} is for texts: name their column with --text.")
 
@@ -267,7 +287,7 @@ def columns_of(location: str, schema: Schema, options: Mapping[str, Any]) -> dic
 
 def refuse_other_rules(location: str, schema: Schema, options: Mapping[str, Any]) -> None:
     """Refuse an option that the user wrote, and that says something else than the index was made with."""
-    for name in given(*TEXT_RULES, "images"):
+    for name in given(*TEXT_RULES, "images") or (["shingle"] if given("preset") else []):
         kind = "image" if name == "images" else "text"
         for field in schema.fields.values():
             if field.kind == kind:

@@ -69,8 +69,8 @@ def planned(
     bands: Bands | None,
 ) -> Planned:
     """Read the inputs, look at a sample, and plan; with bands that are given, or with the best."""
+    from benzer.pipeline.reading import read
     from benzer.planner import look, plan
-    from benzer.reading import read
 
     asked = {name: options[name] for name in fields.OPTIONS}
     schema, columns = fields.described(asked, {})

@@ -35,8 +35,8 @@ class DocumentReader:
 
     def corpora(self) -> Iterator[Any]:
         """Read one file after another into a corpus, so that no more than one is held in memory."""
-        from benzer import reading
         from benzer.corpus import corpus_of
+        from benzer.pipeline import reading
 
         for source in self._sources():
             corpus = corpus_of(self.schema)
@@ -75,7 +75,7 @@ class DocumentReader:
             yield Document(id, {name: corpus.text(position, place) for place, name in enumerate(names)})
 
     def _sources(self) -> list[Source]:
-        from benzer import reading
+        from benzer.pipeline import reading
         from benzer.sources import open_sources
 
         inputs = list(self.inputs)
@@ -87,7 +87,7 @@ class DocumentReader:
         self.malformed += report.malformed
 
     def _options(self) -> ReadOptions:
-        from benzer import reading
+        from benzer.pipeline import reading
         from benzer.sources import ReadOptions
 
         return ReadOptions(

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer.candidates import Candidates, propose
-from benzer.checkpoint import Arrays, Checkpoint, NoCheckpoint
 from benzer.exact import exact_pairs
 from benzer.fields import Schema
-from benzer.memory import Memory
+from benzer.pipeline.checkpoint import Arrays, Checkpoint, NoCheckpoint
+from benzer.pipeline.memory import Memory
 from benzer.sketcher import Sketcher, Sketches
 from benzer.verify import verify
 

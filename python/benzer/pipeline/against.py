@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import jaccard
-from benzer.checkpoint import Arrays
 from benzer.corpus import weighted_means
 from benzer.errors import SettingsError, SettingsMismatchError
 from benzer.fields import Schema
 from benzer.fields.base import Field, SeenField, has_own_similarity
+from benzer.pipeline.checkpoint import Arrays
+from benzer.pipeline.work import Work, runs
 from benzer.results.known import Known
 from benzer.sketcher import Sketcher
-from benzer.work import Work, runs
 
 COMPARED_TOGETHER = 512
 

@@ -20,7 +20,7 @@ from benzer.exact import contained_pairs
 from benzer.fields import Schema, Text
 from benzer.fields.base import Field, has_own_similarity
 from benzer.minhash import MinHash
-from benzer.reading import Read, read
+from benzer.pipeline.reading import Read, read
 from benzer.sketcher import Sketcher
 from benzer.tables import atomic_write, check_destination, write_table
 

@@ -24,8 +24,8 @@ PER_DOCUMENT = 96
 FILED = 32
 """Bytes that a document takes in one band while the buckets of that band are made."""
 KEY = 8
-SHINGLE = 12
-"""Bytes that the exact method holds of a shingle: its hash, and half as much again for what is filed."""
+SHINGLE = 25
+"""Bytes that the exact method holds of a shingle at most, measured: its hash, and what is filed (17 to 25)."""
 BATCH_BYTES = 64 << 20
 LEAST_BATCH = 1 << 20
 TOGETHER = 16_384

@@ -11,20 +11,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-import benzer.against as older
 from benzer._native import __version__
 from benzer.bands import Bands
 from benzer.candidates import identical
-from benzer.checkpoint import Checkpoint, NoCheckpoint
 from benzer.clusters import Keep, decide_unknown
 from benzer.errors import SettingsError
 from benzer.fields import Schema
-from benzer.memory import Memory
 from benzer.minhash import MinHash
-from benzer.promise import Promise, Way, method_of
-from benzer.reading import Read, read
+from benzer.pipeline import against as older
+from benzer.pipeline.checkpoint import Checkpoint, NoCheckpoint
+from benzer.pipeline.memory import Memory
+from benzer.pipeline.promise import Promise, Way, method_of
+from benzer.pipeline.reading import Read, read
+from benzer.pipeline.work import Work
 from benzer.results import Duplicates, Reading, Settings
-from benzer.work import Work
 
 MOST_THREADS = 4096
 MOST_BUCKET_LIMIT = 2**32 - 1
@@ -74,7 +74,7 @@ def find_duplicates(
     bucket_limit: buckets of more documents are joined through a few of them, and counted.
     on_error: "stop" at the first malformed row, or "skip" and list them in the result.
     threads: 0 means all cores. The result does not depend on it.
-    memory: a bound on what is held beside the documents, such as "2GB" (see `benzer.memory`); nor on that.
+    memory: a bound on what is held beside the documents, such as "2GB" (see `benzer.pipeline.memory`); nor on that.
     checkpoint: a folder in which an interrupted run keeps its finished parts; the same call goes on from there. It
         is removed at the end, unless it is an open `Checkpoint`, which is its owner's to discard. Nor on that.
     progress: called with (stage, done, total).

@@ -1,0 +1,19 @@
+"""How does a batch run go, from sources to verified duplicates?
+
+| room | answers |
+|---|---|
+| `flow` | the run itself, on one page: `find_duplicates` |
+| `reading` | what it reads |
+| `promise` | what it is asked for, and by which method it keeps that |
+| `work` | how the work is cut |
+| `checkpoint` | where an interrupted run goes on |
+| `memory` | how much may be held beside the documents |
+| `against` | which new documents an older collection holds already |
+"""
+
+from __future__ import annotations
+
+from benzer.pipeline.checkpoint import Checkpoint
+from benzer.pipeline.flow import find_duplicates
+
+__all__ = ["Checkpoint", "find_duplicates"]
