@@ -203,7 +203,11 @@ def _ranked(answers: list[dict[str, Any]], metric: str) -> list[dict[str, Any]]:
         known = [score for score in answer["scores"] if getattr(score, metric) is not None]
         if known:
             most = max(getattr(score, metric) for score in known)
-            tied = [score for score in known if getattr(score, metric) == most]
+            ties = [score for score in known if getattr(score, metric) == most]
+            by_answer = [
+                [one for one in ties if one.answer == way] for way in {one.answer: None for one in ties}
+            ]
+            tied = max(by_answer, key=len)
             found.append(answer | {"best": tied[len(tied) // 2], "tied": len(tied)})
     return sorted(found, key=lambda answer: (-getattr(answer["best"], metric), -answer["tied"]))
 

@@ -219,9 +219,10 @@ def _ascending(offsets: NDArray[Any], elements: NDArray[Any]) -> Csr:
             raise InputError(
                 f"{name} must be an array of integers of one dimension, got {array.dtype} {array.shape}"
             )
+    offsets = offsets.astype(np.int64)  # of unsigned ones no difference is below 0
     if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(elements) or (np.diff(offsets) < 0).any():
         raise InputError(f"offsets must rise from 0 to the number of elements, {len(elements)}")
-    offsets, elements = offsets.astype(np.int64), elements.astype(np.uint64)
+    elements = elements.astype(np.uint64)
     place = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     order = np.lexsort((elements, place))
     place, elements = place[order], elements[order]

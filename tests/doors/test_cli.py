@@ -370,6 +370,19 @@ def test_compare_writes_a_page_whole_or_not_at_all(folder: Path) -> None:
     assert (folder / "page.html").read_text() != page
 
 
+@pytest.mark.parametrize("arguments", [
+    ("a.txt", "b.txt", "--html", "a.txt"), ("a.txt", "b.txt", "--html", "./b.txt"),
+    ("fox", "fox-again", "--from", "docs.jsonl", "--html", "docs.jsonl"),
+])  # fmt: skip
+def test_a_page_never_takes_the_place_of_what_is_compared(folder: Path, arguments: tuple[str, ...]) -> None:
+    (folder / "a.txt").write_text("one two three")
+    (folder / "b.txt").write_text("one two three four")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    said = one_line(run("compare", *arguments, "--replace", status=2))
+    assert "would replace the input" in said
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
 def test_compare_two_texts_and_two_documents_of_a_file(folder: Path) -> None:
     by_file = answer("compare", "a.txt", "b.txt")["fields"]
     assert answer("compare", "--texts", FOX, FOX_AGAIN)["fields"] == by_file

@@ -160,6 +160,17 @@ def test_the_checkpoint_outlives_a_failure_to_write(monkeypatch: pytest.MonkeyPa
     assert not Path("clean").exists()
 
 
+@pytest.mark.parametrize(
+    "checkpoint, output", [("clean", "clean"), ("clean/saved", "clean"), ("saved", "saved/clean")]
+)
+def test_the_output_is_never_removed_with_the_checkpoint(checkpoint: str, output: str) -> None:
+    write("docs.jsonl", collection(4, 30))
+    options = ("--checkpoint", checkpoint, "--output", output, "--replace")
+    told = run("dedupe", "docs.jsonl", *options, status=2)
+    assert f"the output {output} and the checkpoint {checkpoint} must lie apart" in one_line(told)
+    assert [path.name for path in Path().iterdir()] == ["docs.jsonl"]
+
+
 @pytest.mark.parametrize("memory, status", [("1GB", 0), ("64 MB", 0), ("1MB", 2), ("much", 2)])
 def test_memory_is_bounded_by_a_size(memory: str, status: int) -> None:
     write("docs.jsonl", collection(4, 100))

@@ -67,6 +67,14 @@ def test_what_is_not_there_is_said_so(quoting: str) -> None:
     assert "nothing in the index reaches the threshold" in result.stderr
 
 
+def test_a_text_too_short_for_certainty_is_told(quoting: str) -> None:
+    result = run("search", quoting, "--containing", "in the sun")
+    assert "the text asked for has fewer than 7 words: what contains so few may be missed" in result.stderr
+    assert answer("search", quoting, "--containing", "in the sun")["short"] == ["text"]
+    assert "fewer than" not in run("search", quoting, "--containing", PIECE).stderr
+    assert "fewer than" not in run("search", quoting, "--contained", "in the sun").stderr
+
+
 @pytest.mark.parametrize("arguments, reason", [
     (["--passages", "--containing"], "--containing and --passages are two questions"),
     (["--candidates", "--contained"], "--candidates and --contained are two questions"),

@@ -49,6 +49,7 @@ def test_a_bounded_run_holds_no_more_and_finds_the_same(tmp_path: Path) -> None:
         ("0.05g", 50_000_000),
         ("48MiB", 48 * 2**20),
         ("2TB", 2 * 10**12),
+        ("9" * 400 + "GB", 2**63),
         (None, None),
     ],
 )
@@ -63,7 +64,7 @@ def test_what_is_no_size_or_too_little_is_refused(given: Any) -> None:
 
 
 def test_a_bound_that_cannot_be_kept_is_refused_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """96 bytes a document, 8 a field and 32 to file them; 12 a shingle for the exact method."""
+    """96 bytes a document, 8 a field and 32 to file them; 25 a shingle for the exact method."""
     monkeypatch.setattr("benzer.pipeline.memory.LEAST", 0)
     texts = {f"d{number}": " ".join(f"w{number}x{place}" for place in range(30)) for number in range(100)}
     needed = 100 * (96 + 8 + 32)
@@ -72,5 +73,5 @@ def test_a_bound_that_cannot_be_kept_is_refused_with_what_is_needed(monkeypatch:
     assert find_duplicates(texts, memory=Memory(needed)).counts["kept"] == 100  # type: ignore[arg-type]
     shingles = 100 * 28
     with pytest.raises(SettingsError, match=r"the exact method, which holds 2,800 shingles"):
-        find_duplicates(texts, memory=Memory(12 * shingles - 1), method="exact")  # type: ignore[arg-type]
-    assert find_duplicates(texts, memory=Memory(12 * shingles), method="exact").counts["kept"] == 100  # type: ignore[arg-type]
+        find_duplicates(texts, memory=Memory(25 * shingles - 1), method="exact")  # type: ignore[arg-type]
+    assert find_duplicates(texts, memory=Memory(25 * shingles), method="exact").counts["kept"] == 100  # type: ignore[arg-type]

@@ -169,3 +169,50 @@ def test_two_runs_do_not_share_a_checkpoint(tmp_path: Path) -> None:
     with Checkpoint(tmp_path / "saved"), pytest.raises(OutputError, match="another run is using"):
         find_duplicates({"a": "b"}, checkpoint=tmp_path / "saved")
     find_duplicates({"a": "b"}, checkpoint=tmp_path / "saved")
+
+
+def test_files_that_others_put_beside_the_parts_outlive_the_run(tmp_path: Path) -> None:
+    documents = collection(7, 60)
+    saved(tmp_path / "saved", documents)
+    (tmp_path / "saved" / "notes.txt").write_text("mine", encoding="utf-8")
+    (tmp_path / "saved" / "plots").mkdir()
+    find_duplicates(documents, checkpoint=tmp_path / "saved")
+    assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == ["notes.txt", "plots"]
+
+
+@pytest.mark.parametrize("there", ["hello", "[1]", '{"epochs": 3}'])
+def test_a_folder_whose_run_is_none_of_ours_is_left_alone(tmp_path: Path, there: str) -> None:
+    (tmp_path / "run.json").write_text(there, encoding="utf-8")
+    with pytest.raises(OutputError, match=r"run\.json is not that of a checkpoint"):
+        find_duplicates({"a": "b"}, checkpoint=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK", None])
+def test_a_damaged_part_is_made_again(tmp_path: Path, damage: bytes | None) -> None:
+    documents = collection(8, 60)
+    first = saved(tmp_path / "saved", documents)
+    for part in (tmp_path / "saved").glob("*.npz"):
+        part.write_bytes(part.read_bytes()[:-30] if damage is None else damage)
+    assert all_of(find_duplicates(documents, checkpoint=tmp_path / "saved")) == all_of(first)
+
+
+def test_an_older_index_of_other_documents_is_refused_though_as_large(tmp_path: Path) -> None:
+    """The new document was like the old one when its matches were kept; that is replaced by another of its size."""
+    path, old, other = tmp_path / "old.benzer", "one two three four five six", "red blue cyan grey pink teal"
+
+    def fill(text: str) -> None:
+        with Index.open(path) as index:
+            index.add([{"id": 1, "text": text}])
+            index.compact()
+
+    fill(old)
+    with Index.open(path, mode="read") as index:
+        assert saved(tmp_path / "saved", {"new": old}, against=index).removed
+        find_duplicates({"new": old}, against=index, checkpoint=tmp_path / "saved")
+        saved(tmp_path / "saved", {"new": old}, against=index)
+    fill(other)
+    with Index.open(path, mode="read") as index:
+        with pytest.raises(SettingsError, match="against was .* now "):
+            find_duplicates({"new": old}, against=index, checkpoint=tmp_path / "saved")
+        assert not find_duplicates({"new": old}, against=index).removed

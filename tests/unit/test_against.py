@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -283,9 +284,10 @@ def test_an_index_whose_bands_find_less_than_promised_is_refused_with_the_number
             find_duplicates({"b": FOX}, threshold=0.9, recall=1.0, against=opened)
 
 
-@pytest.mark.parametrize("given", ["old.benzer", [1], [None]])
-def test_what_is_no_index_is_refused(given: Any) -> None:
-    with pytest.raises(SettingsError, match="against takes opened indexes"):
+@pytest.mark.parametrize("given", ["old.benzer", ["old.benzer"], Path("old.benzer"), 5, [1], [None]])
+def test_what_is_no_index_is_refused_by_its_name(given: Any) -> None:
+    told = repr(given[0] if isinstance(given, list) else given)
+    with pytest.raises(SettingsError, match=re.escape(f"against takes opened indexes, got {told}")):
         find_duplicates({"a": FOX}, against=given)
 
 

@@ -147,6 +147,17 @@ def test_a_run_shows_where_any_two_of_its_documents_agree(tmp_path: Path) -> Non
     assert found.evidence(1, 3) == {}
 
 
+@pytest.mark.parametrize("values, said", [
+    ((["x"], ["y"]), "No value in common."), ((["x"], ["x"]), "1 value in common."),
+    ((["x", "y", "z"], ["y", "x"]), "2 values in common."), (([], []), "No value in common."),
+])  # fmt: skip
+def test_values_of_a_run_are_counted_where_they_are_not_kept(values: Any, said: str) -> None:
+    documents = [{"id": number, "tags": list(tags)} for number, tags in enumerate(values)]
+    found = benzer.find_duplicates(documents, schema=Schema(tags=ValueSet())).evidence(0, 1)["tags"]
+    assert found.shared == ()
+    assert said in side_by_side_html("", "", found, "a", "b")
+
+
 @pytest.mark.parametrize("asked, said", [(("a",), "two ids"), (("a", "z"), "'z'"), (((7, "a"),), "id 7")])
 def test_a_run_says_which_document_it_lacks(asked: tuple[Any, ...], said: str) -> None:
     found = benzer.find_duplicates({"a": FOX, "b": COPY})

@@ -68,6 +68,7 @@ def test_positions_and_fields_that_are_not_there_are_refused() -> None:
         ((np.array([[0, 1]]), np.array([1])), "offsets must be an array of integers of one dimension"),
         ((np.array([0, 3]), np.array([1, 2])), "offsets must rise from 0 to the number of elements, 2"),
         ((np.array([0, 2, 1, 2]), np.array([1, 2])), "offsets must rise from 0"),
+        ((np.array([0, 2, 1, 2], dtype=np.uint64), np.array([1, 2])), "offsets must rise from 0"),
         ((np.array([1, 2]), np.array([1, 2])), "offsets must rise from 0"),
         ((np.array([], dtype=np.int64), np.array([], dtype=np.int64)), "offsets must rise from 0"),
     ],

@@ -103,7 +103,8 @@ def test_a_preset_cannot_be_changed_and_an_unknown_one_names_the_others() -> Non
 def test_the_evidence_is_what_the_page_of_measurements_says(name: str) -> None:
     """Every figure in a preset's evidence stands in the row of its set, in the table of presets."""
     column = 3 + list(PRESETS).index(name)
-    table = PAGE.read_text(encoding="utf-8").split("<!-- generated: presets -->")[1]
+    page = PAGE.read_text(encoding="utf-8")
+    table = page.split("<!-- generated: presets -->")[1].split("<!-- end: presets -->")[0]
     rows = {cells[0]: cells for line in table.splitlines() if (cells := line.strip("| ").split(" | "))}
     claims = re.findall(r"([a-z_0-9]+) (?:F1|ARI) (0\.\d+|1\.0+)", PRESETS[name].evidence)
     assert claims, "each preset has evidence"

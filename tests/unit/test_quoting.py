@@ -278,3 +278,41 @@ def test_questions_out_of_range_are_refused(index: Index, arguments: dict[str, f
     ask = index.find_passages if "least_words" in arguments else index.find_containing
     with pytest.raises(SettingsError, match=message):
         ask(QUOTE, **arguments)
+
+
+@pytest.mark.parametrize("field", [Text(), Text(shingle_size=1), Text(unit="char")])
+def test_a_document_that_stands_in_a_text_is_found_however_short_it_is(field: Text) -> None:
+    """Where it has a whole shingle of the field; else its one shingle stands nowhere, by definition."""
+    words = QUOTE.split()
+    pieces = {
+        size: " ".join(words[start : start + size]) for size, start in ((1, 1), (2, 4), (3, 6), (4, 2), (5, 3))
+    }
+    with closing(Index.open("memory:", IndexSettings(Schema(text=field), passages=True))) as index:
+        index.add({**pieces, "not there": "of quality the"})
+        found = {match.id for match in index.find_contained(QUOTE, threshold=1.0)}
+        assert found == {size for size, piece in pieces.items() if whole(field, piece)}
+        quoted = index.find_passages(QUOTE, least_words=1)
+        assert {match.id: match.words for match in quoted} == {size: size for size in pieces}
+        assert {match.id for match in index.find_passages(QUOTE, least_words=3)} == {3, 4, 5}
+
+
+def whole(field: Text, piece: str) -> bool:
+    """Whether a piece of the quotation has only shingles of the quotation."""
+    return set(field.shingles(piece)) <= set(field.shingles(QUOTE))
+
+
+def test_a_short_document_of_a_script_without_spaces_is_found() -> None:
+    with closing(Index.open("memory:", IndexSettings(passages=True))) as index:
+        index.add({"three": "\u6771\u4eac\u90fd", "four": "\u6771\u4eac\u90fd\u306f"})
+        found = index.find_contained("\u79c1\u306f\u6771\u4eac\u90fd\u306f\u5927\u304d\u3044\u3068\u601d\u3046")
+        assert {match.id for match in found} == {"three", "four"}
+
+
+def test_an_answer_says_where_the_text_asked_for_is_too_short_for_certainty(index: Index) -> None:
+    words = QUOTE.split()
+    index.add({"a": QUOTE})
+    assert index.find_containing(" ".join(words[:6])).short == ("text",)
+    assert index.find_containing(" ".join(words[:7])).short == ()
+    assert index.find_containing("").short == index.find_contained("one").short == ()
+    found = index.find_containing(" ".join(words[:7]), threshold=1.0)
+    assert [match.id for match in found] == ["a"]

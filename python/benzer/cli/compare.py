@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,8 +78,8 @@ def command(
     """
     from benzer.comparison import compare
 
-    if html is not None and not replace and Path(html).exists():
-        raise OutputError(f"{html} exists: choose another file, or add --replace to replace it")
+    if html is not None:
+        check_page(Path(html), [source] if source else [] if literal else [a, b], replace)
     schema, columns = fields.described(reading, reading["weight"])
     if source:
         if literal:
@@ -97,6 +98,15 @@ def command(
     else:
         show(left, right, comparison, full)
     return 0
+
+
+def check_page(path: Path, inputs: Sequence[str], replace: bool) -> None:
+    """Refuse a page where something else stands, and ever in the place of what is compared."""
+    from benzer.tables import check_destination
+
+    if path.exists() and not replace:
+        raise OutputError(f"{path} exists: choose another file, or add --replace to replace it")
+    check_destination(inputs, path)
 
 
 def refuse_columns(reading: dict[str, Any]) -> None:

@@ -125,6 +125,7 @@ def command(
         arguments = dedupe_run.asked_for(inputs, settings, (), ())
         return dedupe_prices.show(inputs, arguments, as_json)
     refuse_output(inputs, output, replace)
+    refuse_nested(output, checkpoint)
     started = perf_counter()
     with dedupe_run.opened(against, checkpoint) as (indexes, saved):
         arguments = dedupe_run.asked_for(inputs, settings, indexes, against)
@@ -155,6 +156,17 @@ def refuse_output(inputs: tuple[str, ...], output: Path, replace: bool) -> None:
             raise OutputError(
                 f"{output} holds the input {source}, which is never overwritten: choose another --output"
             )
+
+
+def refuse_nested(output: Path, checkpoint: str | None) -> None:
+    """Refuse before the work an output and a checkpoint of which one holds the other, as both are whole folders."""
+    if checkpoint is None:
+        return
+    one, other = output.resolve(), Path(checkpoint).resolve()
+    if one in (other, *other.parents) or other in one.parents:
+        raise OutputError(
+            f"the output {output} and the checkpoint {checkpoint} must lie apart: choose another --checkpoint"
+        )
 
 
 def size_of(inputs: tuple[str, ...]) -> int | None:

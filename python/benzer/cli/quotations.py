@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 def containments_answer(found: ContainmentMatches) -> dict[str, Any]:
     """The matches for programs, and how many documents were compared for them."""
     matches = [{**match._asdict(), "fields": dict(match.fields)} for match in found]
-    return {"matches": matches, "candidates": found.candidates, "compared": found.compared}
+    return {
+        "matches": matches,
+        "candidates": found.candidates,
+        "compared": found.compared,
+        "short": list(found.short),
+    }
 
 
 def containment_columns(found: ContainmentMatches) -> tuple[list[str], list[list[str]], list[str | int]]:
@@ -23,8 +28,15 @@ def containment_columns(found: ContainmentMatches) -> tuple[list[str], list[list
     return ["containment", "similarity"], numbers, [match.id for match in found]
 
 
-def tell_compared(found: ContainmentMatches) -> None:
-    """Say so where not all candidates were compared, or where there is nothing to show."""
+def tell_compared(index: Index, found: ContainmentMatches) -> None:
+    """Say so where not all may be found, not all candidates were compared, or there is nothing to show."""
+    passages = index.settings.passages
+    if found.short and passages is not None:
+        of = f"the {' and the '.join(map(console.printable, found.short))} asked for"
+        verb = "has" if len(found.short) == 1 else "have"
+        console.note(
+            f"{of} {verb} fewer than {passages.certain} words: what contains so few may be missed"
+        )
     if found.compared < found.candidates:
         console.note(
             f"compared the {console.count(found.compared)} documents that share most, of "

@@ -175,7 +175,7 @@ def containments(index: Index, found: ContainmentMatches) -> Any:
     """Answer with containments."""
 
     def draw() -> None:
-        quotations.tell_compared(found)
+        quotations.tell_compared(index, found)
         if found:
             show_documents(index, *quotations.containment_columns(found))
 

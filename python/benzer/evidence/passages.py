@@ -49,6 +49,10 @@ class Evidence:
     shared_shingles, shingles_a, shingles_b: how many distinct shingles both have, and each.
     unit: what was counted as a token: "word", "char" or "value".
     shared: the elements that both have, of a field of values.
+
+    >>> evidence = find_passages(Text(), "To be, or not to be: that", "to be or not to be, this")
+    >>> evidence.passages[0].a, evidence.coverage_a == 6 / 7
+    ((0, 19), True)
     """
 
     passages: tuple[Passage, ...]

@@ -145,7 +145,10 @@ def caption(number: int, passage: Passage, unit: str) -> str:
 def nothing(evidence: Evidence) -> str:
     """What to say where there is no passage to show."""
     if evidence.unit == "value":
-        return "" if evidence.shared else "No value in common."
+        common = evidence.shared_shingles
+        if evidence.shared or not common:
+            return "" if common else "No value in common."
+        return f"{common:,} {'value' if common == 1 else 'values'} in common."
     found = evidence.shared_shingles
     shared = (
         f"; {found:,} shared {'shingle stands' if found == 1 else 'shingles stand'} apart" if found else ""

@@ -47,11 +47,14 @@ class ContainmentMatches(Sequence[ContainmentMatch]):
 
     candidates: documents that may be matches, by the fingerprints that they share with the one asked for.
     compared: how many of them were compared; fewer where `most` bounded the work.
+    short: of the question what contains a document, its text fields of fewer words than `passages.certain`: what
+        contains these may be missed.
     """
 
     matches: Sequence[ContainmentMatch]
     candidates: int
     compared: int
+    short: tuple[str, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> ContainmentMatch: ...
@@ -76,7 +79,8 @@ class Containment:
         self, storage: Storage, query: Query, threshold: float, limit: int | None, most: int | None
     ) -> ContainmentMatches:
         """The matches of a document, by reading at most `most` others."""
-        asked = self.fingerprints.asked(query.document)
+        asked = self.fingerprints.asked(query.document, shorter=self.inward)
+        short = () if self.inward else self.fingerprints.short(query.document)
         with storage.snapshot():
             hits = self.fingerprints.hits(storage, asked.keys)
             itself = storage.numbers([query.document.id] if query.identified else [])
@@ -96,7 +100,7 @@ class Containment:
             best = found[:limit]
             ids = storage.ids([one.number for one in best])
         matches = [one.match._replace(id=document_id) for one, document_id in zip(best, ids, strict=True)]
-        return ContainmentMatches(matches, len(candidates), len(chosen))
+        return ContainmentMatches(matches, len(candidates), len(chosen), short)
 
     def _compare(
         self, storage: Storage, document: Document, numbers: NDArray[np.int64], threshold: float

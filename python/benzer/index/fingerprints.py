@@ -177,15 +177,42 @@ class Fingerprints:
         offsets = np.searchsorted(owner[order], np.arange(len(documents) + 1)).astype(np.int64)
         return offsets, np.concatenate([keys for _, keys in parts])[order]
 
-    def asked(self, document: Document) -> Asked:
-        """The keys under which others are sought that share any run or value with a document."""
-        keys = [self._keys(number, [document], 1, 1)[1] for number in self.filed]
+    def asked(self, document: Document, shorter: bool = False) -> Asked:
+        """The keys under which others are sought that share any run or value with a document.
+
+        shorter: seek also those of so few words that the whole of them is one run.
+        """
+        readers = [self._readers]
+        if shorter:
+            readers += [self.readers(size) for size in range(1, self.passages.size)]
+        keys = [
+            np.unique(np.concatenate([self._keys(number, [document], 1, 1, by)[1] for by in readers]))
+            for number in self.filed
+        ]
         return Asked(np.concatenate(keys), np.repeat(list(self.filed), [len(one) for one in keys]))
 
-    def _keys(self, number: int, documents: Sequence[Document], window: int, threads: int) -> Sets:
+    def short(self, document: Document) -> tuple[str, ...]:
+        """The text fields of a document that have fewer words than are found with certainty, but not none.
+
+        >>> Fingerprints(Schema(), Passages()).short(Document("a", "To be, or not to be"))
+        ('text',)
+        """
+        names = list(self.schema.fields)
+        texts = {number: text_content(content_of(document, names[number])) for number in self._readers}
+        words = {number: len(self._readers[number].tokens(text)) for number, text in texts.items()}
+        return tuple(names[number] for number in words if 0 < words[number] < self.passages.certain)
+
+    def _keys(
+        self,
+        number: int,
+        documents: Sequence[Document],
+        window: int,
+        threads: int,
+        readers: dict[int, Text] | None = None,
+    ) -> Sets:
         name = list(self.schema.fields)[number]
         contents = [content_of(document, name) for document in documents]
-        reader = self._readers.get(number)
+        reader = (readers or self._readers).get(number)
         if reader is None:
             offsets, hashes = self.filed[number].sets(contents, threads)
         else:

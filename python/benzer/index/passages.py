@@ -99,13 +99,17 @@ class _Found(NamedTuple):
 class _Asked:
     """One text that is asked for: its runs of words, where they stand, and which words are found by now."""
 
-    def __init__(self, reader: Text, number: int, content: FieldValue) -> None:
-        runs = keys_of(reader.shingle_hashes(text_content(content)), number)  # refuses what is no text
-        self.keys, self._key_of_run = np.unique(runs, return_inverse=True)
-        self.text = str(reader.decode(reader.encode(content)))  # as an index keeps it
-        self._size = int(reader.shingle_size or 1)
-        self._spans = reader.token_spans(self.text)[1]
+    def __init__(self, readers: Sequence[Text], number: int, content: FieldValue) -> None:
+        """Take the runs of each of `readers`; those of another than the first are whole documents of few words."""
+        text = text_content(content)  # refuses what is no text
+        runs = [reader.shingle_hashes(text) for reader in readers]
+        self.keys, self._key_of_run = np.unique(keys_of(np.concatenate(runs), number), return_inverse=True)
+        self.text = str(readers[0].decode(readers[0].encode(content)))  # as an index keeps it
+        self._spans = readers[0].token_spans(self.text)[1]
         self._words = np.zeros(len(self._spans), dtype=bool)
+        self._starts = np.concatenate([np.arange(len(one)) for one in runs])
+        sizes = np.repeat([reader.shingle_size or 1 for reader in readers], [len(one) for one in runs])
+        self._ends = np.minimum(self._starts + sizes, len(self._words))
 
     def note(self, evidence: Evidence) -> int:
         """Take note of the passages of one document; gives how many words they share with the text."""
@@ -125,9 +129,7 @@ class _Asked:
     def explained(self) -> NDArray[np.bool_]:
         """The keys (bool, one each) of which every run lies within words that were found."""
         found = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self._words)))
-        starts = np.arange(len(self._key_of_run))
-        ends = np.minimum(starts + self._size, len(self._words))
-        open_runs = self._key_of_run[found[ends] - found[starts] < ends - starts]
+        open_runs = self._key_of_run[found[self._ends] - found[self._starts] < self._ends - self._starts]
         explained = np.ones(len(self.keys), dtype=bool)
         explained[open_runs] = False
         return explained
@@ -153,7 +155,7 @@ class PassageFinder:
         self, storage: Storage, query: Query, least_words: int, limit: int | None, most: int | None
     ) -> PassageMatches:
         """The documents in which passages of at least `least_words` words stand, by reading at most `most`."""
-        fields = dict(self._texts(query.document))
+        fields = dict(self._texts(query.document, least_words))
         found: list[_Found] = []
         covered, candidates, unread = {}, set[int](), 0
         with storage.snapshot():
@@ -175,13 +177,14 @@ class PassageFinder:
         ]
         return PassageMatches(matches, covered, len(candidates), unread)
 
-    def _texts(self, document: Document) -> Iterator[tuple[int, tuple[str, _Asked]]]:
-        readers, given = self.fingerprints.readers(), False
+    def _texts(self, document: Document, least_words: int) -> Iterator[tuple[int, tuple[str, _Asked]]]:
+        size, given = self.fingerprints.passages.size, False
+        readers = [self.fingerprints.readers(words) for words in (size, *range(least_words, size))]
         for number, name in enumerate(self.fingerprints.schema.fields):
             content = content_of(document, name)
-            if number in readers and content is not None:
+            if number in readers[0] and content is not None:
                 given = True
-                yield number, (name, _Asked(readers[number], number, content))
+                yield number, (name, _Asked([one[number] for one in readers], number, content))
         if not given:
             raise InputError("passages are of texts, but none was given: give a text field of the index")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,6 +24,7 @@ from benzer.results.known import Known
 from benzer.sketcher import Sketcher
 
 COMPARED_TOGETHER = 512
+REMEMBERED = ("home", "path", "url", "removed", "postings", "fingerprint")
 
 Positions = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
@@ -62,13 +64,14 @@ class Matches(NamedTuple):
 
 def as_collections(against: Any) -> tuple[Collection, ...]:
     """One collection, or several, in the order of their priority."""
-    given = (against,) if hasattr(against, "filed_under") else tuple(against or ())
-    for one in given:
+    several = isinstance(against, Iterable) and not isinstance(against, (str, bytes))
+    given = tuple(against) if several and not hasattr(against, "filed_under") else (against,)
+    for one in given if against is not None else ():
         if not hasattr(one, "filed_under"):
             raise SettingsError(
                 f"against takes opened indexes, got {one!r}: as in Index.open(path, mode='read')"
             )
-    return given
+    return given if against is not None else ()
 
 
 def names_of(collections: Sequence[Collection]) -> tuple[str, ...]:
@@ -278,7 +281,20 @@ def same_id(a: str | int, b: str | int) -> bool:
 
 
 def facts(collections: Sequence[Collection]) -> Iterator[dict[str, Any]]:
-    """What a checkpoint remembers of each, to notice that it has changed."""
+    """What a checkpoint remembers of each, to notice that it has changed.
+
+    Of one in a file, when it was written: other documents of the same number and size may have taken the place of
+    those that were there.
+    """
     for one in collections:
-        held = {name: value for name, value in one.info().items() if isinstance(value, (str, int))}
-        yield {"documents": len(one), **held}
+        about = one.info()
+        held = {name: about[name] for name in REMEMBERED if name in about}
+        written = {} if "path" not in about else {"written": written_at(Path(about["path"]))}
+        yield {"documents": len(one), **held, **written}
+
+
+def written_at(path: Path) -> list[int]:
+    """The size and last change (in nanoseconds) of a file and of the log beside it, where that holds anything."""
+    files = [path, path.with_name(path.name + "-wal")]
+    found = [file.stat() for file in files if file.exists()]
+    return [fact for one in found if one.st_size for fact in (one.st_size, one.st_mtime_ns)]

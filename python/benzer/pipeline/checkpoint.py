@@ -5,10 +5,12 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,8 @@ from benzer.errors import OutputError, SettingsError
 Arrays = dict[str, NDArray[Any]]
 FORMAT = 1
 RUN, LOCK = "run.json", "lock"
+OWN = re.compile(r"lock|run\.json(\.partial)?|[a-z]+(-\d+)*\.npz(\.partial)?")
+"""The names that a checkpoint gives to its files; no other is ever removed."""
 
 
 class Checkpoint:
@@ -25,7 +29,7 @@ class Checkpoint:
 
     Each part is written under another name, made durable and then renamed: after a kill at any moment a part is
     there whole or not at all. One process at a time may use a folder. What a part is made of is for the caller;
-    parts that are there are read instead of made.
+    parts that are there are read instead of made. At the end its own files are removed, and none of another name.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "saved"
@@ -75,16 +79,19 @@ class Checkpoint:
         if not place.exists():
             self._write(RUN, lambda file: file.write(json.dumps(asked, indent=1).encode()))
             return
-        there = json.loads(place.read_bytes())
+        there = run_there(place)
         if there != asked:
             raise other_run(self.path, there, asked)
 
     def part(self, name: str, make: Callable[[], Arrays]) -> Arrays:
-        """The arrays of a part: read where it is there, else made and kept."""
+        """The arrays of a part: read where it is there and sound, else made and kept.
+
+        name: words of small letters and numbers, tied by hyphens.
+        """
         place = self.path / f"{name}.npz"
-        if place.exists():
-            with np.load(place, allow_pickle=False) as arrays:
-                return {key: arrays[key] for key in arrays.files}
+        held = read_part(place)
+        if held is not None:
+            return held
         made = make()
 
         def write(file: BinaryIO) -> None:
@@ -102,12 +109,15 @@ class Checkpoint:
         partial.replace(self.path / name)
 
     def discard(self) -> None:
-        """Remove the folder: the run is done. What it was of goes last, so that a kill leaves it a checkpoint."""
-        for path in sorted(
-            self.path.iterdir(), key=lambda path: (path.name in (RUN, LOCK), path.name == LOCK)
-        ):
+        """Remove its files, and the folder if nothing else lies there: the run is done.
+
+        What it was of goes last, so that a kill leaves it a checkpoint.
+        """
+        own = [path for path in self.path.iterdir() if OWN.fullmatch(path.name) and not path.is_dir()]
+        for path in sorted(own, key=lambda path: (path.name in (RUN, LOCK), path.name == LOCK)):
             path.unlink()
-        self.path.rmdir()
+        if not any(self.path.iterdir()):
+            self.path.rmdir()
 
     def close(self) -> None:
         """Let others use the folder."""
@@ -131,12 +141,36 @@ def refuse_foreign(path: Path) -> None:
     """Refuse a place that holds something else: at success it would be removed."""
     if path.is_file():
         raise OutputError(f"{path} is a file, not a folder: choose another place for the checkpoint")
-    if path.is_dir() and not (path / RUN).exists():
+    if (path / RUN).exists():
+        run_there(path / RUN)
+    elif path.is_dir():
         others = [name for name in os.listdir(path) if name not in (LOCK, f"{RUN}.partial")]
         if others:
             raise OutputError(
                 f"{path} holds other files ({others[0]}) and no checkpoint: choose another folder, or an empty one"
             )
+
+
+def run_there(place: Path) -> dict[str, Any]:
+    """The run that a folder says it is of; a file of that name that says nothing of the kind is an `OutputError`."""
+    try:
+        there = json.loads(place.read_bytes())
+    except ValueError:
+        there = None
+    if not isinstance(there, dict) or "format" not in there:
+        raise OutputError(f"{place} is not that of a checkpoint: choose another folder, or an empty one")
+    return there
+
+
+def read_part(place: Path) -> Arrays | None:
+    """The arrays of a part; None where it is not there, or damaged, as by a disk that failed."""
+    if not place.exists():
+        return None
+    try:
+        with place.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return {key: arrays[key] for key in arrays.files}
+    except (BadZipFile, EOFError, ValueError):
+        return None
 
 
 def other_run(path: Path, there: Any, asked: Any) -> SettingsError:

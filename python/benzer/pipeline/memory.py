@@ -19,6 +19,7 @@ UNITS = {
 LEAST = 16_000_000
 """Under that even a small run would be cut into pieces too small to be worth it."""
 
+MOST = 2**63
 PER_DOCUMENT = 96
 """Bytes that are held of each document whatever the budget: its content hash, sizes, rank, who stands for it."""
 FILED = 32
@@ -63,7 +64,7 @@ class Memory:
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(given).lower())
         if isinstance(given, bool) or found is None or found[2] not in UNITS:
             raise SettingsError(f'memory must be a size such as "2GB" or "500MB", got {given!r}')
-        size = int(float(found[1]) * UNITS[found[2]])
+        size = int(min(float(found[1]) * UNITS[found[2]], MOST))
         if size < LEAST:
             raise SettingsError(f"memory must be at least {LEAST // 10**6}MB, got {given!r}: give more")
         return cls(size)

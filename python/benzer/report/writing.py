@@ -37,6 +37,13 @@ def write_report(
     replace: whether a file that exists may be replaced; else it is an `OutputError`.
 
     The page shows ids and parts of texts of the input. It costs up to 120 comparisons a cluster beside the drawing.
+
+    >>> import tempfile
+    >>> from benzer import find_duplicates
+    >>> found = find_duplicates({"a": "one two three four", "b": "One two three four!"})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(found, Path(folder, "report.html"), recall=found.measure_recall()).name
+    'report.html'
     """
     with atomic_write(path, replace) as partial:
         partial.write_text(report_html(found, recall, command, evidence), encoding="utf-8", errors="replace")
