@@ -43,6 +43,8 @@ class Containments:
     left, right, share: ordered pairs by position, ascending (uint32, uint32, float64): so much of the left
         document stands in the right one. Of identical documents only the first takes part.
     stands_for: for each document the first one of the same content (uint32, n); itself, where it is the first.
+    short: documents of fewer words than a shingle (bool, n): they are one shingle of their own length, which stands
+        in documents of just these words only. A smaller `shingle_size` compares them.
     empty: documents without an element (bool, n), which stand nowhere and hold nothing.
     timings: seconds by stage.
 
@@ -58,6 +60,7 @@ class Containments:
     right: Positions = field(repr=False)
     share: NDArray[np.float64] = field(repr=False)
     stands_for: Positions = field(repr=False)
+    short: NDArray[np.bool_] = field(repr=False)
     empty: NDArray[np.bool_] = field(repr=False)
     timings: dict[str, float] = field(repr=False)
 
@@ -90,11 +93,12 @@ class Containments:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many documents were read, are empty or copies, stand in another, and hold another."""
+        """How many documents were read, are short, empty or copies, stand in another, and hold another."""
         return {
             "read": sum(report.rows_read for report in self.reading.reports),
             "malformed": len(self.malformed),
             "documents": len(self.stands_for),
+            "short": int(self.short.sum()),
             "empty": int(self.empty.sum()),
             "copies": int((self.stands_for != np.arange(len(self.stands_for))).sum()),
             "pairs": len(self.left),
@@ -196,7 +200,8 @@ def find_contained(
 
     reading = read(source, schema, text, id, None, on_error, format, encoding, threads)
     end("read")
-    sketches = Sketcher(schema, MinHash(num_hashes=1), Bands(1, 1)).sketch(reading.corpus, threads)
+    sketcher = Sketcher(schema, MinHash(num_hashes=1), Bands(1, 1))
+    sketches = sketcher.sketch(reading.corpus, threads)
     rank = np.arange(len(reading.corpus), dtype=np.uint32)
     stands_for = identical(sketches.content, sketches.empty, rank, threads)
     end("sketch")
@@ -211,6 +216,7 @@ def find_contained(
         right=found.right,
         share=found.containment,
         stands_for=stands_for,
+        short=sketcher.short(sketches),
         empty=sketches.empty,
         timings={**timings, "total": perf_counter() - started},
     )

@@ -121,8 +121,12 @@ class DescribedCorpus:
         return self._native.extras()
 
     def lengths(self) -> NDArray[np.uint64]:
-        """The bytes of each document's texts and the elements of its other fields together."""
+        """The bytes of each document's texts in memory and the elements of its other fields together."""
         return self._native.lengths()
+
+    def text_lengths(self, positions: Positions, threads: int) -> NDArray[np.uint64]:
+        """The same of some documents without the escapes of their source, on which it does not depend."""
+        return self._native.text_lengths(positions, threads)
 
     def missing(self, field: int) -> NDArray[np.bool_]:
         """Which documents lack a field (bool, n)."""

@@ -258,7 +258,7 @@ def shown(seconds: float) -> str:
 def look(corpus: Any, schema: Schema, threads: int = 0) -> Spread:
     """Look at a sample of a corpus: how alike its documents are, pair by pair."""
     everyone = corpus.sample(len(corpus), 0, threads)
-    positions = sampled(corpus, everyone)
+    positions = sampled(corpus, everyone, threads)
     sets = tuple(corpus.sets(number, positions, threads) for number in range(len(schema.fields)))
     count = len(positions)
     left, right = _random_pairs(count, _mean_size(sets))
@@ -289,9 +289,9 @@ def look(corpus: Any, schema: Schema, threads: int = 0) -> Spread:
     )
 
 
-def sampled(corpus: Any, everyone: Positions) -> Positions:
+def sampled(corpus: Any, everyone: Positions, threads: int = 0) -> Positions:
     """As many documents of the least content hashes as fit into a sample."""
-    lengths = np.cumsum(corpus.lengths()[everyone[:SAMPLE]])
+    lengths = np.cumsum(corpus.text_lengths(everyone[:SAMPLE].copy(), threads))
     within = int(np.searchsorted(lengths, SAMPLE_ELEMENTS, side="right"))
     return everyone[: min(max(within, 100), SAMPLE)].copy()
 

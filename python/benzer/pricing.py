@@ -69,7 +69,7 @@ class Price:
 class Prices:
     """A dry run: what was read, and the price of each threshold, ascending.
 
-    documents: all that were read. identical: those whose content another one has that comes before them, exactly.
+    documents: all that were read; malformed: rows that were set aside. identical: those whose content another one has that comes before them, exactly.
     empty: those without a shingle. contents: different contents that are not empty. sampled: those of them whose
     neighbours were looked for. seconds: what the dry run took, reading included.
     """
@@ -82,6 +82,7 @@ class Prices:
     confidence: float
     seconds: float
     prices: tuple[Price, ...]
+    malformed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -142,6 +143,7 @@ def price(
         confidence=confidence,
         seconds=perf_counter() - started,
         prices=prices,
+        malformed=sum(len(report.malformed) for report in found.reports),
     )
 
 
@@ -151,7 +153,7 @@ def checked(thresholds: Sequence[float], recall: float) -> list[float]:
     >>> checked([0.8, 0.5, 0.8], 0.95)
     [0.5, 0.8]
     """
-    if isinstance(thresholds, (int, float, str)) or not len(thresholds):
+    if not isinstance(thresholds, (Sequence, np.ndarray)) or isinstance(thresholds, str) or not len(thresholds):
         raise SettingsError(f"thresholds must be a list of numbers, got {thresholds!r}: as in (0.7, 0.8)")
     for threshold in thresholds:
         check_promise(threshold, recall)
@@ -191,7 +193,7 @@ class _Known(NamedTuple):
     @classmethod
     def of(cls, found: Read, schema: Schema, keep: Keep, threads: int) -> _Known:
         sketches = Sketcher(schema, MinHash("fast", 1), Bands(1, 1)).sketch(found.corpus, threads)
-        rank = ranked(keep, found)
+        rank = ranked(keep, found, threads)
         stands_for = identical(sketches.content, sketches.empty, rank, threads)
         everyone = np.arange(len(found.corpus), dtype=np.uint32)
         population = everyone[(stands_for == everyone) & ~sketches.empty]

@@ -135,6 +135,9 @@ def measure(
     it with at least the confidence; that they are drawn without replacement makes it the more certain. Families of
     alike documents do not narrow it, as they would if their pairs were counted.
 
+    Of a field that compares by more than its sets, such as a picture, neighbours are those whose sets are as alike as
+    the field's `band_threshold` says of most; the few that are less so are not looked for.
+
     Costs one look at all shingles of the corpus, a second where few documents have a near-duplicate.
 
     Raises:
@@ -283,7 +286,7 @@ class _Asked:
         neighbours = copies.astype(np.float64) - 1
         np.add.at(neighbours, self.reported.left, copies[self.reported.right])
         np.add.at(neighbours, self.reported.right, copies[self.reported.left])
-        lengths = self.corpus.lengths()[self.population]
+        lengths = self.corpus.text_lengths(self.population, self.threads)
         by_bytes = MOST_BYTES / max(float(lengths.sum()) / count, 1.0)
         by_neighbours = MOST_NEIGHBOURS / max(float(neighbours[self.population].sum()) / count, 1.0)
         return min(len(self.population), MOST_DRAWN, max(int(min(by_bytes, by_neighbours)), 100))

@@ -177,7 +177,7 @@ REPETITIVE = {
 def test_no_text_however_repetitive_takes_more_than_its_length(a: str, b: str, unit: str) -> None:
     """Counted, not timed."""
     field = Text(unit=unit)  # type: ignore[arg-type]
-    *_, tokens, work = _native.find_passages(field.reader, REPETITIVE[a], REPETITIVE[b], None, 8)
+    *_, tokens, work = _native.KnownText(field.reader, REPETITIVE[a]).passages(REPETITIVE[b], None, 8)
     assert work <= STEPS * (tokens[0] + tokens[1])
     if a == b:
         assert tokens[2:4] == tokens[:2]
@@ -194,5 +194,5 @@ PERIODIC = st.builds(
 
 @given(st.one_of(TOKENS, PERIODIC), st.one_of(TOKENS, PERIODIC))
 def test_no_text_of_few_words_takes_more_than_its_length(a: str, b: str) -> None:
-    *_, tokens, work = _native.find_passages(Text().reader, a, b, None, 8)
+    *_, tokens, work = _native.KnownText(Text().reader, a).passages(b, None, 8)
     assert work <= STEPS * (tokens[0] + tokens[1])

@@ -309,3 +309,15 @@ def test_any_engine_on_several_fields(threshold: float) -> None:
     banded = find_duplicates(rows, **options, recall=SURE)
     assert all_of(exact)[:4] == all_of(banded)[:4]
     assert exact.counts["pairs"] > 10
+
+
+@pytest.mark.parametrize("name", ["plain", "escaped"])
+def test_the_longest_is_that_of_most_text_however_its_file_writes_it(name: str, tmp_path: Path) -> None:
+    """Six bytes of escape are a letter of two: the first has 25 bytes, or 73 as written, the second 42 or 46."""
+    texts = {"accents": "é" * 12 + "e", "letters": "é" + "e" * 40}
+    path = tmp_path / f"{name}.jsonl"
+    rows = ({"id": one, "text": text} for one, text in texts.items())
+    lines = (json.dumps(row, ensure_ascii=name == "escaped") for row in rows)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found = find_duplicates(path, schema=Schema(text=Text("char", 1)), keep="longest")
+    assert found.kept == ["letters"]

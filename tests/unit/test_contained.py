@@ -52,9 +52,17 @@ def test_texts_are_compared_by_their_shingles() -> None:
     found = find_contained(texts, threshold=0.1)
     assert {(a, b): share for a, b, share in found} == by_hand(sets, 0.1)
     assert found.counts == {
-        "read": 3, "malformed": 0, "documents": 3, "empty": 1, "copies": 0, "pairs": 2, "contained": 2,
-        "containing": 2,
+        "read": 3, "malformed": 0, "documents": 3, "short": 0, "empty": 1, "copies": 0, "pairs": 2,
+        "contained": 2, "containing": 2,
     }  # fmt: skip
+
+
+def test_documents_of_less_than_a_shingle_are_counted() -> None:
+    texts = {"two": "to be", "long": "to be or not to be", "none": "..."}
+    assert find_contained(texts).counts["short"] == 1
+    assert find_contained(texts).pairs() == []
+    found = find_contained(texts, schema=Schema(text=Text(shingle_size=2)))
+    assert (found.counts["short"], [pair[:2] for pair in found]) == (0, [("two", "long")])
 
 
 def test_copies_stand_for_each_other() -> None:

@@ -138,6 +138,7 @@ def test_next_to_nothing_has_a_price(texts: dict[str, str]) -> None:
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"thresholds": ()}, "thresholds"),
     ({"thresholds": 0.8}, "thresholds"),
+    ({"thresholds": None}, "thresholds"),
     ({"thresholds": (0.8, 1.2)}, "1.2"),
     ({"recall": 0}, "recall"),
     ({"documents": 0}, "documents"),

@@ -12,7 +12,7 @@ import pytest
 from benzer.document import Document
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema, Text, ValueSet
-from benzer.index import Index, IndexSettings
+from benzer.index import Index, IndexSettings, passages
 from tests.reference import winnowing as plain
 
 FIELDS = Schema(title=Text(shingle_size=1), tags=ValueSet(weight=3.0), body=Text())
@@ -285,7 +285,8 @@ def test_a_document_that_stands_in_a_text_is_found_however_short_it_is(field: Te
     """Where it has a whole shingle of the field; else its one shingle stands nowhere, by definition."""
     words = QUOTE.split()
     pieces = {
-        size: " ".join(words[start : start + size]) for size, start in ((1, 1), (2, 4), (3, 6), (4, 2), (5, 3))
+        size: " ".join(words[start : start + size])
+        for size, start in ((1, 1), (2, 4), (3, 6), (4, 2), (5, 3))
     }
     with closing(Index.open("memory:", IndexSettings(Schema(text=field), passages=True))) as index:
         index.add({**pieces, "not there": "of quality the"})
@@ -304,7 +305,9 @@ def whole(field: Text, piece: str) -> bool:
 def test_a_short_document_of_a_script_without_spaces_is_found() -> None:
     with closing(Index.open("memory:", IndexSettings(passages=True))) as index:
         index.add({"three": "\u6771\u4eac\u90fd", "four": "\u6771\u4eac\u90fd\u306f"})
-        found = index.find_contained("\u79c1\u306f\u6771\u4eac\u90fd\u306f\u5927\u304d\u3044\u3068\u601d\u3046")
+        found = index.find_contained(
+            "\u79c1\u306f\u6771\u4eac\u90fd\u306f\u5927\u304d\u3044\u3068\u601d\u3046"
+        )
         assert {match.id for match in found} == {"three", "four"}
 
 
@@ -316,3 +319,20 @@ def test_an_answer_says_where_the_text_asked_for_is_too_short_for_certainty(inde
     assert index.find_containing("").short == index.find_contained("one").short == ()
     found = index.find_containing(" ".join(words[:7]), threshold=1.0)
     assert [match.id for match in found] == ["a"]
+
+
+def test_the_text_asked_for_is_read_once_however_many_documents_are_compared(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a book costs its length for each of the documents that quote a line of it."""
+    index.add({number: f"{QUOTE} {number}" for number in range(200)})
+    read = []
+
+    class Counted(passages.Sought):
+        def __init__(self, field: Text, text: str | bytes) -> None:
+            read.append(text)
+            super().__init__(field, text)
+
+    monkeypatch.setattr(passages, "Sought", Counted)
+    assert len(index.find_passages(QUOTE, limit=None)) == 200
+    assert read == [QUOTE]

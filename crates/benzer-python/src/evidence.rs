@@ -2,9 +2,11 @@
 
 use crate::convert;
 use crate::text::TextReader;
-use benzer_core::evidence::{self, Found};
+use benzer_core::evidence::{Found, Known, find_in};
+use benzer_core::text::Reader;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
+use std::sync::Arc;
 
 type Spans<'py> = Bound<'py, PyArray2<i64>>;
 
@@ -22,19 +24,38 @@ pub fn token_spans<'py>(
 
 /// Passages (int64, n × 6: start and end in a, in b, tokens, shared), the stretches that differ (int64, n × 5: number of
 /// the passage, start and end in a, in b), tokens of a and b, those shared, and further passages, and the steps taken.
-#[pyfunction]
-#[pyo3(signature = (reader, a, b, least, gap))]
-#[allow(clippy::type_complexity)]
-pub fn find_passages<'py>(
-    py: Python<'py>, reader: &TextReader, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>, least: Option<usize>,
-    gap: usize,
-) -> PyResult<(Spans<'py>, Spans<'py>, [usize; 5], u64)> {
-    let (a, b) = (
-        convert::document_text(a, &|| "the first text".to_owned())?,
-        convert::document_text(b, &|| "the second text".to_owned())?,
-    );
-    let reader = reader.shared();
-    let Found { passages, more, a, b, work } = py.detach(|| evidence::find(&reader, &a, &b, least, gap));
+type Answer<'py> = (Spans<'py>, Spans<'py>, [usize; 5], u64);
+
+/// A text that is read once, to be compared with many.
+#[pyclass(frozen, module = "benzer._native")]
+pub struct KnownText {
+    reader: Arc<Reader>,
+    known: Known,
+}
+
+#[pymethods]
+impl KnownText {
+    #[new]
+    fn new(py: Python<'_>, reader: &TextReader, text: &Bound<'_, PyAny>) -> PyResult<KnownText> {
+        let text = convert::document_text(text, &|| "the first text".to_owned())?;
+        let reader = reader.shared();
+        let known = py.detach(|| Known::new(&reader, &text));
+        Ok(KnownText { reader, known })
+    }
+
+    /// What it shares with another text.
+    #[pyo3(signature = (other, least, gap))]
+    fn passages<'py>(
+        &self, py: Python<'py>, other: &Bound<'py, PyAny>, least: Option<usize>, gap: usize,
+    ) -> PyResult<Answer<'py>> {
+        let other = convert::document_text(other, &|| "the second text".to_owned())?;
+        let reader = &self.reader;
+        answer(py, py.detach(|| find_in(reader, &self.known, &Known::new(reader, &other), least, gap)))
+    }
+}
+
+fn answer(py: Python<'_>, found: Found) -> PyResult<Answer<'_>> {
+    let Found { passages, more, a, b, work } = found;
     let places = |pair: [[u32; 2]; 2]| pair.into_iter().flatten().map(i64::from);
     let mut rows = Vec::new();
     let mut differences = Vec::new();

@@ -19,7 +19,7 @@ mod _native {
     #[pymodule_export]
     use super::corpus::Corpus;
     #[pymodule_export]
-    use super::evidence::{find_passages, token_spans};
+    use super::evidence::{KnownText, token_spans};
     #[pymodule_export]
     use super::hashing::{hash_parameters, hash_values, murmur3_digest, string_hash, string_hashes};
     #[pymodule_export]

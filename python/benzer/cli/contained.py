@@ -72,7 +72,7 @@ def command(
     at a time, see benzer index --passages and benzer search --containing. Ends with 1 if malformed rows were set
     aside.
     """
-    tables = table_format(output, replace)
+    tables = table_format(inputs, output, replace)
     started = perf_counter()
     with console.progress(*STAGES) as progress:
         found = find(inputs, settings, progress)
@@ -88,14 +88,17 @@ def command(
     return 1 if found.malformed else 0
 
 
-def table_format(output: Path | None, replace: bool) -> Any:
-    """Say by its name how a file is written; refuse one that is there before the work, not after it."""
+def table_format(inputs: tuple[str, ...], output: Path | None, replace: bool) -> Any:
+    """Say by its name how a file is written; refuse a place that is taken before the work, not after it."""
+    from benzer.tables import check_destination
+
     if output is None:
         return "jsonl"
     if output.exists() and not replace:
         raise OutputError(f"{output} exists: choose another --output, or add --replace to replace it")
     if output.suffix not in (".jsonl", ".parquet"):
         raise click.UsageError(f"--output {output}: end its name in .jsonl or .parquet.")
+    check_destination(inputs, output)
     return output.suffix[1:]
 
 
@@ -133,6 +136,7 @@ def show(found: Containments, output: Path | None, seconds: float, limit: int) -
     remarks = {
         "documents": "",
         "copies": "identical to an earlier one, which stands for them",
+        "short": "less than one shingle: a smaller --shingle would find where they stand",
         "empty": "stand nowhere, and hold nothing",
         "contained": f"stand in another to {least} or more",
         "containing": "have another in them",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from benzer.cli import console
 from benzer.cli.options import given
+
+if TYPE_CHECKING:
+    from benzer.pricing import Prices
 
 PASSED_ON = ("schema", "text", "id", "keep", "method", "recall", "on_error", "format", "threads", "seed")
 
@@ -31,7 +34,7 @@ def show(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> 
     prices = price(list(inputs), sorted({*THRESHOLDS, *asked}), **passed)
     if as_json:
         console.print_json(prices.to_dict())
-        return 0
+        return told(prices)
     right = len(HEADINGS) - 3  # what follows is a word, and two figures that need no column of digits
     console.show(console.headed_table(HEADINGS, table_rows(prices), right=right))
     console.show(
@@ -39,4 +42,11 @@ def show(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> 
         f"others; the rest is estimated from {console.count(prices.sampled)} of {console.count(prices.contents)} "
         f"different ones, with {100 * prices.confidence:g} % confidence. Nothing was written."
     )
-    return 0
+    return told(prices)
+
+
+def told(prices: Prices) -> int:
+    """Say how many rows were set aside, and the exit status: 1 if any were."""
+    if prices.malformed:
+        console.note(f"malformed rows set aside: {console.count(prices.malformed)}")
+    return 1 if prices.malformed else 0

@@ -92,7 +92,7 @@ def show_alarms(alarms: list[Any]) -> None:
     for alarm in alarms[:ALARMS_SHOWN]:
         console.show(f"  {console.printable(alarm.message)}")
     if len(alarms) > ALARMS_SHOWN:
-        console.show(f"  and {len(alarms) - ALARMS_SHOWN} more, in summary.json")
+        console.show(f"  and {len(alarms) - ALARMS_SHOWN} more: see all with --json, or in the --report")
 
 
 def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tuple[str, str, str]]:

@@ -34,9 +34,7 @@ def tell_compared(index: Index, found: ContainmentMatches) -> None:
     if found.short and passages is not None:
         of = f"the {' and the '.join(map(console.printable, found.short))} asked for"
         verb = "has" if len(found.short) == 1 else "have"
-        console.note(
-            f"{of} {verb} fewer than {passages.certain} words: what contains so few may be missed"
-        )
+        console.note(f"{of} {verb} fewer than {passages.certain} words: what contains so few may be missed")
     if found.compared < found.candidates:
         console.note(
             f"compared the {console.count(found.compared)} documents that share most, of "

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from benzer._native import find_passages as native_passages
+from benzer._native import KnownText
 from benzer.checks import is_number
 from benzer.errors import SettingsError
 from benzer.fields import Text
@@ -100,23 +100,49 @@ def find_passages(
     >>> [(a[i:j], b[k:l]) for i, j, k, l in passage.differences]
     [('jumps', 'leaps')]
     """
-    least = None if least_tokens is None else within("least_tokens", least_tokens, 1, MOST_TOKENS)
-    gap = within("gap", gap, 0, LARGEST_GAP)
-    rows, differences, counts, _ = native_passages(field.reader, a, b, least, gap)
-    starts = np.searchsorted(differences[:, 0], np.arange(len(rows) + 1))
-    listed = [(i, j, k, m) for _, i, j, k, m in differences.tolist()]
-    passages = tuple(
-        Passage((row[0], row[1]), (row[2], row[3]), row[4], row[5], tuple(listed[start:end]))
-        for row, start, end in zip(rows.tolist(), starts[:-1], starts[1:], strict=True)
-    )
+    found = Sought(field, a).find_in(b, least_tokens=least_tokens, gap=gap)
     return Evidence(
-        passages,
-        coverage_a=share(counts[2], counts[0]),
-        coverage_b=share(counts[3], counts[1]),
+        found.passages,
+        coverage_a=found.coverage_a,
+        coverage_b=found.coverage_b,
         **in_common(*field.sets([a, b])),
         unit=field.unit,
-        more=counts[4],
+        more=found.more,
     )
+
+
+class Shared(NamedTuple):
+    """The passages that two texts share, and how much of each they cover; as in `Evidence`."""
+
+    passages: tuple[Passage, ...]
+    coverage_a: float
+    coverage_b: float
+    more: int
+
+
+class Sought:
+    """A text of which passages are sought in many others: it is read once, not once for each.
+
+    >>> sought = Sought(Text(), "Said he: the quick brown fox!")
+    >>> [sought.find_in(other).coverage_a for other in ("the quick brown fox", "a fox", "he said")]
+    [0.6666666666666666, 0.0, 0.0]
+    """
+
+    def __init__(self, field: Text, text: str | bytes) -> None:
+        self._known = KnownText(field.reader, text)
+
+    def find_in(self, other: str | bytes, *, least_tokens: int | None = None, gap: int = 8) -> Shared:
+        """What `find_passages` finds in this text and another."""
+        least = None if least_tokens is None else within("least_tokens", least_tokens, 1, MOST_TOKENS)
+        gap = within("gap", gap, 0, LARGEST_GAP)
+        rows, differences, counts, _ = self._known.passages(other, least, gap)
+        starts = np.searchsorted(differences[:, 0], np.arange(len(rows) + 1))
+        listed = [(i, j, k, m) for _, i, j, k, m in differences.tolist()]
+        passages = tuple(
+            Passage((row[0], row[1]), (row[2], row[3]), row[4], row[5], tuple(listed[start:end]))
+            for row, start, end in zip(rows.tolist(), starts[:-1], starts[1:], strict=True)
+        )
+        return Shared(passages, share(counts[2], counts[0]), share(counts[3], counts[1]), counts[4])
 
 
 def within(name: str, value: Any, low: int, high: int) -> int:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from benzer.corpus import content_of
 from benzer.document import Document, FieldValue
 from benzer.errors import InputError
-from benzer.evidence import Evidence, Passage, find_passages
+from benzer.evidence import Passage
+from benzer.evidence.passages import Sought
 from benzer.fields import Text
 from benzer.fields.text import text_content
 from benzer.index.fingerprints import MATCHED_SIZE, Fingerprints, Hits, keys_of
@@ -93,7 +94,7 @@ class _Found(NamedTuple):
     number: int
     field: str
     words: int
-    evidence: Evidence
+    passages: Sequence[Passage]
 
 
 class _Asked:
@@ -111,12 +112,12 @@ class _Asked:
         sizes = np.repeat([reader.shingle_size or 1 for reader in readers], [len(one) for one in runs])
         self._ends = np.minimum(self._starts + sizes, len(self._words))
 
-    def note(self, evidence: Evidence) -> int:
+    def note(self, passages: Sequence[Passage]) -> int:
         """Take note of the passages of one document; gives how many words they share with the text."""
         words = np.zeros(len(self._spans), dtype=bool)
-        for passage in evidence.passages:
+        for passage in passages:
             words[self._within(*passage.a)] = True
-        for passage in evidence.passages:
+        for passage in passages:
             for start, end, _, _ in passage.differences:
                 words[self._within(start, end)] = False
         self._words |= words
@@ -172,7 +173,7 @@ class PassageFinder:
             best = found[:limit]
             ids = storage.ids([one.number for one in best])
         matches = [
-            PassageMatch(document_id, one.field, one.words, one.evidence.passages)
+            PassageMatch(document_id, one.field, one.words, one.passages)
             for one, document_id in zip(best, ids, strict=True)
         ]
         return PassageMatches(matches, covered, len(candidates), unread)
@@ -196,7 +197,7 @@ class _Search:
         self, finder: PassageFinder, storage: Storage, number: int, name: str, asked: _Asked, least_words: int
     ) -> None:
         self._sketcher, self._storage = finder.sketcher, storage
-        self._reader = finder.fingerprints.readers(MATCHED_SIZE)[number]
+        self._sought = Sought(finder.fingerprints.readers(MATCHED_SIZE)[number], asked.text)
         self._number, self._name, self._asked, self._least = number, name, asked, least_words
         self.unread = 0
 
@@ -214,12 +215,12 @@ class _Search:
             self.unread += len(some) - len(allowed)
             read += len(allowed)
             for number, payload in zip(allowed.tolist(), self._storage.payloads(allowed), strict=True):
-                evidence = self._evidence(payload)
-                words = asked.note(evidence)
+                passages = self._passages(payload)
+                words = asked.note(passages)
                 if words:
                     found += 1
-                    yield _Found(number, self._name, words, evidence)
+                    yield _Found(number, self._name, words, passages)
 
-    def _evidence(self, payload: bytes) -> Evidence:
+    def _passages(self, payload: bytes) -> Sequence[Passage]:
         content = list(self._sketcher.parts(payload))[self._number] or b""
-        return find_passages(self._reader, self._asked.text, content.decode(), least_tokens=self._least)
+        return self._sought.find_in(content.decode(), least_tokens=self._least).passages

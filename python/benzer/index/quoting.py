@@ -34,8 +34,8 @@ class Quoting:
 
         Each containment is exact, and at least `threshold`. Needs an index with `passages`; a document is found
         if it shares a run of `passages.certain` words with the one asked for (of values: any), and often if a
-        shorter one; of a shorter text the answer says so (`short`). `most` bounds how many are compared, those that share most first, and the answer says if it
-        did; None compares all.
+        shorter one; of a shorter text the answer says so (`short`). `most` bounds how many are compared, those
+        that share most first, and the answer says if it did; None compares all.
 
         >>> from benzer.index import Index, IndexSettings
         >>> with Index.open("memory:", IndexSettings(passages=True)) as index:
@@ -66,10 +66,11 @@ class Quoting:
     ) -> PassageMatches:
         """Which passages of a text stand anywhere in the collection, in which documents, and where there?
 
-        `document`: as for `find_similar`; its text fields are looked at. `least_words`: of a passage; one
-        of fewer than `passages.certain` words is found with less than certainty, unless it is a whole document. The
-        answer lists `limit` documents, and says which share of the text stands in any document at all. At most `most`
-        documents are read, those that share most first, and the answer says if more should have been.
+        `document`: as for `find_similar`; its text fields are looked at. `least_words`: of a passage; one of
+        fewer than `passages.certain` words is found with less than certainty, unless it is a whole document. The
+        answer lists `limit` documents, and says which share of the text stands in any document at all. For each
+        text field at most `most` documents are read, those that share most first, and the answer says if more
+        should have been.
 
         >>> from benzer.index import Index, IndexSettings
         >>> with Index.open("memory:", IndexSettings(passages=True)) as index:

@@ -125,7 +125,7 @@ def search(
 ) -> Duplicates:
     """From documents to a result: sketch them, propose pairs, verify these, decide who stays."""
     corpus, threshold = found.corpus, settings.threshold
-    rank = ranked(settings.keep, found)
+    rank = ranked(settings.keep, found, work.threads)
     sketches = work.sketch(way.sketcher, stage.report("sketch"))
     empty, short = sketches.empty, way.sketcher.short(sketches)
     stage.end("sketch")
@@ -175,12 +175,14 @@ def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
         raise SettingsError(f"bucket_limit must be at most {MOST_BUCKET_LIMIT}, got {bucket_limit}")
 
 
-def ranked(keep: Keep, found: Read) -> Any:
+def ranked(keep: Keep, found: Read, threads: int = 0) -> Any:
     """The place of each document in the keep order (uint32, n)."""
     corpus = found.corpus
     places = np.array(keep.source_places([source.name for source in found.sources]))
     extras = corpus.extras() if keep.column else ()
-    return keep.rank(corpus.lengths(), extras, places[corpus.sources()])
+    everyone = np.arange(len(corpus), dtype=np.uint32)
+    lengths = corpus.text_lengths(everyone, threads) if keep.rule == "longest" else corpus.lengths()
+    return keep.rank(lengths, extras, places[corpus.sources()])
 
 
 def opened(checkpoint: str | os.PathLike[str] | Checkpoint | None) -> Any:

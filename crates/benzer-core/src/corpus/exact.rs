@@ -42,6 +42,21 @@ impl Corpus {
         least.into_iter().map(|(_, position)| position).collect()
     }
 
+    /// The bytes (values: the number of elements) of all fields of some documents together, the same from any source:
+    /// those of the texts themselves, without escapes.
+    pub fn text_sizes(&self, positions: &[u32]) -> Vec<u64> {
+        let one = |scratch: &mut Vec<u8>, &position: &u32| {
+            let at = position as usize;
+            let sizes = self.columns.iter().map(|column| match column {
+                Column::Text { spans, .. } if spans[at].is_missing() => 0,
+                Column::Text { spans, .. } => self.bytes(spans[at], scratch).len() as u64,
+                Column::Values { ends, .. } => ends[at + 1] - ends[at],
+            });
+            sizes.sum()
+        };
+        positions.par_iter().with_min_len(CHUNK).map_init(Vec::new, one).collect()
+    }
+
     fn content_hash(&self, position: usize, seed: u64, scratch: &mut Vec<u8>) -> u64 {
         self.columns.iter().fold(finish(seed ^ K1), |hash, column| match column {
             Column::Text { spans, .. } if spans[position].is_missing() => finish(hash ^ K1),

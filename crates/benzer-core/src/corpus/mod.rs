@@ -188,7 +188,8 @@ impl Corpus {
         (!span.is_missing()).then(|| String::from_utf8_lossy(self.bytes(span, &mut scratch)).into_owned())
     }
 
-    /// The bytes (values: the number of elements) of all fields of a document together.
+    /// The bytes (values: the number of elements) of all fields of a document together, as they lie in memory: with
+    /// the escapes of a JSON file. See [`Corpus::text_sizes`] for a number that does not depend on these.
     pub fn size(&self, position: usize) -> u64 {
         let sizes = self.columns.iter().map(|column| match column {
             Column::Text { spans, .. } => u64::from(spans[position].len),

@@ -3,7 +3,10 @@
 use crate::hash::shingle::word_shingle;
 
 /// All grams of a text: runs of tokens of one length.
+#[derive(Clone)]
 pub struct Grams {
+    /// How many tokens a gram has.
+    pub size: usize,
     /// The gram at each place, as a number.
     pub numbers: Vec<u64>,
     /// The places by number, those of one number in their order.
@@ -16,7 +19,7 @@ impl Grams {
         let numbers: Vec<u64> = tokens.windows(size).map(word_shingle).collect();
         let mut sorted: Vec<(u64, u32)> = numbers.iter().copied().zip(0..).collect();
         sort(&mut sorted);
-        Grams { numbers, places: sorted.into_iter().map(|(_, place)| place).collect() }
+        Grams { size, numbers, places: sorted.into_iter().map(|(_, place)| place).collect() }
     }
 }
 

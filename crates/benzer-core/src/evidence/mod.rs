@@ -15,6 +15,7 @@ use crate::text::{Reader, Unit};
 use align::align;
 use chains::{Run, chains};
 use grams::Grams;
+use std::borrow::Cow;
 
 /// Passages that are listed of two texts. One word of the one may stand a million times in the other.
 pub const LISTED: usize = 1000;
@@ -63,17 +64,47 @@ pub struct Found {
     pub work: u64,
 }
 
+/// A text that others are compared with one after the other: read once, its grams sorted once.
+pub struct Known {
+    units: Units,
+    tokens: Vec<u64>,
+    grams: Grams,
+}
+
+impl Known {
+    /// Reads a text by the rules of `reader`; linear in the text.
+    pub fn new(reader: &Reader, text: &str) -> Known {
+        let units = reader.units(text);
+        let tokens = hashes(&units);
+        let size = seed(reader.recipe().unit).min(tokens.len()).max(1);
+        Known { grams: Grams::new(&tokens, size), units, tokens }
+    }
+
+    /// Its grams of a size: those that are there, or, beside a text of fewer tokens, others.
+    fn grams_of(&self, size: usize) -> Cow<'_, Grams> {
+        if self.grams.size == size { Cow::Borrowed(&self.grams) } else { Cow::Owned(Grams::new(&self.tokens, size)) }
+    }
+}
+
 /// The passages of two texts, and how much of each they cover.
 ///
 /// `least` is how many tokens a passage must share: none means what [`usual_least`] says.
 pub fn find(reader: &Reader, a: &str, b: &str, least: Option<usize>, gap: usize) -> Found {
-    let (left, right) = (reader.units(a), reader.units(b));
-    let tokens = [&left, &right].map(hashes);
+    find_in(reader, &Known::new(reader, a), &Known::new(reader, b), least, gap)
+}
+
+/// [`find`] in texts that were read before, by the same reader.
+pub fn find_in(reader: &Reader, a: &Known, b: &Known, least: Option<usize>, gap: usize) -> Found {
+    let (left, right) = (&a.units, &b.units);
+    let tokens = [&a.tokens[..], &b.tokens[..]];
     let shorter = tokens[0].len().min(tokens[1].len());
     let least = least.unwrap_or_else(|| usual_least(reader.recipe().unit, shorter));
-    let rules = Rules { seed: seed(reader.recipe().unit), least, gap: gap.min(LARGEST_GAP) };
+    let rules = Rules { seed: seed(reader.recipe().unit).min(shorter), least, gap: gap.min(LARGEST_GAP) };
     let mut work = 0;
-    let aligned = passages(&tokens[0], &tokens[1], rules, &mut work);
+    let aligned = match shorter {
+        0 => Vec::new(),
+        _ => passages_by(tokens, [&*a.grams_of(rules.seed), &*b.grams_of(rules.seed)], rules, &mut work),
+    };
     let mut equal = [vec![false; tokens[0].len()], vec![false; tokens[1].len()]];
     for runs in &aligned {
         for run in runs {
@@ -82,7 +113,7 @@ pub fn find(reader: &Reader, a: &str, b: &str, least: Option<usize>, gap: usize)
         }
     }
     let [in_a, in_b] = equal.map(|tokens| tokens.into_iter().filter(|&one| one).count());
-    let passages = aligned.iter().take(LISTED).map(|runs| placed(runs, &left, &right)).collect();
+    let passages = aligned.iter().take(LISTED).map(|runs| placed(runs, left, right)).collect();
     Found {
         passages,
         more: aligned.len().saturating_sub(LISTED),
@@ -113,10 +144,14 @@ pub fn passages(a: &[u64], b: &[u64], rules: Rules, work: &mut u64) -> Vec<Vec<R
     if rules.seed == 0 {
         return Vec::new();
     }
-    let (left, right) = (Grams::new(a, rules.seed), Grams::new(b, rules.seed));
-    let mut found = chains(a, b, &left, &right, rules, work);
+    passages_by([a, b], [&Grams::new(a, rules.seed), &Grams::new(b, rules.seed)], rules, work)
+}
+
+/// [`passages`] where the grams of the seed are known, which neither sequence is shorter than.
+fn passages_by([a, b]: [&[u64]; 2], [left, right]: [&Grams; 2], rules: Rules, work: &mut u64) -> Vec<Vec<Run>> {
+    let mut found = chains(a, b, left, right, rules, work);
     // What b repeats is found from its own side.
-    found.extend(chains(b, a, &right, &left, rules, work).into_iter().map(|chain| {
+    found.extend(chains(b, a, right, left, rules, work).into_iter().map(|chain| {
         let swap = |run: Run| Run { a: run.b, b: run.a, len: run.len };
         chain.into_iter().map(swap).collect::<Vec<_>>()
     }));

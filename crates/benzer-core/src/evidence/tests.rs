@@ -110,3 +110,34 @@ fn a_chain_gives_way_to_a_run_of_more_than_twice_the_length_elsewhere() {
     let there = chains(&a, &b, &Grams::new(&a, size), &Grams::new(&b, size), RULES, &mut work);
     assert_eq!(there, [[Run { a: 0, b: 0, len: 20 }], [Run { a: 21, b: 44, len: 50 }]]);
 }
+
+#[test]
+fn a_text_read_once_is_compared_like_one_read_anew() {
+    let recipe = crate::text::Recipe {
+        unit: Unit::Word,
+        shingle_size: 3,
+        tokenizer: crate::text::Tokenizer::Unified,
+        form: crate::text::Form::Nfkc,
+        case: crate::text::Case::Fold,
+        keep_punctuation: false,
+        keep_whitespace: false,
+        shingle_hash: crate::hash::strings::StringHash::Benzer,
+        four_bytes: false,
+        frequencies: false,
+    };
+    let reader = Reader::new(recipe, &[]);
+    let texts = ["", "two", "two three", "one two three", "One two, three four. One two three!", "four one two three"];
+    for a in texts {
+        let known = Known::new(&reader, a);
+        for b in texts {
+            let (anew, again) = (find(&reader, a, b, Some(1), 8), Known::new(&reader, b));
+            let found = find_in(&reader, &known, &again, Some(1), 8);
+            assert_eq!((&found.passages, found.a, found.b), (&anew.passages, anew.a, anew.b), "{a:?} {b:?}");
+            let words = |text: &str| reader.tokens(text).len();
+            assert_eq!([found.a[0], found.b[0]], [words(a), words(b)]);
+            if a == b {
+                assert_eq!(found.a, [words(a); 2]);
+            }
+        }
+    }
+}
