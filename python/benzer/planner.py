@@ -268,8 +268,9 @@ def look(corpus: Any, schema: Schema, threads: int = 0) -> Spread:
     every = np.full(len(left), scale / max(len(left), 1))
     sizes = tuple(len(hashes) / max(count, 1) for _, hashes in sets)
     rarities = tuple(Rarity.of(one, ORDERED_ELEMENTS) for one in sets)
-    if len(left) < count * (count - 1) // 2:
-        floor = _floor(highest, count, rarities, sizes)
+    seen_all = len(left) == count * (count - 1) // 2
+    floor = None if seen_all else _floor(highest, count, rarities, sizes)
+    if floor is not None:
         more = _joined(sets, floor, threads)
         near = _jaccards(sets, *more, threads)
         below = highest < floor
@@ -325,10 +326,13 @@ def _jaccards(sets: tuple[Sets, ...], left: Positions, right: Positions, threads
     return np.column_stack(columns)
 
 
-def _floor(highest: Floats, count: int, rarities: tuple[Rarity, ...], sizes: tuple[float, ...]) -> float:
+def _floor(
+    highest: Floats, count: int, rarities: tuple[Rarity, ...], sizes: tuple[float, ...]
+) -> float | None:
     """From which similarity on all pairs of the sample are looked for, as random ones are too few there.
 
-    The least that makes neither many pairs nor much work.
+    The least that makes neither many pairs nor much work. None where even the most alike are so many, as of pages
+    from one template, that the random pairs show them well.
     """
     pairs = count * (count - 1) / 2
     for floor in FLOORS[:-1]:
@@ -336,7 +340,7 @@ def _floor(highest: Floats, count: int, rarities: tuple[Rarity, ...], sizes: tup
         seconds = sum(join_cost(rarity, size, count, floor) for rarity, size in each)
         if (highest >= floor).mean() * pairs <= MOST_JOINED and seconds <= MOST_SECONDS:
             return floor
-    return FLOORS[-1]
+    return FLOORS[-1] if (highest >= FLOORS[-1]).mean() * pairs <= MOST_JOINED else None
 
 
 def _joined(sets: tuple[Sets, ...], floor: float, threads: int) -> tuple[Positions, Positions]:

@@ -22,7 +22,7 @@ from benzer.pipeline.promise import check_promise, method_of
 from benzer.pipeline.reading import Read, read
 from benzer.planner import SHINGLE as MADE
 from benzer.planner import Spread, look, plan, rounded, shown
-from benzer.recall import MOST_NEIGHBOURS, check_sample, clopper_pearson, drawn, field_thresholds
+from benzer.recall import check_sample, clopper_pearson, distinct, drawn, field_thresholds
 from benzer.sketcher import Sketcher
 from benzer.verify import verify
 
@@ -31,6 +31,8 @@ Positions = NDArray[np.uint32]
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 BANDS_AT_ONCE = 8
 PER_PAIR = 16
+MOST_COMPARED = 2_000_000
+"""Pairs of sampled documents that are expected to be compared at most: large families make a smaller sample."""
 LOOKED_AT = 4
 """Documents before a sampled one of which it is looked whether they stay."""
 HEADINGS = (
@@ -69,9 +71,10 @@ class Price:
 class Prices:
     """A dry run: what was read, and the price of each threshold, ascending.
 
-    documents: all that were read; malformed: rows that were set aside. identical: those whose content another one has that comes before them, exactly.
-    empty: those without a shingle. contents: different contents that are not empty. sampled: those of them whose
-    neighbours were looked for. seconds: what the dry run took, reading included.
+    documents: all that were read; malformed: rows that were set aside. identical: those whose content another one
+    has that comes before them, exactly. empty: those without a shingle. contents: different contents that are not
+    empty. sampled: those of them whose neighbours were looked for. seconds: what the dry run took,
+    reading included.
     """
 
     documents: int
@@ -153,7 +156,9 @@ def checked(thresholds: Sequence[float], recall: float) -> list[float]:
     >>> checked([0.8, 0.5, 0.8], 0.95)
     [0.5, 0.8]
     """
-    if not isinstance(thresholds, (Sequence, np.ndarray)) or isinstance(thresholds, str) or not len(thresholds):
+    given: Any = thresholds
+    several = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
+    if not several or not len(given):
         raise SettingsError(f"thresholds must be a list of numbers, got {thresholds!r}: as in (0.7, 0.8)")
     for threshold in thresholds:
         check_promise(threshold, recall)
@@ -227,7 +232,7 @@ def _near(known: _Known, spread: Spread, thresholds: Sequence[float], documents:
     count = max(len(known.population), 1)
     copies = len(known.stands_for) / count
     each = max(2 * spread.pairs(thresholds[0]) / count * copies, 1.0)
-    draws = max(min(int(documents), int(MOST_NEIGHBOURS / each)), 1)
+    draws = max(min(int(documents), int(MOST_COMPARED / each)), 1)
     order = drawn(known.content, known.population, draws, seed)
     query, left, right = _alike(known, order, thresholds[0])
     similarity = verify(known.corpus, left, right, known.schema.weights, known.threads)
@@ -252,9 +257,8 @@ def _alike(
     query, neighbour = known.corpus.exact_neighbours(order, within, known.threads)
     right, left = known.stands_for[neighbour], order[query]
     wanted = (left != right) & (~np.bool_(earlier) | (known.rank[right] < known.rank[left]))
-    pairs = np.unique(np.column_stack((query, right))[wanted], axis=0)
-    place = pairs[:, 0].astype(np.int64)
-    return place, order[place], pairs[:, 1].astype(np.uint32)
+    place, other = distinct(query[wanted], right[wanted])
+    return place, order[place], other
 
 
 def _first(known: _Known, query: NDArray[np.int64], right: Positions, before: NDArray[np.bool_]) -> Positions:

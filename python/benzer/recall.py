@@ -25,8 +25,10 @@ MOST_DRAWN = 50_000
 """Documents whose neighbours are looked for at most: what they hold is in memory meanwhile."""
 MOST_BYTES = 64_000_000
 """The texts of the drawn documents are at most about so long together: their shingles are in memory too."""
-MOST_NEIGHBOURS = 20_000_000
-"""Neighbours of drawn documents that are expected at most, from those that the run found."""
+MOST_NEIGHBOURS = 2_000_000
+"""Neighbours of drawn documents that are expected at most."""
+PILOT = 32
+PILOT_SEED = 0x6A09E667F3BCC909
 EXAMPLES = 5
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 NEIGHBOURS = np.uint64(0xD1B54A32D192ED03)
@@ -50,6 +52,7 @@ class Reported:
     left, right: the verified pairs of such documents (uint32).
     proposed: the similarities of those among them that share a band (float64).
     stays: which documents stay (bool, n).
+    cut_short: buckets of which not all pairs were proposed: with any, far more may be alike than was found.
     """
 
     content: Words
@@ -59,6 +62,7 @@ class Reported:
     right: Positions
     proposed: Floats
     stays: NDArray[np.bool_]
+    cut_short: int = 0
 
 
 @dataclass(frozen=True)
@@ -288,7 +292,13 @@ class _Asked:
         np.add.at(neighbours, self.reported.right, copies[self.reported.left])
         lengths = self.corpus.text_lengths(self.population, self.threads)
         by_bytes = MOST_BYTES / max(float(lengths.sum()) / count, 1.0)
-        by_neighbours = MOST_NEIGHBOURS / max(float(neighbours[self.population].sum()) / count, 1.0)
+        each = max(float(neighbours[self.population].sum()) / count, 1.0)
+        if self.reported.cut_short:
+            # Others than those who answer, so that the number of these stays independent of their answers.
+            seed = self._seed ^ PILOT_SEED
+            pilot = drawn(self.reported.content, self.population, PILOT, seed)
+            each = max(each, len(self._neighbours(pilot)[0]) / max(len(pilot), 1))
+        by_neighbours = MOST_NEIGHBOURS / each
         return min(len(self.population), MOST_DRAWN, max(int(min(by_bytes, by_neighbours)), 100))
 
     def _expected_draws(self, documents: int) -> int:
@@ -303,8 +313,7 @@ class _Asked:
         query, neighbour = self._neighbours(order)
         right = self.reported.stands_for[neighbour]
         left = order[query]
-        pairs = np.unique(np.column_stack((query, right))[left != right], axis=0)
-        query, right = pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.uint32)
+        query, right = distinct(query[left != right], right[left != right])
         left = order[query]
         keys = _pair_keys(left, right)
         place = np.minimum(np.searchsorted(self._known, keys), max(len(self._known) - 1, 0))
@@ -351,6 +360,16 @@ def drawn(content: Words, population: Positions, draws: int, seed: int = 0) -> P
     order = np.lexsort((own[least, 1], own[least, 0], place[least]))
     first: Positions = population[least[order]][:draws]
     return first
+
+
+def distinct(query: NDArray[np.int64], other: Positions) -> tuple[NDArray[np.int64], Positions]:
+    """Each pair of a place and a position once, ascending.
+
+    >>> distinct(np.array([1, 0, 1]), np.array([7, 9, 7], dtype=np.uint32))
+    (array([0, 1]), array([9, 7], dtype=uint32))
+    """
+    keys = np.unique((query.astype(np.uint64) << np.uint64(32)) | other)
+    return (keys >> np.uint64(32)).astype(np.int64), keys.astype(np.uint32)
 
 
 def _as_word(seed: int) -> Words:

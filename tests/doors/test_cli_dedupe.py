@@ -239,7 +239,9 @@ def test_a_preset_stands_in_for_the_options_that_are_not_written() -> None:
         settings = answer("dedupe", documents, "--preset", name, "--output", name)["settings"]
         assert (settings["threshold"], settings["recall"]) == (chosen.threshold, chosen.recall)
         assert settings["schema"] == chosen.schema.to_dict()
-    written = answer("dedupe", documents, "--preset", "ocr", "--threshold", "0.7", "--output", "w")["settings"]
+    written = answer("dedupe", documents, "--preset", "ocr", "--threshold", "0.7", "--output", "w")[
+        "settings"
+    ]
     assert written["threshold"] == 0.7
     assert written["schema"] == PRESETS["ocr"].schema.to_dict()
 

@@ -213,6 +213,6 @@ def test_an_older_index_of_other_documents_is_refused_though_as_large(tmp_path: 
         saved(tmp_path / "saved", {"new": old}, against=index)
     fill(other)
     with Index.open(path, mode="read") as index:
-        with pytest.raises(SettingsError, match="against was .* now "):
+        with pytest.raises(SettingsError, match=r"against was .* now "):
             find_duplicates({"new": old}, against=index, checkpoint=tmp_path / "saved")
         assert not find_duplicates({"new": old}, against=index).removed

@@ -160,7 +160,28 @@ def test_what_is_shared_is_symmetric_in_its_counts(texts: list[str]) -> None:
     assert there.shingles_a == back.shingles_b
 
 
-STEPS = 145
+@pytest.mark.parametrize("field, letters", [
+    (Text(), "ab"), (Text(), "acgt"), (Text(unit="char"), "ab"), (Text(unit="char"), "acgt"),
+])  # fmt: skip
+def test_a_long_passage_is_found_in_texts_of_few_words_or_letters(field: Text, letters: str) -> None:
+    """Every run of a seed's length stands in too many places to try all; the longer runs do not.
+
+    A passage of 500 is found from its first tokens on, but for those that a run of other words may end with.
+    """
+    choice, space = random.Random(5), " " if field.unit == "word" else ""
+    passage = space.join(choice.choices(letters, k=500))
+    a, b = (
+        space.join([*choice.choices(letters, k=before), passage, *choice.choices(letters, k=20_000 - before)])
+        for before in (9_000, 15_000)
+    )
+    best = find_passages(field, a, b, least_tokens=300).passages[0]
+    start = a.index(passage)
+    inside = len(set(range(*best.a)) & set(range(start, start + len(passage))))
+    assert inside >= 0.9 * len(passage)
+    assert best.shared >= 450
+
+
+STEPS = 245
 """The most that a token may cost, derived beside the same number in the core's own tests of `evidence`."""
 MILLION = 1_000_000
 REPETITIVE = {

@@ -197,7 +197,8 @@ def test_an_index_without_passages_says_how_to_get_them(question: str) -> None:
         (lambda: Passages(size=0), "size must be a whole number from 1 to 64, got 0"),
         (lambda: Passages(window=65), "window must be a whole number from 1 to 64, got 65"),
         (lambda: Passages(size=True), "size must be a whole number"),
-        (lambda: IndexSettings(passages="yes"), "passages must be True, False or Passages"),  # type: ignore[arg-type]
+        (lambda: IndexSettings(passages="yes"), r"passages must be True, False or Passages\("),  # type: ignore[arg-type]
+        (lambda: IndexSettings(passages={"words": 4}), "passages must be .*size=.*, got {'words': 4}"),
         (lambda: Passages().probability(-1, 0.1), "words must be 0 or more"),
         (lambda: Passages().probability(5, 1.5), r"edits must be in \[0, 1\]"),
     ],

@@ -91,6 +91,16 @@ def test_no_pair_counts_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     assert spread.candidates(Bands(5, 2)) == pytest.approx(len(truth) * (1 - (1 - (14 / 36) ** 2) ** 5))
 
 
+def test_what_random_pairs_show_well_is_not_looked_for_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of one template: all 19,900 pairs are alike by 39/41, which a thousand of them tell."""
+    monkeypatch.setattr(planner, "RANDOM_PAIRS", 1000)
+    monkeypatch.setattr(planner, "MOST_JOINED", 15_000)
+    sets = [{*range(39), 100 + number} for number in range(200)]
+    spread = look(corpus_of_sets(sets), SETS)
+    assert len(spread.weight) == 1000
+    assert spread.pairs(39 / 41) == pytest.approx(19_900)
+
+
 def test_a_part_of_a_collection_stands_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """100 of 900 sets, seen with their pairs: each pair stands for (900 x 899) / (100 x 99) pairs."""
     monkeypatch.setattr(planner, "SAMPLE", 100)

@@ -336,3 +336,11 @@ def test_the_text_asked_for_is_read_once_however_many_documents_are_compared(
     monkeypatch.setattr(passages, "Sought", Counted)
     assert len(index.find_passages(QUOTE, limit=None)) == 200
     assert read == [QUOTE]
+
+
+def test_what_is_repeated_more_often_than_is_listed_counts_as_found(index: Index) -> None:
+    index.add({"notice": QUOTE, "other": "nothing of the kind was ever written down here"})
+    found = index.find_passages(f"{QUOTE}, again: " * 1500)
+    assert (len(found), len(found[0].passages), found[0].words) == (1, 1000, 1500 * 13)
+    assert found.covered["text"].share == 13 / 14
+    assert len(found.covered["text"].spans) == 1500

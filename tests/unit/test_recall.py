@@ -123,6 +123,19 @@ def with_copies(collection: Known, copies: dict[int, int]) -> tuple[Told, Report
     return Told(frozenset((min(pair), max(pair)) for pair in pairs), count), reported
 
 
+def test_a_family_that_buckets_cut_short_draws_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """400 pages of one template have 399 neighbours each, few of them found: 80,000 are those of 200 draws."""
+    monkeypatch.setattr(benzer.recall, "MOST_NEIGHBOURS", 80_000)
+    shared = " ".join(f"w{number}" for number in range(60))
+    found = find_duplicates({f"d{at}": f"{shared} own{at}" for at in range(400)}, bucket_limit=10)
+    assert found.counts["oversized_buckets"]
+    assert len(found.pairs) < 400 * 399 / 20
+    measured = found.measure_recall()
+    assert measured.drawn == 80_000 // 399
+    assert measured.recall is not None
+    assert measured.recall < 0.2
+
+
 def test_identical_copies_change_nothing() -> None:
     made = known(seed=11, families=40, alone=10, largest=5, found=0.7)
     count = made.corpus.count

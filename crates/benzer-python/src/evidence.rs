@@ -23,8 +23,8 @@ pub fn token_spans<'py>(
 }
 
 /// Passages (int64, n × 6: start and end in a, in b, tokens, shared), the stretches that differ (int64, n × 5: number of
-/// the passage, start and end in a, in b), tokens of a and b, those shared, and further passages, and the steps taken.
-type Answer<'py> = (Spans<'py>, Spans<'py>, [usize; 5], u64);
+/// the passage, start and end in a, in b), which tokens of a are shared, tokens of a and b, those shared, and further passages, and the steps taken.
+type Answer<'py> = (Spans<'py>, Spans<'py>, Bound<'py, PyArray1<bool>>, [usize; 5], u64);
 
 /// A text that is read once, to be compared with many.
 #[pyclass(frozen, module = "benzer._native")]
@@ -55,7 +55,7 @@ impl KnownText {
 }
 
 fn answer(py: Python<'_>, found: Found) -> PyResult<Answer<'_>> {
-    let Found { passages, more, a, b, work } = found;
+    let Found { passages, more, a, b, shared, work } = found;
     let places = |pair: [[u32; 2]; 2]| pair.into_iter().flatten().map(i64::from);
     let mut rows = Vec::new();
     let mut differences = Vec::new();
@@ -67,7 +67,8 @@ fn answer(py: Python<'_>, found: Found) -> PyResult<Answer<'_>> {
             differences.extend(places([in_a, in_b]));
         }
     }
-    Ok((table(py, rows, 6)?, table(py, differences, 5)?, [a[0], b[0], a[1], b[1], more], work))
+    let shared = PyArray1::from_vec(py, shared);
+    Ok((table(py, rows, 6)?, table(py, differences, 5)?, shared, [a[0], b[0], a[1], b[1], more], work))
 }
 
 fn table(py: Python<'_>, values: Vec<i64>, width: usize) -> PyResult<Spans<'_>> {

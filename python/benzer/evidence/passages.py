@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benzer._native import KnownText
 from benzer.checks import is_number
@@ -112,9 +113,13 @@ def find_passages(
 
 
 class Shared(NamedTuple):
-    """The passages that two texts share, and how much of each they cover; as in `Evidence`."""
+    """The passages that two texts share, and how much of each they cover; as in `Evidence`.
+
+    tokens: of each token of the first text whether a passage shares it, listed or not (bool).
+    """
 
     passages: tuple[Passage, ...]
+    tokens: NDArray[np.bool_]
     coverage_a: float
     coverage_b: float
     more: int
@@ -135,14 +140,14 @@ class Sought:
         """What `find_passages` finds in this text and another."""
         least = None if least_tokens is None else within("least_tokens", least_tokens, 1, MOST_TOKENS)
         gap = within("gap", gap, 0, LARGEST_GAP)
-        rows, differences, counts, _ = self._known.passages(other, least, gap)
+        rows, differences, tokens, counts, _ = self._known.passages(other, least, gap)
         starts = np.searchsorted(differences[:, 0], np.arange(len(rows) + 1))
         listed = [(i, j, k, m) for _, i, j, k, m in differences.tolist()]
         passages = tuple(
             Passage((row[0], row[1]), (row[2], row[3]), row[4], row[5], tuple(listed[start:end]))
             for row, start, end in zip(rows.tolist(), starts[:-1], starts[1:], strict=True)
         )
-        return Shared(passages, share(counts[2], counts[0]), share(counts[3], counts[1]), counts[4])
+        return Shared(passages, tokens, share(counts[2], counts[0]), share(counts[3], counts[1]), counts[4])
 
 
 def within(name: str, value: Any, low: int, high: int) -> int:

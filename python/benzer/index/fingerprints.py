@@ -70,9 +70,11 @@ class Passages:
             return given or None
         if given is True:
             return cls()
-        if isinstance(given, dict):
+        if isinstance(given, dict) and given.keys() <= cls.__dataclass_fields__.keys():
             return cls(**given)
-        raise SettingsError(f"passages must be True, False or Passages(...), got {given!r:.80}")
+        raise SettingsError(
+            f"passages must be True, False or Passages(size=..., window=...), got {given!r:.80}"
+        )
 
     @property
     def certain(self) -> int:

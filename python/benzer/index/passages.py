@@ -17,7 +17,7 @@ from benzer.corpus import content_of
 from benzer.document import Document, FieldValue
 from benzer.errors import InputError
 from benzer.evidence import Passage
-from benzer.evidence.passages import Sought
+from benzer.evidence.passages import Shared, Sought
 from benzer.fields import Text
 from benzer.fields.text import text_content
 from benzer.index.fingerprints import MATCHED_SIZE, Fingerprints, Hits, keys_of
@@ -112,20 +112,10 @@ class _Asked:
         sizes = np.repeat([reader.shingle_size or 1 for reader in readers], [len(one) for one in runs])
         self._ends = np.minimum(self._starts + sizes, len(self._words))
 
-    def note(self, passages: Sequence[Passage]) -> int:
-        """Take note of the passages of one document; gives how many words they share with the text."""
-        words = np.zeros(len(self._spans), dtype=bool)
-        for passage in passages:
-            words[self._within(*passage.a)] = True
-        for passage in passages:
-            for start, end, _, _ in passage.differences:
-                words[self._within(start, end)] = False
+    def note(self, words: NDArray[np.bool_]) -> int:
+        """Take note of the words that one document shares in passages; gives how many they are."""
         self._words |= words
         return int(words.sum())
-
-    def _within(self, start: int, end: int) -> slice:
-        first = int(np.searchsorted(self._spans[:, 0], start))
-        return slice(first, int(np.searchsorted(self._spans[:, 1], end, side="right")))
 
     def explained(self) -> NDArray[np.bool_]:
         """The keys (bool, one each) of which every run lies within words that were found."""
@@ -215,12 +205,12 @@ class _Search:
             self.unread += len(some) - len(allowed)
             read += len(allowed)
             for number, payload in zip(allowed.tolist(), self._storage.payloads(allowed), strict=True):
-                passages = self._passages(payload)
-                words = asked.note(passages)
+                shared = self._shared(payload)
+                words = asked.note(shared.tokens)
                 if words:
                     found += 1
-                    yield _Found(number, self._name, words, passages)
+                    yield _Found(number, self._name, words, shared.passages)
 
-    def _passages(self, payload: bytes) -> Sequence[Passage]:
+    def _shared(self, payload: bytes) -> Shared:
         content = list(self._sketcher.parts(payload))[self._number] or b""
-        return self._sought.find_in(content.decode(), least_tokens=self._least).passages
+        return self._sought.find_in(content.decode(), least_tokens=self._least)

@@ -7,9 +7,13 @@
 
 use super::Rules;
 use super::grams::{Grams, Meetings};
+use std::borrow::Cow;
 
 /// Places in the second text that are tried for a gram, beside those that go on a chain.
 const FEW: usize = 8;
+
+/// Sizes of grams, each four times that before it, that are looked up at most.
+const LEVELS: usize = 3;
 
 /// Equal tokens in a row: `len` of them, from `a` in the first text and from `b` in the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +35,13 @@ impl Run {
 
 /// Chains of runs, each ascending in both texts. `work` grows by the steps.
 pub fn chains(a: &[u64], b: &[u64], grams_a: &Grams, grams_b: &Grams, rules: Rules, work: &mut u64) -> Vec<Vec<Run>> {
-    let meetings = Meetings::new(grams_a, grams_b);
-    *work += (a.len() + b.len()) as u64;
+    let levels = Levels::new(grams_a, grams_b);
+    *work += (levels.0.len() * (a.len() + b.len())) as u64;
     let mut reading = Reading { a, b, grams_a, grams_b, rules, open: Vec::new(), closed: Vec::new(), work };
     let (mut at, mut floor) = (0, 0);
     while at + rules.seed <= a.len() {
         *reading.work += 1;
-        match reading.longest_at(at, &meetings) {
+        match reading.longest_at(at, &levels) {
             None => at += 1,
             Some((run, chain)) => {
                 let end = run.end()[0];
@@ -49,6 +53,31 @@ pub fn chains(a: &[u64], b: &[u64], grams_a: &Grams, grams_b: &Grams, rules: Rul
     let Reading { open, mut closed, .. } = reading;
     closed.extend(open);
     closed.into_iter().map(|chain| chain.runs).collect()
+}
+
+/// Where the grams of the first text stand in the second, and, where many of them stand in too many places to try all,
+/// those of four and of sixteen times their size: few words make few short grams, but many long ones.
+struct Levels<'a>(Vec<(Meetings, Cow<'a, Grams>)>);
+
+impl<'a> Levels<'a> {
+    fn new(ours: &Grams, theirs: &'a Grams) -> Levels<'a> {
+        let mut levels = vec![(Meetings::new(ours, theirs), Cow::Borrowed(theirs))];
+        let mut longer: Option<Grams> = None;
+        while levels.len() < LEVELS && levels[levels.len() - 1].0.are_crowded(FEW) {
+            let next = longer.as_ref().unwrap_or(ours).longer();
+            let there = levels[levels.len() - 1].1.longer();
+            levels.push((Meetings::new(&next, &there), Cow::Owned(there)));
+            longer = Some(next);
+        }
+        Levels(levels)
+    }
+
+    /// Places to try for the grams at `at`: of longer ones where the shorter ones stand in more places than are tried.
+    fn candidates(&self, at: usize) -> impl Iterator<Item = usize> {
+        let crowded = move |level: usize| self.0[level].0.count(at) > FEW;
+        let tried = self.0.iter().enumerate().take_while(move |&(level, _)| level == 0 || crowded(level - 1));
+        tried.flat_map(move |(_, (meetings, theirs))| meetings.candidates(at, theirs, FEW))
+    }
 }
 
 /// Runs that follow one another closely, and how many tokens they share.
@@ -77,8 +106,8 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     /// The run to take at `at`, if any, and the open chain that it goes on.
-    fn longest_at(&mut self, at: usize, meetings: &Meetings) -> Option<(Run, Option<usize>)> {
-        let mut candidates = meetings.candidates(at, self.grams_b, FEW).peekable();
+    fn longest_at(&mut self, at: usize, levels: &Levels) -> Option<(Run, Option<usize>)> {
+        let mut candidates = levels.candidates(at).peekable();
         candidates.peek()?;
         self.close(at);
         let going_on = self.going_on(at);

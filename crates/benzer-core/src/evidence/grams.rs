@@ -16,7 +16,17 @@ pub struct Grams {
 impl Grams {
     /// The grams of `size` tokens, at most as many as there are; linear in the tokens.
     pub fn new(tokens: &[u64], size: usize) -> Grams {
-        let numbers: Vec<u64> = tokens.windows(size).map(word_shingle).collect();
+        Grams::numbered(size, tokens.windows(size).map(word_shingle).collect())
+    }
+
+    /// The grams of four times the size, each made of four of these; linear whatever the size is.
+    pub fn longer(&self) -> Grams {
+        let (numbers, size) = (&self.numbers, self.size);
+        let four = |at: usize| word_shingle(&[0, 1, 2, 3].map(|part| numbers[at + part * size]));
+        Grams::numbered(4 * size, (0..numbers.len().saturating_sub(3 * size)).map(four).collect())
+    }
+
+    fn numbered(size: usize, numbers: Vec<u64>) -> Grams {
         let mut sorted: Vec<(u64, u32)> = numbers.iter().copied().zip(0..).collect();
         sort(&mut sorted);
         Grams { size, numbers, places: sorted.into_iter().map(|(_, place)| place).collect() }
@@ -77,9 +87,19 @@ impl Meetings {
         Meetings { of }
     }
 
+    /// In how many places of the other text the gram at `place` stands; in none where no gram begins.
+    pub fn count(&self, place: usize) -> usize {
+        self.of.get(place).map_or(0, |number| number[1] as usize)
+    }
+
+    /// Whether more than one in eight of the grams stand in more than a `few` places.
+    pub fn are_crowded(&self, few: usize) -> bool {
+        8 * (0..self.of.len()).filter(|&place| self.count(place) > few).count() > self.of.len()
+    }
+
     /// Where the gram at `place` may stand in the other text: the place of its rank first, then the first few places.
     pub fn candidates<'a>(&self, place: usize, theirs: &'a Grams, few: usize) -> impl Iterator<Item = usize> + 'a {
-        let [from, count, rank] = self.of[place].map(|number| number as usize);
+        let [from, count, rank] = self.of.get(place).copied().unwrap_or_default().map(|number| number as usize);
         let ranked = (count > 0).then(|| from + rank.min(count - 1));
         let others = (from..from + count.min(few)).filter(move |&at| Some(at) != ranked);
         ranked.into_iter().chain(others).map(|at| theirs.places[at] as usize)

@@ -60,6 +60,8 @@ pub struct Found {
     pub a: [usize; 2],
     /// The same of the second text.
     pub b: [usize; 2],
+    /// Of each token of the first text whether a passage shares it, listed or not.
+    pub shared: Vec<bool>,
     /// Steps taken: comparisons of tokens and look-ups.
     pub work: u64,
 }
@@ -112,13 +114,15 @@ pub fn find_in(reader: &Reader, a: &Known, b: &Known, least: Option<usize>, gap:
             equal[1][run.b..run.b + run.len].fill(true);
         }
     }
-    let [in_a, in_b] = equal.map(|tokens| tokens.into_iter().filter(|&one| one).count());
+    let [in_a, in_b] = [0, 1].map(|side| equal[side].iter().filter(|&&one| one).count());
+    let [shared, _] = equal;
     let passages = aligned.iter().take(LISTED).map(|runs| placed(runs, left, right)).collect();
     Found {
         passages,
         more: aligned.len().saturating_sub(LISTED),
         a: [tokens[0].len(), in_a],
         b: [tokens[1].len(), in_b],
+        shared,
         work,
     }
 }
