@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benzer import Index, find_duplicates
-from benzer.errors import OutputError, SettingsError
+from benzer.errors import InputError, OutputError, SettingsError
 from benzer.pipeline.checkpoint import Checkpoint
 from tests.corpora import collection
 from tests.doors.resume_child import make_index, plain, texts
@@ -216,3 +216,13 @@ def test_an_older_index_of_other_documents_is_refused_though_as_large(tmp_path: 
         with pytest.raises(SettingsError, match=r"against was .* now "):
             find_duplicates({"new": old}, against=index, checkpoint=tmp_path / "saved")
         assert not find_duplicates({"new": old}, against=index).removed
+
+
+@pytest.mark.parametrize("was_there", [False, True])
+def test_a_run_that_never_began_leaves_no_folder_behind(tmp_path: Path, was_there: bool) -> None:
+    place = tmp_path / "saved"
+    if was_there:
+        place.mkdir()
+    with pytest.raises(InputError):
+        find_duplicates([{"id": "a", "body": "b"}], checkpoint=place)
+    assert place.exists() == was_there

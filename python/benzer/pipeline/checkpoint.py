@@ -48,6 +48,7 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._lock: BinaryIO | None = None
+        self._made = False
 
     def __enter__(self) -> Checkpoint:  # noqa: PYI034 (Self needs Python 3.11)
         self._open()
@@ -61,6 +62,7 @@ class Checkpoint:
     def _open(self) -> None:
         """Take the folder for this process, which is made where there is none."""
         refuse_foreign(self.path)
+        self._made = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
         lock = (self.path / LOCK).open("ab")
         try:
@@ -120,8 +122,10 @@ class Checkpoint:
             self.path.rmdir()
 
     def close(self) -> None:
-        """Let others use the folder."""
+        """Let others use the folder; one that was made for a run which never began is removed."""
         if self._lock is not None:
+            if self._made and self.path.is_dir() and not (self.path / RUN).exists():
+                self.discard()
             self._lock.close()
             self._lock = None
 
