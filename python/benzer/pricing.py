@@ -125,7 +125,7 @@ def price(
     started = perf_counter()
     schema, keep = schema or Schema(), Keep.parse(keep)
     asked = checked(thresholds, recall)
-    check_sample(documents, confidence)
+    check_sample(documents, confidence, seed)
     check_work(schema, threads, 2)
     way = method_of(method, recall, None, schema)
     found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads)

@@ -147,14 +147,16 @@ def measure(
     Raises:
         SettingsError: confidence is not in (0, 1), or documents not at least 1.
     """
-    check_sample(documents, confidence)
+    check_sample(documents, confidence, seed)
     asked = _Asked(corpus, reported, schema, threshold, seed, threads)
     answers = asked.until(int(documents))
     return _estimate(asked, answers, confidence, _predicted(reported.proposed, bands, schema))
 
 
-def check_sample(documents: int, confidence: float) -> None:
-    """Refuse a number of documents, or a confidence, that makes no sense."""
+def check_sample(documents: int, confidence: float, seed: int = 0) -> None:
+    """Refuse a number of documents, a confidence or a seed that makes no sense."""
+    if not isinstance(seed, int):
+        raise SettingsError(f"seed must be a whole number, got {seed!r}")
     if not is_number(confidence) or not 0 < confidence < 1:
         raise SettingsError(f"confidence must be in (0, 1), got {confidence}: try 0.95")
     if not is_number(documents) or not documents >= 1 or documents % 1 != 0:

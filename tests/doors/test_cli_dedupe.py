@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from benzer import find_duplicates
+from benzer.cli import dedupe_summary
+from benzer.cli.dedupe_run import Run
 from benzer.pipeline import Checkpoint
 from benzer.presets import PRESETS
 from tests.corpora import collection
@@ -257,3 +259,21 @@ def test_a_preset_that_an_index_was_not_made_with_is_refused() -> None:
     assert "was made with --shingle word:3, got char:5" in one_line(refused)
     unknown = run("dedupe", "may.jsonl", "--preset", "books", "--output", "x", status=2)
     assert "choose one of web, record, code, ocr" in one_line(unknown)
+
+
+def test_the_summary_keeps_what_was_measured_and_the_alarms() -> None:
+    documents = write("a.jsonl", collection(5, 80))
+    told = answer("dedupe", documents, "--output", "clean")
+    kept = json.loads(Path("clean/summary.json").read_text(encoding="utf-8"))
+    assert kept["measured_recall"] == told["measured_recall"]
+    assert kept["alarms"] == told["alarms"]
+    run("dedupe", documents, "--output", "plain", "--no-measure")
+    assert "measured_recall" not in json.loads(Path("plain/summary.json").read_text(encoding="utf-8"))
+
+
+def test_a_low_recall_from_buckets_cut_short_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    family = {f"d{number}": f"{FOX} and then {number} more of these" for number in range(60)}
+    for limit, said in ((3, True), (1000, False)):
+        found = find_duplicates(family, threshold=0.5, bucket_limit=limit)
+        dedupe_summary.show(Run(found, found.measure_recall()), Path("out"), {}, 1.0, None)
+        assert ("buckets above the limit are cut short" in capsys.readouterr().out) == said

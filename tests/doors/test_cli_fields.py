@@ -229,7 +229,9 @@ def test_compare_shows_each_field(books: str) -> None:
     }
     assert found["fields"]["tags"]["shared"] == ["novel", "3"]
     shown = run("compare", "--from", books, *TITLES_AND_TAGS, "emma", "emma-2").stdout
-    assert "\ntags: 67 % of A stands in B, 67 % of B stands in A\nshared, for example:\n  novel\n  3\n" in shown
+    assert (
+        "\ntags: 67 % of A stands in B, 67 % of B stands in A\nshared, for example:\n  novel\n  3\n" in shown
+    )
 
 
 def test_compare_shows_the_whole_of_documents_that_share_no_field(books: str) -> None:

@@ -14,9 +14,7 @@ def on_the_page() -> dict[int, set[str]]:
     """The tests that the page names for each defect, as path::name."""
     rows = re.findall(r"^\| D(\d+) \|.*\| ([^|]*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     return {
-        int(number): {
-            name if "::" in name else f"{HOME}::{name}" for name in re.findall(r"`([^`]+)`", tests)
-        }
+        int(number): {name if "::" in name else f"{HOME}::{name}" for name in re.findall(r"`([^`]+)`", tests)}
         for number, tests in rows
     }
 

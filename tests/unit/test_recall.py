@@ -205,6 +205,11 @@ def test_a_confidence_that_is_none_is_told(confidence: Any) -> None:
         estimated(known(1, 3, 3, 3, 0.5), confidence=confidence)
 
 
+def test_a_seed_that_is_no_whole_number_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"seed must be a whole number, got 1\.5"):
+        find_duplicates({"a": "one two three"}).measure_recall(seed=1.5)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("documents", [0, -3, 1.5, math.nan, math.inf, True, "all"])
 def test_a_number_of_documents_that_is_none_is_told(documents: Any) -> None:
     with pytest.raises(SettingsError, match=f"documents must be .*{documents}"):

@@ -136,7 +136,7 @@ def command(
             extra = (
                 {"report.html": dedupe_run.report_writer(done, dedupe_run.command_line())} if report else {}
             )
-            paths = done.found.write(output, tables=tables, replace=replace, extra=extra)
+            paths = done.found.write(output, tables=tables, replace=replace, extra=extra, told=done.told())
     seconds = perf_counter() - started
     if as_json:
         files = {name: str(path) for name, path in paths.items()}

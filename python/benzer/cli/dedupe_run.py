@@ -34,10 +34,14 @@ class Run:
     recall: RecallEstimate | None = None
     alarms: list[Alarm] = field(default_factory=list)
 
+    def told(self) -> dict[str, Any]:
+        """What was measured, and the alarms; JSON-able."""
+        measured = {} if self.recall is None else {"measured_recall": self.recall.to_dict()}
+        return {**measured, "alarms": [alarm.to_dict() for alarm in self.alarms]}
+
     def to_dict(self) -> dict[str, Any]:
         """The summary with what was measured, and the alarms; JSON-able."""
-        measured = {} if self.recall is None else {"measured_recall": self.recall.to_dict()}
-        return {**self.found.summary(), **measured, "alarms": [alarm.to_dict() for alarm in self.alarms]}
+        return {**self.found.summary(), **self.told()}
 
 
 @contextmanager

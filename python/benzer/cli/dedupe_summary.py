@@ -21,7 +21,7 @@ FILES = {
     "malformed": "rows set aside, with file, row and reason",
     "old_matches": "what each known document resembles, and in which index",
     "report": "all this to look at in a browser",
-    "summary": "counts, settings, times",
+    "summary": "counts, settings, times, measured recall, alarms",
 }
 ALARMS_SHOWN = 5
 CURVE = (-0.1, 0.05, 0.1)
@@ -75,6 +75,11 @@ def show(run: Run, output: Path, paths: dict[str, Path], seconds: float, size: i
     console.show(kept_promise(found))
     if run.recall is not None:
         console.show(f"measured: {run.recall}")
+        measured = run.recall.recall
+        if measured is not None and measured < found.recall and found.counts["oversized_buckets"]:
+            console.show(
+                "  many pairs of one large family were not proposed: buckets above the limit are cut short"
+            )
     show_alarms(run.alarms)
     console.show(f"\nwritten to {output}/")
     console.show(
@@ -92,7 +97,7 @@ def show_alarms(alarms: list[Any]) -> None:
     for alarm in alarms[:ALARMS_SHOWN]:
         console.show(f"  {console.printable(alarm.message)}")
     if len(alarms) > ALARMS_SHOWN:
-        console.show(f"  and {len(alarms) - ALARMS_SHOWN} more: see all with --json, or in the --report")
+        console.show(f"  and {len(alarms) - ALARMS_SHOWN} more: see all in summary.json")
 
 
 def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tuple[str, str, str]]:

@@ -466,6 +466,7 @@ class Duplicates:
         tables: Literal["jsonl", "parquet"] = "jsonl",
         replace: bool = False,
         extra: Mapping[str, Callable[[Path], object]] | None = None,
+        told: Mapping[str, Any] | None = None,
     ) -> dict[str, Path]:
         """Write everything into a new folder, whole or not at all; gives each part's path by its name.
 
@@ -473,8 +474,9 @@ class Duplicates:
         untouched (a folder of them where there are several sources); "removed": for each removed document the
         kept one, their similarity, and both places; "pairs", "clusters", "malformed" (where there are any);
         "old_matches" (where the run was against older collections); "summary": JSON. With `replace` a folder that
-        exists is replaced at the end. `extra`: further files by name, each with what writes it.
+        exists is replaced at the end. `extra`: further files by name, each with what writes it; `told`: what else the
+        summary says.
         """
         from benzer.results.writing import write_folder
 
-        return write_folder(self, Path(output), tables, replace, extra or {})
+        return write_folder(self, Path(output), tables, replace, extra or {}, told or {})

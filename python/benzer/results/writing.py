@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ def write_folder(
     tables: Literal["jsonl", "parquet"],
     replace: bool,
     extra: Mapping[str, Callable[[Path], object]],
+    told: Mapping[str, Any],
 ) -> dict[str, Path]:
     """Fill a folder that appears whole at the end; see `Duplicates.write`."""
     sources = result.reading.sources
@@ -41,7 +42,7 @@ def write_folder(
             names[Path(file_name).stem] = folder / file_name
             write(folder / file_name)
         names["summary"] = folder / "summary.json"
-        write_summary(names["summary"], result.summary())
+        write_summary(names["summary"], {**result.summary(), **told})
     return {name: output / path.relative_to(folder) for name, path in names.items()}
 
 
