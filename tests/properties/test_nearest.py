@@ -248,3 +248,18 @@ def test_texts_are_found_at_every_distance() -> None:
         index.add(documents)
         found = index.find_nearest(" ".join(words), limit=5)
     assert [match.id for match in found] == [40, 39, 38, 37, 36]
+
+
+def test_without_a_threshold_the_nearest_are_given_however_far_away() -> None:
+    """What lies below the promise fills the answer; with a threshold nothing below it is given."""
+    words = [f"w{number}" for number in range(400)]
+    with Index.open("memory:") as index:
+        index.add({f"d{size}": " ".join(words[: 40 * size]) for size in range(1, 11)})
+        asked = " ".join([*words[:5], "and", "then", "something", "else"])  # 3 of 7 shingles are shared
+        found = index.find_nearest(asked, limit=4)
+        sizes = [40 * size - 2 for size in range(1, 11)]
+        exact = [3 / (7 + size - 3) for size in sizes]
+        assert [match.similarity for match in found] == sorted(exact, reverse=True)[:4]
+        assert max(exact) < found.threshold == 0.1
+        assert list(index.find_nearest(asked, limit=4, threshold=0.1)) == []
+        assert list(index.find_nearest("nothing that is there at all", limit=4)) == []

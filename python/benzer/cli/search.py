@@ -41,7 +41,7 @@ benzer search docs.benzer --passages --file essay.txt
 # For a program, and only what is at least 0.9 similar
 benzer search docs.benzer --file letter.txt --threshold 0.9 --json
 """
-CONTAINMENT, NEAREST = 0.8, 0.1
+CONTAINMENT = 0.8
 
 
 @click.command(
@@ -64,7 +64,7 @@ CONTAINMENT, NEAREST = 0.8, 0.1
 )  # fmt: skip
 @click.option(
     "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1),
-    help="Least similarity [default: that of the index; of the nearest 0.1], or containment. [default: 0.8]",
+    help="Least similarity [default: that of the index; of the nearest none], or containment. [default: 0.8]",
 )  # fmt: skip
 @click.option(
     "--candidates", is_flag=True,
@@ -72,7 +72,7 @@ CONTAINMENT, NEAREST = 0.8, 0.1
 )  # fmt: skip
 @click.option(
     "--nearest", is_flag=True,
-    help="Find the nearest however far away, down to a similarity of 0.1: reads the whole index.",
+    help="Find the nearest, however far away: reads the whole index; see --threshold.",
 )  # fmt: skip
 @click.option("--containing", is_flag=True, help="Find what contains it (an index with passages).")
 @click.option("--contained", is_flag=True, help="Find what stands in it (an index with passages).")
@@ -146,14 +146,18 @@ def proposed(index: Index, asked: Any, limit: int, threshold: float | None) -> A
 
 def nearest(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
     """List the nearest, and say what is promised."""
-    found = index.find_nearest(asked, limit, threshold=NEAREST if threshold is None else threshold)
+    found = index.find_nearest(asked, limit, threshold=threshold)
 
     def draw() -> None:
         compared = f"compared {console.count(found.compared)} of {console.count(found.documents)} documents"
-        console.note(f"{compared}; each true neighbour is here with probability {found.recall:g} or more")
+        promise = (
+            f"each true neighbour of at least {found.threshold:g} is here with probability {found.recall:g}"
+        )
+        console.note(f"{compared}; {promise} or more")
         show(index, list(found))
 
-    answer = {"recall": found.recall, "compared": found.compared, "documents": found.documents}
+    promised = {"recall": found.recall, "threshold": found.threshold}
+    answer = {**promised, "compared": found.compared, "documents": found.documents}
     return {"matches": [as_answer(match) for match in found], **answer}, draw
 
 

@@ -154,14 +154,16 @@ class Index(Quoting, Upkeep):
         document: Any,
         limit: int | None = 10,
         recall: float = 0.999,
-        threshold: float = 0.1,
+        threshold: float | None = None,
         threads: int = 0,
     ) -> NearestMatches:
         """The documents nearest to one, also below the threshold of the index, best first.
 
         Each of the true nearest of at least `threshold` is among them with probability `recall` or more, and
         every similarity is exact. All sketches are scanned, and the promising documents compared: the more, the
-        lower `threshold` and the higher `recall`; `recall=1` compares all. The first call reads the whole
+        lower `threshold` and the higher `recall`; `recall=1` compares all. Without a threshold that is promised
+        from 0.1 on, and an answer of fewer than `limit` is filled with the best of the 1,000 that look nearest
+        beyond; with one, nothing below it is given. The first call reads the whole
         collection, and keeps 137 bytes a document of one field in memory. See docs/decisions/0019-nearest.md.
 
         >>> with Index.open("memory:") as index:

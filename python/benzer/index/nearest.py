@@ -33,6 +33,10 @@ SLOTS = 128
 
 _MISSING, _EMPTY, _HELD = 0, 1, 2
 _READ_AT_ONCE = 2000
+PROMISED = 0.1
+"""The similarity from which the nearest are promised, where none is asked for."""
+
+_FILLING = 1000  # documents below what is promised that are compared to fill an answer
 _FIRST_PORTION, _LARGEST_PORTION = 64, 4096  # documents compared before the next look at what is left
 _UNFILLED = np.uint32(2**32 - 1)  # the values of the signature of an empty set
 
@@ -41,8 +45,8 @@ _UNFILLED = np.uint32(2**32 - 1)  # the values of the signature of an empty set
 class NearestMatches(Sequence[Match]):
     """The nearest documents, best first; of equal similarity the one added earlier comes first.
 
-    recall: each true neighbour is among them with this probability or more; 1.0 where all were compared that
-    share anything.
+    recall: each true neighbour of at least `threshold` is among them with this probability or more; 1.0 where all
+    were compared that share anything.
     compared: how many documents were compared exactly, of the `documents` that the index holds.
     """
 
@@ -50,6 +54,7 @@ class NearestMatches(Sequence[Match]):
     recall: float
     compared: int
     documents: int
+    threshold: float
 
     @overload
     def __getitem__(self, index: int) -> Match: ...
@@ -101,24 +106,39 @@ class Scan:
         self._undone = 0
 
     def find(
-        self, storage: Storage, query: Query, limit: int | None, threshold: float, recall: float, threads: int
+        self,
+        storage: Storage,
+        query: Query,
+        limit: int | None,
+        threshold: float | None,
+        recall: float,
+        threads: int,
     ) -> NearestMatches:
         """The nearest documents to one. The first call reads the whole collection, a later one what is new."""
-        check_question(limit, threshold, recall)
+        least = PROMISED if threshold is None else threshold
+        check_question(limit, least, recall)
+        fills = threshold is None and limit is not None
         with storage.snapshot():
             self._read_on(storage, threads)
-            numbers, best = self._numbers, _Best(self._sketcher, query.document, limit, threshold)
+            numbers = self._numbers
+            best = _Best(self._sketcher, query.document, limit, least, keeps=0.0 if fills else least)
             bounds = self._bounds(query.document, recall, threads)
             if bounds is None:  # an empty document is like no other
-                return NearestMatches([], 1.0, 0, len(numbers))
+                return NearestMatches([], 1.0, 0, len(numbers), least)
             own = storage.numbers([query.document.id])[0] if query.identified else -1
-            places = np.flatnonzero((bounds >= threshold) & (numbers != own))
+            others = numbers != own
             compared = 0
-            for some in _portions(places[np.argsort(-bounds[places], kind="stable")], bounds, best):
+            for some in _portions(_falling(np.flatnonzero(others & (bounds >= least)), bounds), bounds, best):
                 best.take(numbers[some], storage.payloads(numbers[some]))
                 compared += len(some)
-            whole = compared >= len(numbers) - int(own >= 0)
-            return NearestMatches(best.matches(storage), 1.0 if whole else recall, compared, len(numbers))
+            if fills and not best.full:  # then all that is promised was compared
+                some = _falling(np.flatnonzero(others & (bounds < least)), bounds)[:_FILLING]
+                best.take(numbers[some], storage.payloads(numbers[some]))
+                compared += len(some)
+            whole = compared >= int(others.sum())
+            return NearestMatches(
+                best.matches(storage), 1.0 if whole else recall, compared, len(numbers), least
+            )
 
     def _read_on(self, storage: Storage, threads: int) -> None:
         """Sketch what is new, and leave out what was removed."""
@@ -196,11 +216,16 @@ def one_byte_each(signatures: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
 
 class _Best:
-    """The best of the documents compared so far."""
+    """The best of the documents compared so far.
 
-    def __init__(self, sketcher: Sketcher, document: Document, limit: int | None, threshold: float) -> None:
+    least: a document that is not as similar as this need not be compared. keeps: one that was is kept from here on.
+    """
+
+    def __init__(
+        self, sketcher: Sketcher, document: Document, limit: int | None, least: float, keeps: float
+    ) -> None:
         self._sketcher, self._document, self._limit = sketcher, document, limit
-        self.least = threshold  # a document that is not as similar as this is of no interest
+        self.least, self._keeps = least, keeps
         self._numbers = np.empty(0, np.int64)
         self._table = np.empty((0, 1 + len(sketcher.schema.fields)))
 
@@ -210,10 +235,15 @@ class _Best:
         table = np.concatenate((self._table, compared))
         numbers = np.concatenate((self._numbers, numbers))
         order = np.lexsort((numbers, -table[:, 0]))
-        order = order[(table[order, 0] >= self.least) & (table[order, 0] > 0)][: self._limit]
+        order = order[(table[order, 0] >= self._keeps) & (table[order, 0] > 0)][: self._limit]
         self._numbers, self._table = numbers[order], table[order]
-        if len(order) == self._limit:
-            self.least = float(self._table[-1, 0])
+        if self.full:
+            self.least = max(self.least, float(self._table[-1, 0]))
+
+    @property
+    def full(self) -> bool:
+        """Whether there are as many as were asked for."""
+        return len(self._numbers) == self._limit
 
     def matches(self, storage: Storage) -> list[Match]:
         """What is best, with ids."""
@@ -223,6 +253,12 @@ class _Best:
             Match(one, row[0], {name: s for name, s in zip(names, row[1:], strict=True) if s == s})
             for one, row in zip(ids, rows, strict=True)
         ]
+
+
+def _falling(places: NDArray[np.int64], bounds: Bounds) -> NDArray[np.int64]:
+    """Places in the order of their bounds, the highest first; of equal ones the lower place."""
+    falling: NDArray[np.int64] = places[np.argsort(-bounds[places], kind="stable")]
+    return falling
 
 
 def _portions(order: NDArray[np.int64], bounds: Bounds, best: _Best) -> Iterator[NDArray[np.int64]]:
