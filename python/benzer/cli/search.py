@@ -150,10 +150,8 @@ def nearest(index: Index, asked: Any, limit: int, threshold: float | None) -> An
 
     def draw() -> None:
         compared = f"compared {console.count(found.compared)} of {console.count(found.documents)} documents"
-        promise = (
-            f"each true neighbour of at least {found.threshold:g} is here with probability {found.recall:g}"
-        )
-        console.note(f"{compared}; {promise} or more")
+        promise = f" of at least {found.threshold:g} is here with probability {found.recall:g} or more"
+        console.note(f"{compared}; each true neighbour{promise if found.recall < 1 else ' is here'}")
         show(index, list(found))
 
     promised = {"recall": found.recall, "threshold": found.threshold}
