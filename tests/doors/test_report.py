@@ -13,7 +13,7 @@ import benzer
 from benzer.errors import SettingsError
 from benzer.report import report_html
 from benzer.report.sections import compared
-from benzer.report.wording import likeness
+from benzer.wording import likeness
 from tests.corpora import collection
 from tests.doors.report_page import SAMPLE, Element, Page, estimate, number, page_of, rows_of
 from tests.results import SURE, all_of

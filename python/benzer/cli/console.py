@@ -18,6 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from benzer.wording import count as count
+from benzer.wording import duration as duration
+from benzer.wording import ratio as ratio
+from benzer.wording import setting as setting
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -164,15 +169,6 @@ def snippet(text: str, length: int = 80) -> str:
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
-def count(number: int) -> str:
-    """Write a count with separators.
-
-    >>> count(1234567)
-    '1,234,567'
-    """
-    return f"{number:,}"
-
-
 def share(part: int, whole: int) -> str:
     """Write a part of a whole in per cent.
 
@@ -180,39 +176,6 @@ def share(part: int, whole: int) -> str:
     '12.5 %'
     """
     return f"{100 * part / whole:.1f} %" if whole else ""
-
-
-def ratio(value: float, digits: int = 3) -> str:
-    """Write a similarity or probability so that only a true 1 reads as 1.
-
-    >>> ratio(0.99999), ratio(1.0), ratio(0.8, 2)
-    ('0.999', '1.000', '0.80')
-    """
-    top = 1 - 10**-digits
-    return f"{min(round(value, digits), top) if value < 1 else value:.{digits}f}"
-
-
-def setting(value: float) -> str:
-    """Write a threshold or recall with all its digits, at least two.
-
-    >>> setting(0.8), setting(0.875)
-    ('0.80', '0.875')
-    """
-    return f"{value:.2f}" if round(value, 2) == value else f"{value:g}"
-
-
-def duration(seconds: float) -> str:
-    """Write a time.
-
-    >>> duration(0.0421), duration(12.34), duration(185)
-    ('42 ms', '12.3 s', '3 min 05 s')
-    """
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s"
 
 
 def promise(bands: Bands, threshold: float, schema: Schema | None = None) -> str:

@@ -7,7 +7,6 @@
 | `shown` | which pairs are shown side by side, and what of their texts |
 | `rerun` | how the run is done again, and with which settings |
 | `charts` | how a figure is drawn, as SVG |
-| `wording` | how a number is written |
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benzer.fields import Schema
-from benzer.report.wording import without_passwords
 from benzer.results import Duplicates, Reading
+from benzer.wording import without_passwords
 
 PATHS_SHOWN = 20
 

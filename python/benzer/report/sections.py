@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from benzer.recall import RecallEstimate
 from benzer.report.charts import Axes, Bar, bars, recall_strip, s_curve, share_bar, short
 from benzer.report.shown import Shown, shown
-from benzer.report.wording import count, counted, ratio, setting, share, without_passwords
 from benzer.results import Alarm, ClusterReport, Duplicates, SourceCounts
+from benzer.wording import count, counted, ratio, setting, share, without_passwords
 
 SOURCES_SHOWN = 50
 MALFORMED_SHOWN = 20

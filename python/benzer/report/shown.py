@@ -11,8 +11,8 @@ from benzer.evidence import Evidence, Passage, find_passages
 from benzer.evidence.html import SPANS, clean, heading
 from benzer.evidence.views import Kind, Stretch, caption
 from benzer.fields import Text
-from benzer.report.wording import brief
 from benzer.results import Duplicates
+from benzer.wording import brief
 
 PASSAGES = 3
 AROUND = 60

@@ -8,11 +8,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from benzer import wording
 from benzer._native import __version__
 from benzer.errors import SettingsError
 from benzer.evidence.html import STYLE
 from benzer.recall import RecallEstimate
-from benzer.report import rerun, sections, wording
+from benzer.report import rerun, sections
 from benzer.results import Duplicates
 from benzer.tables import atomic_write
 

@@ -1,4 +1,4 @@
-"""How is a number written in the report?"""
+"""How is a number written for people, on a terminal and on a page?"""
 
 from __future__ import annotations
 
