@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,9 @@ settings.register_profile(
 )
 settings.register_profile("ci", settings.get_profile("dev"), max_examples=100)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+# What a shell starts in the background ignores Ctrl-C, and so would all commands that the tests start and stop by it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED_DATA = Path(
     os.environ.get("BENZER_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
