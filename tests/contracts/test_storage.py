@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,18 +18,6 @@ AWKWARD_IDS = [
     1, "1", 0, -1, "", "é", "e\u0301", "a\0", "a", "a\0b", 2**63 - 1, -(2**63), 2**63, 2**64, -(2**80),
     chr(0xD800), "i1", "s", "\U0001f600", " a", "A",
 ]  # fmt: skip
-
-
-@pytest.fixture(params=HOMES, ids=lambda home: home.name)
-def home(request: pytest.FixtureRequest) -> Home:
-    return request.param  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def storage(home: Home, tmp_path: Path) -> Iterator[Storage]:
-    opened = home.open(tmp_path)
-    yield opened
-    opened.close()
 
 
 def test_a_new_storage_is_empty_and_keeps_its_settings(storage: Storage) -> None:

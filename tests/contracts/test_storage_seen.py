@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +17,6 @@ from tests.contracts.storages import HOMES, Home, keys_of
 
 IDS = strategies.sampled_from([0, 1, 2, "0", "a", "é"])
 SECOND = strategies.integers(0, 5)
-
-
-@pytest.fixture(params=HOMES, ids=lambda home: home.name)
-def home(request: pytest.FixtureRequest) -> Home:
-    return request.param  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def storage(home: Home, tmp_path: Path) -> Iterator[Storage]:
-    opened = home.open(tmp_path)
-    yield opened
-    opened.close()
 
 
 def add(storage: Storage, ids: list[str | int], seen: int) -> None:

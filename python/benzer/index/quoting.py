@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +18,16 @@ if TYPE_CHECKING:
     from benzer.index.passages import PassageMatches
 
 
-class Quoting:
+class Quoting(ABC):
     """What an index that files passages can be asked; `Index` inherits it, so that each file stays small."""
 
     _storage: Storage
     _sketcher: Sketcher
     _fingerprints: Fingerprints | None
 
+    @abstractmethod
     def _queries(self, given: Iterable[Any], threads: int) -> list[Query]:
-        raise NotImplementedError
+        """What is asked for, with fields that the schema has, and pictures read."""
 
     def find_containing(
         self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
