@@ -5,7 +5,10 @@ use crate::joins::check_positions;
 use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
 use crate::text::TextReader;
-use benzer_core::corpus::{self as core, Batch, FieldKind, JsonlColumns, JsonlReport, SketchPlan, Sketches, Weights};
+use benzer_core::corpus::{
+    self as core, Batch, FieldKind, IdColumn, JsonlColumns, JsonlReport, SharedBytes, SketchPlan, Sketches, TextColumn,
+    Weights,
+};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -40,6 +43,56 @@ enum FieldReader<'py> {
 pub struct Corpus {
     inner: core::Corpus,
     kinds: Vec<Kind>,
+}
+
+type Mask<'py> = Option<PyReadonlyArray1<'py, bool>>;
+type TextArrays<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u8>, Mask<'py>);
+
+/// Ids as columns.
+#[derive(FromPyObject)]
+enum IdArrays<'py> {
+    Texts(TextArrays<'py>),
+    Integers(PyReadonlyArray1<'py, i64>, Mask<'py>),
+}
+
+/// The bytes of an array of Python's, which is kept alive.
+struct SharedArray {
+    _array: Py<PyArray1<u8>>,
+    start: *const u8,
+    len: usize,
+}
+
+// SAFETY: the bytes are only read, by any thread; the array itself is touched only to be dropped, which pyo3 puts off
+// until a thread holds the GIL.
+unsafe impl Send for SharedArray {}
+// SAFETY: as above.
+unsafe impl Sync for SharedArray {}
+
+impl SharedArray {
+    /// Refused are arrays that do not lie in one piece, and those that may be written to.
+    fn new(array: &PyReadonlyArray1<'_, u8>) -> PyResult<SharedBytes> {
+        if array.getattr("flags")?.getattr("writeable")?.extract()? {
+            return Err(error(array.py(), "SettingsError", "the data of a column must be read-only".to_owned()));
+        }
+        let bytes = array.as_slice()?;
+        let (start, len) = (bytes.as_ptr(), bytes.len());
+        Ok(Box::new(SharedArray { _array: (**array).clone().unbind(), start, len }))
+    }
+}
+
+impl AsRef<[u8]> for SharedArray {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the array lives as long as this; its owner, an Arrow buffer, never changes.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+}
+
+fn mask<'a>(valid: &'a Mask<'_>) -> PyResult<Option<&'a [bool]>> {
+    Ok(valid.as_ref().map(|valid| valid.as_slice()).transpose()?)
+}
+
+fn text_column<'a>(arrays: &'a TextArrays<'_>, data: SharedBytes) -> PyResult<TextColumn<'a>> {
+    Ok(TextColumn { offsets: arrays.0.as_slice()?, data, valid: mask(&arrays.2)? })
 }
 
 /// Rows read (blank lines are none), and the malformed rows with their reasons.
@@ -149,6 +202,28 @@ impl Corpus {
         Ok(report(added, most))
     }
 
+    /// Adds documents by columns, which stay where they are: for each field (offsets, data, mask of what is there or
+    /// none), for the ids the same, (integers, mask), or nothing. False, and nothing added, where one is not sound.
+    fn add_columns<'py>(
+        &mut self, py: Python<'py>, source: u32, first_row: u64, count: usize, ids: Option<IdArrays<'py>>,
+        fields: Vec<TextArrays<'py>>,
+    ) -> PyResult<bool> {
+        if fields.len() != self.kinds.len() || self.kinds.iter().any(|&kind| kind != Kind::Text) {
+            return Err(error(py, "SettingsError", "columns are taken for text fields only".to_owned()));
+        }
+        let column = |arrays: &'_ TextArrays<'py>| SharedArray::new(&arrays.1);
+        let mut columns = Vec::with_capacity(fields.len());
+        for field in &fields {
+            columns.push(text_column(field, column(field)?)?);
+        }
+        let ids = match &ids {
+            None => IdColumn::Made,
+            Some(IdArrays::Texts(arrays)) => IdColumn::Texts(text_column(arrays, column(arrays)?)?),
+            Some(IdArrays::Integers(numbers, valid)) => IdColumn::Integers(numbers.as_slice()?, mask(valid)?),
+        };
+        Ok(self.inner.add_columns(source, first_row, count, ids, columns))
+    }
+
     /// The ids at some positions, or all.
     #[pyo3(signature = (positions = None))]
     fn ids<'py>(&self, py: Python<'py>, positions: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -225,29 +300,30 @@ impl Corpus {
             return Err(error(py, "SettingsError", message));
         }
         let count = last - start;
-        let mut all = Sketches::default();
-        all.keys.reserve_exact(count * self.inner.fields() * bands);
-        for start in (start..last).step_by(STEP) {
-            let positions = start..(start + STEP).min(last);
-            let end = positions.end;
-            for part in in_pool(py, threads, || self.inner.sketch(&plan, positions))? {
-                all.keys.extend(part.keys);
-                all.content.extend(part.content);
-                all.sizes.extend(part.sizes);
-                all.units.extend(part.units);
-            }
+        let (fields, width) = (self.inner.fields(), self.inner.fields() * bands);
+        let keys = PyArray2::<u64>::zeros(py, [count, width], false);
+        let content = PyArray2::<u64>::zeros(py, [count, 2], false);
+        let [sizes, units] = [(); 2].map(|()| PyArray2::<u32>::zeros(py, [count, fields], false));
+        let (mut keys_room, mut content_room) = (keys.readwrite(), content.readwrite());
+        let (mut sizes_room, mut units_room) = (sizes.readwrite(), units.readwrite());
+        let content_room = content_room.as_slice_mut()?.as_chunks_mut::<2>().0;
+        let rooms = (keys_room.as_slice_mut()?, sizes_room.as_slice_mut()?, units_room.as_slice_mut()?);
+        for from in (0..count).step_by(STEP) {
+            let to = (from + STEP).min(count);
+            let out = Sketches {
+                keys: &mut rooms.0[from * width..to * width],
+                content: &mut content_room[from..to],
+                sizes: &mut rooms.1[from * fields..to * fields],
+                units: &mut rooms.2[from * fields..to * fields],
+            };
+            in_pool(py, threads, || self.inner.sketch(&plan, start + from, out))?;
             py.check_signals()?;
             if let Some(progress) = &progress {
-                progress.call1((end, total))?;
+                progress.call1((start + to, total))?;
             }
         }
-        let fields = self.inner.fields();
-        Ok((
-            PyArray1::from_vec(py, all.keys).reshape([count, fields * bands])?,
-            PyArray1::from_slice(py, all.content.as_flattened()).reshape([count, 2])?,
-            PyArray1::from_vec(py, all.sizes).reshape([count, fields])?,
-            PyArray1::from_vec(py, all.units).reshape([count, fields])?,
-        ))
+        drop((keys_room, sizes_room, units_room));
+        Ok((keys, content, sizes, units))
     }
 
     /// A hash of all documents in their order, as 16 bytes.
