@@ -211,7 +211,7 @@ impl Corpus {
         if fields.len() != self.kinds.len() || self.kinds.iter().any(|&kind| kind != Kind::Text) {
             return Err(error(py, "SettingsError", "columns are taken for text fields only".to_owned()));
         }
-        let column = |arrays: &'_ TextArrays<'py>| SharedArray::new(&arrays.1);
+        let column = |arrays: &'_ TextArrays<'py>| SharedArray::share(&arrays.1);
         let mut columns = Vec::with_capacity(fields.len());
         for field in &fields {
             columns.push(text_column(field, column(field)?)?);
