@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benzer import Schema, Text
+from benzer import MinHash, Schema, Text
 from benzer._native import Corpus
-from benzer.errors import MalformedRowError, SettingsError
+from benzer.errors import InputError, MalformedRowError, SettingsError
 from benzer.sources import ReadOptions, open_sources
 from benzer.sources.arrow import add_batches
 
@@ -148,3 +148,23 @@ def test_data_that_may_still_change_is_refused() -> None:
     with pytest.raises(SettingsError, match="text fields only"):
         corpus_of_two().add_columns(0, 1, 1, None, [column])
     assert corpus_of_two().add_columns(0, 1, 1, None, [column, column])
+
+
+@pytest.mark.parametrize("kind", TEXT_TYPES, ids=str)
+def test_an_arrow_array_has_the_signatures_of_its_texts(kind: Any) -> None:
+    array = pa.array([None if one is None else one.encode() for one in TEXTS] * 200, pa.binary())
+    array = (array.cast(pa.string()).cast(kind) if kind != pa.binary() else array).slice(3)
+    texts = (TEXTS * 200)[3:]
+    for threads in (1, 2):
+        made = MinHash(num_hashes=40).of(Text(), array, threads)
+        assert (made == MinHash(num_hashes=40).of(Text(), texts, threads)).all()
+
+
+def test_an_arrow_array_that_holds_no_texts_is_refused() -> None:
+    latin = pa.array([b"good", b"caf\xe9"], pa.binary())
+    for array in (pa.array([1, 2]), latin):
+        with pytest.raises(InputError, match="cast it to strings"):
+            MinHash().of(Text(), array)
+    unchecked = pa.Array.from_buffers(pa.string(), 2, latin.buffers())
+    with pytest.raises(InputError, match="text 1 of the column is not valid UTF-8"):
+        MinHash().of(Text(), unchecked)

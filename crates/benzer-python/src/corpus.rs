@@ -1,13 +1,13 @@
 //! Documents on the native side.
 
+use crate::columns::{IdArrays, SharedArray, TextArrays, mask, text_column};
 use crate::convert::{self, Threads, error, in_pool};
 use crate::joins::check_positions;
 use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
 use crate::text::TextReader;
 use benzer_core::corpus::{
-    self as core, Batch, FieldKind, IdColumn, JsonlColumns, JsonlReport, SharedBytes, SketchPlan, Sketches, TextColumn,
-    Weights,
+    self as core, Batch, FieldKind, IdColumn, JsonlColumns, JsonlReport, SketchPlan, Sketches, Weights,
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -43,56 +43,6 @@ enum FieldReader<'py> {
 pub struct Corpus {
     inner: core::Corpus,
     kinds: Vec<Kind>,
-}
-
-type Mask<'py> = Option<PyReadonlyArray1<'py, bool>>;
-type TextArrays<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u8>, Mask<'py>);
-
-/// Ids as columns.
-#[derive(FromPyObject)]
-enum IdArrays<'py> {
-    Texts(TextArrays<'py>),
-    Integers(PyReadonlyArray1<'py, i64>, Mask<'py>),
-}
-
-/// The bytes of an array of Python's, which is kept alive.
-struct SharedArray {
-    _array: Py<PyArray1<u8>>,
-    start: *const u8,
-    len: usize,
-}
-
-// SAFETY: the bytes are only read, by any thread; the array itself is touched only to be dropped, which pyo3 puts off
-// until a thread holds the GIL.
-unsafe impl Send for SharedArray {}
-// SAFETY: as above.
-unsafe impl Sync for SharedArray {}
-
-impl SharedArray {
-    /// Refused are arrays that do not lie in one piece, and those that may be written to.
-    fn new(array: &PyReadonlyArray1<'_, u8>) -> PyResult<SharedBytes> {
-        if array.getattr("flags")?.getattr("writeable")?.extract()? {
-            return Err(error(array.py(), "SettingsError", "the data of a column must be read-only".to_owned()));
-        }
-        let bytes = array.as_slice()?;
-        let (start, len) = (bytes.as_ptr(), bytes.len());
-        Ok(Box::new(SharedArray { _array: (**array).clone().unbind(), start, len }))
-    }
-}
-
-impl AsRef<[u8]> for SharedArray {
-    fn as_ref(&self) -> &[u8] {
-        // SAFETY: the array lives as long as this; its owner, an Arrow buffer, never changes.
-        unsafe { std::slice::from_raw_parts(self.start, self.len) }
-    }
-}
-
-fn mask<'a>(valid: &'a Mask<'_>) -> PyResult<Option<&'a [bool]>> {
-    Ok(valid.as_ref().map(|valid| valid.as_slice()).transpose()?)
-}
-
-fn text_column<'a>(arrays: &'a TextArrays<'_>, data: SharedBytes) -> PyResult<TextColumn<'a>> {
-    Ok(TextColumn { offsets: arrays.0.as_slice()?, data, valid: mask(&arrays.2)? })
 }
 
 /// Rows read (blank lines are none), and the malformed rows with their reasons.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from benzer.columns import is_text
 from benzer.errors import InputError
 from benzer.registry import require
 from benzer.sources.base import (
@@ -20,7 +21,7 @@ from benzer.sources.base import (
     ReadReport,
     chosen,
 )
-from benzer.sources.columns import add_columns, is_text, takes_columns
+from benzer.sources.columns import add_columns, takes_columns
 from benzer.sources.rows import BATCH_DOCUMENTS, RowReader, add_rows, check_columns
 from benzer.sources.streams import create_plain
 
