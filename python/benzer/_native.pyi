@@ -1,11 +1,13 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from os import PathLike
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+
+TextArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.bool_] | None]
 
 def available_isas() -> list[str]: ...
 def isa() -> str: ...
@@ -82,6 +84,15 @@ def text_signatures(
     seed: int,
     threads: int,
 ) -> NDArray[np.uint32]: ...
+def column_signatures(
+    reader: TextReader,
+    texts: TextArrays,
+    algorithm: str,
+    family: str,
+    num_hashes: int,
+    seed: int,
+    threads: int,
+) -> NDArray[np.uint32]: ...
 def merge_signatures(algorithm: str, a: NDArray[np.uint32], b: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
 def estimate(algorithm: str, a: NDArray[np.uint32], b: NDArray[np.uint32]) -> NDArray[np.float64]: ...
 def equal_bytes(rows: NDArray[np.uint8], one: NDArray[np.uint8], threads: int) -> NDArray[np.uint16]: ...
@@ -134,6 +145,14 @@ class Corpus:
         fields: Sequence[Iterable[object]],
         extras: Sequence[bytes | None] | None = None,
     ) -> None: ...
+    def add_columns(
+        self,
+        source: int,
+        first_row: int,
+        count: int,
+        ids: TextArrays | tuple[NDArray[np.int64], NDArray[np.bool_] | None] | None,
+        fields: Sequence[TextArrays],
+    ) -> bool: ...
     def add_jsonl(
         self,
         *,

@@ -1,5 +1,6 @@
 //! The Python shell of the native core: it converts, releases the GIL and maps errors; it holds no algorithm.
 
+mod columns;
 mod convert;
 mod corpus;
 mod evidence;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 /// The native core of Benzer. Use the documented names of the package instead.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::columns::column_signatures;
     #[pymodule_export]
     use super::corpus::Corpus;
     #[pymodule_export]

@@ -4,6 +4,7 @@
 //! the corpus or a mapped file. Texts stay as they are; shingles are made when they are needed and not kept.
 
 mod add;
+mod columns;
 mod compare;
 mod digest;
 mod exact;
@@ -17,6 +18,7 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
+pub use columns::{IdColumn, SharedBytes, TextColumn};
 pub use compare::{FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
@@ -25,6 +27,7 @@ pub use sketch::{SketchPlan, Sketches};
 enum Buffer {
     Owned(Vec<u8>),
     Mapped(Mmap),
+    Shared(SharedBytes),
 }
 
 impl Buffer {
@@ -32,6 +35,7 @@ impl Buffer {
         match self {
             Buffer::Owned(bytes) => bytes,
             Buffer::Mapped(map) => map,
+            Buffer::Shared(bytes) => (**bytes).as_ref(),
         }
     }
 }
