@@ -54,7 +54,9 @@ def cases(arguments: argparse.Namespace) -> list[Case]:
         for memory in (None, arguments.memory)
     ]
     families = [] if arguments.no_families else FAMILIES
-    found += [Case(family, arguments.family_size, *SETTINGS[0], arguments.threads, None) for family in families]
+    found += [
+        Case(family, arguments.family_size, *SETTINGS[0], arguments.threads, None) for family in families
+    ]
     return list(dict.fromkeys(found))
 
 
@@ -63,7 +65,9 @@ def main() -> None:
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of documents")
     parser.add_argument("--family-size", type=int, default=FAMILY_SIZE, help="documents of each family")
     parser.add_argument("--no-families", action="store_true", help="the ordinary documents alone")
-    parser.add_argument("--settings", type=int, default=len(SETTINGS), help="1: threshold 0.8, recall 0.95 only")
+    parser.add_argument(
+        "--settings", type=int, default=len(SETTINGS), help="1: threshold 0.8, recall 0.95 only"
+    )
     parser.add_argument("--memory", default=BOUND, help="the bound of the bounded runs")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repetitions", type=int, default=3, help="runs of each, of which the median counts")
@@ -101,7 +105,15 @@ def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 def measured(case: Case, folder: Path) -> dict[str, Any]:
     """One run in a process of its own, and the most anonymous memory that was seen of it."""
-    command = [sys.executable, "-m", "benchmarks.scale", "--folder", str(folder), "--child", json.dumps(asdict(case))]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.scale",
+        "--folder",
+        str(folder),
+        "--child",
+        json.dumps(asdict(case)),
+    ]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     peak = 0
     while process.poll() is None:
