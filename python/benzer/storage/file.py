@@ -32,7 +32,7 @@ from benzer.storage.base import (
 from benzer.storage.check import check_file
 from benzer.storage.layout import given_id, stored_id
 from benzer.storage.postings import Postings, sorted_lookup, unique_pairs
-from benzer.storage.runs import Limits, find_in_runs
+from benzer.storage.runs import Limits, find_few, find_in_runs
 from benzer.storage.session import Session
 
 _StoredId = int | str | bytes
@@ -181,18 +181,36 @@ class FileStorage:
 
     def candidates(self, keys: Keys) -> Pairs:
         """(row, number) of the documents that share a key; see Storage.candidates."""
-        wanted, rows = sorted_lookup(checked_keys(keys))
-        session = self._session
+        keys, session = checked_keys(keys), self._session
         with session.reading():
-            found = session.pending.find(wanted)
-            found.extend(find_in_runs(session.connection, session.runs, wanted))
-            if session.state.delta:
-                found.append(self._find_in_delta(wanted))
-            row, number = unique_pairs(rows, found)
+            row, number = self._find(keys)
             if session.state.removed and len(number):
                 held = ~np.isin(number, self._removed(number))
                 row, number = row[held], number[held]
         return row, number
+
+    def _find(self, keys: Keys) -> Pairs:
+        """(row, number) of the postings under the keys, also of documents that are removed since."""
+        session = self._session
+        if keys.size <= session.limits.few_keys:
+            pieces = session.pending.pieces
+            if session.state.delta:
+                pieces = [*pieces, self._delta_under(keys)]
+            runs = [(run.number, run.parts) for run in session.runs]
+            return find_few(session.connection, session.blocks, runs, keys, pieces)
+        wanted, rows = sorted_lookup(keys)
+        found = session.pending.find(wanted)
+        found.extend(find_in_runs(session.connection, session.runs, wanted))
+        if session.state.delta:
+            found.append(self._find_in_delta(wanted))
+        return unique_pairs(rows, found)
+
+    def _delta_under(self, keys: Keys) -> Postings:
+        """The postings of the delta under some keys."""
+        wanted = np.unique(keys)
+        position, number = self._find_in_delta(wanted)
+        order = np.argsort(position, kind="stable")
+        return Postings(wanted[position[order]], number[order].astype(np.uint32))
 
     def _find_in_delta(self, wanted: Keys) -> Pairs:
         found = self._run(
@@ -211,7 +229,7 @@ class FileStorage:
         return [number for (number,) in rows]
 
     def _documents(self, columns: str, numbers: Sequence[int] | Numbers) -> list[tuple[Any, ...]]:
-        asked = [int(number) for number in numbers]
+        asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
         with self.snapshot():
             found = self._run(
                 f"SELECT {columns} FROM json_each(?) AS wanted "
@@ -238,6 +256,11 @@ class FileStorage:
     def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
         """The ids of documents, in the order asked."""
         return [given_id(stored) for (stored,) in self._documents("document.id", numbers)]
+
+    def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
+        """The ids and the payloads of documents, in the order asked."""
+        rows = self._documents("document.number, checksum, payload, document.id", numbers)
+        return [given_id(row[3]) for row in rows], [self._checked(*row[:3]) for row in rows]
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """The numbers of documents, in the order asked; -1 where an id is not held."""

@@ -17,6 +17,7 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
+pub(crate) use compare::Mean;
 pub use compare::{FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
