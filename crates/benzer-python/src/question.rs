@@ -49,6 +49,15 @@ fn views<'a>(texts: &'a [Option<Cow<'_, str>>]) -> Vec<Option<&'a str>> {
     texts.iter().map(Option::as_deref).collect()
 }
 
+impl Rules {
+    fn texts_of<'a>(
+        &self, py: Python<'_>, documents: &'a [Vec<Option<Bound<'_, PyAny>>>],
+    ) -> PyResult<Vec<Vec<Option<Cow<'a, str>>>>> {
+        let read = |(number, values): (usize, &'a Vec<_>)| texts(py, values, self.rules.readers.len(), number);
+        documents.iter().enumerate().map(read).collect()
+    }
+}
+
 #[pymethods]
 impl Rules {
     #[new]
@@ -66,21 +75,27 @@ impl Rules {
         Ok(Rules { rules: Arc::new(question::Rules { readers, weights, sketcher, bands, rows }) })
     }
 
-    /// Reads a document, given by the text of each field.
-    fn ask(&self, py: Python<'_>, document: Vec<Option<Bound<'_, PyAny>>>) -> PyResult<Question> {
-        let texts = texts(py, &document, self.rules.readers.len(), 0)?;
-        let views = views(&texts);
-        let question = py.detach(|| self.rules.ask(&views));
-        Ok(Question { rules: Arc::clone(&self.rules), question })
+    /// Reads documents, each given by the text of each field.
+    #[allow(clippy::needless_pass_by_value)]
+    fn ask(
+        &self, py: Python<'_>, documents: Vec<Vec<Option<Bound<'_, PyAny>>>>, threads: Threads,
+    ) -> PyResult<Vec<Question>> {
+        let read = self.texts_of(py, &documents)?;
+        let all: Vec<Vec<Option<&str>>> = read.iter().map(|texts| views(texts)).collect();
+        let ask = |document: &Vec<Option<&str>>| self.rules.ask(document);
+        let questions: Vec<_> = if all.len() <= CHUNK || threads == Threads::ONE {
+            py.detach(|| all.iter().map(ask).collect())
+        } else {
+            in_pool(py, threads, || all.par_iter().map(ask).collect())?
+        };
+        Ok(questions.into_iter().map(|question| Question { rules: Arc::clone(&self.rules), question }).collect())
     }
 
     /// Documents as they are kept (bytes), and their band keys (uint64, n x (fields * bands)).
     fn file<'py>(
         &self, py: Python<'py>, documents: Vec<Vec<Option<Bound<'py, PyAny>>>>, threads: Threads,
     ) -> PyResult<(Bound<'py, PyList>, Keys<'py>)> {
-        let (fields, width) = (self.rules.readers.len(), self.rules.width());
-        let read = documents.iter().enumerate().map(|(number, values)| texts(py, values, fields, number));
-        let read = read.collect::<PyResult<Vec<_>>>()?;
+        let (read, width) = (self.texts_of(py, &documents)?, self.rules.width());
         let mut keys = vec![0; documents.len() * width];
         let all: Vec<Vec<Option<&str>>> = read.iter().map(|texts| views(texts)).collect();
         if all.len() <= CHUNK || threads == Threads::ONE {
