@@ -5,7 +5,9 @@
 //! search, up to a number of bytes.
 
 use crate::bands::NO_KEY;
+use crate::hash::mix::{K2, mum};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// What a block costs beside its postings: its entry in the map, two allocations.
 const ENTRY: usize = 96;
@@ -19,44 +21,74 @@ pub struct Postings<'a> {
     pub numbers: &'a [u32],
 }
 
-impl<'a> Postings<'a> {
-    /// The documents under a key.
-    pub fn of(self, key: u64) -> &'a [u32] {
-        let first = lower_bound(self.keys, key);
-        let count = self.keys[first..].iter().take_while(|&&other| other == key).count();
-        &self.numbers[first..first + count]
+/// A key to look up: in which postings, for which row, and where it should be.
+struct Lookup<'a> {
+    postings: Postings<'a>,
+    key: u64,
+    row: u64,
+    place: usize,
+    /// Postings in a step of one key.
+    density: f64,
+}
+
+/// Lookups that are made together: as many as stay in the nearest cache.
+const TOGETHER: usize = 256;
+
+impl<'a> Lookup<'a> {
+    /// A lookup in postings whose keys spread evenly over `1 / share` of the key space, from `start` on.
+    fn new(postings: Postings<'a>, key: u64, row: u64, start: u64, share: f64) -> Lookup<'a> {
+        let density = postings.keys.len() as f64 * share / 18_446_744_073_709_551_616.0;
+        let place = (key.saturating_sub(start) as f64 * density) as usize;
+        Lookup { postings, key, row, place: place.min(postings.keys.len().saturating_sub(1)), density }
+    }
+
+    /// Reads the key at the place, and guesses again.
+    fn step(&mut self) {
+        let Some(&met) = self.postings.keys.get(self.place) else { return };
+        let distance = (self.key.abs_diff(met) as f64 * self.density) as usize;
+        let last = self.postings.keys.len() - 1;
+        let place = if met < self.key { self.place + distance } else { self.place.saturating_sub(distance) };
+        self.place = place.min(last);
+    }
+
+    /// The documents under the key, found from the place on, however wrong it is.
+    fn documents(&self) -> &'a [u32] {
+        let (keys, key) = (self.postings.keys, self.key);
+        let (mut low, mut high, mut step) = (self.place, self.place, 8);
+        while low > 0 && keys[low - 1] >= key {
+            high = low - 1;
+            low = low.saturating_sub(step);
+            step *= 2;
+        }
+        while high < keys.len() && keys[high] < key {
+            low = high + 1;
+            high = keys.len().min(high + step);
+            step *= 2;
+        }
+        let first = low + keys[low..high].partition_point(|&other| other < key);
+        let count = keys[first..].iter().take_while(|&&other| other == key).count();
+        &self.postings.numbers[first..first + count]
     }
 }
 
-/// The first place whose key is not less than `key`.
+/// Makes lookups, and adds row << 32 | document of each that is found.
 ///
-/// Keys are uniform, so the place is guessed, and off by about the root of their number: two or three lines of memory
-/// are read, where halving a million keys would read twenty.
-fn lower_bound(keys: &[u64], key: u64) -> usize {
-    let count = keys.len();
-    if count < 64 {
-        return keys.partition_point(|&other| other < key);
+/// Keys are uniform, so that a place can be guessed, and guessed better from what stands there: a search reads three
+/// places, where halving a million keys would read twenty. All lookups read their first place, then all their second:
+/// the processor waits for many lines of memory at once. Ten keys in twelve pieces of 2 million postings took 53 µs
+/// one by one.
+fn look_up(lookups: &mut Vec<Lookup<'_>>, found: &mut Vec<u64>) {
+    lookups.iter_mut().for_each(Lookup::step);
+    lookups.iter_mut().for_each(Lookup::step);
+    for lookup in lookups.drain(..) {
+        found.extend(lookup.documents().iter().map(|&number| lookup.row << 32 | u64::from(number)));
     }
-    let guess = (u128::from(key) * count as u128 >> 64) as usize;
-    let mut step = 1 << (count.ilog2() / 2);
-    let (mut low, mut high) = (guess, guess);
-    while low > 0 && keys[low - 1] >= key {
-        high = low - 1;
-        low = low.saturating_sub(step);
-        step *= 2;
-    }
-    while high < count && keys[high] < key {
-        low = high + 1;
-        high = count.min(high + step);
-        step *= 2;
-    }
-    low + keys[low..high].partition_point(|&other| other < key)
 }
 
 /// Pairs (row << 32 | document) of the rows of `keys` with the documents under one of their keys, sorted, each once.
 ///
-/// `find` is given a key and what to call with the documents under it.
-fn pairs(keys: &[u64], bands: usize, mut find: impl FnMut(u64, &mut dyn FnMut(&[u32]))) -> Vec<u64> {
+/// `lookups` adds where a key of a row is to be looked up.
+fn pairs<'a>(keys: &[u64], bands: usize, mut lookups: impl FnMut(u64, u64, &mut Vec<Lookup<'a>>)) -> Vec<u64> {
     let mut wanted: Vec<(u64, u64)> = Vec::with_capacity(keys.len());
     for (row, keys) in (0..).zip(keys.chunks_exact(bands.max(1))) {
         wanted.extend(keys.iter().filter(|&&key| key != NO_KEY).map(|&key| (key, row)));
@@ -64,10 +96,14 @@ fn pairs(keys: &[u64], bands: usize, mut find: impl FnMut(u64, &mut dyn FnMut(&[
     if keys.len() > bands {
         wanted.sort_unstable(); // neighbours in memory are searched one after the other
     }
-    let mut found = Vec::new();
+    let (mut found, mut waiting) = (Vec::new(), Vec::with_capacity(TOGETHER));
     for (key, row) in wanted {
-        find(key, &mut |numbers| found.extend(numbers.iter().map(|&number| row << 32 | u64::from(number))));
+        lookups(key, row, &mut waiting);
+        if waiting.len() >= TOGETHER {
+            look_up(&mut waiting, &mut found);
+        }
     }
+    look_up(&mut waiting, &mut found);
     found.sort_unstable();
     found.dedup();
     found
@@ -81,7 +117,9 @@ fn pairs(keys: &[u64], bands: usize, mut find: impl FnMut(u64, &mut dyn FnMut(&[
 /// assert_eq!(search(&[9, 3, 8, 7], 2, &[piece]), [0, 1]);
 /// ```
 pub fn search(keys: &[u64], bands: usize, pieces: &[Postings<'_>]) -> Vec<u64> {
-    pairs(keys, bands, |key, take| pieces.iter().for_each(|piece| take(piece.of(key))))
+    pairs(keys, bands, |key, row, lookups| {
+        lookups.extend(pieces.iter().map(|&piece| Lookup::new(piece, key, row, 0, 1.0)));
+    })
 }
 
 /// A run in a file: its number, and of how many parts it is.
@@ -98,6 +136,12 @@ impl Run {
     pub fn place(self, key: u64) -> u64 {
         u64::from(self.number) << 32 | (key >> 32) * u64::from(self.parts) >> 32
     }
+
+    /// About the least key of the part that a key is in.
+    fn start(self, key: u64) -> u64 {
+        let within = (key >> 32) * u64::from(self.parts) & 0xFFFF_FFFF;
+        key - (within / u64::from(self.parts.max(1)) << 32)
+    }
 }
 
 /// The postings of one part of a run, or none.
@@ -113,14 +157,32 @@ impl Block {
     }
 }
 
+/// The hash of a place, which nobody chooses: a product spreads it.
+#[derive(Default)]
+struct PlaceHasher(u64);
+
+impl Hasher for PlaceHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
+    }
+
+    fn write_u64(&mut self, place: u64) {
+        self.0 = mum(place, K2);
+    }
+}
+
 /// Blocks that were read, by place: those of the last searches, and older ones that go when room is needed.
 ///
 /// A block that is used again is young again. Once the young ones take half of the room, the old ones are dropped and
 /// the young ones become the old: a search never loses a block, as this happens before it only.
 #[derive(Debug)]
 pub struct Blocks {
-    young: HashMap<u64, Block>,
-    old: HashMap<u64, Block>,
+    young: HashMap<u64, Block, BuildHasherDefault<PlaceHasher>>,
+    old: HashMap<u64, Block, BuildHasherDefault<PlaceHasher>>,
     young_bytes: usize,
     room: usize,
 }
@@ -132,7 +194,7 @@ pub struct Missing(pub u64);
 impl Blocks {
     /// No blocks yet, and room for so many bytes.
     pub fn new(room: usize) -> Blocks {
-        Blocks { young: HashMap::new(), old: HashMap::new(), young_bytes: 0, room }
+        Blocks { young: HashMap::default(), old: HashMap::default(), young_bytes: 0, room }
     }
 
     /// Forgets all blocks.
@@ -198,25 +260,19 @@ impl Blocks {
         &self, keys: &[u64], bands: usize, runs: &[Run], pieces: &[Postings<'_>],
     ) -> Result<Vec<u64>, Missing> {
         let mut missing = None;
-        let found = pairs(keys, bands, |key, take| {
+        let found = pairs(keys, bands, |key, row, lookups| {
             for run in runs {
                 match self.young.get(&run.place(key)) {
-                    Some(Block { keys, numbers }) => take(Postings { keys, numbers }.of_few(key)),
+                    Some(Block { keys, numbers }) => {
+                        let postings = Postings { keys, numbers };
+                        lookups.push(Lookup::new(postings, key, row, run.start(key), f64::from(run.parts)));
+                    }
                     None => missing = Some(Missing(run.place(key))),
                 }
             }
-            pieces.iter().for_each(|piece| take(piece.of(key)));
+            lookups.extend(pieces.iter().map(|&piece| Lookup::new(piece, key, row, 0, 1.0)));
         });
         missing.map_or(Ok(found), Err)
-    }
-}
-
-impl<'a> Postings<'a> {
-    /// [`Postings::of`] where the keys are those of one part, which are not spread over the whole key space.
-    fn of_few(self, key: u64) -> &'a [u32] {
-        let first = self.keys.partition_point(|&other| other < key);
-        let count = self.keys[first..].iter().take_while(|&&other| other == key).count();
-        &self.numbers[first..first + count]
     }
 }
 
