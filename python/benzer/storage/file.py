@@ -122,7 +122,8 @@ class FileStorage:
         return np.array([given[document_id] for document_id in ids], np.int64)
 
     def _insert(self, documents: list[tuple[int, DocumentId, bytes]]) -> None:
-        rows = [(number, stored_id(i), zlib.crc32(payload), payload) for number, i, payload in documents]
+        crc32 = zlib.crc32
+        rows = [(number, stored_id(i), crc32(payload), payload) for number, i, payload in documents]
         insert = "INSERT OR IGNORE INTO document VALUES (?, ?, ?, ?)"
         connection = self._session.connection
         if rows and connection.executemany(insert, rows).rowcount < len(rows):  # some ids are held already
@@ -260,7 +261,12 @@ class FileStorage:
     def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
         """The ids and the payloads of documents, in the order asked."""
         rows = self._documents("document.number, checksum, payload, document.id", numbers)
-        return [given_id(row[3]) for row in rows], [self._checked(*row[:3]) for row in rows]
+        for number, checksum, payload, _ in rows:
+            if zlib.crc32(payload) != checksum:
+                self._checked(number, checksum, payload)
+        return [
+            given_id(stored) if type(stored) is bytes else stored for _, _, _, stored in rows
+        ], [row[2] for row in rows]
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """The numbers of documents, in the order asked; -1 where an id is not held."""
