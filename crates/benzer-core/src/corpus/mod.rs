@@ -20,6 +20,7 @@ use memmap2::Mmap;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
 pub use columns::{IdColumn, SharedBytes, TextColumn};
+pub(crate) use compare::Mean;
 pub use compare::{FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
