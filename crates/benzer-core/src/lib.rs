@@ -17,4 +17,5 @@ pub mod minhash;
 pub mod nearest;
 pub mod setjoin;
 pub mod text;
+pub mod watch;
 pub mod winnow;

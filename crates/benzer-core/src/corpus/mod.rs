@@ -5,9 +5,11 @@
 
 mod add;
 mod compare;
+mod copy;
 mod digest;
 mod exact;
 mod sketch;
+mod table;
 
 use crate::hash::shingle::token_hash;
 use crate::isa;
@@ -20,6 +22,7 @@ pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
 pub use compare::{FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
+pub use table::{Cells, write_json_lines};
 
 /// Bytes that documents lie in.
 enum Buffer {
@@ -198,9 +201,13 @@ impl Corpus {
         sizes.sum()
     }
 
+    fn buffer(&self, span: Span) -> &Buffer {
+        &self.buffers[(span.buffer & (INTEGER - 1)) as usize]
+    }
+
     fn raw(&self, span: Span) -> &[u8] {
         let start = span.start as usize;
-        &self.buffers[(span.buffer & (INTEGER - 1)) as usize].bytes()[start..start + span.len as usize]
+        &self.buffer(span).bytes()[start..start + span.len as usize]
     }
 
     /// The bytes of a span, decoded into `scratch` if they hold JSON escapes.
