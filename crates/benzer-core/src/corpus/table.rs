@@ -1,12 +1,14 @@
 //! How is a table about documents written as JSON lines? As Python's `json` would write it, byte for byte.
 
-use super::{Corpus, Id};
+use super::{Corpus, ESCAPED, INTEGER, Id};
 use crate::watch;
 use rayon::prelude::*;
 use std::io::{Result, Write};
 
 /// Rows that are put into words between two writes of a thread.
 const ROWS: usize = 8192;
+/// Rows whose ids are fetched together: they lie in the second cache meanwhile.
+const TOUCHED: usize = 512;
 
 /// One column of a table: a cell for each row.
 pub enum Cells<'a> {
@@ -40,15 +42,35 @@ impl Cells<'_> {
 
     fn write(&self, row: usize, out: &mut Vec<u8>) {
         match self {
-            Cells::Ids(corpus, cells) => match corpus.id(cells[row] as usize) {
-                Id::Text(text) => quote(&text, out),
-                Id::Integer(number) => put(out, format_args!("{number}")),
-            },
+            Cells::Ids(corpus, cells) => corpus.write_id(cells[row] as usize, out),
             Cells::Named(names, cells) => out.extend_from_slice(names[cells[row] as usize].as_bytes()),
             Cells::Whole(cells) => put(out, format_args!("{}", cells[row])),
             Cells::Numbers(cells) => number(cells[row], out),
             Cells::Flags(cells) => out.extend_from_slice(if cells[row] { b"true" } else { b"false" }),
         }
+    }
+}
+
+impl Corpus {
+    fn write_id(&self, position: usize, out: &mut Vec<u8>) {
+        let span = self.ids[position];
+        if !span.is_missing() && span.buffer & (ESCAPED | INTEGER) == 0 {
+            return quote(&String::from_utf8_lossy(self.raw(span)), out);
+        }
+        match self.id(position) {
+            Id::Text(text) => quote(&text, out),
+            Id::Integer(number) => put(out, format_args!("{number}")),
+        }
+    }
+
+    /// Reads the first byte of each id, so that the memory they lie in is fetched side by side: ids of documents in no
+    /// order lie each in a line and a page of its own, and read one after the other they took half of the time.
+    fn touch_ids(&self, positions: &[u32]) {
+        let first = |&position: &u32| {
+            let span = self.ids[position as usize];
+            if span.is_missing() { 0 } else { self.raw(span).first().copied().unwrap_or_default() }
+        };
+        std::hint::black_box(positions.iter().map(first).fold(0, |all, byte| all ^ byte));
     }
 }
 
@@ -75,6 +97,13 @@ fn lines(columns: &[(String, Cells<'_>)], start: usize, end: usize) -> Vec<u8> {
     let before: Vec<String> = columns.iter().enumerate().map(before).collect();
     let mut out = Vec::with_capacity((end - start) * 64 * columns.len());
     for row in start..end {
+        if (row - start) % TOUCHED == 0 {
+            for (_, cells) in columns {
+                if let Cells::Ids(corpus, positions) = cells {
+                    corpus.touch_ids(&positions[row..end.min(row + TOUCHED)]);
+                }
+            }
+        }
         for (before, (_, cells)) in before.iter().zip(columns) {
             out.extend_from_slice(before.as_bytes());
             cells.write(row, &mut out);
@@ -118,6 +147,8 @@ fn number(value: f64, out: &mut Vec<u8>) {
     let size = value.abs();
     if !value.is_finite() {
         out.extend_from_slice(b"null");
+    } else if value == 1.0 {
+        out.extend_from_slice(b"1.0");
     } else if size == 0.0 || (1e-4..1e16).contains(&size) {
         put(out, format_args!("{value:?}"));
     } else {
