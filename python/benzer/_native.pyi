@@ -93,6 +93,7 @@ def candidate_pairs(
     threads: int,
     taking_part: NDArray[np.bool_] | None = None,
     at_once: int = 0,
+    by_band: bool = False,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int, int]: ...
 def representatives(
     content: NDArray[np.uint64], empty: NDArray[np.bool_], rank: NDArray[np.uint32], threads: int

@@ -49,10 +49,12 @@ def propose(
     bucket_limit: int = 1000,
     threads: int = 0,
     bands_at_once: int = 0,
+    by_band: bool = False,
 ) -> Candidates:
     """All pairs of documents that share a band key.
 
-    keys: uint64, n x (fields * bands).
+    keys: uint64, C-contiguous, n x (fields * bands), or (fields * bands) x n where `by_band`; it is read where it
+        lies and may be mapped from a file. By band and one band at a time, it is read in order.
     taking_part: bool, n; the others (copies of a representative) are left out.
     bucket_limit: a bucket of more documents proposes pairs with a few anchors only and is divided by further
         bands, so that the work stays linear; see `Candidates`.
@@ -63,4 +65,5 @@ def propose(
     >>> list(zip(found.left.tolist(), found.right.tolist()))
     [(0, 1), (1, 2)]
     """
-    return Candidates(*candidate_pairs(keys, content, bucket_limit, threads, taking_part, bands_at_once))
+    found = candidate_pairs(keys, content, bucket_limit, threads, taking_part, bands_at_once, by_band)
+    return Candidates(*found)

@@ -27,12 +27,40 @@ pub struct Candidates {
     pub oversized_documents: u64,
 }
 
+/// A table of band keys, by document or by band; [`NO_KEY`] where a document has none.
+#[derive(Clone, Copy)]
+pub struct Keys<'a> {
+    values: &'a [u64],
+    bands: usize,
+    /// How far apart the keys of neighbouring documents, and of neighbouring bands, lie.
+    steps: [usize; 2],
+}
+
+impl<'a> Keys<'a> {
+    /// All keys of a document lie together.
+    pub fn by_document(values: &'a [u64], bands: usize) -> Self {
+        Keys { values, bands, steps: [bands, 1] }
+    }
+
+    /// All keys of a band lie together: a join that takes one band at a time reads them in order.
+    pub fn by_band(values: &'a [u64], bands: usize) -> Self {
+        Keys { values, bands, steps: [1, values.len() / bands.max(1)] }
+    }
+
+    /// How many documents there are.
+    pub fn documents(&self) -> usize {
+        self.values.len() / self.bands.max(1)
+    }
+
+    fn get(&self, document: u32, band: usize) -> u64 {
+        self.values[document as usize * self.steps[0] + band * self.steps[1]]
+    }
+}
+
 /// What the join is to do.
 pub struct Join<'a> {
-    /// Band keys, `bands` for each document; [`NO_KEY`] where it has none.
-    pub keys: &'a [u64],
-    /// Keys for each document.
-    pub bands: usize,
+    /// The band keys of all documents.
+    pub keys: Keys<'a>,
     /// Content hash of each document.
     pub content: &'a [[u64; 2]],
     /// The largest bucket that proposes all its pairs.
@@ -61,8 +89,9 @@ impl Join<'_> {
     }
 
     fn collect(&self, once: bool) -> Candidates {
-        let width = if self.at_once == 0 { BANDS_AT_ONCE } else { BANDS_AT_ONCE.min(self.at_once) };
-        let groups: Vec<usize> = (0..self.bands).step_by(width).collect();
+        let together = if self.keys.steps[1] == 1 { BANDS_AT_ONCE } else { 1 };
+        let width = if self.at_once == 0 { together } else { together.min(self.at_once) };
+        let groups: Vec<usize> = (0..self.keys.bands).step_by(width).collect();
         let side_by_side = if self.at_once == 0 { groups.len() } else { self.at_once / width };
         let mut all = Candidates::default();
         for groups in groups.chunks(side_by_side.max(1)) {
@@ -79,22 +108,19 @@ impl Join<'_> {
 
     /// Whether two documents share a bucket of a band before `band`.
     fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
-        let met = |earlier| self.key(a, earlier) == self.key(b, earlier) && self.key(a, earlier) != NO_KEY;
+        let met =
+            |earlier| self.keys.get(a, earlier) == self.keys.get(b, earlier) && self.keys.get(a, earlier) != NO_KEY;
         (0..band).any(met)
-    }
-
-    fn key(&self, document: u32, band: usize) -> u64 {
-        self.keys[document as usize * self.bands + band]
     }
 
     /// Candidates of some bands: their keys are read together, as they lie in one cache line.
     fn of_bands(&self, bands: Range<usize>, once: bool) -> Candidates {
-        let bands = bands.start..bands.end.min(self.bands);
+        let bands = bands.start..bands.end.min(self.keys.bands);
         let mut filed = vec![Vec::new(); bands.len()];
         let takes_part = |document: usize| self.taking_part.is_empty() || self.taking_part[document];
-        let documents = self.keys.chunks_exact(self.bands).enumerate();
-        for (document, keys) in documents.filter(|&(document, _)| takes_part(document)) {
-            for (filed, &key) in filed.iter_mut().zip(&keys[bands.clone()]) {
+        for document in (0..self.keys.documents()).filter(|&document| takes_part(document)) {
+            for (filed, band) in filed.iter_mut().zip(bands.clone()) {
+                let key = self.keys.get(document as u32, band);
                 if key != NO_KEY {
                     filed.push((key, document as u32));
                 }
@@ -152,11 +178,11 @@ impl Join<'_> {
             let rest = anchors[i + 1..].iter().chain(others);
             found.pairs.extend(rest.map(|&other| pack(anchor, other)));
         }
-        if depth == self.bands {
+        if depth == self.keys.bands {
             return;
         }
-        let next = (band + depth) % self.bands;
-        let filed = bucket.iter().map(|&document| (mum(self.key(document, next), K2), document)).collect();
+        let next = (band + depth) % self.keys.bands;
+        let filed = bucket.iter().map(|&document| (mum(self.keys.get(document, next), K2), document)).collect();
         let filed = by_key(filed);
         let mut finer = Vec::new();
         for members in filed.chunk_by(|a, b| a.0 == b.0).filter(|members| members.len() > 1) {
@@ -221,7 +247,14 @@ mod tests {
 
     fn join(keys: &[u64], bands: usize, limit: usize) -> Candidates {
         let content: Vec<[u64; 2]> = (0..keys.len() / bands).map(|i| [i as u64, 0]).collect();
-        Join { keys, bands, content: &content, limit, taking_part: &[], at_once: 0 }.candidates()
+        let by_document = Keys::by_document(keys, bands);
+        let found = Join { keys: by_document, content: &content, limit, taking_part: &[], at_once: 0 }.candidates();
+        let turned: Vec<u64> = (0..bands).flat_map(|band| keys.iter().skip(band).step_by(bands).copied()).collect();
+        let by_band = Keys::by_band(&turned, bands);
+        let other = Join { keys: by_band, content: &content, limit, taking_part: &[], at_once: 1 }.candidates();
+        assert_eq!(found.pairs, other.pairs);
+        assert_eq!(found.oversized_documents, other.oversized_documents);
+        found
     }
 
     #[test]
@@ -271,7 +304,13 @@ mod tests {
         let keys: Vec<u64> = (0..400 * 20).map(|_| (random.next_u64() % 90).wrapping_mul(K2)).collect();
         let content: Vec<[u64; 2]> = (0..400).map(|i| [i, 0]).collect();
         for limit in [3, 1000] {
-            let run = |at_once| Join { keys: &keys, bands: 20, content: &content, limit, taking_part: &[], at_once };
+            let run = |at_once| Join {
+                keys: Keys::by_document(&keys, 20),
+                content: &content,
+                limit,
+                taking_part: &[],
+                at_once,
+            };
             let want = run(0).candidates();
             for at_once in [1, 3, 8, 16, 19, 500] {
                 let found = run(at_once).candidates();
@@ -288,13 +327,19 @@ mod tests {
         let content: Vec<[u64; 2]> = (0..300).map(|i| [i, 0]).collect();
         let taking_part: Vec<bool> = (0..300).map(|_| !random.next_u64().is_multiple_of(3)).collect();
         for limit in [5, 1000] {
-            let some = Join { keys: &keys, bands: 4, content: &content, limit, taking_part: &taking_part, at_once: 0 };
+            let some = Join {
+                keys: Keys::by_document(&keys, 4),
+                content: &content,
+                limit,
+                taking_part: &taking_part,
+                at_once: 0,
+            };
             let found = some.candidates();
             let mut blank = keys.clone();
             for (keys, _) in blank.chunks_exact_mut(4).zip(&taking_part).filter(|(_, takes)| !**takes) {
                 keys.fill(NO_KEY);
             }
-            let want = Join { keys: &blank, taking_part: &[], ..some }.candidates();
+            let want = Join { keys: Keys::by_document(&blank, 4), taking_part: &[], ..some }.candidates();
             assert_eq!(found.pairs, want.pairs);
             assert_eq!(found.oversized_buckets, want.oversized_buckets);
         }

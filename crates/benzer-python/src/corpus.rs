@@ -173,12 +173,12 @@ impl Corpus {
 
     /// The source of each document.
     fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_slice(py, self.inner.sources())
+        collected(py, self.inner.len(), self.inner.sources())
     }
 
     /// The row of each document in its source, from 1.
     fn rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_slice(py, self.inner.rows())
+        collected(py, self.inner.len(), self.inner.rows())
     }
 
     /// The text of a field of a document.
@@ -336,6 +336,15 @@ impl Corpus {
     ) -> PyResult<PairArrays<'py>> {
         setjoin::contained_pairs(py, &self.inner, field, threshold, taking_part.as_slice()?, threads)
     }
+}
+
+/// An array of so many items.
+fn collected<T: numpy::Element>(
+    py: Python<'_>, count: usize, items: impl Iterator<Item = T>,
+) -> Bound<'_, PyArray1<T>> {
+    let mut all = Vec::with_capacity(count);
+    all.extend(items);
+    PyArray1::from_vec(py, all)
 }
 
 fn add_texts(batch: &mut Batch, field: usize, content: &Bound<'_, PyAny>) -> PyResult<usize> {

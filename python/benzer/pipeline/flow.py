@@ -127,7 +127,7 @@ def search(
     corpus, threshold = found.corpus, settings.threshold
     rank = ranked(settings.keep, found, work.threads)
     sketches = work.sketch(way.sketcher, stage.report("sketch"))
-    empty, short = sketches.empty, way.sketcher.short(sketches)
+    empty, short = sketches.empty, sketches.short
     stage.end("sketch")
     stands_for = identical(sketches.content, empty, rank, work.threads)
     alone = stands_for == np.arange(len(corpus), dtype=np.uint32)
@@ -178,6 +178,8 @@ def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
 def ranked(keep: Keep, found: Read, threads: int = 0) -> Any:
     """The place of each document in the keep order (uint32, n)."""
     corpus = found.corpus
+    if keep.rule == "first":
+        return np.arange(len(corpus), dtype=np.uint32)
     places = np.array(keep.source_places([source.name for source in found.sources]))
     extras = corpus.extras() if keep.column else ()
     everyone = np.arange(len(corpus), dtype=np.uint32)

@@ -3,10 +3,12 @@
 //! A document says where its values lie; its line is what stands between the newlines about them, so that the file is
 //! not read again to find its lines. Neighbouring rows go out in one piece, and many pieces in one call to the system.
 
-use super::{Buffer, Column, Corpus, Span};
+use super::held::Span;
+use super::{Buffer, Column, Corpus};
 use crate::jsonl::newline_from;
 use crate::watch;
 use std::io::{IoSlice, Result, Write};
+use std::ops::Range;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Pieces handed to the system at once: as many as Linux takes.
@@ -28,36 +30,41 @@ impl Corpus {
     /// False, with nothing written, where the source is not one mapped file whose rows are its lines, or `keep` is not
     /// as long as the source has documents.
     pub fn copy_lines(&self, source: u32, keep: &[bool], out: &mut impl Write) -> Result<bool> {
-        let first = self.sources.iter().position(|&one| one == source).unwrap_or(0);
-        let last = self.sources.iter().rposition(|&one| one == source).map_or(0, |at| at + 1);
-        if last - first != keep.len() || self.sources[first..last].iter().any(|&one| one != source) {
-            return Ok(false);
-        }
-        let Some(data) = (first..last).find_map(|at| self.anchors(at)).and_then(|[low, _]| self.mapped(low)) else {
-            return Ok(false);
-        };
+        let Some(stretches) = self.stretches(source, keep) else { return Ok(false) };
+        let mut values = stretches.iter().flat_map(|one| one.documents.clone()).filter_map(|at| self.anchors(at));
+        let Some(file) = values.next().and_then(|[low, _]| self.mapped(low)) else { return Ok(false) };
         let mut pieces = Pieces { out, waiting: Vec::with_capacity(PIECES), bytes: 0 };
-        let start = if data.starts_with(BOM) { BOM.len() } else { 0 };
-        pieces.add(&data[..start])?;
+        let start = if file.data.starts_with(BOM) { BOM.len() } else { 0 };
+        pieces.add(&file.data[..start])?;
         let mut place = Place { line: 1, at: start };
-        let mut next = 0;
-        while next < keep.len() {
-            if !keep[next] {
-                next += 1;
-                continue;
+        for Stretch { documents, row, kept } in stretches {
+            let mut from = 0;
+            for together in kept.chunk_by(|a, b| a == b) {
+                let to = from + together.len();
+                if together[0] {
+                    let first = self.line_start(file, documents.start + from, row + from as u64, place);
+                    place = self.line_end(file, documents.start + to - 1, row + to as u64, first);
+                    pieces.add(&file.data[first.at..place.at])?;
+                }
+                from = to;
             }
-            let rows = &self.rows[first..last];
-            let mut end = next + 1;
-            while end < keep.len() && keep[end] && rows[end] == rows[end - 1] + 1 {
-                end += 1;
-            }
-            let from = self.line_start(data, first + next, place);
-            place = self.line_end(data, first + end - 1, from);
-            pieces.add(&data[from.at..place.at])?;
-            next = end;
         }
         pieces.flush()?;
         Ok(true)
+    }
+
+    /// The documents of a source where their rows are neighbours; none where `keep` is not about just these.
+    fn stretches<'a>(&self, source: u32, mut keep: &'a [bool]) -> Option<Vec<Stretch<'a>>> {
+        let (mut found, mut next) = (Vec::new(), 0);
+        for run in self.places.each() {
+            let documents = next..next + run.len as usize;
+            next = documents.end;
+            if run.source == source {
+                let kept = keep.split_off(..documents.len())?;
+                found.push(Stretch { documents, row: run.row, kept });
+            }
+        }
+        keep.is_empty().then_some(found)
     }
 
     /// The first and the last value of a document that lie in a buffer.
@@ -66,51 +73,62 @@ impl Corpus {
             Column::Text { spans, .. } => Some(spans[position]),
             Column::Values { .. } => None,
         });
-        let all = texts.chain([self.ids[position]]).chain(self.extras.get(position).copied());
-        let mut found: Option<[Span; 2]> = None;
-        for span in all.filter(|span| !span.is_missing()) {
+        let all = texts.chain([self.ids.get(position), self.extras.get(position)]).filter(|span| !span.is_missing());
+        all.fold(None, |found, span| {
             let [low, high] = found.unwrap_or([span; 2]);
-            let low = if span.start < low.start { span } else { low };
-            let high = if span.start > high.start { span } else { high };
-            found = Some([low, high]);
-        }
-        found
+            Some([
+                if span.start() < low.start() { span } else { low },
+                if span.start() > high.start() { span } else { high },
+            ])
+        })
     }
 
     /// The whole file in which a span lies; none where that is no mapped file.
-    fn mapped(&self, span: Span) -> Option<&[u8]> {
+    fn mapped(&self, span: Span) -> Option<Lines<'_>> {
         match self.buffer(span) {
-            Buffer::Mapped(map) => Some(map),
-            Buffer::Owned(_) => None,
+            Some((Buffer::Mapped(map), first)) => Some(Lines { data: map, first }),
+            _ => None,
         }
     }
 
     /// Where the line of a document begins; without a value of its own it is found by counting lines.
-    fn line_start(&self, data: &[u8], position: usize, known: Place) -> Place {
-        let line = self.rows[position];
-        if let Some([low, _]) = self.anchors(position) {
-            let before = &data[known.at..low.start as usize];
-            let at = known.at + before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-            return Place { line, at };
-        }
-        lines_on(data, known, line)
+    fn line_start(&self, file: Lines<'_>, position: usize, line: u64, known: Place) -> Place {
+        let Some([low, _]) = self.anchors(position) else { return file.line(line, known) };
+        let before = &file.data[known.at..(low.start() - file.first) as usize];
+        Place { line, at: known.at + before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1) }
     }
 
-    /// Where the line after that of a document begins, which is not before a known place.
-    fn line_end(&self, data: &[u8], position: usize, known: Place) -> Place {
-        let line = self.rows[position] + 1;
-        if let Some([_, high]) = self.anchors(position) {
-            let newline = newline_from(data, high.start as usize + high.len as usize);
-            return Place { line, at: (newline + 1).min(data.len()) };
-        }
-        lines_on(data, known, line)
+    /// Where the line after that of a document begins.
+    fn line_end(&self, file: Lines<'_>, position: usize, line: u64, known: Place) -> Place {
+        let Some([_, high]) = self.anchors(position) else { return file.line(line, known) };
+        Place { line, at: file.after((high.start() - file.first) as usize + high.len() as usize) }
     }
 }
 
-/// The place of a line that is not before a known one.
-fn lines_on(data: &[u8], known: Place, line: u64) -> Place {
-    let skip = |at, _| (newline_from(data, at) + 1).min(data.len());
-    Place { line, at: (known.line..line).fold(known.at, skip) }
+/// Documents from neighbouring rows, from this one on, and which of them are kept.
+struct Stretch<'a> {
+    documents: Range<usize>,
+    row: u64,
+    kept: &'a [bool],
+}
+
+/// A mapped file of lines; spans count its bytes from here.
+#[derive(Clone, Copy)]
+struct Lines<'a> {
+    data: &'a [u8],
+    first: u64,
+}
+
+impl Lines<'_> {
+    /// The place of a line that is not before a known one.
+    fn line(self, line: u64, known: Place) -> Place {
+        Place { line, at: (known.line..line).fold(known.at, |at, _| self.after(at)) }
+    }
+
+    /// Where the line after that of a byte begins.
+    fn after(self, at: usize) -> usize {
+        (newline_from(self.data, at) + 1).min(self.data.len())
+    }
 }
 
 /// Pieces on their way out.

@@ -1,6 +1,6 @@
 //! How is a table about documents written as JSON lines? As Python's `json` would write it, byte for byte.
 
-use super::{Corpus, ESCAPED, INTEGER, Id};
+use super::{Corpus, Id};
 use crate::watch;
 use rayon::prelude::*;
 use std::io::{Result, Write};
@@ -53,8 +53,8 @@ impl Cells<'_> {
 
 impl Corpus {
     fn write_id(&self, position: usize, out: &mut Vec<u8>) {
-        let span = self.ids[position];
-        if !span.is_missing() && span.buffer & (ESCAPED | INTEGER) == 0 {
+        let span = self.ids.get(position);
+        if !span.is_missing() && span.flags() == 0 {
             return quote(&String::from_utf8_lossy(self.raw(span)), out);
         }
         match self.id(position) {
@@ -67,7 +67,7 @@ impl Corpus {
     /// order lie each in a line and a page of its own, and read one after the other they took half of the time.
     fn touch_ids(&self, positions: &[u32]) {
         let first = |&position: &u32| {
-            let span = self.ids[position as usize];
+            let span = self.ids.get(position as usize);
             if span.is_missing() { 0 } else { self.raw(span).first().copied().unwrap_or_default() }
         };
         std::hint::black_box(positions.iter().map(first).fold(0, |all, byte| all ^ byte));
