@@ -256,3 +256,19 @@ class Corpus:
     def field_similarities(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
+
+def write_json_lines(
+    path: str | PathLike[str],
+    columns: Sequence[
+        tuple[
+            str,
+            tuple[Corpus, NDArray[np.uint32]]
+            | tuple[Sequence[str], NDArray[np.uint32]]
+            | NDArray[np.float64]
+            | NDArray[np.uint64]
+            | NDArray[np.bool_],
+        ]
+    ],
+    threads: int,
+) -> None: ...
+def copy_documents(corpus: Corpus, source: int, keep: NDArray[np.bool_], path: str | PathLike[str]) -> bool: ...

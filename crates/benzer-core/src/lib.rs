@@ -20,4 +20,5 @@ pub mod postings;
 pub mod question;
 pub mod setjoin;
 pub mod text;
+pub mod watch;
 pub mod winnow;

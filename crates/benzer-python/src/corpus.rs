@@ -41,7 +41,7 @@ enum FieldReader<'py> {
 /// Documents by position, in memory or in mapped files.
 #[pyclass(module = "benzer._native")]
 pub struct Corpus {
-    inner: core::Corpus,
+    pub(crate) inner: core::Corpus,
     kinds: Vec<Kind>,
 }
 

@@ -5,6 +5,7 @@ mod convert;
 mod corpus;
 mod evidence;
 mod hashing;
+mod interrupt;
 mod joins;
 mod nearest;
 mod postings;
@@ -13,6 +14,7 @@ mod setjoin;
 mod sketching;
 mod text;
 mod winnow;
+mod writing;
 
 use pyo3::prelude::*;
 
@@ -43,6 +45,8 @@ mod _native {
     use super::text::{TextReader, available_isas, isa, set_isa, unicode_version, value_set_hash, value_sets};
     #[pymodule_export]
     use super::winnow::winnowed;
+    #[pymodule_export]
+    use super::writing::{copy_documents, write_json_lines};
     use super::*;
 
     #[pymodule_init]

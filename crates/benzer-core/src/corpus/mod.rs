@@ -6,11 +6,13 @@
 mod add;
 mod columns;
 mod compare;
+mod copy;
 mod digest;
 mod exact;
 mod held;
 mod ids;
 mod sketch;
+mod table;
 
 use crate::isa;
 use crate::jsonl::unescape;
@@ -24,6 +26,7 @@ pub(crate) use compare::Mean;
 pub use compare::{FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
+pub use table::{Cells, write_json_lines};
 
 /// Bytes that documents lie in.
 enum Buffer {
@@ -144,11 +147,16 @@ impl Corpus {
         sizes.sum()
     }
 
-    fn raw(&self, span: Span) -> &[u8] {
+    /// The buffer in which a span lies, and where that begins; none for an empty span behind the last byte.
+    fn buffer(&self, span: Span) -> Option<(&Buffer, u64)> {
         // Nearly always there is one buffer, or few.
         let number = self.starts.partition_point(|&start| start <= span.start()) - 1;
-        let Some(buffer) = self.buffers.get(number) else { return &[] }; // an empty span behind the last byte
-        let start = (span.start() - self.starts[number]) as usize;
+        self.buffers.get(number).map(|buffer| (buffer, self.starts[number]))
+    }
+
+    fn raw(&self, span: Span) -> &[u8] {
+        let Some((buffer, first)) = self.buffer(span) else { return &[] };
+        let start = (span.start() - first) as usize;
         &buffer.bytes()[start..start + span.len() as usize]
     }
 
