@@ -62,12 +62,21 @@ class Corpus:
         """The exact similarities by the scenario's shingles; what must be computed for it is kept for the next time."""
         if self.planted and scenario.unit == "word":
             return Truth.load(self.path("truth.parquet"), scenario.threshold)
-        kept = self.path(f"{scenario.unit}.{scenario.threshold}.truth.parquet" if not self.planted else "char.truth.parquet")
+        kept = self.path(
+            f"{scenario.unit}.{scenario.threshold}.truth.parquet"
+            if not self.planted
+            else "char.truth.parquet"
+        )
         if not self._is_of_this(kept):
-            print(f"{self.name}: computing the exact similarities for {scenario.unit} shingles, once", flush=True)
+            print(
+                f"{self.name}: computing the exact similarities for {scenario.unit} shingles, once",
+                flush=True,
+            )
             pairs = self._planted_characters() if self.planted else self._exact_answer(scenario)
             left, right, values = zip(*pairs, strict=True) if pairs else ((), (), ())
-            table = pa.table({"left": pa.array(left, pa.int64()), "right": pa.array(right, pa.int64()), "jaccard": values})
+            table = pa.table(
+                {"left": pa.array(left, pa.int64()), "right": pa.array(right, pa.int64()), "jaccard": values}
+            )
             stamp = {_STAMP: self.facts["sha256"].encode()}
             pq.write_table(table.replace_schema_metadata(stamp), kept)
         return Truth.load(kept, scenario.threshold)

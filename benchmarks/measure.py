@@ -48,7 +48,9 @@ class Measurement:
 
     def median_stages(self) -> dict[str, float]:
         """Of each stage by itself, over the runs."""
-        return {name: median(one.get(name, 0.0) for one in self.stages) for name in self.answer.get("stages", ())}
+        return {
+            name: median(one.get(name, 0.0) for one in self.stages) for name in self.answer.get("stages", ())
+        }
 
     def progress(self) -> str:
         """One line for whoever waits."""
@@ -101,7 +103,9 @@ def _planned(scenario: Scenario) -> Iterator[Measurement]:
 
 def run_once(measurement: Measurement, scenario: Scenario, path: Path) -> None:
     """One more run, kept in the measurement."""
-    names = {one.name for one in dataclasses.fields(Task)} & {one.name for one in dataclasses.fields(scenario)}
+    names = {one.name for one in dataclasses.fields(Task)} & {
+        one.name for one in dataclasses.fields(scenario)
+    }
     asked = {name: getattr(scenario, name) for name in names} | {"threads": measurement.threads}
     task = Task(path=str(path.absolute()), **asked)
     with tempfile.TemporaryDirectory() as folder:

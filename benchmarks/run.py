@@ -1,4 +1,4 @@
-"""Measures Benzer beside other tools: `python -m benchmarks.run` all that scenarios.toml lists, the kernels, the figures.
+"""How does Benzer compare? `python -m benchmarks.run` measures all that scenarios.toml lists, and draws the figures.
 
     python -m benchmarks.run words parquet              only these ("kernels" and "figures" are parts, too)
     python -m benchmarks.run words --engines orjson,benzer --repetitions 9
@@ -55,7 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--corpus", help="instead of the scenario's: corpus or small")
     parser.add_argument("--engines", help="only these, separated by commas")
     parser.add_argument("--repetitions", type=int, help="instead of the scenario's")
-    parser.add_argument("--prototype", type=Path, help="a folder with kern_native.so and others, for the kernels")
+    parser.add_argument(
+        "--prototype", type=Path, help="a folder with kern_native.so and others, for the kernels"
+    )
     parser.add_argument("--dry", action="store_true", help="print only, write neither record nor page")
     return parser
 
@@ -82,7 +84,9 @@ def _run_file(arguments: argparse.Namespace) -> None:
     here = machine.describe()
     corpus = Corpus.of_file(arguments.data, arguments.file, arguments.column)
     scenario = _asked(load_scenario("characters-small" if arguments.unit == "char" else "words"), arguments)
-    scenario = dataclasses.replace(scenario, name=f"file-{arguments.file.name.split('.')[0]}", corpus=corpus.name)
+    scenario = dataclasses.replace(
+        scenario, name=f"file-{arguments.file.name.split('.')[0]}", corpus=corpus.name
+    )
     body, record = _measured(scenario, corpus, here)
     print(body, flush=True)
     if not arguments.dry:

@@ -106,7 +106,9 @@ class Truth:
                 best[document] = max(best.get(document, 0.0), value)
         return best
 
-    def score_pairs(self, pairs: Sequence[tuple[int, int, float]], texts: Path, unit: str = "word") -> PairScore:
+    def score_pairs(
+        self, pairs: Sequence[tuple[int, int, float]], texts: Path, unit: str = "word"
+    ) -> PairScore:
         """Every pair is looked up; one that was not planted is computed from its texts, and kept in `others`."""
         found = {_ordered(left, right): value for left, right, value in pairs}
         known = self.similarity | self.others
@@ -175,7 +177,9 @@ def _level(value: float | None) -> str:
     return next((name for name, low, high in LEVELS if value is not None and low <= value < high), "none")
 
 
-def _curve(pairs: Sequence[tuple[_Pair, float]], is_found: Callable[[_Pair], bool]) -> list[tuple[float, float, int, float]]:
+def _curve(
+    pairs: Sequence[tuple[_Pair, float]], is_found: Callable[[_Pair], bool]
+) -> list[tuple[float, float, int, float]]:
     """Share found by similarity, in steps; equal pairs are a step of their own."""
     steps: dict[int, list[bool]] = {}
     for pair, value in pairs:

@@ -29,7 +29,9 @@ _COLUMNS = (
 )
 
 
-def markdown(scenario: Scenario, corpus: Corpus, here: machine.Machine, measurements: Sequence[Measurement]) -> str:
+def markdown(
+    scenario: Scenario, corpus: Corpus, here: machine.Machine, measurements: Sequence[Measurement]
+) -> str:
     """The generated section."""
     columns = [name.format(reference=scenario.reference) for name in _COLUMNS]
     rows = [_row(item, corpus, scenario, measurements) for item in measurements]
@@ -50,7 +52,11 @@ def markdown(scenario: Scenario, corpus: Corpus, here: machine.Machine, measurem
 def _caption(scenario: Scenario, corpus: Corpus) -> str:
     facts = corpus.facts
     known = f", {facts['planted_pairs']:,} planted pairs of known exact similarity" if corpus.planted else ""
-    truth = "what plain Python says" if corpus.planted else "what Benzer's exact method says, which finds every pair"
+    truth = (
+        "what plain Python says"
+        if corpus.planted
+        else "what Benzer's exact method says, which finds every pair"
+    )
     bands = f"{scenario.num_hashes} hashes, {scenario.bands} bands of {scenario.rows} rows"
     return (
         f"{facts['documents']:,} documents, {facts['jsonl_bytes'] / 1e6:.1f} MB of JSONL{known}. Which documents are "
@@ -81,7 +87,7 @@ def _row(
         f"{facts['jsonl_bytes'] / 1e6 / taken:.0f}",
         f"{facts['documents'] / taken:,.0f}",
         f"{taken / measure:.2f}" if measure else None,
-        f"{taken / own:.1f} ×" if own and not item.engine.startswith("benzer") else None,
+        f"{taken / own:.1f} ×" if own and item.flags and not item.engine.startswith("benzer") else None,
         f"{max(item.peak_rss_mb):.0f}",
         f"{max(item.peak_anonymous_mb):.0f}",
         report.share(item.flags.recall) if item.flags else None,
@@ -105,8 +111,14 @@ def _level_table(scenario: Scenario, corpus: Corpus, measurements: Sequence[Meas
     for item in scored:
         assert item.flags is not None
         wrong = {name: item.flags.flagged_by_level.get(name, 0) for name in (".5-.7", "below .5", "none")}
-        rows.append([item.engine, *(report.share(item.flags.by_level.get(name)) for name in names), *wrong.values()])
-    pairs = "planted clusters of two documents" if corpus.planted else "true pairs whose documents are in no other"
+        rows.append(
+            [item.engine, *(report.share(item.flags.by_level.get(name)) for name in names), *wrong.values()]
+        )
+    pairs = (
+        "planted clusters of two documents"
+        if corpus.planted
+        else "true pairs whose documents are in no other"
+    )
     heading = (
         f"Share found by exact similarity ({pairs}, one thread; below {scenario.threshold} nothing should be), and how "
         "many documents were flagged whose greatest exact similarity to another is only .5 to .7, below .5, or none at "

@@ -1,4 +1,4 @@
-"""Benzer, and everything written: kept, removed, pairs, clusters and the summary in files of the format of the input."""
+"""Benzer, and everything written: kept, removed, pairs, clusters and summary, in the format of the input."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.peers.base import Answer, Clock, Task
-from benchmarks.peers.benzer import answer, found
+from benchmarks.peers.benzer import answer, found, import_readers
 
 
 def run(task: Task) -> Answer:
     tables = "parquet" if task.path.endswith(".parquet") else "jsonl"
+    import_readers(task)
     with tempfile.TemporaryDirectory() as folder:
         clock = Clock()
         result = found(task)

@@ -29,6 +29,10 @@ def run(task: Task) -> Answer:
     flagged = []
     for start in range(0, len(texts), _ASKED_AT_ONCE):
         answers = index.par_bulk_query(texts[start : start + _ASKED_AT_ONCE])
-        flagged += [position for position, found in enumerate(answers, start) if min(found, default=position) < position]
+        flagged += [
+            position
+            for position, found in enumerate(answers, start)
+            if min(found, default=position) < position
+        ]
     clock.lap("query")
     return Answer(documents=len(texts), stages=clock.stages, flags="removed", flagged=flagged)

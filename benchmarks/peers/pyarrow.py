@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow.dataset  # noqa: F401 (reading would import it)
 import pyarrow.parquet as pq
 
 from benchmarks.peers.base import Answer, Clock, Task

@@ -49,7 +49,9 @@ def _config(task: Task) -> Config:
     kind = "parquet" if task.path.endswith(".parquet") else "json"
     reading = {"path": kind, "data_files": task.path, "split": "train"}
     return Config.model_construct(
-        input=LocalInputConfig.model_construct(input_type="local_files", file_type=kind, read_arguments=reading),
+        input=LocalInputConfig.model_construct(
+            input_type="local_files", file_type=kind, read_arguments=reading
+        ),
         algorithm=MinHashAlgorithmConfig(
             algorithm_name="minhash",
             text_column="text",
