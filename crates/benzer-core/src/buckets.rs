@@ -7,6 +7,7 @@
 
 use crate::bands::NO_KEY;
 use crate::hash::mix::{K2, mum};
+use crate::watch;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -94,9 +95,14 @@ impl Join<'_> {
         let groups: Vec<usize> = (0..self.keys.bands).step_by(width).collect();
         let side_by_side = if self.at_once == 0 { groups.len() } else { self.at_once / width };
         let mut all = Candidates::default();
+        watch::begin(self.keys.bands);
         for groups in groups.chunks(side_by_side.max(1)) {
-            let parts: Vec<Candidates> =
-                groups.par_iter().map(|&first| self.of_bands(first..first + width, once)).collect();
+            let of_group = |&first: &usize| {
+                let found = self.of_bands(first..first + width, once);
+                watch::tick(width);
+                found
+            };
+            let parts: Vec<Candidates> = groups.par_iter().map(of_group).collect();
             for part in parts {
                 all.pairs.extend_from_slice(&part.pairs);
                 all.oversized_buckets += part.oversized_buckets;
@@ -136,6 +142,7 @@ impl Join<'_> {
     fn of_band(&self, band: usize, filed: Vec<(u64, u32)>, once: bool, found: &mut Candidates) {
         let mut bucket = Vec::new();
         for members in by_key(filed).chunk_by(|a, b| a.0 == b.0).filter(|members| members.len() > 1) {
+            watch::look();
             bucket.clear();
             bucket.extend(members.iter().map(|&(_, document)| document));
             if once {

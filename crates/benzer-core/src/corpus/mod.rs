@@ -16,6 +16,7 @@ mod table;
 use crate::isa;
 use crate::jsonl::unescape;
 use crate::text::Reader;
+use crate::watch;
 use held::{ESCAPED, INTEGER, Places, Span, Sparse};
 use memmap2::Mmap;
 
@@ -36,6 +37,16 @@ impl Buffer {
         match self {
             Buffer::Owned(bytes) => bytes,
             Buffer::Mapped(map) => map,
+        }
+    }
+
+    /// Maps some bytes of a file into memory in one go: page by page, as they are touched, takes a third longer. A whole
+    /// file at once would be deaf to Ctrl-C while the disk reads it.
+    fn fetch(&self, [from, to]: [usize; 2]) {
+        #[cfg(target_os = "linux")]
+        if let Buffer::Mapped(map) = self {
+            // Where the system is too old to know it, the pages come as they are touched.
+            let _ = map.advise_range(memmap2::Advice::PopulateRead, from, to - from);
         }
     }
 }
@@ -176,11 +187,12 @@ impl Corpus {
         scratch
     }
 
-    /// The text of a span, empty where it is missing.
+    /// The text of a span, empty where it is missing. Whatever reads many of them can be stopped here.
     ///
     /// # Panics
     /// Where a mapped file has changed since it was read, so that the text is no UTF-8 any more.
     fn text_of<'a>(&'a self, span: Span, scratch: &'a mut Vec<u8>) -> &'a str {
+        watch::look();
         if span.is_missing() {
             return "";
         }
