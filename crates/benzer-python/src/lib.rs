@@ -7,6 +7,8 @@ mod hashing;
 mod interrupt;
 mod joins;
 mod nearest;
+mod postings;
+mod question;
 mod setjoin;
 mod sketching;
 mod text;
@@ -28,6 +30,10 @@ mod _native {
     use super::joins::{candidate_pairs, components, jaccard, leaders, representatives};
     #[pymodule_export]
     use super::nearest::equal_bytes;
+    #[pymodule_export]
+    use super::postings::{Blocks, find_postings};
+    #[pymodule_export]
+    use super::question::{Question, Rules};
     #[pymodule_export]
     use super::setjoin::{contained, exact_join};
     #[pymodule_export]

@@ -21,6 +21,7 @@ use held::{ESCAPED, INTEGER, Places, Span, Sparse};
 use memmap2::Mmap;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
+pub(crate) use compare::Mean;
 pub use compare::{FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
