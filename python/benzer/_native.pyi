@@ -146,6 +146,7 @@ def candidate_pairs(
     taking_part: NDArray[np.bool_] | None = None,
     at_once: int = 0,
     by_band: bool = False,
+    progress: Callable[[int, int], object] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int, int]: ...
 def representatives(
     content: NDArray[np.uint64], empty: NDArray[np.bool_], rank: NDArray[np.uint32], threads: int
@@ -209,6 +210,7 @@ class Corpus:
         first_row: int,
         stop_on_error: bool,
         threads: int,
+        progress: Callable[[int, int], object] | None = None,
     ) -> tuple[int, list[tuple[int, str]]]: ...
     def ids(self, positions: NDArray[np.uint32] | Sequence[int] | None = None) -> list[str | int]: ...
     def duplicate_id(self, threads: int = 0) -> tuple[int, int] | None: ...
@@ -271,4 +273,6 @@ def write_json_lines(
     ],
     threads: int,
 ) -> None: ...
-def copy_documents(corpus: Corpus, source: int, keep: NDArray[np.bool_], path: str | PathLike[str]) -> bool: ...
+def copy_documents(
+    corpus: Corpus, source: int, keep: NDArray[np.bool_], path: str | PathLike[str]
+) -> bool: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +51,7 @@ def propose(
     threads: int = 0,
     bands_at_once: int = 0,
     by_band: bool = False,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Candidates:
     """All pairs of documents that share a band key.
 
@@ -59,11 +61,12 @@ def propose(
     bucket_limit: a bucket of more documents proposes pairs with a few anchors only and is divided by further
         bands, so that the work stays linear; see `Candidates`.
     bands_at_once: how many bands are filed at the same time, each in 32 bytes a document; 0 for all.
+    progress: called with the bands that are done, of how many.
 
     >>> keys = np.array([[1, 2], [1, 3], [4, 3]], dtype=np.uint64)
     >>> found = propose(keys, np.zeros((3, 2), dtype=np.uint64), np.ones(3, dtype=bool))
     >>> list(zip(found.left.tolist(), found.right.tolist()))
     [(0, 1), (1, 2)]
     """
-    found = candidate_pairs(keys, content, bucket_limit, threads, taking_part, bands_at_once, by_band)
-    return Candidates(*found)
+    settings = (bucket_limit, threads, taking_part, bands_at_once, by_band)
+    return Candidates(*candidate_pairs(keys, content, *settings, progress))

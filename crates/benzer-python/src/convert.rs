@@ -22,7 +22,7 @@ const MOST_THREADS: usize = 4096;
 
 /// How many threads are asked for; 0 means one for each core.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Threads(pub(crate) usize);
+pub struct Threads(usize);
 
 impl Threads {
     /// One for each core.
@@ -48,6 +48,13 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
 /// Runs `work` without the GIL in a pool of as many threads as asked for; Ctrl-C ends it, see [`interrupt::watched`].
 pub fn in_pool<T: Send>(py: Python<'_>, threads: Threads, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     interrupt::watched(py, threads.0, None, work)
+}
+
+/// [`in_pool`], and `progress` is called with what is done, of how much.
+pub fn in_pool_told<T: Send>(
+    py: Python<'_>, threads: Threads, progress: Option<&Bound<'_, PyAny>>, work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    interrupt::watched(py, threads.0, progress, work)
 }
 
 /// [`text`] of a document, which must not be longer than the core can take.

@@ -1,7 +1,7 @@
 //! Documents on the native side.
 
 use crate::columns::{IdArrays, SharedArray, TextArrays, mask, text_column};
-use crate::convert::{self, Threads, error, in_pool};
+use crate::convert::{self, Threads, error, in_pool, in_pool_told};
 use crate::joins::check_positions;
 use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
@@ -128,13 +128,14 @@ impl Corpus {
 
     /// Adds the rows of a JSONL file (`path`), or of JSONL data that begins at a line's start.
     #[pyo3(signature = (
-        *, source, name, path, data, columns, id_column, id_required, extra_column, first_row, stop_on_error, threads
+        *, source, name, path, data, columns, id_column, id_required, extra_column, first_row, stop_on_error, threads,
+        progress = None
     ))]
     #[allow(clippy::too_many_arguments)]
     fn add_jsonl(
         &mut self, py: Python<'_>, source: u32, name: &str, path: Option<PathBuf>, data: Option<&Bound<'_, PyBytes>>,
         columns: Vec<String>, id_column: Option<String>, id_required: bool, extra_column: Option<String>,
-        first_row: u64, stop_on_error: bool, threads: Threads,
+        first_row: u64, stop_on_error: bool, threads: Threads, progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Report> {
         if columns.len() != self.kinds.len() || self.kinds.iter().any(|&kind| kind != Kind::Text) {
             return Err(error(py, "SettingsError", "JSONL is read natively for text fields only".to_owned()));
@@ -144,7 +145,8 @@ impl Corpus {
         self.name_source(py, source, name)?;
         let most = if stop_on_error { 1 } else { usize::MAX };
         if let Some(path) = path {
-            let added = in_pool(py, threads, || self.inner.add_jsonl_file(source, &path, &names, first_row))?;
+            let add = || self.inner.add_jsonl_file(source, &path, &names, first_row);
+            let added = in_pool_told(py, threads, progress.as_ref(), add)?;
             return Ok(report(added?, most));
         }
         let data = data.map(|data| data.as_bytes().to_vec()).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Candidates, exact similarity, clusters.
 
-use crate::convert::{Threads, error, in_pool};
+use crate::convert::{Threads, error, in_pool, in_pool_told};
 use benzer_core::buckets::{self, Join, Keys};
 use benzer_core::clusters::{self, Pairs};
 use benzer_core::jaccard::{self as exact, Sets};
@@ -37,11 +37,12 @@ pub fn split(py: Python<'_>, pairs: Vec<u64>) -> (Positions<'_>, Positions<'_>) 
 ///
 /// `keys` has a row for each document, or for each band (`by_band`).
 #[pyfunction]
-#[pyo3(signature = (keys, content, bucket_limit, threads, taking_part = None, at_once = 0, by_band = false))]
+#[pyo3(signature = (keys, content, bucket_limit, threads, taking_part = None, at_once = 0, by_band = false, progress = None))]
 #[allow(clippy::too_many_arguments)]
 pub fn candidate_pairs<'py>(
     py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, content: PyReadonlyArray2<'py, u64>, bucket_limit: usize,
     threads: Threads, taking_part: Option<PyReadonlyArray1<'py, bool>>, at_once: usize, by_band: bool,
+    progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(Positions<'py>, Positions<'py>, u64, u64)> {
     if bucket_limit < 2 {
         return Err(error(py, "SettingsError", format!("bucket_limit must be at least 2, got {bucket_limit}")));
@@ -56,7 +57,7 @@ pub fn candidate_pairs<'py>(
         check_lengths(py, "keys and taking_part", &[content.len(), taking_part.len()])?;
     }
     let join = Join { keys, content, limit: bucket_limit, taking_part, at_once };
-    let found = in_pool(py, threads, || join.candidates())?;
+    let found = in_pool_told(py, threads, progress.as_ref(), || join.candidates())?;
     let (left, right) = split(py, found.pairs);
     Ok((left, right, found.oversized_buckets, found.oversized_documents))
 }

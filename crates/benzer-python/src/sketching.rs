@@ -9,6 +9,7 @@ use benzer_core::isa::{self as levels, Level, Task};
 use benzer_core::jaccard::Sets;
 use benzer_core::minhash::{self, Algorithm, Scratch, Sketcher};
 use benzer_core::text::{self, Reader};
+use benzer_core::watch;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -91,7 +92,10 @@ pub fn signatures<'py>(
     let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
     let sets = sets(py, &offsets, &hashes)?;
     let mut out = vec![0; (sets.offsets.len() - 1) * num_hashes];
-    let chunk = |(i, out)| levels::run(SketchSets { sketcher: &sketcher, sets: &sets, first: i * CHUNK, out });
+    let chunk = |(i, out)| {
+        watch::look();
+        levels::run(SketchSets { sketcher: &sketcher, sets: &sets, first: i * CHUNK, out });
+    };
     if sets.offsets.len() <= CHUNK {
         // A search asks for one signature: starting a pool would take ten times as long as making it.
         py.detach(|| chunk((0, &mut out[..])));
@@ -112,6 +116,7 @@ pub fn text_signatures<'py>(
     let (texts, reader) = (collect_texts(texts)?, reader.shared());
     let mut out = vec![0; texts.len() * num_hashes];
     let sketch = |(texts, out): (&[String], &mut [u32])| {
+        watch::look();
         let texts = texts.iter();
         levels::run(SketchTexts { sketcher: &sketcher, reader: &reader, texts, out });
     };

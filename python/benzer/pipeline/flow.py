@@ -103,7 +103,8 @@ def find_duplicates(
     stage = Stages(progress)
 
     with opened(checkpoint) as saved:
-        found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads)
+        told = stage.report("read")
+        found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads, told)
         stage.end("read")
         way = way or promise.cheapest(found.corpus, threads)
         settings = Settings(
@@ -136,7 +137,9 @@ def search(
     if way.bands is None:
         proposed, similarity = work.join(sketches, alone & ~empty, threshold, stage.report("candidates"))
     else:
-        proposed, similarity = work.propose(sketches, alone, settings.bucket_limit)
+        proposed, similarity = work.propose(
+            sketches, alone, settings.bucket_limit, stage.report("candidates")
+        )
     del sketches  # band keys are the largest thing held
     stage.end("candidates")
     if similarity is None:

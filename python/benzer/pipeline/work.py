@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -87,17 +86,15 @@ class Work:
         return {"keys": made.keys, "content": made.content, "sizes": made.sizes, "units": made.units}
 
     def propose(
-        self, sketches: Sketched, taking_part: NDArray[np.bool_], bucket_limit: int
+        self, sketches: Sketched, taking_part: NDArray[np.bool_], bucket_limit: int, report: Report = None
     ) -> tuple[Candidates, NDArray[np.float64] | None]:
         """The candidates of the bands; their similarity is not known yet."""
 
         def make() -> Arrays:
             width, count = sketches.keys.shape
             at_once = self.memory.bands_at_once(count, len(self.schema.fields), width)
-            content = sketches.content
-            found = propose(
-                sketches.keys, content, taking_part, bucket_limit, self.threads, at_once, by_band=True
-            )
+            settings = (bucket_limit, self.threads, at_once)
+            found = propose(sketches.keys, sketches.content, taking_part, *settings, True, report)
             numbers = np.array([found.oversized_buckets, found.oversized_documents])
             return {"left": found.left, "right": found.right, "oversized": numbers}
 
@@ -145,6 +142,8 @@ class SpilledKeys:
     """
 
     def __init__(self, width: int, count: int) -> None:
+        import tempfile
+
         self._file = tempfile.TemporaryFile(
             prefix="benzer-keys-", buffering=0
         )  # it is mapped beyond this call

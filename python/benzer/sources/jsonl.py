@@ -124,6 +124,7 @@ class JsonlSource:
                 first_row=first_row,
                 stop_on_error=options.on_error == "stop",
                 threads=options.threads,
+                progress=None if path is None else options.progress,
             )
             rows_read += rows
             for line, reason in faults:

@@ -14,6 +14,7 @@ pub use keys::Keys;
 pub use same::representatives;
 
 use crate::bands::NO_KEY;
+use crate::watch;
 use pairs::{PairSet, merge};
 use rayon::prelude::*;
 use repeats::{Finder, Groups, Part};
@@ -97,6 +98,7 @@ impl Join<'_> {
         let parts = threads.div_ceil(groups);
         let mut pairs = Vec::new();
         let mut all = Proposed::default();
+        watch::begin(bands * parts);
         for first in (0..bands).step_by(groups * width) {
             let after = bands.min(first + groups * width);
             let shares = (first..after).step_by(width).flat_map(|start| {
@@ -121,6 +123,7 @@ impl Join<'_> {
         let columns = self.keys.columns(bands.clone(), &mut turned);
         for (band, keys) in bands.zip(columns.chunks_exact(self.keys.documents().max(1))) {
             finder.each_bucket(keys, part, self.taking_part, &mut |key, documents| {
+                watch::look();
                 let size = documents.len();
                 if size > LOOKED_UP && size <= self.limit && band > 0 {
                     self.propose_new(documents, band, oversized, &mut proposed);
@@ -133,6 +136,7 @@ impl Join<'_> {
                 }
                 proposed.pairs.settle();
             });
+            watch::tick(1);
         }
         proposed
     }
@@ -182,6 +186,7 @@ impl Join<'_> {
         let Some(depth) = (depth..self.keys.bands()).find(|depth| !alike(depth)) else { return };
         let entries: Vec<_> = bucket.iter().map(|document| (finer_key(document, depth), *document)).collect();
         Groups::default().each_repeated(&entries, &mut |_, bucket| {
+            watch::look();
             self.propose_all(bucket, band, depth + 1, &anchors, pairs);
             pairs.settle();
         });

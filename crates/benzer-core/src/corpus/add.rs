@@ -4,6 +4,7 @@ use super::held::Places;
 use super::{Buffer, Column, Corpus, ESCAPED, INTEGER, Id, Span};
 use crate::isa;
 use crate::jsonl::{Malformed, Row, Value, scan, split_points};
+use crate::watch;
 use memmap2::MmapOptions;
 use rayon::prelude::*;
 use std::fs::File;
@@ -82,7 +83,7 @@ impl Corpus {
             return Ok(JsonlReport::default());
         }
         // SAFETY: the map is read-only; that nobody else changes the file meanwhile is the documented condition.
-        let map = unsafe { MmapOptions::new().populate().map(&file)? };
+        let map = unsafe { MmapOptions::new().map(&file)? };
         Ok(self.add_jsonl(source, Buffer::Mapped(map), columns, first_row))
     }
 
@@ -99,8 +100,15 @@ impl Corpus {
         let borders = split_points(data, data.len() / PIECE + 1);
         let parts: Vec<[usize; 2]> = borders.array_windows().copied().collect();
         let mut report = JsonlReport::default();
+        watch::begin(data.len());
         for parts in parts.chunks(TOGETHER) {
-            let pieces: Vec<Piece> = parts.par_iter().map(|&part| read_piece(data, part, start, columns)).collect();
+            let read = |&part: &[usize; 2]| {
+                buffer.fetch(part);
+                let piece = read_piece(data, part, start, columns);
+                watch::tick(part[1] - part[0]);
+                piece
+            };
+            let pieces: Vec<Piece> = parts.par_iter().map(read).collect();
             for piece in pieces {
                 self.append(source, piece, first_row + report.lines, &mut report);
             }

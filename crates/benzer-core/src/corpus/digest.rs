@@ -3,6 +3,7 @@
 use super::{Column, Corpus, Span};
 use crate::hash::mix::{K1, K2, K3, K4, finish, mum};
 use crate::hash::shingle::token_hash;
+use crate::watch;
 use rayon::prelude::*;
 
 /// What stands for a part that is not there, which is not the same as an empty one.
@@ -22,6 +23,7 @@ impl Corpus {
 
     /// A hash of all that is known of one document.
     fn digest_of(&self, position: usize) -> u64 {
+        watch::look();
         let (source, row) = self.places.get(position);
         let place = mum(u64::from(source) ^ K1, row ^ K3);
         let id = self.span_digest(self.ids.get(position));

@@ -2,6 +2,7 @@
 
 use super::{Corpus, ESCAPED, INTEGER, Id};
 use crate::hash::shingle::token_hash;
+use crate::watch;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -54,6 +55,7 @@ impl Corpus {
     }
 
     fn id_hash(&self, position: usize) -> u64 {
+        watch::look();
         let span = self.ids.get(position);
         let plain = !span.is_missing() && span.flags() & (ESCAPED | INTEGER) == 0;
         if plain { token_hash(self.raw(span)) } else { self.id(position).hashed() }

@@ -17,6 +17,7 @@ mod table;
 use crate::isa;
 use crate::jsonl::unescape;
 use crate::text::Reader;
+use crate::watch;
 use held::{ESCAPED, INTEGER, Places, Span, Sparse};
 use memmap2::Mmap;
 
@@ -41,6 +42,16 @@ impl Buffer {
             Buffer::Owned(bytes) => bytes,
             Buffer::Mapped(map) => map,
             Buffer::Shared(bytes) => (**bytes).as_ref(),
+        }
+    }
+
+    /// Maps some bytes of a file into memory in one go: page by page, as they are touched, takes a third longer. A whole
+    /// file at once would be deaf to Ctrl-C while the disk reads it.
+    fn fetch(&self, [from, to]: [usize; 2]) {
+        #[cfg(target_os = "linux")]
+        if let Buffer::Mapped(map) = self {
+            // Where the system is too old to know it, the pages come as they are touched.
+            let _ = map.advise_range(memmap2::Advice::PopulateRead, from, to - from);
         }
     }
 }
@@ -181,11 +192,12 @@ impl Corpus {
         scratch
     }
 
-    /// The text of a span, empty where it is missing.
+    /// The text of a span, empty where it is missing. Whatever reads many of them can be stopped here.
     ///
     /// # Panics
     /// Where a mapped file has changed since it was read, so that the text is no UTF-8 any more.
     fn text_of<'a>(&'a self, span: Span, scratch: &'a mut Vec<u8>) -> &'a str {
+        watch::look();
         if span.is_missing() {
             return "";
         }

@@ -55,7 +55,7 @@ impl Entry {
         Entry(u64::from(u32::from_le_bytes(bytes)) | fields | flags)
     }
 
-    /// The bytes, of which [`Entry::len`] count.
+    /// The bytes, of which [`Entry::used`] count.
     #[inline(always)]
     pub fn bytes(self) -> [u8; ROOM] {
         (self.0 as u32).to_le_bytes()
@@ -63,7 +63,7 @@ impl Entry {
 
     /// The number of bytes.
     #[inline(always)]
-    pub fn len(self) -> usize {
+    pub fn used(self) -> usize {
         (self.0 >> 32) as usize & 7
     }
 

@@ -190,7 +190,7 @@ impl<'a> Writer<'a> {
 
     #[inline(always)]
     fn write(&mut self, entry: Entry) {
-        self.put(entry.kind(), entry.bytes(), entry.len());
+        self.put(entry.kind(), entry.bytes(), entry.used());
     }
 
     #[inline(always)]
@@ -316,7 +316,7 @@ impl<'a> Writer<'a> {
 /// The one code point that an entry stands for, if it does.
 fn char_of(entry: Entry) -> Option<char> {
     let bytes = entry.bytes();
-    std::str::from_utf8(&bytes[..entry.len()]).ok()?.chars().next()
+    std::str::from_utf8(&bytes[..entry.used()]).ok()?.chars().next()
 }
 
 /// Whether the next 8 bytes are ASCII, or all that are left.

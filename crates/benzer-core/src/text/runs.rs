@@ -90,7 +90,7 @@ fn not_spaces(word: u64) -> u64 {
     const LOW: u64 = 0x7F7F_7F7F_7F7F_7F7F;
     let other = word ^ 0x2020_2020_2020_2020;
     // The high bit of each byte that is not zero; then the eight high bits side by side.
-    let high = ((other & LOW) + LOW | other) & !LOW;
+    let high = (((other & LOW) + LOW) | other) & !LOW;
     (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 

@@ -258,7 +258,7 @@ fn assert_every_code_point(recipe: &Recipe, step: usize) {
         ("\u{301}", "\u{e38}"),
     ];
     for c in ('\u{80}'..=char::MAX).step_by(step) {
-        if class(c) == Class::Other && c as usize / step % 61 > 0 {
+        if class(c) == Class::Other && !(c as usize / step).is_multiple_of(61) {
             continue;
         }
         let mut text = format!("{c}{c}");
@@ -331,7 +331,7 @@ fn ascii_is_looked_up_byte_by_byte_on_every_level() {
         let len = random.next_u64() as usize % 200;
         let rare = [3, 40, 10_000][round % 3];
         let mut byte =
-            || if random.next_u64() % rare == 0 { random.next_u64() as u8 } else { random.next_u64() as u8 & 127 };
+            || if random.next_u64().is_multiple_of(rare) { random.next_u64() as u8 } else { random.next_u64() as u8 & 127 };
         let text: Vec<u8> = (0..len).map(|_| byte()).collect();
         for (squeezes, before) in [(false, b' '), (true, b' '), (true, b'x')] {
             let read = text.iter().take_while(|byte| byte.is_ascii()).count();
