@@ -100,6 +100,15 @@ pub struct Sketcher {
     num_hashes: usize,
     mixer: Mixer,
     functions: Functions,
+    drawn_from: (Family, u64),
+}
+
+/// Sketchers of the same settings make the same signatures.
+impl PartialEq for Sketcher {
+    fn eq(&self, other: &Self) -> bool {
+        let settings = |of: &Self| (of.algorithm, of.num_hashes, of.drawn_from);
+        settings(self) == settings(other)
+    }
 }
 
 impl Sketcher {
@@ -123,7 +132,7 @@ impl Sketcher {
         let mixer = Mixer::new(SplitMix64::new(seed).next_u64());
         let drawn = if algorithm == Algorithm::KMins { num_hashes } else { 0 };
         let functions = family.draw(family.default_range(), drawn, seed);
-        Ok(Sketcher { algorithm, num_hashes, mixer, functions })
+        Ok(Sketcher { algorithm, num_hashes, mixer, functions, drawn_from: (family, seed) })
     }
 
     /// The algorithm.
