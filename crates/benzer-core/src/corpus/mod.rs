@@ -17,7 +17,7 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
-pub use compare::{FieldSimilarities, Weights};
+pub use compare::{Batches, FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
 

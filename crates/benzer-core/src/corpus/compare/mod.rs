@@ -1,0 +1,191 @@
+//! How similar are two documents exactly?
+//!
+//! [`groups`] says which pairs hang together; [`batches`] cuts them where the memory is bounded; [`sets`] reads the documents; [`numbering`] makes small numbers of their
+//! shingles; [`overlaps`] counts what two sets share.
+
+mod batches;
+mod groups;
+mod numbering;
+mod overlaps;
+mod sets;
+
+use super::{Column, Corpus};
+use crate::jaccard::ratio;
+pub use batches::Batches;
+use groups::{Group, Groups};
+use overlaps::{Overlaps, Pairs, Scratch};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Pairs that are handed to a thread together, if as many hang together or not.
+const TOGETHER: usize = 32;
+
+/// Documents, or pairs, from which on one group occupies all threads.
+const LARGE: [usize; 2] = [1024, 8192];
+
+/// The weight of each field; similarities are weighted means over the fields that both documents hold.
+pub struct Weights<'a>(pub &'a [f64]);
+
+/// How alike two documents are, field by field.
+#[derive(Clone, Debug, Default)]
+pub struct FieldSimilarities {
+    /// The Jaccard similarity of each field; not-a-number where one lacks the field, or where it is empty in both.
+    pub fields: Vec<f64>,
+    /// Whether both are empty in every field.
+    pub nothing: bool,
+}
+
+/// A pair in its group.
+struct Pair<'a> {
+    positions: [u32; 2],
+    /// The places of its documents, and its own.
+    places: [u32; 2],
+    at: usize,
+    fields: &'a [Overlaps],
+}
+
+impl Corpus {
+    /// Whether a document lacks a field.
+    pub fn is_missing(&self, field: usize, position: u32) -> bool {
+        match &self.columns[field] {
+            Column::Text { spans, .. } => spans[position as usize].is_missing(),
+            Column::Values { missing, .. } => missing[position as usize],
+        }
+    }
+
+    /// The exact similarity of each pair.
+    ///
+    /// Pairs that hang together are compared by one thread, which reads each of their documents once and drops what it
+    /// made of them before the next: for the many small clusters of real data it never leaves the cache.
+    pub fn similarity(&self, left: &[u32], right: &[u32], weights: &Weights<'_>) -> Vec<f64> {
+        self.by_groups(left, right, |pair| self.weighted(pair, weights))
+    }
+
+    /// The similarity of each field of each pair, in the same way.
+    pub fn field_similarities(&self, left: &[u32], right: &[u32]) -> Vec<FieldSimilarities> {
+        self.by_groups(left, right, |pair| self.each_field(pair))
+    }
+
+    /// What `compare` says of each pair.
+    fn by_groups<T: Clone + Default + Send>(
+        &self, left: &[u32], right: &[u32], compare: impl Fn(&Pair<'_>) -> T + Sync,
+    ) -> Vec<T> {
+        let groups = Groups::new(left, right);
+        let mut found = vec![T::default(); left.len()];
+        let ends = |pair: &u32| [left[*pair as usize], right[*pair as usize]];
+        let places = |pair: &u32| ends(pair).map(|position| groups.places[position as usize]);
+        let documents = |group: &Group| &groups.documents[group.documents.clone()];
+
+        let is_large = |group: &Group| group.documents.len() >= LARGE[0] || group.pairs.len() >= LARGE[1];
+        for group in groups.groups.iter().filter(|group| is_large(group)) {
+            let pairs = &groups.pairs[group.pairs.clone()];
+            let places: Vec<[u32; 2]> = pairs.par_iter().map(places).collect();
+            let of_group = Pairs { documents: documents(group), ends: &places };
+            let fields: Vec<Overlaps> =
+                (0..self.fields()).map(|field| self.overlaps_of_many(field, &of_group)).collect();
+            let one = |(at, pair)| compare(&Pair { positions: ends(pair), places: places[at], at, fields: &fields });
+            let values: Vec<T> = pairs.par_iter().enumerate().with_min_len(1024).map(one).collect();
+            pairs.iter().zip(values).for_each(|(&pair, value)| found[pair as usize] = value);
+        }
+
+        let parts = parts(&groups.groups, is_large);
+        let run = |scratch: &mut (Scratch, Vec<Overlaps>, Vec<[u32; 2]>), part: &Range<usize>| {
+            let (scratch, fields, of_pairs) = scratch;
+            fields.resize_with(self.fields(), Overlaps::default);
+            let mut values = Vec::new();
+            for group in groups.groups[part.clone()].iter().filter(|group| !is_large(group)) {
+                let pairs = &groups.pairs[group.pairs.clone()];
+                of_pairs.clear();
+                of_pairs.extend(pairs.iter().map(places));
+                let of_group = Pairs { documents: documents(group), ends: of_pairs };
+                for (field, found) in fields.iter_mut().enumerate() {
+                    self.overlaps(field, &of_group, scratch, found);
+                }
+                values.extend(
+                    pairs
+                        .iter()
+                        .enumerate()
+                        .map(|(at, pair)| compare(&Pair { positions: ends(pair), places: of_pairs[at], at, fields })),
+                );
+            }
+            values
+        };
+        let values: Vec<Vec<T>> = parts.par_iter().map_init(Default::default, run).collect();
+        let small =
+            groups.groups.iter().filter(|group| !is_large(group)).flat_map(|group| &groups.pairs[group.pairs.clone()]);
+        small.zip(values.into_iter().flatten()).for_each(|(&pair, value)| found[pair as usize] = value);
+        found
+    }
+
+    /// The weighted mean over the fields that both hold and that are not empty in both. Without such a field, documents
+    /// are alike only if both are empty in every field.
+    fn weighted(&self, pair: &Pair<'_>, weights: &Weights<'_>) -> f64 {
+        let mut mean = Mean::default();
+        let nothing = self.counted_fields(pair, |field, value| mean.add(value, weights.0[field]));
+        mean.value().unwrap_or(f64::from(u8::from(nothing)))
+    }
+
+    /// The similarity of each field that counts.
+    fn each_field(&self, pair: &Pair<'_>) -> FieldSimilarities {
+        let mut fields = vec![f64::NAN; self.fields()];
+        let nothing = self.counted_fields(pair, |field, value| fields[field] = value);
+        FieldSimilarities { fields, nothing }
+    }
+
+    /// Calls `take` with each field that both hold and that is not empty in both; says whether both are empty in all.
+    #[inline(always)]
+    fn counted_fields(&self, pair: &Pair<'_>, mut take: impl FnMut(usize, f64)) -> bool {
+        let mut nothing = true;
+        for (field, overlaps) in pair.fields.iter().enumerate() {
+            let [a, b] = pair.places.map(|place| overlaps.sizes[place as usize] as usize);
+            let both_empty = a + b == 0;
+            nothing &= both_empty;
+            let missing = pair.positions.iter().any(|&position| self.is_missing(field, position));
+            if !missing && !both_empty {
+                take(field, ratio(a, b, overlaps.shared[pair.at] as usize));
+            }
+        }
+        nothing
+    }
+}
+
+/// Neighbouring groups that a thread gets together; a part has some pairs of groups that are not large, if there are any.
+fn parts(groups: &[Group], is_large: impl Fn(&Group) -> bool) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let (mut start, mut pairs) = (0, 0);
+    for (at, group) in groups.iter().enumerate() {
+        pairs += if is_large(group) { 0 } else { group.pairs.len() };
+        if pairs >= TOGETHER || at + 1 == groups.len() {
+            parts.push(start..at + 1);
+            (start, pairs) = (at + 1, 0);
+        }
+    }
+    parts
+}
+
+/// A weighted mean that never leaves the range of its values: 0.8 and 0.8 make 0.8, whatever the weights.
+struct Mean {
+    sum: f64,
+    total: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Default for Mean {
+    fn default() -> Self {
+        Mean { sum: 0.0, total: 0.0, least: 1.0, most: 0.0 }
+    }
+}
+
+impl Mean {
+    fn add(&mut self, value: f64, weight: f64) {
+        self.sum += weight * value;
+        self.total += weight;
+        self.least = self.least.min(value);
+        self.most = self.most.max(value);
+    }
+
+    fn value(&self) -> Option<f64> {
+        (self.total > 0.0).then(|| (self.sum / self.total).clamp(self.least, self.most))
+    }
+}
