@@ -58,8 +58,8 @@ impl Groups {
     }
 }
 
-/// Replaces the component of each document that is in a pair by the number of its group; gives each its place there, and
-/// says how many pairs and documents each group has.
+/// Replaces the component of each document that is in a pair by the number of its group; gives each its place there,
+/// and says how many pairs and documents each group has.
 fn number_groups(group_of: &mut [u32], places: &mut [u32], sizes: &mut Vec<[usize; 2]>, ends: [&[u32]; 2]) {
     for position in ends.into_iter().flatten() {
         places[*position as usize] = 0;

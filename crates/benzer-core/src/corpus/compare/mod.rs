@@ -1,7 +1,7 @@
 //! How similar are two documents exactly?
 //!
-//! [`groups`] says which pairs hang together; [`batches`] cuts them where the memory is bounded; [`sets`] reads the documents; [`numbering`] makes small numbers of their
-//! shingles; [`overlaps`] counts what two sets share.
+//! [`groups`] says which pairs hang together; [`batches`] cuts them where the memory is bounded; [`sets`] reads the
+//! documents; [`numbering`] makes small numbers of their shingles; [`overlaps`] counts what two sets share.
 
 mod batches;
 mod groups;
@@ -15,7 +15,6 @@ pub use batches::Batches;
 use groups::{Group, Groups};
 use overlaps::{Overlaps, Pairs, Scratch};
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Pairs that are handed to a thread together, if as many hang together or not.
 const TOGETHER: usize = 32;
@@ -70,50 +69,20 @@ impl Corpus {
     fn by_groups<T: Clone + Default + Send>(
         &self, left: &[u32], right: &[u32], compare: impl Fn(&Pair<'_>) -> T + Sync,
     ) -> Vec<T> {
-        let groups = Groups::new(left, right);
+        let work = Work { corpus: self, groups: &Groups::new(left, right), left, right, compare };
+        let (large, small): (Vec<&Group>, Vec<&Group>) = work.groups.groups.iter().partition(|group| is_large(group));
         let mut found = vec![T::default(); left.len()];
-        let ends = |pair: &u32| [left[*pair as usize], right[*pair as usize]];
-        let places = |pair: &u32| ends(pair).map(|position| groups.places[position as usize]);
-        let documents = |group: &Group| &groups.documents[group.documents.clone()];
-
-        let is_large = |group: &Group| group.documents.len() >= LARGE[0] || group.pairs.len() >= LARGE[1];
-        for group in groups.groups.iter().filter(|group| is_large(group)) {
-            let pairs = &groups.pairs[group.pairs.clone()];
-            let places: Vec<[u32; 2]> = pairs.par_iter().map(places).collect();
-            let of_group = Pairs { documents: documents(group), ends: &places };
-            let fields: Vec<Overlaps> =
-                (0..self.fields()).map(|field| self.overlaps_of_many(field, &of_group)).collect();
-            let one = |(at, pair)| compare(&Pair { positions: ends(pair), places: places[at], at, fields: &fields });
-            let values: Vec<T> = pairs.par_iter().enumerate().with_min_len(1024).map(one).collect();
-            pairs.iter().zip(values).for_each(|(&pair, value)| found[pair as usize] = value);
-        }
-
-        let parts = parts(&groups.groups, is_large);
-        let run = |scratch: &mut (Scratch, Vec<Overlaps>, Vec<[u32; 2]>), part: &Range<usize>| {
-            let (scratch, fields, of_pairs) = scratch;
-            fields.resize_with(self.fields(), Overlaps::default);
-            let mut values = Vec::new();
-            for group in groups.groups[part.clone()].iter().filter(|group| !is_large(group)) {
-                let pairs = &groups.pairs[group.pairs.clone()];
-                of_pairs.clear();
-                of_pairs.extend(pairs.iter().map(places));
-                let of_group = Pairs { documents: documents(group), ends: of_pairs };
-                for (field, found) in fields.iter_mut().enumerate() {
-                    self.overlaps(field, &of_group, scratch, found);
-                }
-                values.extend(
-                    pairs
-                        .iter()
-                        .enumerate()
-                        .map(|(at, pair)| compare(&Pair { positions: ends(pair), places: of_pairs[at], at, fields })),
-                );
+        for group in large {
+            for (&pair, value) in work.pairs(group).iter().zip(work.large(group)) {
+                found[pair as usize] = value;
             }
-            values
-        };
-        let values: Vec<Vec<T>> = parts.par_iter().map_init(Default::default, run).collect();
-        let small =
-            groups.groups.iter().filter(|group| !is_large(group)).flat_map(|group| &groups.pairs[group.pairs.clone()]);
-        small.zip(values.into_iter().flatten()).for_each(|(&pair, value)| found[pair as usize] = value);
+        }
+        let values: Vec<Vec<T>> =
+            parts(&small).par_iter().map_init(Buffers::default, |buffers, part| work.small(buffers, part)).collect();
+        let pairs = small.iter().flat_map(|group| work.pairs(group));
+        for (&pair, value) in pairs.zip(values.into_iter().flatten()) {
+            found[pair as usize] = value;
+        }
         found
     }
 
@@ -149,14 +118,87 @@ impl Corpus {
     }
 }
 
-/// Neighbouring groups that a thread gets together; a part has some pairs of groups that are not large, if there are any.
-fn parts(groups: &[Group], is_large: impl Fn(&Group) -> bool) -> Vec<Range<usize>> {
+/// Pairs that are being compared.
+struct Work<'a, F> {
+    corpus: &'a Corpus,
+    groups: &'a Groups,
+    left: &'a [u32],
+    right: &'a [u32],
+    compare: F,
+}
+
+/// Buffers of one thread.
+#[derive(Default)]
+struct Buffers {
+    scratch: Scratch,
+    fields: Vec<Overlaps>,
+    places: Vec<[u32; 2]>,
+}
+
+impl<T: Send, F: Fn(&Pair<'_>) -> T + Sync> Work<'_, F> {
+    /// A group's pairs.
+    fn pairs(&self, group: &Group) -> &[u32] {
+        &self.groups.pairs[group.pairs.clone()]
+    }
+
+    fn documents(&self, group: &Group) -> &[u32] {
+        &self.groups.documents[group.documents.clone()]
+    }
+
+    fn positions(&self, pair: u32) -> [u32; 2] {
+        [self.left[pair as usize], self.right[pair as usize]]
+    }
+
+    fn places(&self, pair: u32) -> [u32; 2] {
+        self.positions(pair).map(|position| self.groups.places[position as usize])
+    }
+
+    /// The pairs of one group in their order, compared by all threads.
+    fn large(&self, group: &Group) -> Vec<T> {
+        let pairs = self.pairs(group);
+        let places: Vec<[u32; 2]> = pairs.par_iter().map(|&pair| self.places(pair)).collect();
+        let of_group = Pairs { documents: self.documents(group), ends: &places };
+        let overlaps = |field| self.corpus.overlaps_of_many(field, &of_group);
+        let fields: Vec<Overlaps> = (0..self.corpus.fields()).map(overlaps).collect();
+        let one = |(at, &pair)| {
+            (self.compare)(&Pair { positions: self.positions(pair), places: places[at], at, fields: &fields })
+        };
+        pairs.par_iter().enumerate().with_min_len(1024).map(one).collect()
+    }
+
+    /// The pairs of some groups in their order, compared by this thread.
+    fn small(&self, buffers: &mut Buffers, groups: &[&Group]) -> Vec<T> {
+        let Buffers { scratch, fields, places } = buffers;
+        fields.resize_with(self.corpus.fields(), Overlaps::default);
+        let mut values = Vec::new();
+        for group in groups {
+            places.clear();
+            places.extend(self.pairs(group).iter().map(|&pair| self.places(pair)));
+            let of_group = Pairs { documents: self.documents(group), ends: places };
+            for (field, overlaps) in fields.iter_mut().enumerate() {
+                self.corpus.overlaps(field, &of_group, scratch, overlaps);
+            }
+            let pairs = self.pairs(group).iter().zip(places.iter()).enumerate();
+            values.extend(pairs.map(|(at, (&pair, &places))| {
+                (self.compare)(&Pair { positions: self.positions(pair), places, at, fields })
+            }));
+        }
+        values
+    }
+}
+
+fn is_large(group: &Group) -> bool {
+    group.documents.len() >= LARGE[0] || group.pairs.len() >= LARGE[1]
+}
+
+/// Neighbouring groups of some pairs together, as one thread gets them.
+fn parts<'a, 'b>(groups: &'a [&'b Group]) -> Vec<&'a [&'b Group]> {
     let mut parts = Vec::new();
     let (mut start, mut pairs) = (0, 0);
     for (at, group) in groups.iter().enumerate() {
-        pairs += if is_large(group) { 0 } else { group.pairs.len() };
+        pairs += group.pairs.len();
         if pairs >= TOGETHER || at + 1 == groups.len() {
-            parts.push(start..at + 1);
+            parts.push(&groups[start..=at]);
             (start, pairs) = (at + 1, 0);
         }
     }

@@ -24,7 +24,7 @@ pub struct Overlaps {
 pub struct Pairs<'a> {
     /// The positions of the group's documents.
     pub documents: &'a [u32],
-    /// The places of each pair's documents. Where pairs of one left document are neighbours, that is filed once.
+    /// The places of each pair's documents. Of neighbouring pairs with the same left document that is marked once.
     pub ends: &'a [[u32; 2]],
 }
 
@@ -66,13 +66,13 @@ impl NumberedSets {
         if marks.len() < self.numbering.end() {
             marks.resize(self.numbering.end(), 0);
         }
-        let runs = ends.chunk_by(|one, other| one[0] == other[0]);
         let mut done = 0;
-        for run in runs {
+        for run in ends.chunk_by(|one, other| one[0] == other[0]) {
             let left = self.get(run[0][0]);
             left.iter().for_each(|&number| marks[number as usize] = 1);
             for (pair, shared) in run.iter().zip(&mut shared[done..]) {
-                *shared = marked(self.get(pair[1]), marks);
+                // SAFETY: numbers are below the end of the numbering, up to which there are marks.
+                *shared = unsafe { marked(self.get(pair[1]), marks) };
             }
             left.iter().for_each(|&number| marks[number as usize] = 0);
             done += run.len();
@@ -80,9 +80,13 @@ impl NumberedSets {
     }
 }
 
-/// How many of the numbers are marked.
-fn marked(numbers: &[u32], marks: &[u8]) -> u32 {
-    numbers.iter().map(|&number| u32::from(marks[number as usize])).sum()
+/// How many of the numbers are marked. Where a family has 1.7 million pairs, most of the time is spent here.
+///
+/// # Safety
+/// Each number has a mark.
+unsafe fn marked(numbers: &[u32], marks: &[u8]) -> u32 {
+    // SAFETY: as the caller promises.
+    numbers.iter().map(|&number| u32::from(unsafe { *marks.get_unchecked(number as usize) })).sum()
 }
 
 impl Corpus {
