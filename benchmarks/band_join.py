@@ -98,6 +98,9 @@ def sketched(sets: NDArray[np.uint64]) -> NDArray[np.uint32]:
 def measured(signatures: NDArray[np.uint32], fewer: int, threads: int, repetitions: int) -> list[Row]:
     """Every engine, in turns."""
     with peers(signatures, fewer, threads) as (names, ask):
+        os.environ["RAYON_NUM_THREADS"] = str(
+            threads
+        )  # band keys are made on all cores where nothing else is said
         runs: dict[str, list[tuple[Stages, int]]] = {name: [] for name in (BENZER, *names)}
         for _ in range(repetitions):
             runs[BENZER].append(joined(signatures, threads))
