@@ -34,7 +34,7 @@ def identical(
 ) -> NDArray[np.uint32]:
     """For each document the one of least rank with the same content (uint32, n); an empty one stands alone.
 
-    `content` (uint64, n x 2) is the 128-bit content hash. O(n log n).
+    `content` (uint64, n x 2) is the 128-bit content hash. Linear; takes 16 bytes a document.
 
     >>> content = np.array([[5, 1], [7, 7], [5, 1]], dtype=np.uint64)
     >>> identical(content, np.zeros(3, dtype=bool), np.arange(3, dtype=np.uint32)).tolist()
@@ -60,7 +60,8 @@ def propose(
     taking_part: bool, n; the others (copies of a representative) are left out.
     bucket_limit: a bucket of more documents proposes pairs with a few anchors only and is divided by further
         bands, so that the work stays linear; see `Candidates`.
-    bands_at_once: how many bands are filed at the same time, each in 32 bytes a document; 0 for all.
+    bands_at_once: how many bands are filed at the same time; 0 for all. Each takes some 20 bytes a document, and up to
+        60 where most documents share one key. Each candidate takes 16 to 24 bytes meanwhile.
     progress: called with the bands that are done, of how many.
 
     >>> keys = np.array([[1, 2], [1, 3], [4, 3]], dtype=np.uint64)

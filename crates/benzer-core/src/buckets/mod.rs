@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use repeats::{Finder, Groups, Part};
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// Documents of a large bucket with which all others of it are paired.
 const ANCHORS: usize = 4;
@@ -52,13 +53,36 @@ pub struct Join<'a> {
     pub limit: usize,
     /// Which documents take part; all where it is empty.
     pub taking_part: &'a [bool],
-    /// How many bands may be filed at the same time, each in 32 bytes a document; 0 for as many as there are threads
-    /// for. The pairs do not depend on it.
+    /// How many bands may be filed at the same time; 0 for as many as there are threads for. The pairs do not depend
+    /// on it. A band takes some 20 bytes a document while most keys occur once, and 60 where all documents share one;
+    /// 8 less where the keys lie by band.
     pub at_once: usize,
 }
 
 /// Buckets above the limit, by band and key.
 type Oversized = HashSet<(usize, u64)>;
+
+/// What a thread works with: made once, as fresh memory costs as much as what is done in it.
+#[derive(Default)]
+struct Desk {
+    finder: Finder,
+    turned: Vec<u64>,
+}
+
+/// The desks that nobody works at.
+#[derive(Default)]
+struct Desks(Mutex<Vec<Desk>>);
+
+impl Desks {
+    fn with<T>(&self, work: impl FnOnce(&mut Desk) -> T) -> T {
+        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = free().pop();
+        let mut desk = taken.unwrap_or_default();
+        let done = work(&mut desk);
+        free().push(desk);
+        done
+    }
+}
 
 /// What a share of the keys proposes.
 #[derive(Default)]
@@ -94,10 +118,11 @@ impl Join<'_> {
         let (bands, threads) = (self.keys.bands(), rayon::current_num_threads());
         let at_once = if self.at_once == 0 { bands } else { self.at_once.min(bands) }.max(1);
         let width = self.keys.together().min(at_once).min(bands.div_ceil(threads)).max(1);
-        let groups = at_once / width;
+        let groups = if at_once == bands { bands.div_ceil(width) } else { at_once / width }.max(1);
         let parts = threads.div_ceil(groups);
         let mut pairs = Vec::new();
         let mut all = Proposed::default();
+        let desks = Desks::default();
         watch::begin(bands * parts);
         for first in (0..bands).step_by(groups * width) {
             let after = bands.min(first + groups * width);
@@ -106,7 +131,9 @@ impl Join<'_> {
                 (0..parts).map(move |number| (bands.clone(), Part { number, of: parts }))
             });
             let shares: Vec<_> = shares.collect();
-            let proposed = shares.into_par_iter().map(|(bands, part)| self.propose(bands, part, oversized));
+            let proposed = shares
+                .into_par_iter()
+                .map(|(bands, part)| desks.with(|desk| self.propose(bands, part, oversized, desk)));
             for mut one in proposed.collect::<Vec<_>>() {
                 pairs = merge(pairs, std::mem::take(&mut one.pairs).into_sorted());
                 all.oversized.extend(one.oversized);
@@ -118,11 +145,11 @@ impl Join<'_> {
     }
 
     /// What part of the keys of some bands proposes.
-    fn propose(&self, bands: Range<usize>, part: Part, oversized: Option<&Oversized>) -> Proposed {
-        let (mut proposed, mut finder, mut turned) = (Proposed::default(), Finder::default(), Vec::new());
-        let columns = self.keys.columns(bands.clone(), &mut turned);
+    fn propose(&self, bands: Range<usize>, part: Part, oversized: Option<&Oversized>, desk: &mut Desk) -> Proposed {
+        let mut proposed = Proposed::default();
+        let columns = self.keys.columns(bands.clone(), &mut desk.turned);
         for (band, keys) in bands.zip(columns.chunks_exact(self.keys.documents().max(1))) {
-            finder.each_bucket(keys, part, self.taking_part, &mut |key, documents| {
+            desk.finder.each_bucket(keys, part, self.taking_part, &mut |key, documents| {
                 watch::look();
                 let size = documents.len();
                 if size > LOOKED_UP && size <= self.limit && band > 0 {
@@ -149,13 +176,18 @@ impl Join<'_> {
         let earlier = band.min(EARLIER);
         let keys: Vec<u64> =
             bucket.iter().flat_map(|&document| (0..earlier).map(move |e| self.keys.get(document, e))).collect();
-        let rows = || bucket.iter().zip(keys.chunks_exact(earlier)).enumerate();
-        for (i, (&left, ours)) in rows() {
-            for (_, (&right, theirs)) in rows().skip(i + 1) {
-                let mut shared = (0..earlier).filter(|&e| ours[e] == theirs[e] && ours[e] != NO_KEY).peekable();
-                let met = shared.peek().is_some();
+        let rows = || bucket.iter().zip(keys.chunks_exact(earlier));
+        let shared = |(&a, &b): (&u64, &u64)| (a == b) & (a != NO_KEY);
+        for (i, (&left, ours)) in rows().enumerate() {
+            for (&right, theirs) in bucket[i + 1..].iter().zip(keys[(i + 1) * earlier..].chunks_exact(earlier)) {
+                // Some bands at a time without a branch: in a family, nobody can foretell which is the first.
+                let mut together = ours.chunks(4).zip(theirs.chunks(4));
+                let met = together.any(|(a, b)| a.iter().zip(b).fold(false, |met, keys| met | shared(keys)));
                 proposed.left_out |= met;
-                let owed = |known: &Oversized| met && shared.all(|e| known.contains(&(e, ours[e])));
+                let owed = |known: &Oversized| {
+                    let mut bands = ours.iter().zip(theirs).enumerate().filter(|&(_, keys)| shared(keys));
+                    met && bands.all(|(band, (&key, _))| known.contains(&(band, key)))
+                };
                 if oversized.map_or(!met, owed) {
                     proposed.pairs.add(left, right);
                 }
@@ -181,10 +213,17 @@ impl Join<'_> {
             }
         }
         pairs.settle();
-        let finer_key = |&document: &u32, depth| self.keys.get(document, (band + depth) % self.keys.bands());
-        let alike = |&depth: &usize| bucket.iter().all(|one| finer_key(one, depth) == finer_key(&bucket[0], depth));
-        let Some(depth) = (depth..self.keys.bands()).find(|depth| !alike(depth)) else { return };
-        let entries: Vec<_> = bucket.iter().map(|document| (finer_key(document, depth), *document)).collect();
+        let bands = self.keys.bands();
+        let finer_key = |document: u32, depth| self.keys.get(document, (band + depth) % bands);
+        // Bands in which all keys are the same divide nothing.
+        let first_that_differs = |until, &document: &u32| {
+            (depth..until).find(|&depth| finer_key(document, depth) != finer_key(bucket[0], depth)).unwrap_or(until)
+        };
+        let depth = bucket.iter().fold(bands, first_that_differs);
+        if depth == bands {
+            return;
+        }
+        let entries: Vec<_> = bucket.iter().map(|&document| (finer_key(document, depth), document)).collect();
         Groups::default().each_repeated(&entries, &mut |_, bucket| {
             watch::look();
             self.propose_all(bucket, band, depth + 1, &anchors, pairs);
