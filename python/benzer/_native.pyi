@@ -1,11 +1,13 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from os import PathLike
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+
+TextArrays: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.bool_] | None]
 
 def available_isas() -> list[str]: ...
 def isa() -> str: ...
@@ -42,6 +44,47 @@ def winnowed(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]: ...
 def token_spans(reader: TextReader, text: str | bytes) -> tuple[list[str], NDArray[np.int64]]: ...
 
+def find_postings(
+    keys: NDArray[np.uint64], pieces: Sequence[tuple[NDArray[np.uint64], NDArray[np.uint32]]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+
+class Blocks:
+    def __init__(self, room: int) -> None: ...
+    def __len__(self) -> int: ...
+    def clear(self) -> None: ...
+    def missing(self, keys: NDArray[np.uint64], runs: Sequence[tuple[int, int]]) -> list[int]: ...
+    def put(self, missing: Sequence[int], rows: Sequence[tuple[int, bytes, bytes]]) -> None: ...
+    def search(
+        self,
+        keys: NDArray[np.uint64],
+        runs: Sequence[tuple[int, int]],
+        pieces: Sequence[tuple[NDArray[np.uint64], NDArray[np.uint32]]],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+
+class Rules:
+    def __init__(
+        self,
+        readers: Sequence[TextReader],
+        weights: Sequence[float],
+        algorithm: str,
+        family: str,
+        num_hashes: int,
+        seed: int,
+        bands: int,
+        rows: int,
+    ) -> None: ...
+    def ask(self, documents: Sequence[Sequence[str | bytes | None]], threads: int) -> list[Question]: ...
+    def file(
+        self, documents: Sequence[Sequence[str | bytes | None]], threads: int
+    ) -> tuple[list[bytes], NDArray[np.uint64]]: ...
+
+class Question:
+    @property
+    def keys(self) -> NDArray[np.uint64]: ...
+    def best(
+        self, kept: Sequence[bytes], least: float, limit: int | None
+    ) -> list[tuple[int, float, list[float]]]: ...
+
 class KnownText:
     def __init__(self, reader: TextReader, text: str | bytes) -> None: ...
     def passages(
@@ -76,6 +119,15 @@ def signatures(
 def text_signatures(
     reader: TextReader,
     texts: Iterable[str | bytes],
+    algorithm: str,
+    family: str,
+    num_hashes: int,
+    seed: int,
+    threads: int,
+) -> NDArray[np.uint32]: ...
+def column_signatures(
+    reader: TextReader,
+    texts: TextArrays,
     algorithm: str,
     family: str,
     num_hashes: int,
@@ -135,6 +187,14 @@ class Corpus:
         fields: Sequence[Iterable[object]],
         extras: Sequence[bytes | None] | None = None,
     ) -> None: ...
+    def add_columns(
+        self,
+        source: int,
+        first_row: int,
+        count: int,
+        ids: TextArrays | tuple[NDArray[np.int64], NDArray[np.bool_] | None] | None,
+        fields: Sequence[TextArrays],
+    ) -> bool: ...
     def add_jsonl(
         self,
         *,
@@ -196,3 +256,19 @@ class Corpus:
     def field_similarities(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
+
+def write_json_lines(
+    path: str | PathLike[str],
+    columns: Sequence[
+        tuple[
+            str,
+            tuple[Corpus, NDArray[np.uint32]]
+            | tuple[Sequence[str], NDArray[np.uint32]]
+            | NDArray[np.float64]
+            | NDArray[np.uint64]
+            | NDArray[np.bool_],
+        ]
+    ],
+    threads: int,
+) -> None: ...
+def copy_documents(corpus: Corpus, source: int, keep: NDArray[np.bool_], path: str | PathLike[str]) -> bool: ...

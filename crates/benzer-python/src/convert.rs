@@ -1,5 +1,6 @@
 //! Between Python's values and the core's: texts, ids, values, errors, threads.
 
+use crate::interrupt;
 use benzer_core::corpus::{Id, MAX_TEXT};
 use benzer_core::hash::shingle::value_hash;
 use pyo3::exceptions::PyRuntimeError;
@@ -21,7 +22,7 @@ const MOST_THREADS: usize = 4096;
 
 /// How many threads are asked for; 0 means one for each core.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Threads(usize);
+pub struct Threads(pub(crate) usize);
 
 impl Threads {
     /// One for each core.
@@ -44,13 +45,9 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
     }
 }
 
-/// Runs `work` without the GIL in a pool of as many threads as asked for.
-///
-/// The pool lives only for the call: a pool that outlives it would be dead in a forked child.
+/// Runs `work` without the GIL in a pool of as many threads as asked for; Ctrl-C ends it, see [`interrupt::watched`].
 pub fn in_pool<T: Send>(py: Python<'_>, threads: Threads, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.0).build();
-    let pool = pool.map_err(|cause| PyRuntimeError::new_err(format!("cannot start {} threads: {cause}", threads.0)))?;
-    Ok(py.detach(|| pool.install(work)))
+    interrupt::watched(py, threads.0, None, work)
 }
 
 /// [`text`] of a document, which must not be longer than the core can take.

@@ -1,11 +1,14 @@
 //! Documents on the native side.
 
+use crate::columns::{IdArrays, SharedArray, TextArrays, mask, text_column};
 use crate::convert::{self, Threads, error, in_pool};
 use crate::joins::check_positions;
 use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
 use crate::text::TextReader;
-use benzer_core::corpus::{self as core, Batch, FieldKind, JsonlColumns, JsonlReport, SketchPlan, Sketches, Weights};
+use benzer_core::corpus::{
+    self as core, Batch, FieldKind, IdColumn, JsonlColumns, JsonlReport, SketchPlan, Sketches, Weights,
+};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -38,7 +41,7 @@ enum FieldReader<'py> {
 /// Documents by position, in memory or in mapped files.
 #[pyclass(module = "benzer._native")]
 pub struct Corpus {
-    inner: core::Corpus,
+    pub(crate) inner: core::Corpus,
     kinds: Vec<Kind>,
 }
 
@@ -149,6 +152,28 @@ impl Corpus {
         Ok(report(added, most))
     }
 
+    /// Adds documents by columns, which stay where they are: for each field (offsets, data, mask of what is there or
+    /// none), for the ids the same, (integers, mask), or nothing. False, and nothing added, where one is not sound.
+    fn add_columns<'py>(
+        &mut self, py: Python<'py>, source: u32, first_row: u64, count: usize, ids: Option<IdArrays<'py>>,
+        fields: Vec<TextArrays<'py>>,
+    ) -> PyResult<bool> {
+        if fields.len() != self.kinds.len() || self.kinds.iter().any(|&kind| kind != Kind::Text) {
+            return Err(error(py, "SettingsError", "columns are taken for text fields only".to_owned()));
+        }
+        let column = |arrays: &'_ TextArrays<'py>| SharedArray::share(&arrays.1);
+        let mut columns = Vec::with_capacity(fields.len());
+        for field in &fields {
+            columns.push(text_column(field, column(field)?)?);
+        }
+        let ids = match &ids {
+            None => IdColumn::Made,
+            Some(IdArrays::Texts(arrays)) => IdColumn::Texts(text_column(arrays, column(arrays)?)?),
+            Some(IdArrays::Integers(numbers, valid)) => IdColumn::Integers(numbers.as_slice()?, mask(valid)?),
+        };
+        Ok(self.inner.add_columns(source, first_row, count, ids, columns))
+    }
+
     /// The ids at some positions, or all.
     #[pyo3(signature = (positions = None))]
     fn ids<'py>(&self, py: Python<'py>, positions: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -225,29 +250,30 @@ impl Corpus {
             return Err(error(py, "SettingsError", message));
         }
         let count = last - start;
-        let mut all = Sketches::default();
-        all.keys.reserve_exact(count * self.inner.fields() * bands);
-        for start in (start..last).step_by(STEP) {
-            let positions = start..(start + STEP).min(last);
-            let end = positions.end;
-            for part in in_pool(py, threads, || self.inner.sketch(&plan, positions))? {
-                all.keys.extend(part.keys);
-                all.content.extend(part.content);
-                all.sizes.extend(part.sizes);
-                all.units.extend(part.units);
-            }
+        let (fields, width) = (self.inner.fields(), self.inner.fields() * bands);
+        let keys = PyArray2::<u64>::zeros(py, [count, width], false);
+        let content = PyArray2::<u64>::zeros(py, [count, 2], false);
+        let [sizes, units] = [(); 2].map(|()| PyArray2::<u32>::zeros(py, [count, fields], false));
+        let (mut keys_room, mut content_room) = (keys.readwrite(), content.readwrite());
+        let (mut sizes_room, mut units_room) = (sizes.readwrite(), units.readwrite());
+        let content_room = content_room.as_slice_mut()?.as_chunks_mut::<2>().0;
+        let rooms = (keys_room.as_slice_mut()?, sizes_room.as_slice_mut()?, units_room.as_slice_mut()?);
+        for from in (0..count).step_by(STEP) {
+            let to = (from + STEP).min(count);
+            let out = Sketches {
+                keys: &mut rooms.0[from * width..to * width],
+                content: &mut content_room[from..to],
+                sizes: &mut rooms.1[from * fields..to * fields],
+                units: &mut rooms.2[from * fields..to * fields],
+            };
+            in_pool(py, threads, || self.inner.sketch(&plan, start + from, out))?;
             py.check_signals()?;
             if let Some(progress) = &progress {
-                progress.call1((end, total))?;
+                progress.call1((start + to, total))?;
             }
         }
-        let fields = self.inner.fields();
-        Ok((
-            PyArray1::from_vec(py, all.keys).reshape([count, fields * bands])?,
-            PyArray1::from_slice(py, all.content.as_flattened()).reshape([count, 2])?,
-            PyArray1::from_vec(py, all.sizes).reshape([count, fields])?,
-            PyArray1::from_vec(py, all.units).reshape([count, fields])?,
-        ))
+        drop((keys_room, sizes_room, units_room));
+        Ok((keys, content, sizes, units))
     }
 
     /// A hash of all documents in their order, as 16 bytes.

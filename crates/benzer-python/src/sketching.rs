@@ -30,7 +30,7 @@ fn by_name(py: Python<'_>, name: &str) -> PyResult<Algorithm> {
 }
 
 /// A matrix with rows of `width` values.
-fn matrix<T: numpy::Element>(py: Python<'_>, values: Vec<T>, width: usize) -> PyResult<Bound<'_, PyArray2<T>>> {
+pub fn matrix<T: numpy::Element>(py: Python<'_>, values: Vec<T>, width: usize) -> PyResult<Bound<'_, PyArray2<T>>> {
     let count = values.len() / width;
     PyArray1::from_vec(py, values).reshape([count, width])
 }
@@ -55,21 +55,26 @@ impl Task for SketchSets<'_> {
     }
 }
 
-struct SketchTexts<'a> {
-    sketcher: &'a Sketcher,
-    reader: &'a Reader,
-    texts: &'a [String],
-    out: &'a mut [u32],
+/// Texts to sketch, and room for as many signatures.
+pub struct SketchTexts<'a, T> {
+    /// Makes the signatures.
+    pub sketcher: &'a Sketcher,
+    /// Reads the texts.
+    pub reader: &'a Reader,
+    /// The texts.
+    pub texts: T,
+    /// A signature for each.
+    pub out: &'a mut [u32],
 }
 
-impl Task for SketchTexts<'_> {
+impl<T: Iterator<Item: AsRef<str>>> Task for SketchTexts<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Level>(self) {
         let (mut read, mut scratch) = (text::Scratch::default(), Scratch::default());
-        for (text, out) in self.texts.iter().zip(self.out.chunks_mut(self.sketcher.num_hashes())) {
-            self.reader.read::<L>(text, &mut read);
+        for (text, out) in self.texts.zip(self.out.chunks_mut(self.sketcher.num_hashes())) {
+            self.reader.read::<L>(text.as_ref(), &mut read);
             // SAFETY: this runs at level L, so the machine offers it.
             unsafe { self.sketcher.sketch_level::<L>(&read.shingles, &mut scratch, out) };
         }
@@ -107,6 +112,7 @@ pub fn text_signatures<'py>(
     let (texts, reader) = (collect_texts(texts)?, reader.shared());
     let mut out = vec![0; texts.len() * num_hashes];
     let sketch = |(texts, out): (&[String], &mut [u32])| {
+        let texts = texts.iter();
         levels::run(SketchTexts { sketcher: &sketcher, reader: &reader, texts, out });
     };
     if texts.len() <= CHUNK {

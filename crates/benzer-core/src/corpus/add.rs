@@ -178,6 +178,16 @@ impl Batch {
         self.ids.push(span);
     }
 
+    /// The ids of the next documents, each a span of a buffer of the corpus.
+    pub(super) fn id_spans(&mut self, spans: Vec<Span>) {
+        self.ids.extend(spans);
+    }
+
+    /// The next documents' texts of a field, each a span of a buffer of the corpus.
+    pub(super) fn text_spans(&mut self, field: usize, spans: Vec<Span>) {
+        self.texts[field].extend(spans);
+    }
+
     /// The next document's text of a field.
     pub fn text(&mut self, field: usize, text: Option<&str>) {
         let span = text.map_or(Span::MISSING, |text| self.keep(text.as_bytes(), 0));

@@ -4,12 +4,15 @@
 //! the corpus or a mapped file. Texts stay as they are; shingles are made when they are needed and not kept.
 
 mod add;
+mod columns;
 mod compare;
+mod copy;
 mod digest;
 mod exact;
 mod held;
 mod ids;
 mod sketch;
+mod table;
 
 use crate::isa;
 use crate::jsonl::unescape;
@@ -18,14 +21,18 @@ use held::{ESCAPED, INTEGER, Places, Span, Sparse};
 use memmap2::Mmap;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
+pub use columns::{IdColumn, SharedBytes, TextColumn};
+pub(crate) use compare::Mean;
 pub use compare::{FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
+pub use table::{Cells, write_json_lines};
 
 /// Bytes that documents lie in.
 enum Buffer {
     Owned(Vec<u8>),
     Mapped(Mmap),
+    Shared(SharedBytes),
 }
 
 impl Buffer {
@@ -33,6 +40,7 @@ impl Buffer {
         match self {
             Buffer::Owned(bytes) => bytes,
             Buffer::Mapped(map) => map,
+            Buffer::Shared(bytes) => (**bytes).as_ref(),
         }
     }
 }
@@ -139,11 +147,16 @@ impl Corpus {
         sizes.sum()
     }
 
-    fn raw(&self, span: Span) -> &[u8] {
+    /// The buffer in which a span lies, and where that begins; none for an empty span behind the last byte.
+    fn buffer(&self, span: Span) -> Option<(&Buffer, u64)> {
         // Nearly always there is one buffer, or few.
         let number = self.starts.partition_point(|&start| start <= span.start()) - 1;
-        let Some(buffer) = self.buffers.get(number) else { return &[] }; // an empty span behind the last byte
-        let start = (span.start() - self.starts[number]) as usize;
+        self.buffers.get(number).map(|buffer| (buffer, self.starts[number]))
+    }
+
+    fn raw(&self, span: Span) -> &[u8] {
+        let Some((buffer, first)) = self.buffer(span) else { return &[] };
+        let start = (span.start() - first) as usize;
         &buffer.bytes()[start..start + span.len() as usize]
     }
 
