@@ -35,20 +35,22 @@ impl Graph {
             let ends = pairs.left.iter().zip(pairs.right).zip(pairs.similarity);
             ends.filter(|&(_, &similarity)| similarity >= threshold).map(|((&a, &b), &s)| (a, b, s))
         };
-        let mut starts = vec![0usize; count + 1];
+        // While links are put in, entry `i + 1` says where the next of document `i` goes; at the end that is where those
+        // of `i + 1` start.
+        let mut starts = vec![0usize; count + 2];
         for (a, b, _) in edges() {
-            starts[a as usize + 1] += 1;
-            starts[b as usize + 1] += 1;
+            starts[a as usize + 2] += 1;
+            starts[b as usize + 2] += 1;
         }
-        for i in 0..count {
+        for i in 1..=count {
             starts[i + 1] += starts[i];
         }
-        let mut next = starts.clone();
-        let mut links = vec![(0, 0.0); starts[count]];
+        let mut links = vec![(0, 0.0); starts[count + 1]];
         for (a, b, similarity) in edges() {
             for (from, to) in [(a, b), (b, a)] {
-                links[next[from as usize]] = (to, similarity);
-                next[from as usize] += 1;
+                let next = &mut starts[from as usize + 1];
+                links[*next] = (to, similarity);
+                *next += 1;
             }
         }
         Graph { starts, links }
@@ -87,8 +89,9 @@ pub fn leaders(rank: &[u32], stands_for: &[u32], pairs: &Pairs<'_>, threshold: f
 }
 
 fn who_stays(graph: &Graph, rank: &[u32], stands_for: &[u32]) -> Vec<bool> {
-    let mut order: Vec<u32> = (0..rank.len() as u32).collect();
-    order.sort_unstable_by_key(|&document| rank[document as usize]);
+    // Ranks are the places 0, 1, 2 … in the keep order, so each document has a place of its own.
+    let mut order = vec![0; rank.len()];
+    rank.iter().zip(0..).for_each(|(&place, document)| order[place as usize] = document);
     let mut stays = vec![false; rank.len()];
     for document in order {
         let original = stands_for[document as usize] == document;

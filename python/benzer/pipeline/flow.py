@@ -74,7 +74,8 @@ def find_duplicates(
     bucket_limit: buckets of more documents are joined through a few of them, and counted.
     on_error: "stop" at the first malformed row, or "skip" and list them in the result.
     threads: 0 means all cores. The result does not depend on it.
-    memory: a bound on what is held beside the documents, such as "2GB" (see `benzer.pipeline.memory`); nor on that.
+    memory: a bound on the memory that the run takes of its own, such as "2GB" (see `benzer.pipeline.memory`); nor on
+        that.
     checkpoint: a folder in which an interrupted run keeps its finished parts; the same call goes on from there. It
         is removed at the end, unless it is an open `Checkpoint`, which is its owner's to discard. Nor on that.
     progress: called with (stage, done, total).
@@ -100,7 +101,7 @@ def find_duplicates(
     promise = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands)
     way = promise.by(method_of(method, recall, bands, schema))
     older.check(indexes, schema, threshold, recall)
-    stage = Stages(progress)
+    stage = Stages(progress, bound)
 
     with opened(checkpoint) as saved:
         told = stage.report("read")
@@ -209,17 +210,19 @@ def run_of(settings: Settings, corpus: Any, threads: int, indexes: Any) -> dict[
 
 
 class Stages:
-    """Measures the stages of a run and hands on their progress."""
+    """Measures the stages of a run, hands on their progress, and keeps a bounded one within its memory."""
 
-    def __init__(self, progress: Progress | None) -> None:
+    def __init__(self, progress: Progress | None, memory: Memory) -> None:
         self.timings: dict[str, float] = {}
         self._progress = progress
+        self._memory = memory
         self._since = perf_counter()
 
     def end(self, name: str, ran: bool = True) -> None:
         """A stage is over; one that did not run leaves no time."""
         if not ran:
             return
+        self._memory.trim()
         now = perf_counter()
         self.timings[name] = now - self._since
         self._since = now

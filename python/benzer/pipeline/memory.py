@@ -16,8 +16,8 @@ UNITS = {
     },
     **{name: 1024**power for power, name in enumerate(("kib", "mib", "gib", "tib"), 1)},
 }
-LEAST = 16_000_000
-"""Under that even a small run would be cut into pieces too small to be worth it."""
+LEAST = 32_000_000
+"""What does not grow with the documents: scratch of threads, and what was freed and is not given back yet."""
 
 MOST = 2**63
 PER_DOCUMENT = 40
@@ -117,6 +117,20 @@ class Memory:
         """The bytes of text whose pairs are compared at once; their shingles take some 16 times as much."""
         return BATCH_BYTES if self.bytes is None else min(max(self.bytes // 32, LEAST_BATCH), BATCH_BYTES)
 
+    def trim(self) -> None:
+        """Give back what was freed, which the C library may keep for later (up to 64 MB): a bounded run does."""
+        if self.bytes is not None:
+            trim()
+
     def _room(self, documents: int, fields: int) -> int:
         """What is left when that is held which is always held."""
         return max((self.bytes or 0) - documents * (PER_DOCUMENT + PER_FIELD * fields) - LEAST, 0)
+
+
+def trim() -> None:
+    """Give memory that was freed back to the system, where the C library can (that of GNU)."""
+    import ctypes
+
+    give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if give_back is not None:
+        give_back(0)
