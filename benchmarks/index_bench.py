@@ -218,8 +218,10 @@ def markdown(here: machine.Machine, record: dict[str, Any], real: int) -> str:
     )
     command = f"Command: `python -m benchmarks.index_bench PATH_TO_DATA`. Machine: {here.sentence()}."
     return "\n\n".join(
-        [caption, reached, NOTES, "From the first document on:", growth, files, explained, killing]
-        + [f"{command} Benzer {benzer.__version__}."]
+        [
+            *(caption, reached, NOTES, "From the first document on:", growth, files, explained, killing),
+            f"{command} Benzer {benzer.__version__}.",
+        ]
     )
 
 
@@ -248,7 +250,9 @@ def promised(record: dict[str, Any]) -> Iterator[list[str]]:
     small = f"{record['small_bytes']:,.0f}"
     yield [f"bytes a document of {index_costs.PAYLOAD} bytes, num_hashes 128", small, "<= 1,300"]
     rates = record["insert_rates"]
-    times = f"{rates['benzer']:,.0f} / {rates['datasketch']:,.0f} = {rates['benzer'] / rates['datasketch']:.1f} x"
+    times = (
+        f"{rates['benzer']:,.0f} / {rates['datasketch']:,.0f} = {rates['benzer'] / rates['datasketch']:.1f} x"
+    )
     yield ["inserted in memory, documents/s, Benzer / datasketch", times, ">= 5 x"]
 
 

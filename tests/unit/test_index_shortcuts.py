@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import random
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -52,10 +51,10 @@ def answers(index: Index, asked: str) -> set[tuple[str | int, float]]:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Iterator[Path]:
+def path(tmp_path: Path) -> Path:
     place = tmp_path / "index.benzer"
     Index.open(place, SETTINGS).close()
-    yield place
+    return place
 
 
 def opened(path: Path, mode: str = "write", **limits: int) -> Index:
@@ -150,11 +149,15 @@ def documents_of(rng: random.Random, names: list[str], count: int) -> list[Docum
     "schema",
     [
         Schema(text=Text(shingle_size=1, weight=0.3)),
-        Schema(a=Text(), b=Text(unit="char", weight=0.7), c=Text(shingle_size=2, frequencies=True, weight=1.9)),
+        Schema(
+            a=Text(), b=Text(unit="char", weight=0.7), c=Text(shingle_size=2, frequencies=True, weight=1.9)
+        ),
         Schema(a=Text(stop_words=["one"], case="keep"), b=Text(shingle_hash="xxh3", hash_bytes=4, weight=3)),
     ],
 )
-def test_texts_are_filed_and_compared_natively_as_they_are_by_the_fields(schema: Schema, threads: int) -> None:
+def test_texts_are_filed_and_compared_natively_as_they_are_by_the_fields(
+    schema: Schema, threads: int
+) -> None:
     rng = random.Random(7)
     sketcher = Sketcher(schema, MinHash(num_hashes=24, seed=3), Bands(7, 3))
     documents = documents_of(rng, list(schema.fields), 150)
@@ -181,9 +184,12 @@ def test_other_fields_are_compared_by_their_own_methods() -> None:
 def test_a_sketcher_that_has_been_used_can_be_pickled() -> None:
     sketcher = SETTINGS.sketcher()
     sketcher.ask([Document(1, "one two")])
-    again = pickle.loads(pickle.dumps(sketcher))
+    again = pickle.loads(pickle.dumps(sketcher))  # noqa: S301
     assert again == sketcher
-    assert again.ask([Document(1, "one two")])[0].keys.tolist() == sketcher.keys([Document(1, "one two")]).tolist()
+    assert (
+        again.ask([Document(1, "one two")])[0].keys.tolist()
+        == sketcher.keys([Document(1, "one two")]).tolist()
+    )
 
 
 def test_threads_ask_and_add_at_once(path: Path) -> None:
