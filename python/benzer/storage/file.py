@@ -109,21 +109,25 @@ class FileStorage:
             first = session.state.next_number
             check_room(first, len(keep))
             numbers = np.arange(first, first + len(keep))
-            given = {ids[position]: number for number, position in enumerate(keep, first)}
             if keep:
                 file_seen.arrive(session.connection, first, seen)
-            self._insert([(given[ids[i]], ids[i], payloads[i]) for i in keep])
+            repeats = len(keep) < len(ids)
+            once = [ids[i] for i in keep] if repeats else ids
+            self._insert(first, once, [payloads[i] for i in keep] if repeats else payloads)
             session.state.next_number += len(keep)
             session.state.documents += len(keep)
             session.changes += len(keep)
-            session.pending.add(Postings.of_documents(keys[keep], numbers))
+            session.pending.add(Postings.of_documents(keys[keep] if repeats else keys, numbers))
             if len(session.pending) > session.limits.pending_postings:
                 session.move_to_runs()
+        if not repeats:
+            return numbers
+        given = dict(zip(once, numbers.tolist(), strict=True))
         return np.array([given[document_id] for document_id in ids], np.int64)
 
-    def _insert(self, documents: list[tuple[int, DocumentId, bytes]]) -> None:
-        crc32 = zlib.crc32
-        rows = [(number, stored_id(i), crc32(payload), payload) for number, i, payload in documents]
+    def _insert(self, first: int, ids: list[DocumentId], payloads: list[bytes]) -> None:
+        numbers = range(first, first + len(ids))
+        rows = list(zip(numbers, map(stored_id, ids), map(zlib.crc32, payloads), payloads, strict=True))
         insert = "INSERT OR IGNORE INTO document VALUES (?, ?, ?, ?)"
         connection = self._session.connection
         if rows and connection.executemany(insert, rows).rowcount < len(rows):  # some ids are held already
