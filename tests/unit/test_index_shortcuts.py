@@ -192,6 +192,37 @@ def test_a_sketcher_that_has_been_used_can_be_pickled() -> None:
     )
 
 
+def test_a_document_that_another_removed_is_not_remembered(path: Path) -> None:
+    with closing(opened(path)) as writer, closing(opened(path, "read")) as reader:
+        writer.add({"a": "one two", "b": "one two Three"})
+        writer.commit()
+        storage = reader._storage
+        numbers = storage.numbers(["a", "b", "a"])
+        for _ in range(2):
+            assert storage.documents(numbers)[0] == ["a", "b", "a"]
+        writer.remove(["a"])
+        assert storage.documents(numbers)[0] == ["a", "b", "a"]  # nothing is committed yet
+        with pytest.raises(StorageError, match="is not held"):
+            writer._storage.documents(numbers)
+        with storage.snapshot():
+            writer.commit()
+            assert storage.documents(numbers)[0] == ["a", "b", "a"]
+        with pytest.raises(StorageError, match="is not held"):
+            storage.documents(numbers)
+        assert storage.documents(numbers[1:2]) == (["b"], storage.payloads(numbers[1:2]))
+
+
+def test_a_number_that_was_undone_may_be_that_of_another_document(path: Path) -> None:
+    with closing(opened(path)) as one:
+        one.add({"a": "one two"})
+        assert one._storage.documents([0])[0] == ["a"]
+        one.rollback()
+        with closing(opened(path)) as other:
+            other.add({"b": "Three"})
+            other.commit()
+        assert one._storage.documents([0])[0] == ["b"]
+
+
 def test_threads_ask_and_add_at_once(path: Path) -> None:
     """Each question finds the documents of its own thread, which no other changes."""
     faults: list[object] = []

@@ -264,13 +264,25 @@ class FileStorage:
 
     def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
         """The ids and the payloads of documents, in the order asked."""
+        asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
+        session = self._session
+        with session.reading():
+            held, fresh = session.documents, dict[int, tuple[DocumentId, bytes]]()
+            if missing := [number for number in asked if number not in held]:
+                fresh = self._read_documents(missing)
+                session.keep(fresh)
+        both = [fresh[number] if number in fresh else held[number] for number in asked]
+        return [document_id for document_id, _ in both], [payload for _, payload in both]
+
+    def _read_documents(self, numbers: list[int]) -> dict[int, tuple[DocumentId, bytes]]:
         rows = self._documents("document.number, checksum, payload, document.id", numbers)
         for number, checksum, payload, _ in rows:
             if zlib.crc32(payload) != checksum:
                 self._checked(number, checksum, payload)
-        return [given_id(stored) if type(stored) is bytes else stored for _, _, _, stored in rows], [
-            row[2] for row in rows
-        ]
+        return {
+            number: (given_id(stored) if type(stored) is bytes else stored, payload)
+            for number, _, payload, stored in rows
+        }
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """The numbers of documents, in the order asked; -1 where an id is not held."""
