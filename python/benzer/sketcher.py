@@ -167,22 +167,22 @@ class Sketcher:
         """What is kept of documents and under which keys: `encode` and `keys` in one pass."""
         if self.rules is None:
             return self.encode(documents), self.keys(documents, threads)
-        return self.rules.file([self._texts(document) for document in documents], threads)
+        return self.rules.file(self._texts(documents), threads)
 
     def ask(self, documents: Sequence[Document], threads: int = 0) -> Sequence[Question]:
         """Documents to compare others with, read once."""
         if self.rules is None:
             keys = self.keys(documents, threads)
             return [_Plainly(self, document, keys[at : at + 1]) for at, document in enumerate(documents)]
-        return self.rules.ask([self._texts(document) for document in documents], threads)
+        return self.rules.ask(self._texts(documents), threads)
 
-    def _texts(self, document: Document) -> list[str | bytes | None]:
-        check_fields(document, self.schema)
-        given = document.fields
-        return [
-            None if (content := given.get(name)) is None else text_content(content)
-            for name in self.schema.fields
-        ]
+    def _texts(self, documents: Sequence[Document]) -> list[list[str | bytes | None]]:
+        names, found = list(self.schema.fields), []
+        for document in documents:
+            check_fields(document, self.schema)
+            contents = map(document.fields.get, names)
+            found.append([one if one is None or type(one) is str else text_content(one) for one in contents])
+        return found
 
     def encode(self, documents: Sequence[Document]) -> list[bytes]:
         """Each document's fields as bytes: for each its length (uint32) and content."""

@@ -134,13 +134,13 @@ pub struct Run {
 impl Run {
     /// Where the block is that has a key: run << 32 | part.
     pub fn place(self, key: u64) -> u64 {
-        u64::from(self.number) << 32 | (key >> 32) * u64::from(self.parts) >> 32
+        u64::from(self.number) << 32 | ((key >> 32) * u64::from(self.parts)) >> 32
     }
 
     /// About the least key of the part that a key is in.
     fn start(self, key: u64) -> u64 {
-        let within = (key >> 32) * u64::from(self.parts) & 0xFFFF_FFFF;
-        key - (within / u64::from(self.parts.max(1)) << 32)
+        let within = ((key >> 32) * u64::from(self.parts)) & 0xFFFF_FFFF;
+        key - ((within / u64::from(self.parts.max(1))) << 32)
     }
 }
 

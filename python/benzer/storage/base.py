@@ -168,10 +168,10 @@ def checked_batch(
         raise InputError(
             f"ids, payloads and keys must be of one length, got {len(ids)}, {len(payloads)} and {len(keys)}"
         )
-    for payload in payloads:
-        if type(payload) is not bytes:
-            raise InputError(f"a payload must be bytes, got {type(payload).__name__}")
-    return [checked_id(document_id) for document_id in ids], list(payloads), checked_keys(keys)
+    if wrong := set(map(type, payloads)) - {bytes}:
+        raise InputError(f"a payload must be bytes, got {wrong.pop().__name__}")
+    plain = list(ids) if set(map(type, ids)) <= {str, int} else [checked_id(one) for one in ids]
+    return plain, list(payloads), checked_keys(keys)
 
 
 def checked_keys(keys: Keys) -> Keys:

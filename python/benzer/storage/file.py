@@ -109,21 +109,25 @@ class FileStorage:
             first = session.state.next_number
             check_room(first, len(keep))
             numbers = np.arange(first, first + len(keep))
-            given = {ids[position]: number for number, position in enumerate(keep, first)}
             if keep:
                 file_seen.arrive(session.connection, first, seen)
-            self._insert([(given[ids[i]], ids[i], payloads[i]) for i in keep])
+            repeats = len(keep) < len(ids)
+            once = [ids[i] for i in keep] if repeats else ids
+            self._insert(first, once, [payloads[i] for i in keep] if repeats else payloads)
             session.state.next_number += len(keep)
             session.state.documents += len(keep)
             session.changes += len(keep)
-            session.pending.add(Postings.of_documents(keys[keep], numbers))
+            session.pending.add(Postings.of_documents(keys[keep] if repeats else keys, numbers))
             if len(session.pending) > session.limits.pending_postings:
                 session.move_to_runs()
+        if not repeats:
+            return numbers
+        given = dict(zip(once, numbers.tolist(), strict=True))
         return np.array([given[document_id] for document_id in ids], np.int64)
 
-    def _insert(self, documents: list[tuple[int, DocumentId, bytes]]) -> None:
-        crc32 = zlib.crc32
-        rows = [(number, stored_id(i), crc32(payload), payload) for number, i, payload in documents]
+    def _insert(self, first: int, ids: list[DocumentId], payloads: list[bytes]) -> None:
+        numbers = range(first, first + len(ids))
+        rows = list(zip(numbers, map(stored_id, ids), map(zlib.crc32, payloads), payloads, strict=True))
         insert = "INSERT OR IGNORE INTO document VALUES (?, ?, ?, ?)"
         connection = self._session.connection
         if rows and connection.executemany(insert, rows).rowcount < len(rows):  # some ids are held already
@@ -260,13 +264,25 @@ class FileStorage:
 
     def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
         """The ids and the payloads of documents, in the order asked."""
+        asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
+        session = self._session
+        with session.reading():
+            held, fresh = session.documents, dict[int, tuple[DocumentId, bytes]]()
+            if missing := [number for number in asked if number not in held]:
+                fresh = self._read_documents(missing)
+                session.keep(fresh)
+        both = [fresh[number] if number in fresh else held[number] for number in asked]
+        return [document_id for document_id, _ in both], [payload for _, payload in both]
+
+    def _read_documents(self, numbers: list[int]) -> dict[int, tuple[DocumentId, bytes]]:
         rows = self._documents("document.number, checksum, payload, document.id", numbers)
         for number, checksum, payload, _ in rows:
             if zlib.crc32(payload) != checksum:
                 self._checked(number, checksum, payload)
-        return [given_id(stored) if type(stored) is bytes else stored for _, _, _, stored in rows], [
-            row[2] for row in rows
-        ]
+        return {
+            number: (given_id(stored) if type(stored) is bytes else stored, payload)
+            for number, _, payload, stored in rows
+        }
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """The numbers of documents, in the order asked; -1 where an id is not held."""

@@ -36,6 +36,7 @@ class Limits:
     slice_postings: int = 262_144  # merged at a time
     few_keys: int = 4096  # up to so many are searched by blocks that are kept, more in passing
     kept_bytes: int = 128 << 20  # of blocks that were read, for the next search
+    kept_documents: int = 16 << 20  # bytes of documents that were read
     purge_documents: int = 1000  # removed documents are too few to rewrite everything for, below this
 
 
