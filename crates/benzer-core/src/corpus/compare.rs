@@ -5,6 +5,7 @@ use crate::clusters::components;
 use crate::isa::{self, Level, Task};
 use crate::jaccard::{Sets, jaccard, sort_distinct};
 use crate::text;
+use crate::watch;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -145,7 +146,10 @@ impl Corpus {
         positions.dedup();
         let sets: Vec<Sets> = (0..self.columns.len()).map(|field| self.sets(field, &positions)).collect();
         let place = |position: &u32| positions.partition_point(|other| other < position);
-        let one = |(a, b): (&u32, &u32)| compare(&sets, [*a, *b], [place(a), place(b)]);
+        let one = |(a, b): (&u32, &u32)| {
+            watch::look();
+            compare(&sets, [*a, *b], [place(a), place(b)])
+        };
         if left.len() < LARGE {
             return left.iter().zip(right).map(one).collect();
         }

@@ -97,7 +97,7 @@ fn lines(columns: &[(String, Cells<'_>)], start: usize, end: usize) -> Vec<u8> {
     let before: Vec<String> = columns.iter().enumerate().map(before).collect();
     let mut out = Vec::with_capacity((end - start) * 64 * columns.len());
     for row in start..end {
-        if (row - start) % TOUCHED == 0 {
+        if (row - start).is_multiple_of(TOUCHED) {
             for (_, cells) in columns {
                 if let Cells::Ids(corpus, positions) = cells {
                     corpus.touch_ids(&positions[row..end.min(row + TOUCHED)]);

@@ -330,8 +330,9 @@ fn ascii_is_looked_up_byte_by_byte_on_every_level() {
     for round in 0..3000 {
         let len = random.next_u64() as usize % 200;
         let rare = [3, 40, 10_000][round % 3];
-        let mut byte =
-            || if random.next_u64().is_multiple_of(rare) { random.next_u64() as u8 } else { random.next_u64() as u8 & 127 };
+        let mut byte = || {
+            if random.next_u64().is_multiple_of(rare) { random.next_u64() as u8 } else { random.next_u64() as u8 & 127 }
+        };
         let text: Vec<u8> = (0..len).map(|_| byte()).collect();
         for (squeezes, before) in [(false, b' '), (true, b' '), (true, b'x')] {
             let read = text.iter().take_while(|byte| byte.is_ascii()).count();
