@@ -21,11 +21,14 @@ slow, and is far from the minutes that the work takes."""
 def test_ctrl_c_ends_native_work(stage: str, tmp_path: Path) -> None:
     child = [sys.executable, "-m", "tests.doors.interrupt_child", stage, str(tmp_path / "big.jsonl")]
     with subprocess.Popen(child, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        assert running.stdout.readline() == "ready\n"
-        time.sleep(0.3)  # it works by now; were it not to, it would be stopped all the same
-        running.send_signal(signal.SIGINT)
-        since = time.monotonic()
-        assert running.stdout.read() == "stopped\n"
-        assert time.monotonic() - since < MOST_SECONDS
+        try:
+            assert running.stdout is not None
+            assert running.stdout.readline() == "ready\n"
+            time.sleep(0.3)  # it works by now; were it not to, it would be stopped all the same
+            running.send_signal(signal.SIGINT)
+            since = time.monotonic()
+            assert running.communicate(timeout=60)[0] == "stopped\n"
+            assert time.monotonic() - since < MOST_SECONDS
+        finally:
+            running.kill()
     assert running.returncode == 0

@@ -19,7 +19,7 @@ from benzer.pipeline import find_duplicates
 from benzer.pipeline.reading import read
 from benzer.sources import Source
 from benzer.tables import IdColumn, NameColumn, write_table
-from benzer.tables.native import native
+from benzer.tables.native import LARGE, native
 from tests.texts import SPACED, SYMBOLS, UNSPACED
 
 IDS: list[str | int] = [
@@ -63,7 +63,7 @@ def floats(count: int) -> list[float]:
 def test_a_table_is_written_as_json_would_write_it(tmp_path: Path) -> None:
     corpus = read([(id, "some text") for id in dict.fromkeys(IDS)], Schema()).corpus
     rng = np.random.default_rng(3)
-    numbers = floats(20_000)
+    numbers = [number for number in floats(20_000) if not abs(number) >= LARGE]
     positions = rng.integers(0, len(corpus), len(numbers)).astype(np.uint32)
     names = ["one.jsonl", 'odd "name"', "ü"]
     columns: dict[str, Any] = {
@@ -86,6 +86,15 @@ def test_a_table_is_written_as_json_would_write_it(tmp_path: Path) -> None:
             line = line.replace(f'"{place}": ', f"{name}: ", 1)
         want.append(line.encode())
     assert (tmp_path / "table.jsonl").read_bytes() == b"".join(want)
+
+
+def test_numbers_with_two_shortest_forms_are_written_as_python_writes_them(tmp_path: Path) -> None:
+    numbers = np.array([1743829569681555.25, -133906845957463.125, *floats(20_000)])
+    assert native(numbers) is None
+    write_table(tmp_path / "table.jsonl", {"x": numbers})
+    assert (tmp_path / "table.jsonl").read_bytes() == b"".join(
+        plain_line({"x": one}) for one in numbers.tolist()
+    )
 
 
 def test_columns_that_the_core_does_not_take_are_written_all_the_same(tmp_path: Path) -> None:
@@ -128,6 +137,10 @@ def test_rows_of_a_mapped_file_are_copied_line_for_line(tmp_path: Path, mark: by
     rng = np.random.default_rng(5)
     for case in range(40):
         drawn = [LINES[at] for at in rng.integers(0, len(LINES), int(rng.integers(1, 60)))]
+        drawn = [
+            line.replace(b"last key", b"k%d" % at).replace(b'"a"', b'"a%d"' % at).replace(b"7", b"%d" % at)
+            for at, line in enumerate(drawn)
+        ]
         content = mark + b"".join(drawn) + b'{"text": "end"}' + last
         path = tmp_path / f"{case}.jsonl"
         path.write_bytes(content)

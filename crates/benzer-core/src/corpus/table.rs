@@ -18,7 +18,8 @@ pub enum Cells<'a> {
     Named(&'a [String], &'a [u32]),
     /// Whole numbers.
     Whole(&'a [u64]),
-    /// Numbers, in the shortest form that reads back equal; what is not finite as null.
+    /// Numbers, in the shortest form that reads back equal; what is not finite as null. Above 2^49 there may be two such
+    /// forms that are equally near, of which Python and Rust choose different ones.
     Numbers(&'a [f64]),
     /// True or false.
     Flags(&'a [bool]),
