@@ -81,5 +81,5 @@ fn system_error(cause: io::Error, path: &Path) -> PyErr {
     let Some(number) = cause.raw_os_error() else { return PyOSError::new_err(cause.to_string()) };
     let told = cause.to_string();
     let reason = told.rsplit_once(" (os error").map_or(&*told, |(reason, _)| reason).to_owned();
-    PyOSError::new_err((number, reason, path.to_path_buf()))
+    PyOSError::new_err((number, reason, path.as_os_str().to_owned()))
 }

@@ -64,6 +64,8 @@ class NameColumn:
 
 
 HeldColumn = IdColumn | NameColumn
+LARGE = 2.0**32
+"""From 2^49 on, two shortest forms of a number may be equally near; Python takes the even one, Rust the other."""
 NATIVE_TYPES = (np.float64, np.uint64, np.bool_)
 
 
@@ -76,9 +78,11 @@ def native(column: Any) -> Any:
     """What the core takes for a column; None where it takes no such column."""
     if isinstance(column, (IdColumn, NameColumn)):
         return column.native()
-    if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype in NATIVE_TYPES:
-        return np.ascontiguousarray(column)
-    return None
+    if not isinstance(column, np.ndarray) or column.ndim != 1 or column.dtype not in NATIVE_TYPES:
+        return None
+    if column.dtype == np.float64 and bool((np.abs(column) >= LARGE).any()):
+        return None
+    return np.ascontiguousarray(column)
 
 
 def wrote(path: Path, columns: Mapping[str, Any]) -> bool:

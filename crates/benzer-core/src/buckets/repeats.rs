@@ -6,6 +6,7 @@
 
 use crate::bands::NO_KEY;
 use crate::hash::mix::{K1, K2};
+use crate::watch;
 
 /// Documents whose keys are read before any is looked at again.
 const BLOCK: usize = 1024;
@@ -65,6 +66,7 @@ impl Finder {
 fn each_of_part(keys: &[u64], part: Part, mut take: impl FnMut(&mut [Entry])) {
     let mut entries = [(0, 0); BLOCK];
     for (block, keys) in keys.chunks(BLOCK).enumerate() {
+        watch::look();
         for ((document, &key), entry) in (block * BLOCK..).zip(keys).zip(&mut entries) {
             *entry = (key, document as u32);
         }

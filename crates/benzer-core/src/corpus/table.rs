@@ -18,7 +18,8 @@ pub enum Cells<'a> {
     Named(&'a [String], &'a [u32]),
     /// Whole numbers.
     Whole(&'a [u64]),
-    /// Numbers, in the shortest form that reads back equal; what is not finite as null.
+    /// Numbers, in the shortest form that reads back equal; what is not finite as null. Above 2^49 there may be two such
+    /// forms that are equally near, of which Python and Rust choose different ones.
     Numbers(&'a [f64]),
     /// True or false.
     Flags(&'a [bool]),
@@ -97,7 +98,7 @@ fn lines(columns: &[(String, Cells<'_>)], start: usize, end: usize) -> Vec<u8> {
     let before: Vec<String> = columns.iter().enumerate().map(before).collect();
     let mut out = Vec::with_capacity((end - start) * 64 * columns.len());
     for row in start..end {
-        if (row - start) % TOUCHED == 0 {
+        if (row - start).is_multiple_of(TOUCHED) {
             for (_, cells) in columns {
                 if let Cells::Ids(corpus, positions) = cells {
                     corpus.touch_ids(&positions[row..end.min(row + TOUCHED)]);
