@@ -64,10 +64,10 @@ def test_what_is_no_size_or_too_little_is_refused(given: Any) -> None:
 
 
 def test_a_bound_that_cannot_be_kept_is_refused_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """96 bytes a document, 8 a field and 32 to file them; 25 a shingle for the exact method."""
+    """40 bytes a document, 12 a field and 32 to file them; 25 a shingle for the exact method."""
     monkeypatch.setattr("benzer.pipeline.memory.LEAST", 0)
     texts = {f"d{number}": " ".join(f"w{number}x{place}" for place in range(30)) for number in range(100)}
-    needed = 100 * (96 + 8 + 32)
+    needed = 100 * (40 + 12 + 32)
     with pytest.raises(SettingsError, match="too little for 100 documents, which need 1MB"):
         find_duplicates(texts, memory=Memory(needed - 1))  # type: ignore[arg-type]
     assert find_duplicates(texts, memory=Memory(needed)).counts["kept"] == 100  # type: ignore[arg-type]

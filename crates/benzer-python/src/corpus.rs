@@ -1,11 +1,14 @@
 //! Documents on the native side.
 
-use crate::convert::{self, Threads, error, in_pool};
+use crate::columns::{IdArrays, SharedArray, TextArrays, mask, text_column};
+use crate::convert::{self, Threads, error, in_pool, in_pool_told};
 use crate::joins::check_positions;
 use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
 use crate::text::TextReader;
-use benzer_core::corpus::{self as core, Batch, FieldKind, JsonlColumns, JsonlReport, SketchPlan, Sketches, Weights};
+use benzer_core::corpus::{
+    self as core, Batch, FieldKind, IdColumn, JsonlColumns, JsonlReport, SketchPlan, Sketches, Weights,
+};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -38,7 +41,7 @@ enum FieldReader<'py> {
 /// Documents by position, in memory or in mapped files.
 #[pyclass(module = "benzer._native")]
 pub struct Corpus {
-    inner: core::Corpus,
+    pub(crate) inner: core::Corpus,
     kinds: Vec<Kind>,
 }
 
@@ -125,13 +128,14 @@ impl Corpus {
 
     /// Adds the rows of a JSONL file (`path`), or of JSONL data that begins at a line's start.
     #[pyo3(signature = (
-        *, source, name, path, data, columns, id_column, id_required, extra_column, first_row, stop_on_error, threads
+        *, source, name, path, data, columns, id_column, id_required, extra_column, first_row, stop_on_error, threads,
+        progress = None
     ))]
     #[allow(clippy::too_many_arguments)]
     fn add_jsonl(
         &mut self, py: Python<'_>, source: u32, name: &str, path: Option<PathBuf>, data: Option<&Bound<'_, PyBytes>>,
         columns: Vec<String>, id_column: Option<String>, id_required: bool, extra_column: Option<String>,
-        first_row: u64, stop_on_error: bool, threads: Threads,
+        first_row: u64, stop_on_error: bool, threads: Threads, progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Report> {
         if columns.len() != self.kinds.len() || self.kinds.iter().any(|&kind| kind != Kind::Text) {
             return Err(error(py, "SettingsError", "JSONL is read natively for text fields only".to_owned()));
@@ -141,12 +145,35 @@ impl Corpus {
         self.name_source(py, source, name)?;
         let most = if stop_on_error { 1 } else { usize::MAX };
         if let Some(path) = path {
-            let added = in_pool(py, threads, || self.inner.add_jsonl_file(source, &path, &names, first_row))?;
+            let add = || self.inner.add_jsonl_file(source, &path, &names, first_row);
+            let added = in_pool_told(py, threads, progress.as_ref(), add)?;
             return Ok(report(added?, most));
         }
         let data = data.map(|data| data.as_bytes().to_vec()).unwrap_or_default();
         let added = in_pool(py, threads, || self.inner.add_jsonl_data(source, data, &names, first_row))?;
         Ok(report(added, most))
+    }
+
+    /// Adds documents by columns, which stay where they are: for each field (offsets, data, mask of what is there or
+    /// none), for the ids the same, (integers, mask), or nothing. False, and nothing added, where one is not sound.
+    fn add_columns<'py>(
+        &mut self, py: Python<'py>, source: u32, first_row: u64, count: usize, ids: Option<IdArrays<'py>>,
+        fields: Vec<TextArrays<'py>>,
+    ) -> PyResult<bool> {
+        if fields.len() != self.kinds.len() || self.kinds.iter().any(|&kind| kind != Kind::Text) {
+            return Err(error(py, "SettingsError", "columns are taken for text fields only".to_owned()));
+        }
+        let column = |arrays: &'_ TextArrays<'py>| SharedArray::share(&arrays.1);
+        let mut columns = Vec::with_capacity(fields.len());
+        for field in &fields {
+            columns.push(text_column(field, column(field)?)?);
+        }
+        let ids = match &ids {
+            None => IdColumn::Made,
+            Some(IdArrays::Texts(arrays)) => IdColumn::Texts(text_column(arrays, column(arrays)?)?),
+            Some(IdArrays::Integers(numbers, valid)) => IdColumn::Integers(numbers.as_slice()?, mask(valid)?),
+        };
+        Ok(self.inner.add_columns(source, first_row, count, ids, columns))
     }
 
     /// The ids at some positions, or all.
@@ -173,12 +200,12 @@ impl Corpus {
 
     /// The source of each document.
     fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_slice(py, self.inner.sources())
+        collected(py, self.inner.len(), self.inner.sources())
     }
 
     /// The row of each document in its source, from 1.
     fn rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_slice(py, self.inner.rows())
+        collected(py, self.inner.len(), self.inner.rows())
     }
 
     /// The text of a field of a document.
@@ -225,29 +252,30 @@ impl Corpus {
             return Err(error(py, "SettingsError", message));
         }
         let count = last - start;
-        let mut all = Sketches::default();
-        all.keys.reserve_exact(count * self.inner.fields() * bands);
-        for start in (start..last).step_by(STEP) {
-            let positions = start..(start + STEP).min(last);
-            let end = positions.end;
-            for part in in_pool(py, threads, || self.inner.sketch(&plan, positions))? {
-                all.keys.extend(part.keys);
-                all.content.extend(part.content);
-                all.sizes.extend(part.sizes);
-                all.units.extend(part.units);
-            }
+        let (fields, width) = (self.inner.fields(), self.inner.fields() * bands);
+        let keys = PyArray2::<u64>::zeros(py, [count, width], false);
+        let content = PyArray2::<u64>::zeros(py, [count, 2], false);
+        let [sizes, units] = [(); 2].map(|()| PyArray2::<u32>::zeros(py, [count, fields], false));
+        let (mut keys_room, mut content_room) = (keys.readwrite(), content.readwrite());
+        let (mut sizes_room, mut units_room) = (sizes.readwrite(), units.readwrite());
+        let content_room = content_room.as_slice_mut()?.as_chunks_mut::<2>().0;
+        let rooms = (keys_room.as_slice_mut()?, sizes_room.as_slice_mut()?, units_room.as_slice_mut()?);
+        for from in (0..count).step_by(STEP) {
+            let to = (from + STEP).min(count);
+            let out = Sketches {
+                keys: &mut rooms.0[from * width..to * width],
+                content: &mut content_room[from..to],
+                sizes: &mut rooms.1[from * fields..to * fields],
+                units: &mut rooms.2[from * fields..to * fields],
+            };
+            in_pool(py, threads, || self.inner.sketch(&plan, start + from, out))?;
             py.check_signals()?;
             if let Some(progress) = &progress {
-                progress.call1((end, total))?;
+                progress.call1((start + to, total))?;
             }
         }
-        let fields = self.inner.fields();
-        Ok((
-            PyArray1::from_vec(py, all.keys).reshape([count, fields * bands])?,
-            PyArray1::from_slice(py, all.content.as_flattened()).reshape([count, 2])?,
-            PyArray1::from_vec(py, all.sizes).reshape([count, fields])?,
-            PyArray1::from_vec(py, all.units).reshape([count, fields])?,
-        ))
+        drop((keys_room, sizes_room, units_room));
+        Ok((keys, content, sizes, units))
     }
 
     /// A hash of all documents in their order, as 16 bytes.
@@ -336,6 +364,15 @@ impl Corpus {
     ) -> PyResult<PairArrays<'py>> {
         setjoin::contained_pairs(py, &self.inner, field, threshold, taking_part.as_slice()?, threads)
     }
+}
+
+/// An array of so many items.
+fn collected<T: numpy::Element>(
+    py: Python<'_>, count: usize, items: impl Iterator<Item = T>,
+) -> Bound<'_, PyArray1<T>> {
+    let mut all = Vec::with_capacity(count);
+    all.extend(items);
+    PyArray1::from_vec(py, all)
 }
 
 fn add_texts(batch: &mut Batch, field: usize, content: &Bound<'_, PyAny>) -> PyResult<usize> {

@@ -9,6 +9,7 @@ use benzer_core::isa::{self as levels, Level, Task};
 use benzer_core::jaccard::Sets;
 use benzer_core::minhash::{self, Algorithm, Scratch, Sketcher};
 use benzer_core::text::{self, Reader};
+use benzer_core::watch;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -30,7 +31,7 @@ fn by_name(py: Python<'_>, name: &str) -> PyResult<Algorithm> {
 }
 
 /// A matrix with rows of `width` values.
-fn matrix<T: numpy::Element>(py: Python<'_>, values: Vec<T>, width: usize) -> PyResult<Bound<'_, PyArray2<T>>> {
+pub fn matrix<T: numpy::Element>(py: Python<'_>, values: Vec<T>, width: usize) -> PyResult<Bound<'_, PyArray2<T>>> {
     let count = values.len() / width;
     PyArray1::from_vec(py, values).reshape([count, width])
 }
@@ -55,21 +56,26 @@ impl Task for SketchSets<'_> {
     }
 }
 
-struct SketchTexts<'a> {
-    sketcher: &'a Sketcher,
-    reader: &'a Reader,
-    texts: &'a [String],
-    out: &'a mut [u32],
+/// Texts to sketch, and room for as many signatures.
+pub struct SketchTexts<'a, T> {
+    /// Makes the signatures.
+    pub sketcher: &'a Sketcher,
+    /// Reads the texts.
+    pub reader: &'a Reader,
+    /// The texts.
+    pub texts: T,
+    /// A signature for each.
+    pub out: &'a mut [u32],
 }
 
-impl Task for SketchTexts<'_> {
+impl<T: Iterator<Item: AsRef<str>>> Task for SketchTexts<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Level>(self) {
         let (mut read, mut scratch) = (text::Scratch::default(), Scratch::default());
-        for (text, out) in self.texts.iter().zip(self.out.chunks_mut(self.sketcher.num_hashes())) {
-            self.reader.read::<L>(text, &mut read);
+        for (text, out) in self.texts.zip(self.out.chunks_mut(self.sketcher.num_hashes())) {
+            self.reader.read::<L>(text.as_ref(), &mut read);
             // SAFETY: this runs at level L, so the machine offers it.
             unsafe { self.sketcher.sketch_level::<L>(&read.shingles, &mut scratch, out) };
         }
@@ -86,7 +92,10 @@ pub fn signatures<'py>(
     let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
     let sets = sets(py, &offsets, &hashes)?;
     let mut out = vec![0; (sets.offsets.len() - 1) * num_hashes];
-    let chunk = |(i, out)| levels::run(SketchSets { sketcher: &sketcher, sets: &sets, first: i * CHUNK, out });
+    let chunk = |(i, out)| {
+        watch::look();
+        levels::run(SketchSets { sketcher: &sketcher, sets: &sets, first: i * CHUNK, out });
+    };
     if sets.offsets.len() <= CHUNK {
         // A search asks for one signature: starting a pool would take ten times as long as making it.
         py.detach(|| chunk((0, &mut out[..])));
@@ -107,6 +116,8 @@ pub fn text_signatures<'py>(
     let (texts, reader) = (collect_texts(texts)?, reader.shared());
     let mut out = vec![0; texts.len() * num_hashes];
     let sketch = |(texts, out): (&[String], &mut [u32])| {
+        watch::look();
+        let texts = texts.iter();
         levels::run(SketchTexts { sketcher: &sketcher, reader: &reader, texts, out });
     };
     if texts.len() <= CHUNK {

@@ -329,8 +329,6 @@ def threshold_of(schema: Schema, asked: float | None) -> float:
 
 def advised_thresholds(schema: Schema) -> Iterator[float]:
     """Say what suits the fields, if all are images."""
-    from benzer.fields import Image
-
-    fields = list(schema.fields.values())
-    if all(isinstance(field, Image) for field in fields):
-        yield from (field.threshold for field in fields if isinstance(field, Image))
+    fields: list[Any] = list(schema.fields.values())
+    if all(field.kind == "image" for field in fields):
+        yield from (field.threshold for field in fields)

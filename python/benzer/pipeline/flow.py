@@ -103,7 +103,8 @@ def find_duplicates(
     stage = Stages(progress)
 
     with opened(checkpoint) as saved:
-        found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads)
+        told = stage.report("read")
+        found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads, told)
         stage.end("read")
         way = way or promise.cheapest(found.corpus, threads)
         settings = Settings(
@@ -127,7 +128,7 @@ def search(
     corpus, threshold = found.corpus, settings.threshold
     rank = ranked(settings.keep, found, work.threads)
     sketches = work.sketch(way.sketcher, stage.report("sketch"))
-    empty, short = sketches.empty, way.sketcher.short(sketches)
+    empty, short = sketches.empty, sketches.short
     stage.end("sketch")
     stands_for = identical(sketches.content, empty, rank, work.threads)
     alone = stands_for == np.arange(len(corpus), dtype=np.uint32)
@@ -136,7 +137,9 @@ def search(
     if way.bands is None:
         proposed, similarity = work.join(sketches, alone & ~empty, threshold, stage.report("candidates"))
     else:
-        proposed, similarity = work.propose(sketches, alone, settings.bucket_limit)
+        proposed, similarity = work.propose(
+            sketches, alone, settings.bucket_limit, stage.report("candidates")
+        )
     del sketches  # band keys are the largest thing held
     stage.end("candidates")
     if similarity is None:
@@ -178,6 +181,8 @@ def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
 def ranked(keep: Keep, found: Read, threads: int = 0) -> Any:
     """The place of each document in the keep order (uint32, n)."""
     corpus = found.corpus
+    if keep.rule == "first":
+        return np.arange(len(corpus), dtype=np.uint32)
     places = np.array(keep.source_places([source.name for source in found.sources]))
     extras = corpus.extras() if keep.column else ()
     everyone = np.arange(len(corpus), dtype=np.uint32)

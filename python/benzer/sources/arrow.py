@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benzer.columns import is_text
 from benzer.errors import InputError
 from benzer.registry import require
 from benzer.sources.base import (
@@ -19,7 +21,8 @@ from benzer.sources.base import (
     ReadReport,
     chosen,
 )
-from benzer.sources.rows import BATCH_DOCUMENTS, NumberedRow, RowReader, add_rows, check_columns
+from benzer.sources.columns import add_columns, takes_columns
+from benzer.sources.rows import BATCH_DOCUMENTS, RowReader, add_rows, check_columns
 from benzer.sources.streams import create_plain
 
 WANTED = {"text": "text", "values": "lists of strings or integers", "image": "paths or contents of images"}
@@ -97,17 +100,11 @@ def _reads_as(kind_found: Any, kind: Kind) -> bool:
     if kind == "image" and types.is_struct(kind_found):
         return bool({"bytes", "path"} & {part.name for part in kind_found})
     if kind in ("text", "image"):
-        return _is_text(types, kind_found)
+        return is_text(types, kind_found)
     if not any(check(kind_found) for check in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
         return False
     element = kind_found.value_type
-    return bool(_is_text(types, element) or types.is_integer(element) or types.is_null(element))
-
-
-def _is_text(types: Any, found: Any) -> bool:
-    shapes = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
-    checks = (getattr(types, f"is_{shape}", None) for shape in shapes)  # pyarrow 15 knows no views
-    return any(check is not None and check(found) for check in checks)
+    return bool(is_text(types, element) or types.is_integer(element) or types.is_null(element))
 
 
 def add_batches(
@@ -119,25 +116,22 @@ def add_batches(
     folder: Path | None = None,
 ) -> ReadReport:
     """Add record batches that hold the wanted columns, rows numbered from 1; `folder` as in `RowReader.of`."""
-    rows = _numbered_rows(batches)
-    first = next(rows, None)
-    reader = RowReader.of(options, None if first is None else first[1], folder)  # type: ignore[arg-type]
+    remaining = iter(batches)
+    first = next((batch for batch in remaining if batch.num_rows), None)
+    reader = RowReader.of(options, None if first is None else _rows(first.slice(0, 1))[0], folder)
     malformed = MalformedRows(name, options.on_error)
-    return add_rows(corpus, number, _chained(first, rows), reader, malformed)
+    corpus.name_source(number, name)
+    by_columns, rows_read = takes_columns(corpus, options), 0
+    for batch in [] if first is None else chain((first,), remaining):
+        if not (by_columns and add_columns(corpus, number, rows_read + 1, batch, reader)):
+            add_rows(corpus, number, enumerate(_each_row(batch), rows_read + 1), reader, malformed)
+        rows_read += batch.num_rows
+    return ReadReport(rows_read, rows_read - len(malformed.found), malformed.found)
 
 
-def _chained(first: NumberedRow | None, rest: Iterator[NumberedRow]) -> Iterator[NumberedRow]:
-    if first is not None:
-        yield first
-    yield from rest
-
-
-def _numbered_rows(batches: Iterable[Any]) -> Iterator[NumberedRow]:
-    number = 0
-    for batch in batches:
-        for row in _rows(batch):
-            number += 1
-            yield number, row
+def _each_row(batch: Any) -> Iterator[dict[str, Any]]:
+    for start in range(0, batch.num_rows, BATCH_DOCUMENTS):
+        yield from _rows(batch.slice(start, BATCH_DOCUMENTS))
 
 
 def _rows(batch: Any) -> list[dict[str, Any]]:

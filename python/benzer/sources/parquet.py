@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections import deque
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
 from pathlib import Path
+from threading import local
 from typing import Any
 
 from benzer.errors import InputError
 from benzer.registry import require
 from benzer.sources.arrow import add_batches, check_schema, filtered
 from benzer.sources.base import DocumentSink, Keep, ReadOptions, ReadReport, chosen
+from benzer.sources.columns import takes_columns
 from benzer.sources.rows import BATCH_DOCUMENTS
 from benzer.sources.streams import FileInput, create_plain
 
@@ -28,8 +35,13 @@ class ParquetSource:
         self._stamp = self._file.stamp()
         with self._open() as content:
             columns = check_schema(self.name, content.schema_arrow, options)
-            batches, folder = self._batches(content, columns), self.path.parent if self.path else None
-            self._report = add_batches(corpus, number, batches, self.name, options, folder)
+            if takes_columns(corpus, options):
+                batches = self._row_groups(content.num_row_groups, columns, options.threads)
+            else:
+                batches = self._batches(content, columns)
+            folder = self.path.parent if self.path else None
+            with closing(batches):
+                self._report = add_batches(corpus, number, batches, self.name, options, folder)
         return self._report
 
     def write_rows(self, keep: Keep, destination: Path) -> int:
@@ -53,7 +65,29 @@ class ParquetSource:
         parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
         return self._guarded(parquet.ParquetFile, self._file.path)
 
-    def _batches(self, content: Any, columns: list[str]) -> Iterator[Any]:
+    def _row_groups(self, count: int, columns: list[str], threads: int) -> Generator[Any, None, None]:
+        """The row groups in their order, a few of them read ahead: their texts stay in memory in any case."""
+        opened = local()
+
+        def group(number: int) -> Any:
+            if not hasattr(opened, "content"):  # a reader is of one thread
+                opened.content = self._open()
+            read = partial(opened.content.read_row_group, columns=columns, use_threads=False)
+            return self._guarded(read, number).to_batches()
+
+        threads = min(threads or os.cpu_count() or 1, count) or 1
+        with ThreadPoolExecutor(threads, thread_name_prefix="benzer-parquet") as pool:
+            ahead = deque(pool.submit(group, number) for number in range(min(threads + 1, count)))
+            try:
+                for number in range(threads + 1, threads + 1 + count):
+                    found = ahead.popleft().result()
+                    if number < count:
+                        ahead.append(pool.submit(group, number))
+                    yield from found
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _batches(self, content: Any, columns: list[str]) -> Generator[Any, None, None]:
         batches = content.iter_batches(batch_size=BATCH_DOCUMENTS, columns=columns)
         while (batch := self._guarded(next, batches, None)) is not None:
             yield batch

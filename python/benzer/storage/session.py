@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benzer._native import Blocks
 from benzer.errors import StorageError
 from benzer.storage.file_seen import tidy
 from benzer.storage.layout import State, connect, load_state, save_state, told
@@ -24,7 +25,8 @@ class Session:
     """An open index file. Threads take turns; a forked child opens the file anew when it first uses it.
 
     `state`, `runs` and `pending` hold within `reading` and `changing`: the counts, the runs, and the postings
-    of this transaction that are not in the file yet.
+    of this transaction that are not in the file yet. `blocks` keeps blocks of runs: what a run holds never
+    changes, and its number is never given to another, but by who undid it.
     """
 
     def __init__(self, path: Path, settings: str | None, mode: str, timeout: float, limits: Limits) -> None:
@@ -41,6 +43,7 @@ class Session:
         self._used_numbers = 0
         self.state = State(-1, 0, 0, 0, 0, 0)
         self.runs: list[Run] = []
+        self.blocks = Blocks(self.limits.kept_bytes)
 
     def _end(self) -> None:
         self.writing = False
@@ -167,6 +170,7 @@ class Session:
         if self._connection is not None and self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self.state.generation = -1  # so that state and runs are read again
+        self.blocks.clear()  # the number of a run that was undone will be that of another
         self.undone += 1
         self._end()
 

@@ -187,7 +187,7 @@ impl Corpus {
 }
 
 /// A weighted mean that never leaves the range of its values: 0.8 and 0.8 make 0.8, whatever the weights.
-struct Mean {
+pub struct Mean {
     sum: f64,
     total: f64,
     least: f64,
@@ -201,14 +201,16 @@ impl Default for Mean {
 }
 
 impl Mean {
-    fn add(&mut self, value: f64, weight: f64) {
+    /// Takes in a value.
+    pub fn add(&mut self, value: f64, weight: f64) {
         self.sum += weight * value;
         self.total += weight;
         self.least = self.least.min(value);
         self.most = self.most.max(value);
     }
 
-    fn value(&self) -> Option<f64> {
+    /// The mean; none without a value.
+    pub fn value(&self) -> Option<f64> {
         (self.total > 0.0).then(|| (self.sum / self.total).clamp(self.least, self.most))
     }
 }

@@ -22,17 +22,23 @@ pub struct SketchPlan {
     pub rows: usize,
 }
 
-/// What is kept of some documents, by position.
-#[derive(Default)]
-pub struct Sketches {
+/// Where what is kept of some documents goes, by position.
+pub struct Sketches<'a> {
     /// Band keys: `fields * bands` for each document.
-    pub keys: Vec<u64>,
+    pub keys: &'a mut [u64],
     /// A 128-bit hash of the contents as they are compared; documents of equal hash have equal shingles.
-    pub content: Vec<[u64; 2]>,
+    pub content: &'a mut [[u64; 2]],
     /// Shingles with repeats: one number for each field of each document.
-    pub sizes: Vec<u32>,
+    pub sizes: &'a mut [u32],
     /// Tokens or characters likewise.
-    pub units: Vec<u32>,
+    pub units: &'a mut [u32],
+}
+
+/// Where what is kept of one field of one document goes.
+struct Slots<'a> {
+    keys: &'a mut [u64],
+    size: &'a mut u32,
+    units: &'a mut u32,
 }
 
 #[derive(Default)]
@@ -47,66 +53,79 @@ struct Chunk<'a> {
     corpus: &'a Corpus,
     plan: &'a SketchPlan,
     positions: Range<usize>,
+    out: Sketches<'a>,
 }
 
 impl Task for Chunk<'_> {
-    type Output = Sketches;
+    type Output = ();
 
     #[inline(always)]
-    fn run<L: isa::Level>(self) -> Sketches {
-        let mut sketches = Sketches::default();
+    fn run<L: isa::Level>(self) {
+        let Chunk { corpus, plan, positions, out } = self;
+        let fields = corpus.columns.len();
         let mut scratch = Scratch::default();
-        scratch.signature.resize(self.plan.sketcher.num_hashes(), 0);
-        for position in self.positions.clone() {
-            let mut content = [K1, K3];
-            for field in 0..self.corpus.columns.len() {
-                let part = self.field::<L>(position, field, &mut scratch, &mut sketches);
+        scratch.signature.resize(plan.sketcher.num_hashes(), 0);
+        let keys = out.keys.chunks_exact_mut(plan.bands);
+        let mut slots = keys.zip(out.sizes).zip(out.units).map(|((keys, size), units)| Slots { keys, size, units });
+        for (position, content) in positions.zip(out.content) {
+            *content = [K1, K3];
+            for (field, slots) in (0..fields).zip(slots.by_ref()) {
+                let part = sketch_field::<L>(corpus, plan, position, field, &mut scratch, slots);
                 content[0] = finish(content[0] ^ part.sum).wrapping_add(field as u64);
                 content[1] = finish(content[1].wrapping_add(part.mixed)) ^ field as u64;
             }
-            sketches.content.push(content);
         }
-        sketches
     }
 }
 
-impl Chunk<'_> {
-    #[inline(always)]
-    fn field<L: isa::Level>(
-        &self, position: usize, field: usize, scratch: &mut Scratch, sketches: &mut Sketches,
-    ) -> Content {
-        let Scratch { bytes, text, sketch, signature } = scratch;
-        let (hashes, units, missing) = match &self.corpus.columns[field] {
-            Column::Text { reader, spans } => {
-                reader.read::<L>(self.corpus.text_of(spans[position], bytes), text);
-                (text.shingles.as_slice(), text.units, spans[position].is_missing())
-            }
-            Column::Values { ends, hashes, missing } => {
-                let set = &hashes[ends[position] as usize..ends[position + 1] as usize];
-                (set, set.len(), missing[position])
-            }
-        };
-        sketches.sizes.push(hashes.len() as u32);
-        sketches.units.push(units as u32);
-        let from = sketches.keys.len();
-        sketches.keys.resize(from + self.plan.bands, NO_KEY);
-        if hashes.is_empty() {
-            // A missing field is not an empty one: documents are compared without it.
-            return Content { sum: u64::from(missing), mixed: 0 };
+#[inline(always)]
+fn sketch_field<L: isa::Level>(
+    corpus: &Corpus, plan: &SketchPlan, position: usize, field: usize, scratch: &mut Scratch, slots: Slots<'_>,
+) -> Content {
+    let Scratch { bytes, text, sketch, signature } = scratch;
+    let (hashes, units, missing) = match &corpus.columns[field] {
+        Column::Text { reader, spans } => {
+            reader.read::<L>(corpus.text_of(spans[position], bytes), text);
+            (text.shingles.as_slice(), text.units, spans[position].is_missing())
         }
-        // SAFETY: this runs at level L, so the machine offers it.
-        let content = unsafe { self.plan.sketcher.sketch_level::<L>(hashes, sketch, signature) };
-        band_keys(signature, self.plan.bands, self.plan.rows, field as u64, &mut sketches.keys[from..]);
-        content
+        Column::Values { ends, hashes, missing } => {
+            let set = &hashes[ends[position] as usize..ends[position + 1] as usize];
+            (set, set.len(), missing[position])
+        }
+    };
+    *slots.size = hashes.len() as u32;
+    *slots.units = units as u32;
+    if hashes.is_empty() {
+        slots.keys.fill(NO_KEY);
+        // A missing field is not an empty one: documents are compared without it.
+        return Content { sum: u64::from(missing), mixed: 0 };
     }
+    // SAFETY: this runs at level L, so the machine offers it.
+    let content = unsafe { plan.sketcher.sketch_level::<L>(hashes, sketch, signature) };
+    band_keys(signature, plan.bands, plan.rows, field as u64, slots.keys);
+    content
 }
 
 impl Corpus {
-    /// Sketches the documents in `positions`, on all threads of the current pool.
-    pub fn sketch(&self, plan: &SketchPlan, positions: Range<usize>) -> Vec<Sketches> {
-        let starts: Vec<usize> = positions.clone().step_by(CHUNK).collect();
-        let one =
-            |start: usize| isa::run(Chunk { corpus: self, plan, positions: start..(start + CHUNK).min(positions.end) });
-        starts.into_par_iter().map(one).collect()
+    /// Sketches the documents from `start` on, as many as `out` has room for, on all threads of the current pool.
+    ///
+    /// # Panics
+    /// Where the parts of `out` are of different numbers of documents, or of more than there are.
+    pub fn sketch(&self, plan: &SketchPlan, start: usize, out: Sketches<'_>) {
+        let (count, fields) = (out.content.len(), self.columns.len());
+        assert!(start + count <= self.len(), "there are {} documents", self.len());
+        assert!(
+            [out.keys.len(), out.sizes.len(), out.units.len()] == [plan.bands, 1, 1].map(|each| count * fields * each),
+            "room for the fields of {count} documents"
+        );
+        let per_chunk = (CHUNK * fields).max(1);
+        let keys = out.keys.par_chunks_mut(per_chunk * plan.bands);
+        let numbers = out.sizes.par_chunks_mut(per_chunk).zip(out.units.par_chunks_mut(per_chunk));
+        let parts = keys.zip(out.content.par_chunks_mut(CHUNK)).zip(numbers);
+        parts.enumerate().for_each(|(chunk, ((keys, content), (sizes, units)))| {
+            let first = start + chunk * CHUNK;
+            let positions = first..first + content.len();
+            isa::run(Chunk { corpus: self, plan, positions, out: Sketches { keys, content, sizes, units } });
+        });
     }
 }
