@@ -237,6 +237,17 @@ impl Corpus {
         PyArray1::from_iter(py, (0..self.inner.len()).map(|position| self.inner.size(position)))
     }
 
+    /// Says how documents that come from now on will be sketched, so that it can be done while they are read.
+    fn sketch_ahead(
+        &mut self, py: Python<'_>, algorithm: &str, family: &str, num_hashes: usize, seed: u64, bands: usize,
+        rows: usize,
+    ) -> PyResult<()> {
+        check_bands(py, bands, rows, num_hashes)?;
+        let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
+        self.inner.sketch_ahead(SketchPlan { sketcher, bands, rows });
+        Ok(())
+    }
+
     /// Band keys, content hashes, shingles and units of the documents from `start` to `end`, by default all.
     #[pyo3(signature = (algorithm, family, num_hashes, seed, bands, rows, threads, progress = None, start = 0, end = None))]
     #[allow(clippy::too_many_arguments)]

@@ -104,7 +104,8 @@ def find_duplicates(
 
     with opened(checkpoint) as saved:
         told = stage.report("read")
-        found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads, told)
+        ahead = way.sketcher if way and bound.bytes is None and not isinstance(saved, Checkpoint) else None
+        found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads, told, ahead)
         stage.end("read")
         way = way or promise.cheapest(found.corpus, threads)
         settings = Settings(

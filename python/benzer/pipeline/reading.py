@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from benzer.corpus import corpus_of
 from benzer.errors import DuplicateIdError, SettingsError
 from benzer.fields import Schema
+from benzer.sketcher import Sketcher
 from benzer.sources import ReadOptions, ReadReport, Source, open_sources
 
 Progress = Callable[[int, int], object] | None
@@ -36,10 +37,12 @@ def read(
     encoding: str = "utf-8",
     threads: int = 0,
     progress: Progress = None,
+    sketcher: Sketcher | None = None,
 ) -> Read:
     """Read all documents of all sources; the arguments are those of `benzer.find_duplicates`.
 
     extra: a column that is kept beside the documents. progress: called with the bytes read, of how many.
+    sketcher: what will sketch the documents, where that is known already and what it makes may be held.
 
     >>> read({"a": "some text"}, Schema()).corpus.ids()
     ['a']
@@ -55,6 +58,8 @@ def read(
         threads=threads,
     )
     corpus = corpus_of(schema, threads)
+    if sketcher is not None:
+        sketcher.announce(corpus)
     told = [replace(options, progress=one) for one in shares(sources, progress)]
     reports = [one.read_into(corpus, number, told[number]) for number, one in enumerate(sources)]
     pair = corpus.duplicate_id(threads)

@@ -1,5 +1,6 @@
 //! How do documents come in?
 
+use super::ahead::{Follower, Made};
 use super::held::Places;
 use super::{Buffer, Column, Corpus, ESCAPED, INTEGER, Id, Span};
 use crate::isa;
@@ -62,6 +63,7 @@ struct Piece {
     /// Field after field for each document.
     texts: Vec<Span>,
     faults: Vec<RowFault>,
+    made: Option<Made>,
 }
 
 impl Corpus {
@@ -104,7 +106,7 @@ impl Corpus {
         for parts in parts.chunks(TOGETHER) {
             let read = |&part: &[usize; 2]| {
                 buffer.fetch(part);
-                let piece = read_piece(data, part, start, columns);
+                let piece = read_piece(data, part, start, columns, self.follower(data, start));
                 watch::tick(part[1] - part[0]);
                 piece
             };
@@ -121,6 +123,7 @@ impl Corpus {
         report.lines += piece.lines;
         report.documents += piece.places.len() as u64;
         report.faults.extend(piece.faults.into_iter().map(|fault| RowFault { row: fault.row + first_row, ..fault }));
+        self.keep_made(piece.made);
         self.ids.append(self.places.len(), &piece.ids);
         self.extras.append(self.places.len(), &piece.extras);
         self.places.append(source, &piece.places, first_row);
@@ -210,23 +213,31 @@ impl Batch {
 }
 
 /// Reads a part of the data whose spans begin at `start`.
-fn read_piece(data: &[u8], [from, to]: [usize; 2], start: u64, columns: &JsonlColumns<'_>) -> Piece {
+fn read_piece(
+    data: &[u8], [from, to]: [usize; 2], start: u64, columns: &JsonlColumns<'_>, mut follower: Option<Follower<'_>>,
+) -> Piece {
     let names = columns.fields.iter().map(String::as_str).chain(columns.id).chain(columns.extra);
     let names: Vec<&[u8]> = names.map(str::as_bytes).collect();
     let mut piece = Piece::default();
     let lines = scan::<()>(&data[from..to], &names, isa::current(), |line| {
         match line {
-            Ok(row) => take(&data[from..to], &row, start + from as u64, columns, &mut piece),
+            Ok(row) => {
+                let taken = take(&data[from..to], &row, start + from as u64, columns, &mut piece);
+                if let (true, Some(follower)) = (taken, &mut follower) {
+                    follower.follow(&piece.texts);
+                }
+            }
             Err(Malformed { line, reason, .. }) => piece.faults.push(RowFault { row: line, reason }),
         }
         Ok(())
     });
     piece.lines = lines.unwrap_or_default();
+    piece.made = follower.map(|follower| follower.finish(&piece.texts));
     piece
 }
 
-/// Takes a row as a document, or notes what is wrong with it.
-fn take(data: &[u8], row: &Row<'_>, base: u64, columns: &JsonlColumns<'_>, piece: &mut Piece) {
+/// Takes a row as a document, or notes what is wrong with it; says which.
+fn take(data: &[u8], row: &Row<'_>, base: u64, columns: &JsonlColumns<'_>, piece: &mut Piece) -> bool {
     let spans = match fraction_as_id(data, row, columns) {
         Some(reason) => Err(reason),
         None => spans_of(row, base, columns, &mut piece.texts),
@@ -240,10 +251,12 @@ fn take(data: &[u8], row: &Row<'_>, base: u64, columns: &JsonlColumns<'_>, piece
                 piece.extras.push(extra);
             }
             piece.places.push(0, row.line);
+            true
         }
         Err(reason) => {
             piece.texts.truncate(piece.places.len() * columns.fields.len());
             piece.faults.push(RowFault { row: row.line, reason });
+            false
         }
     }
 }

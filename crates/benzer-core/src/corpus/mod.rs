@@ -4,6 +4,7 @@
 //! the corpus or a mapped file. Texts stay as they are; shingles are made when they are needed and not kept.
 
 mod add;
+mod ahead;
 mod columns;
 mod compare;
 mod copy;
@@ -18,6 +19,7 @@ use crate::isa;
 use crate::jsonl::unescape;
 use crate::text::Reader;
 use crate::watch;
+use ahead::Ahead;
 use held::{ESCAPED, INTEGER, Places, Span, Sparse};
 use memmap2::Mmap;
 
@@ -89,6 +91,7 @@ pub struct Corpus {
     extras: Sparse,
     places: Places,
     names: Vec<String>,
+    ahead: Option<Ahead>,
 }
 
 impl Corpus {
@@ -106,6 +109,7 @@ impl Corpus {
             extras: Sparse::default(),
             places: Places::default(),
             names: Vec::new(),
+            ahead: None,
         }
     }
 
@@ -184,12 +188,7 @@ impl Corpus {
 
     /// The bytes of a span, decoded into `scratch` if they hold JSON escapes.
     fn bytes<'a>(&'a self, span: Span, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-        let raw = self.raw(span);
-        if span.flags() & ESCAPED == 0 {
-            return raw;
-        }
-        unescape(raw, scratch, isa::current());
-        scratch
+        decoded(self.raw(span), span, scratch)
     }
 
     /// The text of a span, empty where it is missing. Whatever reads many of them can be stopped here.
@@ -198,10 +197,24 @@ impl Corpus {
     /// Where a mapped file has changed since it was read, so that the text is no UTF-8 any more.
     fn text_of<'a>(&'a self, span: Span, scratch: &'a mut Vec<u8>) -> &'a str {
         watch::look();
-        if span.is_missing() {
-            return "";
-        }
-        let checked = simdutf8::basic::from_utf8(self.bytes(span, scratch));
-        checked.expect("the input file changed while it was being read")
+        text_in(if span.is_missing() { &[] } else { self.raw(span) }, span, scratch)
     }
+}
+
+/// The bytes of a span, given as they lie in the buffer; decoded into `scratch` if they hold JSON escapes.
+fn decoded<'a>(raw: &'a [u8], span: Span, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    if span.flags() & ESCAPED == 0 {
+        return raw;
+    }
+    unescape(raw, scratch, isa::current());
+    scratch
+}
+
+/// The text of a span, given as it lies in the buffer.
+///
+/// # Panics
+/// Where a mapped file has changed since it was read, so that the text is no UTF-8 any more.
+fn text_in<'a>(raw: &'a [u8], span: Span, scratch: &'a mut Vec<u8>) -> &'a str {
+    let checked = simdutf8::basic::from_utf8(decoded(raw, span, scratch));
+    checked.expect("the input file changed while it was being read")
 }

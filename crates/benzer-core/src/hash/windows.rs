@@ -1,6 +1,5 @@
 //! How are the character shingles of a text hashed? A window of code points wanders over its bytes.
 
-use super::mix::{K1, K2, K3};
 use super::shingle::{PADDING, padded_char_shingle, short_shingle};
 use crate::isa::{Isa, Level};
 
@@ -103,10 +102,26 @@ unsafe fn starts<L: Level>(text: &[u8], from: usize, to: usize, first: u32, plac
 /// As for [`starts`].
 #[inline(always)]
 unsafe fn starts_one_by_one(text: &[u8], from: usize, to: usize, first: u32, places: *mut u32) -> usize {
-    let mut count = 0;
-    for (i, &byte) in text[from..to].iter().enumerate() {
+    let (words, rest) = text[from..to].as_chunks::<8>();
+    let (mut count, mut at) = (0, first);
+    for word in words {
         // SAFETY: never more are written than there are bytes.
-        unsafe { places.add(count).write(first + i as u32) };
+        unsafe {
+            if u64::from_le_bytes(*word) & 0x8080_8080_8080_8080 == 0 {
+                (0..8).for_each(|i| places.add(count + i).write(at + i as u32));
+                count += 8;
+            } else {
+                for (i, &byte) in word.iter().enumerate() {
+                    places.add(count).write(at + i as u32);
+                    count += usize::from((byte as i8) >= -0x40);
+                }
+            }
+        }
+        at += 8;
+    }
+    for (i, &byte) in rest.iter().enumerate() {
+        // SAFETY: as above.
+        unsafe { places.add(count).write(at + i as u32) };
         count += usize::from((byte as i8) >= -0x40);
     }
     count
@@ -118,28 +133,25 @@ unsafe fn starts_one_by_one(text: &[u8], from: usize, to: usize, first: u32, pla
 /// [`SLACK`] bytes must be readable after the last window; a group more than `windows` hashes must be writable.
 #[inline(always)]
 unsafe fn hash_windows<L: Level>(text: *const u8, places: &[u32], size: usize, windows: usize, out: *mut u64) {
+    assert!(windows + size <= places.len() || windows == 0);
     let mut done = 0;
-    while done < windows {
-        let count = GROUP.min(windows - done);
-        let starts = &places[done..];
-        // SAFETY: the windows lie in the text.
-        unsafe {
-            let hashed = count == GROUP && size <= 8 && {
-                let target = out.add(done);
-                match L::ISA {
-                    #[cfg(target_arch = "x86_64")]
-                    Isa::Avx512 => x86::eight_windows(text, starts, size, target),
-                    _ => eight_ascii_windows::<L>(text, starts, size, target),
-                }
-            };
-            if !hashed {
+    // SAFETY: the windows lie in the text; the level is one that the machine offers.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if L::ISA == Isa::Avx512 {
+            done = x86::groups(text, places, size, windows, out);
+        }
+        while done < windows {
+            let count = GROUP.min(windows - done);
+            let short = count == GROUP && size <= 8;
+            if !short || !eight_ascii_windows::<L>(text, &places[done..], size, out.add(done)) {
                 for i in done..done + count {
                     let (start, end) = (places[i] as usize, places[i + size] as usize);
                     out.add(i).write(padded_char_shingle(text.add(start), end - start));
                 }
             }
+            done += count;
         }
-        done += count;
     }
 }
 
@@ -185,7 +197,8 @@ const _: () = assert!(PADDING <= SLACK && GROUP * 4 + 8 <= 64);
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{GROUP, K1, K2, K3};
+    use super::{GROUP, padded_char_shingle};
+    use crate::hash::mix::{K1, K2, K3};
     use std::arch::x86_64::*;
 
     const fn counted() -> [u8; 64] {
@@ -258,36 +271,48 @@ mod x86 {
         }
     }
 
-    /// Hashes eight windows if none has more than 8 bytes; else says no.
+    /// Writes the hashes of all whole groups of eight windows; returns how many windows they are. Those of more than 8
+    /// bytes are hashed one by one.
     ///
     /// # Safety
     /// As for [`super::hash_windows`]; the machine must offer AVX-512 as in [`crate::isa::Isa::Avx512`].
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
-    pub unsafe fn eight_windows(text: *const u8, starts: &[u32], size: usize, out: *mut u64) -> bool {
-        assert!(starts.len() >= GROUP + size);
-        // SAFETY: eight starts and eight ends are given; the windows begin within 32 bytes and end within 64, as none
-        // is longer than 8.
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2")]
+    #[target_feature(enable = "lzcnt,popcnt")]
+    pub unsafe fn groups(text: *const u8, places: &[u32], size: usize, windows: usize, out: *mut u64) -> usize {
+        let spread = _mm512_set4_epi32(0x0808_0808, 0x0808_0808, 0, 0);
+        let counted = _mm512_set1_epi64(0x0706_0504_0302_0100);
+        // SAFETY: so many windows have their starts and ends in `places`; eight begin within 32 bytes, and those of at
+        // most 8 bytes end within 64.
         unsafe {
-            let from = _mm256_loadu_si256(starts.as_ptr().cast());
-            let to = _mm256_loadu_si256(starts.as_ptr().add(size).cast());
-            let lengths = _mm256_sub_epi32(to, from);
-            if _mm256_cmpgt_epu32_mask(lengths, _mm256_set1_epi32(8)) != 0 {
-                return false;
-            }
-            let offsets = _mm512_cvtepu32_epi64(_mm256_sub_epi32(from, _mm256_set1_epi32(starts[0] as i32)));
-            let lengths = _mm512_cvtepu32_epi64(lengths);
-            let spread = _mm512_set4_epi32(0x0808_0808, 0x0808_0808, 0, 0);
-            let counted = _mm512_set1_epi64(0x0706_0504_0302_0100);
-            let places = _mm512_add_epi8(_mm512_shuffle_epi8(offsets, spread), counted);
-            let block = _mm512_loadu_si512(text.add(starts[0] as usize).cast());
-            let unused = _mm512_sub_epi64(_mm512_set1_epi64(64), _mm512_slli_epi64::<3>(lengths));
-            let mask = _mm512_srlv_epi64(_mm512_set1_epi64(-1), unused);
-            let words = _mm512_and_si512(_mm512_permutexvar_epi8(places, block), mask);
             let added = _mm512_loadu_si512(LENGTHS.as_ptr().cast());
-            let added = _mm512_permutexvar_epi64(_mm512_sub_epi64(lengths, _mm512_set1_epi64(1)), added);
-            _mm512_storeu_si512(out.cast(), eight_shingles(words, added));
+            let mut done = 0;
+            while done + GROUP <= windows {
+                let starts = places.as_ptr().add(done);
+                let from = _mm256_loadu_si256(starts.cast());
+                let lengths = _mm256_sub_epi32(_mm256_loadu_si256(starts.add(size).cast()), from);
+                let mut long = _mm256_cmpgt_epu32_mask(lengths, _mm256_set1_epi32(8));
+                if long != u8::MAX {
+                    let first = *starts;
+                    let offsets = _mm512_cvtepu32_epi64(_mm256_sub_epi32(from, _mm256_set1_epi32(first as i32)));
+                    let lengths = _mm512_cvtepu32_epi64(lengths);
+                    let steps = _mm512_add_epi8(_mm512_shuffle_epi8(offsets, spread), counted);
+                    let block = _mm512_loadu_si512(text.add(first as usize).cast());
+                    let unused = _mm512_sub_epi64(_mm512_set1_epi64(64), _mm512_slli_epi64::<3>(lengths));
+                    let mask = _mm512_srlv_epi64(_mm512_set1_epi64(-1), unused);
+                    let words = _mm512_and_si512(_mm512_permutexvar_epi8(steps, block), mask);
+                    let added = _mm512_permutexvar_epi64(_mm512_sub_epi64(lengths, _mm512_set1_epi64(1)), added);
+                    _mm512_storeu_si512(out.add(done).cast(), eight_shingles(words, added));
+                }
+                while long != 0 {
+                    let i = done + long.trailing_zeros() as usize;
+                    let (start, end) = (*places.as_ptr().add(i) as usize, *places.as_ptr().add(i + size) as usize);
+                    out.add(i).write(padded_char_shingle(text.add(start), end - start));
+                    long &= long - 1;
+                }
+                done += GROUP;
+            }
+            done
         }
-        true
     }
 
     /// # Safety

@@ -46,6 +46,7 @@ pub struct Entry(u64);
 
 const ATOMIC: u64 = 1 << 48;
 const JOINS: u64 = 1 << 49;
+const IN_PLACE: u64 = 1 << 50;
 
 impl Entry {
     fn new(kind: Kind, text: &str, order: u8, flags: u64) -> Entry {
@@ -92,6 +93,12 @@ impl Entry {
     #[inline(always)]
     pub fn is_atomic(self) -> bool {
         self.0 & ATOMIC != 0
+    }
+
+    /// Whether it is read as as many bytes as it has: those of [`Entry::bytes`], spaces if it is blank.
+    #[inline(always)]
+    pub fn is_in_place(self) -> bool {
+        self.0 & IN_PLACE != 0
     }
 
     /// Whether it must be normalised together with what stands before it.
@@ -146,7 +153,7 @@ impl Alone {
     fn make_block(&self, code: u32) -> &[Entry; BLOCK] {
         let first = code - code % BLOCK as u32;
         let make = |i: usize| match char::from_u32(first + i as u32) {
-            Some(c) => self.ask(c),
+            Some(c) => self.ask_place(c),
             None => Entry::new(Kind::Complex, "", 0, JOINS),
         };
         self.blocks[code as usize / BLOCK].get_or_init(|| Box::new(std::array::from_fn(make)))
@@ -157,6 +164,16 @@ impl Alone {
             Form::Nfkc => text.nfkd().collect(),
             Form::Nfc => text.nfd().collect(),
             Form::None => text.to_owned(),
+        }
+    }
+
+    /// What the definition makes of a code point, and whether that can stand in its place.
+    fn ask_place(&self, c: char) -> Entry {
+        let entry = self.ask(c);
+        match entry.kind() {
+            Kind::Plain if entry.used() == c.len_utf8() => Entry(entry.0 | IN_PLACE),
+            Kind::Blank => Entry(entry.0 | u64::from(u32::from_le_bytes([b' '; 4])) | IN_PLACE),
+            _ => entry,
         }
     }
 

@@ -1,59 +1,124 @@
-//! How is ASCII looked up, a vector at a time?
+//! How is a text mapped in place, and squeezed, a vector at a time?
 
+use super::alone::Alone;
+use super::prepared::decode;
 use crate::isa::{Isa, Level};
 
-/// What a kernel has done: bytes of the text that it has read and bytes that it has written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
-    /// Bytes read: all up to the first that is not ASCII.
-    pub read: usize,
-    /// Bytes written.
-    pub written: usize,
-}
-
-/// Writes `table[byte]` for each byte of `text` up to the first that is not ASCII; with `squeezes`, of spaces next to each
-/// other only the first, and none after a space before `out`.
+/// Writes what becomes of each code point of `text`, up to the first that does not become as many bytes as it is; returns
+/// how many bytes that are.
 ///
 /// # Safety
-/// The byte before `out` must be readable, and `text.len() + 64` bytes from it writable. The machine must offer `L`.
+/// `text.len() + 64` bytes must be writable at `out`. The machine must offer `L`.
 #[inline(always)]
-pub unsafe fn ascii<L: Level>(text: &[u8], table: &[u8; 128], squeezes: bool, out: *mut u8) -> Done {
+pub unsafe fn map<L: Level>(text: &[u8], alone: &Alone, out: *mut u8) -> usize {
     // SAFETY: the caller vouches for it.
     unsafe {
         match L::ISA {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => x86::ascii_avx512(text, table, squeezes, out),
+            Isa::Avx512 => x86::map_avx512(text, alone, out),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => x86::ascii_avx2(text, table, squeezes, out),
-            _ => ascii_portable(text, table, squeezes, out),
+            Isa::Avx2 => x86::map_avx2(text, alone, out),
+            _ => map_portable(text, alone, out),
         }
     }
 }
 
+/// Writes `text`, with `table[byte]` for each byte of ASCII, but of spaces next to each other only the first, and none
+/// after a space before `out`; returns how many bytes were written.
+///
 /// # Safety
-/// As for [`ascii`].
-unsafe fn ascii_portable(text: &[u8], table: &[u8; 128], squeezes: bool, out: *mut u8) -> Done {
-    let read = ascii_prefix(text);
-    if !squeezes {
-        for (i, &byte) in text[..read].iter().enumerate() {
-            // SAFETY: `i` is less than the length of the text.
-            unsafe { out.add(i).write(table[usize::from(byte & 127)]) };
+/// The byte before `out` must be readable, and `text.len() + 64` bytes from it writable. The machine must offer `L`.
+#[inline(always)]
+pub unsafe fn squeeze<L: Level>(text: &[u8], table: &[u8; 128], out: *mut u8) -> usize {
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        match L::ISA {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => x86::squeeze_avx512(text, table, out),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => x86::squeeze_avx2(text, table, out),
+            _ => squeeze_portable(text, table, out),
         }
-        return Done { read, written: read };
+    }
+}
+
+/// Writes what becomes of the code points at the bits of `leads`, counted from `from`. Returns how many bytes from there
+/// on are done, at least `width`, and whether all were: up to the first that cannot stand in its place.
+///
+/// # Safety
+/// As for [`map`].
+#[inline(always)]
+unsafe fn map_leads(
+    text: &[u8], from: usize, mut leads: u64, width: usize, alone: &Alone, out: *mut u8,
+) -> (usize, bool) {
+    let mut end = width;
+    while leads != 0 {
+        let at = leads.trailing_zeros() as usize;
+        leads &= leads - 1;
+        let (len, code) = decode(text, from + at);
+        let entry = alone.entry(code);
+        if !entry.is_in_place() {
+            return (at, false);
+        }
+        let bytes = entry.bytes();
+        // SAFETY: the code point lies in the text.
+        unsafe {
+            let target = out.add(from + at);
+            target.cast::<[u8; 2]>().write([bytes[0], bytes[1]]);
+            if len > 2 {
+                target.add(2).write(bytes[2]);
+                // Never more than it has: the next byte may be written already.
+                target.add(len - 1).write(bytes[len - 1]);
+            }
+        }
+        end = end.max(at + len);
+    }
+    (end, true)
+}
+
+/// # Safety
+/// As for [`map`].
+unsafe fn map_portable(text: &[u8], alone: &Alone, out: *mut u8) -> usize {
+    let mut at = 0;
+    while at < text.len() {
+        let ascii = ascii_prefix(&text[at..]);
+        for (i, &byte) in text[at..at + ascii].iter().enumerate() {
+            // SAFETY: as many bytes are written as are read.
+            unsafe { out.add(at + i).write(alone.ascii[usize::from(byte & 127)]) };
+        }
+        at += ascii;
+        while at < text.len() && !text[at].is_ascii() {
+            // SAFETY: as the caller vouches.
+            let (done, all) = unsafe { map_leads(text, at, 1, 0, alone, out) };
+            if !all {
+                return at;
+            }
+            at += done;
+        }
+    }
+    at
+}
+
+/// # Safety
+/// As for [`squeeze`].
+unsafe fn squeeze_portable(text: &[u8], table: &[u8; 128], out: *mut u8) -> usize {
+    let mut whole = [0; 256];
+    for (byte, to) in (0..=255u8).zip(&mut whole) {
+        *to = table.get(usize::from(byte)).copied().unwrap_or(byte);
     }
     let mut written = 0;
     // SAFETY: the byte before `out` is readable; never is more written than read.
     unsafe {
         let mut space = out.sub(1).read() == b' ';
-        for &byte in &text[..read] {
-            let byte = table[usize::from(byte & 127)];
+        for &byte in text {
+            let byte = whole[usize::from(byte)];
             out.add(written).write(byte);
             let blank = byte == b' ';
             written += usize::from(!(blank & space));
             space = blank;
         }
     }
-    Done { read, written }
+    written
 }
 
 /// How many bytes stand before the first that is not ASCII.
@@ -68,44 +133,64 @@ fn ascii_prefix(text: &[u8]) -> usize {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Done;
+    use super::{Alone, map_leads};
     use std::arch::x86_64::*;
 
     /// # Safety
-    /// As for [`super::ascii`].
+    /// As for [`super::map`].
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub unsafe fn ascii_avx512(text: &[u8], table: &[u8; 128], squeezes: bool, out: *mut u8) -> Done {
-        let mut done = Done::default();
+    pub unsafe fn map_avx512(text: &[u8], alone: &Alone, out: *mut u8) -> usize {
+        let mut at = 0;
+        // SAFETY: loads are masked to the text; 64 bytes are stored where at most as many bytes were written as read.
+        unsafe {
+            let low = _mm512_loadu_si512(alone.ascii.as_ptr().cast());
+            let high = _mm512_loadu_si512(alone.ascii.as_ptr().add(64).cast());
+            while at < text.len() {
+                let left = (text.len() - at).min(64);
+                let valid = u64::MAX >> (64 - left);
+                let bytes = _mm512_maskz_loadu_epi8(valid, text.as_ptr().add(at).cast());
+                _mm512_storeu_si512(out.add(at).cast(), _mm512_permutex2var_epi8(low, bytes, high));
+                if _mm512_movepi8_mask(bytes) == 0 {
+                    at += left;
+                    continue;
+                }
+                let leads = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(0xC0u8 as i8));
+                let (done, all) = map_leads(text, at, leads, left, alone, out);
+                at += done;
+                if !all {
+                    break;
+                }
+            }
+        }
+        at
+    }
+
+    /// # Safety
+    /// As for [`super::squeeze`].
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub unsafe fn squeeze_avx512(text: &[u8], table: &[u8; 128], out: *mut u8) -> usize {
+        let mut written = 0;
         // SAFETY: loads are masked to the text; 64 bytes are stored where at most as many bytes were written as read.
         unsafe {
             let low = _mm512_loadu_si512(table.as_ptr().cast());
             let high = _mm512_loadu_si512(table.as_ptr().add(64).cast());
             let blank = _mm512_set1_epi8(b' ' as i8);
             let mut space = u64::from(out.sub(1).read() == b' ');
-            while done.read < text.len() {
-                let left = text.len() - done.read;
-                let valid = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
-                let bytes = _mm512_maskz_loadu_epi8(valid, text.as_ptr().add(done.read).cast());
+            for at in (0..text.len()).step_by(64) {
+                let valid = u64::MAX >> (64 - (text.len() - at).min(64));
+                let bytes = _mm512_maskz_loadu_epi8(valid, text.as_ptr().add(at).cast());
                 let found = _mm512_permutex2var_epi8(low, bytes, high);
-                let count = (_mm512_movepi8_mask(bytes) | !valid).trailing_zeros();
-                if squeezes {
-                    let spaces = _mm512_cmpeq_epi8_mask(found, blank);
-                    let kept = _bzhi_u64(!(spaces & (spaces << 1 | space)), count);
-                    space = spaces >> 63;
-                    _mm512_storeu_si512(out.add(done.written).cast(), _mm512_maskz_compress_epi8(kept, found));
-                    done.written += kept.count_ones() as usize;
-                } else {
-                    _mm512_storeu_si512(out.add(done.written).cast(), found);
-                    done.written += count as usize;
-                }
-                done.read += count as usize;
-                if count < 64 {
-                    break;
-                }
+                let found = _mm512_mask_mov_epi8(found, _mm512_movepi8_mask(bytes), bytes);
+                let spaces = _mm512_cmpeq_epi8_mask(found, blank);
+                let kept = !(spaces & (spaces << 1 | space)) & valid;
+                space = spaces >> 63;
+                _mm512_storeu_si512(out.add(written).cast(), _mm512_maskz_compress_epi8(kept, found));
+                written += kept.count_ones() as usize;
             }
         }
-        done
+        written
     }
 
     /// For each mask of 8 bytes the places of those it keeps.
@@ -126,48 +211,84 @@ mod x86 {
         kept
     };
 
+    /// The table of ASCII in parts of 16 bytes, each twice.
+    ///
     /// # Safety
-    /// As for [`super::ascii`].
+    /// The machine must offer AVX2.
+    #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub unsafe fn ascii_avx2(text: &[u8], table: &[u8; 128], squeezes: bool, out: *mut u8) -> Done {
-        let mut done = Done::default();
+    unsafe fn parts(table: &[u8; 128]) -> [__m256i; 8] {
+        // SAFETY: the table has 8 parts.
+        let part = |i: usize| unsafe { _mm_loadu_si128(table.as_ptr().add(16 * i).cast()) };
+        [0, 1, 2, 3, 4, 5, 6, 7].map(|i| _mm256_broadcastsi128_si256(part(i)))
+    }
+
+    /// Up to 32 bytes from the start of `text`, zeros after its end.
+    ///
+    /// # Safety
+    /// The machine must offer AVX2.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn load(text: &[u8]) -> __m256i {
         let mut tail = [0u8; 32];
-        // SAFETY: 32 bytes are readable at `source`; 32 bytes, or four times 8, are stored where at most as many bytes
-        // were written as read.
+        let source = if text.len() >= 32 {
+            text.as_ptr()
+        } else {
+            tail[..text.len()].copy_from_slice(text);
+            tail.as_ptr()
+        };
+        // SAFETY: 32 bytes are readable there.
+        unsafe { _mm256_loadu_si256(source.cast()) }
+    }
+
+    /// # Safety
+    /// As for [`super::map`].
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub unsafe fn map_avx2(text: &[u8], alone: &Alone, out: *mut u8) -> usize {
+        let mut at = 0;
+        // SAFETY: 32 bytes are stored where at most as many bytes were written as read.
         unsafe {
-            let parts: [__m256i; 8] = std::array::from_fn(|i| {
-                _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().add(16 * i).cast()))
-            });
-            let mut space = u32::from(out.sub(1).read() == b' ');
-            while done.read < text.len() {
-                let left = text.len() - done.read;
-                let source = if left >= 32 {
-                    text.as_ptr().add(done.read)
-                } else {
-                    tail[..left].copy_from_slice(&text[done.read..]);
-                    tail[left] = 0x80;
-                    tail.as_ptr()
-                };
-                let bytes = _mm256_loadu_si256(source.cast());
-                let count = (_mm256_movemask_epi8(bytes) as u32).trailing_zeros();
-                let found = look_up(bytes, &parts);
-                let target = out.add(done.written);
-                if squeezes {
-                    let spaces = _mm256_movemask_epi8(_mm256_cmpeq_epi8(found, _mm256_set1_epi8(b' ' as i8))) as u32;
-                    let kept = _bzhi_u32(!(spaces & (spaces << 1 | space)), count);
-                    space = spaces >> 31;
-                    done.written += compress(found, kept, target);
-                } else {
-                    _mm256_storeu_si256(target.cast(), found);
-                    done.written += count as usize;
+            let parts = parts(&alone.ascii);
+            while at < text.len() {
+                let left = (text.len() - at).min(32);
+                let bytes = load(&text[at..]);
+                _mm256_storeu_si256(out.add(at).cast(), look_up(bytes, &parts));
+                if _mm256_movemask_epi8(bytes) == 0 {
+                    at += left;
+                    continue;
                 }
-                done.read += count as usize;
-                if count < 32 {
+                let limit = _mm256_set1_epi8(0xC0u8 as i8);
+                let leads = _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(bytes, limit), bytes)) as u32;
+                let (done, all) = map_leads(text, at, u64::from(leads), left, alone, out);
+                at += done;
+                if !all {
                     break;
                 }
             }
         }
-        done
+        at
+    }
+
+    /// # Safety
+    /// As for [`super::squeeze`].
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub unsafe fn squeeze_avx2(text: &[u8], table: &[u8; 128], out: *mut u8) -> usize {
+        let mut written = 0;
+        // SAFETY: four times 8 bytes are stored where at most as many bytes were written as read.
+        unsafe {
+            let parts = parts(table);
+            let mut space = u32::from(out.sub(1).read() == b' ');
+            for at in (0..text.len()).step_by(32) {
+                let valid = u32::MAX >> (32 - (text.len() - at).min(32));
+                let bytes = load(&text[at..]);
+                let found = _mm256_blendv_epi8(look_up(bytes, &parts), bytes, bytes);
+                let spaces = _mm256_movemask_epi8(_mm256_cmpeq_epi8(found, _mm256_set1_epi8(b' ' as i8))) as u32;
+                let kept = !(spaces & (spaces << 1 | space)) & valid;
+                space = spaces >> 31;
+                written += compress(found, kept, out.add(written));
+            }
+        }
+        written
     }
 
     /// The bytes that 32 ASCII characters stand for, from the 8 parts of a table by the high bits.

@@ -1,7 +1,8 @@
 //! How does a text become the bytes that are hashed, in one pass?
 //!
-//! ASCII is looked up in a table of 128 bytes, a vector at a time. Other code points are looked up one by one
-//! ([`super::alone`]); those that may compose or move with their neighbours are normalised with them, by the definition.
+//! ASCII is looked up in a table of 128 bytes, a vector at a time; other code points one by one ([`super::alone`]), and most
+//! of these become as many bytes as they are. Those that may compose or move with their neighbours are normalised with
+//! them, by the definition.
 //!
 //! A text of words becomes its tokens with spaces around them; one of characters what [`Recipe::squeeze`] makes of it.
 
@@ -17,7 +18,6 @@ pub const SLACK: usize = 128;
 const GROWTH: usize = 3;
 /// The position of no code point.
 const NOWHERE: usize = usize::MAX;
-const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
 /// The text cannot be read in parts: its lower case depends on more than its neighbours.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub struct Prepared {
     /// A space, and what was prepared; all of it is initialised.
     bytes: Vec<u8>,
     len: usize,
+    /// What is to be squeezed.
+    mapped: Vec<u8>,
     normal: String,
 }
 
@@ -50,30 +52,51 @@ impl Prepared {
     /// Reads `text` by the recipe of `alone`; on failure nothing is prepared.
     #[inline(always)]
     pub fn read<L: Level>(&mut self, recipe: &Recipe, alone: &Alone, text: &str) -> Result<(), NeedsContext> {
-        self.start(text.len());
-        let text_bytes = text.as_bytes();
         let squeezes = recipe.unit == Unit::Char && !recipe.keep_whitespace;
-        let mut at = 0;
-        loop {
-            // SAFETY: `start` and `Writer::make_room` made room for GROWTH bytes for each byte that is left, and SLACK;
-            // the level is one that the machine offers, as its caller was compiled for it.
-            let done = unsafe {
-                let out = self.bytes.as_mut_ptr().add(self.len);
-                lookup::ascii::<L>(&text_bytes[at..], &alone.ascii, squeezes, out)
-            };
-            at += done.read;
-            self.len += done.written;
-            if at == text_bytes.len() {
-                break;
+        self.start(text.len());
+        if squeezes && text.is_ascii() {
+            self.squeeze::<L>(text.as_bytes(), alone);
+        } else {
+            self.map::<L>(recipe, alone, text)?;
+            if squeezes {
+                std::mem::swap(&mut self.bytes, &mut self.mapped);
+                let mapped = std::mem::take(&mut self.mapped);
+                let len = self.len;
+                self.start(len);
+                self.squeeze::<L>(&mapped[1..len], alone);
+                self.mapped = mapped;
             }
-            let mut writer = Writer::new(self, recipe, alone, text, squeezes);
-            at = writer.beyond_ascii(at)?;
-        }
-        if squeezes && self.len > 1 && self.bytes[self.len - 1] == b' ' {
-            self.len -= 1;
         }
         self.close();
         Ok(())
+    }
+
+    /// Reads all of `text`; blanks stay side by side.
+    #[inline(always)]
+    fn map<L: Level>(&mut self, recipe: &Recipe, alone: &Alone, text: &str) -> Result<(), NeedsContext> {
+        let mut at = 0;
+        loop {
+            // SAFETY: `start` and `Writer::stretch` made room for GROWTH bytes for each byte that is left, and SLACK; the
+            // level is one that the machine offers, as its caller was compiled for it.
+            let done = unsafe {
+                let out = self.bytes.as_mut_ptr().add(self.len);
+                lookup::map::<L>(&text.as_bytes()[at..], alone, out)
+            };
+            at += done;
+            self.len += done;
+            if at == text.len() {
+                return Ok(());
+            }
+            at = Writer::new(self, recipe, alone, text).read_on(at)?;
+        }
+    }
+
+    /// Appends `text`, mapped or not, with one space for each run of them, and none at either end.
+    #[inline(always)]
+    fn squeeze<L: Level>(&mut self, text: &[u8], alone: &Alone) {
+        // SAFETY: `start` made room for the text and SLACK; a space stands before.
+        self.len += unsafe { lookup::squeeze::<L>(text, &alone.ascii, self.bytes.as_mut_ptr().add(self.len)) };
+        self.len -= usize::from(self.len > 1 && self.bytes[self.len - 1] == b' ');
     }
 
     fn start(&mut self, len: usize) {
@@ -104,14 +127,13 @@ struct Start {
     own: bool,
 }
 
-/// Reads the parts of a text that are not ASCII.
+/// Reads the parts of a text that cannot be mapped in place.
 struct Writer<'a> {
     out: &'a mut Prepared,
     recipe: &'a Recipe,
     alone: &'a Alone,
     text: &'a str,
     words: bool,
-    squeezes: bool,
     /// Whether a token of its own has just been written, which the next letter does not belong to.
     own: bool,
     start: Start,
@@ -123,20 +145,21 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     #[inline(always)]
-    fn new(out: &'a mut Prepared, recipe: &'a Recipe, alone: &'a Alone, text: &'a str, squeezes: bool) -> Self {
+    fn new(out: &'a mut Prepared, recipe: &'a Recipe, alone: &'a Alone, text: &'a str) -> Self {
         let start = Start { at: 0, len: out.len, own: false };
         let words = recipe.unit == Unit::Word;
-        let previous = ('\0', NOWHERE);
-        Writer { out, recipe, alone, text, words, squeezes, own: false, start, previous, order: 0 }
+        Writer { out, recipe, alone, text, words, own: false, start, previous: ('\0', NOWHERE), order: 0 }
     }
 
-    /// Reads on from the code point at `at`, which is not ASCII and follows ASCII if anything, to where a vector of ASCII
-    /// begins; returns that place.
+    /// Reads on from the code point at `at`, before which all was mapped in place, to where the next can be; returns that
+    /// place.
     #[inline(never)]
-    fn beyond_ascii(&mut self, mut at: usize) -> Result<usize, NeedsContext> {
+    fn read_on(&mut self, mut at: usize) -> Result<usize, NeedsContext> {
         let text = self.text.as_bytes();
-        if at > 0 {
-            self.follow(text[at - 1], at - 1);
+        if let Some(c) = self.text[..at].chars().next_back() {
+            self.start = Start { at: at - c.len_utf8(), len: self.out.len - c.len_utf8(), own: false };
+            self.previous = (c, self.start.at);
+            self.order = self.alone.entry(c as u32).order();
         }
         while at < text.len() {
             let (len, code) = decode(text, at);
@@ -158,7 +181,7 @@ impl<'a> Writer<'a> {
                 Kind::Second if self.second(char::from_u32(code).unwrap_or('\0'), entry, at) => at += len,
                 _ => at = self.stretch(entry, at)?,
             }
-            if ascii_follows(&text[at..]) {
+            if self.maps_again(at) {
                 break;
             }
         }
@@ -168,13 +191,18 @@ impl<'a> Writer<'a> {
         Ok(at)
     }
 
-    /// Goes on after an ASCII character at `at`, which is written already.
-    fn follow(&mut self, byte: u8, at: usize) {
-        // What was squeezed into one space may be squeezed into it once more.
-        let written = usize::from(!(self.squeezes && self.alone.ascii[usize::from(byte)] == b' '));
-        self.start = Start { at, len: self.out.len - written, own: false };
-        self.previous = (char::from(byte), at);
-        self.order = 0;
+    /// Whether two code points follow that can be mapped in place: one alone is read here.
+    #[inline(always)]
+    fn maps_again(&self, at: usize) -> bool {
+        let text = self.text.as_bytes();
+        if at >= text.len() {
+            return true;
+        }
+        let (len, code) = decode(text, at);
+        if !self.alone.entry(code).is_in_place() {
+            return false;
+        }
+        at + len >= text.len() || self.alone.entry(decode(text, at + len).1).is_in_place()
     }
 
     #[inline(always)]
@@ -197,9 +225,8 @@ impl<'a> Writer<'a> {
     fn put(&mut self, kind: Kind, bytes: [u8; 4], len: usize) {
         match kind {
             Kind::Blank => {
-                let dropped = self.squeezes && self.after_space();
                 self.own = false;
-                self.copy(bytes, usize::from(!dropped));
+                self.push(b' ');
             }
             Kind::Own => {
                 if !self.after_space() {
@@ -237,9 +264,6 @@ impl<'a> Writer<'a> {
         };
         let mut bytes = [0; 4];
         let len = c.encode_utf8(&mut bytes).len();
-        if kind == Kind::Blank {
-            bytes[0] = b' ';
-        }
         self.put(kind, bytes, len);
     }
 
@@ -319,18 +343,9 @@ fn char_of(entry: Entry) -> Option<char> {
     std::str::from_utf8(&bytes[..entry.used()]).ok()?.chars().next()
 }
 
-/// Whether the next 8 bytes are ASCII, or all that are left.
-#[inline(always)]
-fn ascii_follows(text: &[u8]) -> bool {
-    match text.first_chunk() {
-        Some(word) => u64::from_le_bytes(*word) & HIGH_BITS == 0,
-        None => text.is_ascii(),
-    }
-}
-
 /// Length and code point of the character at `at`.
 #[inline(always)]
-fn decode(text: &[u8], at: usize) -> (usize, u32) {
+pub(super) fn decode(text: &[u8], at: usize) -> (usize, u32) {
     let byte = |i: usize| u32::from(text.get(at + i).copied().unwrap_or(0) & 0x3F);
     match text[at] {
         lead @ 0xF0.. => (4, (u32::from(lead & 7) << 18) | byte(1) << 12 | byte(2) << 6 | byte(3)),
