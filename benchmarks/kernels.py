@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 from benchmarks import machine, report
 from benchmarks.material import Corpus
 from benchmarks.scenarios import DOCS
-from benzer import Bands, MinHash, Schema, Text, _native
-from benzer.corpus import corpus_of
-from benzer.sketcher import Sketcher
+from benzer import MinHash, Text, _native
 
 NUM_HASHES = 128
 REPETITIONS = 7
@@ -114,7 +112,7 @@ def run(data: Path, corpus: str, prototype: Path | None, dry: bool) -> None:
     body = _markdown(cells, samples, here)
     print(body, end="\n\n", flush=True)
     if not dry:
-        record = {"machine": here.as_dict(), "call": _call_name(), "cells": [cell.record() for cell in cells]}
+        record = {"machine": here.as_dict(), "cells": [cell.record() for cell in cells]}
         report.write_record(here.date, "kernels", record)
         report.write_section(DOCS / "benchmarks.md", "kernels", body, "Benchmarks")
 
@@ -147,25 +145,10 @@ def _bound(make: Callable[[int], object], threads: int) -> Callable[[], object]:
     return lambda: make(threads)
 
 
-def _call_name() -> str:
-    return (
-        "MinHash.of on an Arrow array"
-        if hasattr(_native, "buffer_signatures")
-        else "Sketcher.sketch of documents held"
-    )
-
-
 def _worker(text: Text, sample: Sample) -> Callable[[int], object]:
-    """What makes the signatures, with as many threads as it is told: the fastest public call there is."""
-    minhash = MinHash(num_hashes=NUM_HASHES)
-    if hasattr(_native, "buffer_signatures"):
-        array = sample.arrow()
-        return lambda threads: minhash.of(text, array, threads)
-    sketcher = Sketcher(Schema(text=text), minhash, Bands(16, 8))
-    held = corpus_of(sketcher.schema, 1)
-    texts = sample.arrow().to_pylist()
-    held.add(0, list(range(len(texts))), list(range(len(texts))), [texts])
-    return lambda threads: sketcher.sketch(held, threads)
+    """What makes the signatures, with as many threads as it is told."""
+    minhash, array = MinHash(num_hashes=NUM_HASHES), sample.arrow()
+    return lambda threads: minhash.of(text, array, threads)
 
 
 def _prototype_cells(sample: Sample, folder: Path | None) -> Iterator[Cell]:
@@ -209,7 +192,8 @@ def _markdown(cells: Sequence[Cell], samples: Sequence[Sample], here: machine.Ma
         f"Texts in memory (UTF-8 one after the other, with offsets) to signatures of {NUM_HASHES} values, 5-shingles: "
         f"{sizes}. Gigabytes of text a second, median of {REPETITIONS} interleaved runs, the best in brackets; "
         "the instruction sets are chosen on the same machine. “Words” and “characters” are read by plain Python's "
-        f"rules (lower case), “default rules” are NFKC and case folding. Call: {_call_name()}."
+        f"rules (lower case), “default rules” are NFKC and case folding. "
+        "Call: `MinHash.of` on an Arrow array, whose bytes are read where they lie."
     )
     rows = []
     for engine, unit, kind, threads in dict.fromkeys((c.engine, c.unit, c.kind, c.threads) for c in cells):

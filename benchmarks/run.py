@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--unit", choices=("word", "char"), help="what a shingle is made of; for --file")
     parser.add_argument("--data", type=Path, default=DATA, help="where `python -m benchmarks.corpus` wrote")
     parser.add_argument("--corpus", help="instead of the scenario's: corpus or small")
-    parser.add_argument("--engines", help="only these, separated by commas")
+    parser.add_argument("--engines", help="only these of a scenario's, separated by commas")
     parser.add_argument("--repetitions", type=int, help="instead of the scenario's")
     parser.add_argument(
         "--prototype", type=Path, help="a folder with kern_native.so and others, for the kernels"
@@ -65,7 +65,13 @@ def _parser() -> argparse.ArgumentParser:
 def _asked(scenario: Scenario, arguments: argparse.Namespace) -> Scenario:
     """The scenario with what the command line changes."""
     changes = {name: getattr(arguments, name) for name in ("corpus", "repetitions", "unit")}
-    changes["engines"] = tuple(arguments.engines.split(",")) if arguments.engines else None
+    if arguments.engines:
+        asked = arguments.engines.split(",")
+        changes["engines"] = tuple(engine for engine in scenario.engines if engine in asked)
+        if not changes["engines"]:
+            raise SystemExit(
+                f"{scenario.name} has none of these engines; it has {', '.join(scenario.engines)}"
+            )
     return dataclasses.replace(scenario, **{name: value for name, value in changes.items() if value})
 
 

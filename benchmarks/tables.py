@@ -41,12 +41,16 @@ def markdown(
         report.table(columns, rows),
         _level_table(scenario, corpus, measurements),
         *([] if corpus.planted else [_agreement(measurements)]),
-        *_pair_sentences(measurements),
+        *_pair_sentences(measurements, corpus.planted),
         _verification(measurements),
-        f"Command: `python -m benchmarks.run {scenario.name}`. Machine: {here.sentence()}.",
+        f"Command: `python -m benchmarks.run {_how(scenario, corpus)}`. Machine: {here.sentence()}.",
         _versions(scenario),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _how(scenario: Scenario, corpus: Corpus) -> str:
+    return scenario.name if corpus.planted else f"--file {corpus.facts['file']}"
 
 
 def _caption(scenario: Scenario, corpus: Corpus) -> str:
@@ -76,7 +80,7 @@ def _row(
 ) -> list[object]:
     taken = item.median_seconds()
     if taken is None:
-        return [item.engine, item.threads, item.failure or "not run", *[None] * (len(_COLUMNS) - 3)]
+        return [item.engine, item.threads, (item.failure or "not run")[:80], *[None] * (len(_COLUMNS) - 3)]
     facts, measure = corpus.facts, _seconds_of(measurements, scenario.reference, item.threads)
     own = _seconds_of(measurements, "benzer", item.threads)
     return [
@@ -146,14 +150,18 @@ def _agreement(measurements: Sequence[Measurement]) -> str:
     return f"{heading}\n\n{report.table(['engine', *flagged], rows)}"
 
 
-def _pair_sentences(measurements: Sequence[Measurement]) -> Iterator[str]:
+def _pair_sentences(measurements: Sequence[Measurement], planted: bool) -> Iterator[str]:
     for item in measurements:
         if item.pairs and item.threads == 1 and item.engine == "benzer":
             yield (
                 f"Pairs of {item.engine}: {len(item.answer['pairs']):,}, recall "
                 f"{report.share(item.pairs.recall)}, precision {report.share(item.pairs.precision)}, "
-                f"greatest difference from the exact similarity {item.pairs.greatest_difference:.1e}; "
-                f"{item.pairs.unplanted} of them were not planted and were checked from their texts."
+                f"greatest difference from the exact similarity {item.pairs.greatest_difference:.1e}"
+                + (
+                    f"; {item.pairs.unplanted} of them were not planted and were checked from their texts."
+                    if planted
+                    else "."
+                )
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import doctest
+import io
 import json
 import sys
 from itertools import combinations
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks import instructions, kernels, measure, scoring, tables
+from benchmarks import figures, instructions, kernels, measure, scoring, tables
 from benchmarks.corpus import planted
 from benchmarks.machine import describe
 from benchmarks.material import Corpus
@@ -209,6 +210,45 @@ def test_record_of_instructions_has_every_kernel_at_both_levels() -> None:
     assert [kernel for kernel in record["counts"] if f'name: "{kernel}"' not in listed] == []
     assert listed.count("Kernel { name:") == len(record["counts"])
     assert all(set(levels) == set(instructions.LEVELS) for levels in record["counts"].values())
+
+
+def test_curve_of_a_figure_joins_small_steps_and_leaves_gaps_open() -> None:
+    curve = [
+        (0.5, 0.525, 6, 0.0),
+        (0.525, 0.55, 6, 1.0),
+        (0.7, 0.725, 20, 1.0),
+        (0.75, 0.775, 3, 0.0),
+        (1.0, 1.0, 50, 1.0),
+    ]
+    points = figures._joined(curve)
+    assert [(round(at, 3), share) for at, share in points if share == share] == [
+        (0.525, 0.5),
+        (0.725, 1.0),
+        (1.0, 1.0),
+    ]
+    assert sum(share != share for _, share in points) == 2
+
+
+def test_figures_can_be_drawn_of_a_record(corpus: Corpus) -> None:
+    truth = corpus.truth(scenario())
+    measured = [Measurement("benzer", threads, seconds=[1.0 / threads]) for threads in (1, 2)]
+    measured += [Measurement("orjson", 1, seconds=[2.0])]
+    for item in measured[:2]:
+        item.flags = truth.score_flags([3], "removed")
+    rows = [item.record() for item in measured]
+    record = {"scenario": dataclasses.asdict(scenario()), "corpus": corpus.facts, "measurements": rows}
+    drawn = [figures.recall(record, record, record), figures.seconds(record, record)]
+    growth = [
+        {"family": "ordinary", "documents": count, "threshold": 0.8, "memory": bound, "seconds": count / 1e5}
+        | {"before": 10, "peak": 10 + count}
+        for count in (1000, 10_000)
+        for bound in (None, "1GB")
+    ]
+    drawn.append(figures.scaling({"rows": growth}))
+    for figure in drawn:
+        image = io.BytesIO()
+        figure.savefig(image, format="svg")
+        assert len(image.getvalue()) < 150_000
 
 
 def test_task_and_scenario_share_their_names() -> None:

@@ -2,8 +2,8 @@
 
 use crate::inputs::{self, Script};
 use benzer_core::bands::band_keys;
-use benzer_core::buckets::Join;
-use benzer_core::corpus::{Corpus, FieldKind, JsonlColumns, SketchPlan, Weights};
+use benzer_core::buckets::{Join, Keys};
+use benzer_core::corpus::{Corpus, FieldKind, JsonlColumns, SketchPlan, Sketches, Weights};
 use benzer_core::hash::strings::StringHash;
 use benzer_core::isa::{self, Level, Task};
 use benzer_core::jaccard::jaccard;
@@ -155,7 +155,8 @@ fn join() -> Work {
     let keys = inputs::band_keys(JOINED, BANDS);
     let content: Vec<[u64; 2]> = inputs::hashes(2 * JOINED, 5).chunks_exact(2).map(|two| [two[0], two[1]]).collect();
     Box::new(move || {
-        let join = Join { keys: &keys, bands: BANDS, content: &content, limit: 1000, taking_part: &[], at_once: 0 };
+        let keys = Keys::by_document(&keys, BANDS);
+        let join = Join { keys, content: &content, limit: 1000, taking_part: &[], at_once: 0 };
         join.candidates().pairs.len() as u64
     })
 }
@@ -189,7 +190,14 @@ fn corpus(unit: Unit) -> Corpus {
 
 fn sketch_corpus(unit: Unit) -> Work {
     let (corpus, plan) = (corpus(unit), SketchPlan { sketcher: sketcher(), bands: BANDS, rows: ROWS });
-    Box::new(move || corpus.sketch(&plan, 0..corpus.len()).iter().map(|part| part.keys[0]).sum())
+    let count = corpus.len();
+    let (mut keys, mut content) = (vec![0; BANDS * count], vec![[0; 2]; count]);
+    let (mut sizes, mut units) = (vec![0; count], vec![0; count]);
+    Box::new(move || {
+        let out = Sketches { keys: &mut keys, content: &mut content, sizes: &mut sizes, units: &mut units };
+        corpus.sketch(&plan, 0, out);
+        keys[0]
+    })
 }
 
 /// The near-duplicates that were made, with their similarity.
