@@ -145,7 +145,7 @@ fn every_level_with_vectors_finds_the_empty_slots_and_all_elements_that_hit_one(
         let empty: Vec<u32> = (0..k as u32).filter(|slot| slot % 7 == 3 || *slot == k as u32 - 1).collect();
         let slots: Vec<u32> = (0..k as u32).map(|slot| if empty.contains(&slot) { EMPTY } else { slot }).collect();
         let hits = |value: &u32| {
-            let slot = u64::from(mix32(salted(*value))) * k as u64 >> 32;
+            let slot = (u64::from(mix32(salted(*value))) * k as u64) >> 32;
             empty.contains(&(slot as u32))
         };
         let wanted: Vec<u32> = values.iter().filter(|value| hits(value)).map(|value| mix32(salted(*value))).collect();
