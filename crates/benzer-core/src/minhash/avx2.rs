@@ -1,7 +1,7 @@
 //! Which steps gain from AVX2 by hand? Round 0, whose 64-bit products compilers make of too many parts, and the filter.
 
-use super::fast::{FirstRound, Slots, Throw, round_salt};
-use super::{Content, LANES, plain};
+use super::fast::{FirstRound, Slots, Throw, prefix, round_salt};
+use super::{Content, EMPTY, LANES, plain};
 use crate::hash::mix::{K4, Mixer};
 use std::arch::x86_64::*;
 
@@ -79,6 +79,30 @@ impl First {
     }
 }
 
+/// Throws a block in a round from 1 to 7.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn throw(round: u32, values: &[u32; LANES], slots: u32, throws: &mut [Throw; LANES]) {
+    let salt = _mm256_set1_epi32(round_salt(round) as i32);
+    let shift = _mm_cvtsi32_si128(round as i32 + 1);
+    let ones = _mm256_set1_epi64x(prefix(round).into());
+    let slots = _mm256_set1_epi64x(slots.into());
+    for (values, throws) in values.as_chunks::<8>().0.iter().zip(throws.as_chunks_mut::<8>().0) {
+        // SAFETY: eight values are 32 bytes.
+        let x = unsafe { _mm256_loadu_si256(values.as_ptr().cast()) };
+        let x = mix_almost(_mm256_xor_si256(x, salt));
+        let mixed = _mm256_xor_si256(x, _mm256_srli_epi32::<16>(x));
+        let parts = [_mm256_castsi256_si128(mixed), _mm256_extracti128_si256::<1>(mixed)];
+        for (part, throws) in parts.into_iter().zip(halves_mut(throws)) {
+            let place = _mm256_mul_epu32(_mm256_cvtepu32_epi64(part), slots);
+            let code = _mm256_or_si256(_mm256_srl_epi32(place, shift), ones);
+            let throw = _mm256_blend_epi32::<0b1010_1010>(code, place);
+            // SAFETY: four throws are 32 bytes.
+            unsafe { _mm256_storeu_si256(throws.as_mut_ptr().cast(), throw) };
+        }
+    }
+}
+
 #[inline(always)]
 fn halves(whole: &[u64; 8]) -> &[[u64; 4]; 2] {
     whole.as_chunks().0.try_into().expect("eight are twice four")
@@ -152,8 +176,8 @@ pub(super) fn empty_slots(out: &[u32]) -> Slots {
     for (part, codes) in empty.as_flattened_mut().iter_mut().zip(blocks) {
         *part = empty_here(codes) as u8;
     }
-    if !rest.is_empty() {
-        empty.as_flattened_mut()[blocks.len()] = plain::empty_slots(rest)[0] as u8;
+    for (slot, &code) in rest.iter().enumerate() {
+        empty.as_flattened_mut()[blocks.len()] |= u8::from(code == EMPTY) << slot;
     }
     empty.map(u64::from_le_bytes)
 }

@@ -15,6 +15,7 @@ use crate::hash::mix::{Mixer, finish32};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::Isa;
 use crate::isa::Level;
+use std::marker::PhantomData;
 
 /// Rounds that throw every element at one slot.
 const ROUNDS: u32 = 8;
@@ -34,8 +35,8 @@ const RING: usize = 4;
 #[repr(align(64))]
 struct Ring([[Throw; LANES]; RING]);
 
-/// Throws per slot up to which nobody looks which slots are empty: too many are.
-const BLIND: usize = 2;
+/// Up to three throws for every two slots nobody looks which slots are empty: too many are.
+const BLIND: [usize; 2] = [3, 2];
 
 /// The most slots that are looked at for empty ones: as many as a vector has bits. Longer signatures throw everything.
 pub(super) const MOST_SLOTS: usize = 64 * WORDS;
@@ -113,18 +114,13 @@ pub(super) unsafe fn sketch<L: Level>(mixer: Mixer, hashes: &[u64], scratch: &mu
 unsafe fn first_round<F: FirstRound>(
     mixer: Mixer, hashes: &[u64], values: &mut [[u32; LANES]], out: &mut [u32],
 ) -> Content {
-    let slots = out.len() as u32;
     // SAFETY: the caller vouches for F, here and below.
-    let mut first = unsafe { F::new(mixer, slots) };
+    let mut first = unsafe { F::new(mixer, out.len() as u32) };
     let (blocks, rest) = hashes.as_chunks();
     let mut last = [*hashes.last().expect("a set of elements"); LANES];
     last[..rest.len()].copy_from_slice(rest);
-    // SAFETY: as above; every slot is below `slots`, the number of values in `out`.
-    unsafe {
-        throw_and_land(hashes.len(), out, |block, throws| {
-            first.throw(blocks.get(block).unwrap_or(&last), &mut values[block], throws);
-        });
-    }
+    // SAFETY: as above; every slot is below the number of values in `out`.
+    unsafe { throw_and_land(hashes.len(), out, FirstThrows { first: &mut first, blocks, last: &last, values }) };
     // SAFETY: as above.
     let mut content = unsafe { first.content() };
     if !rest.is_empty() {
@@ -133,19 +129,69 @@ unsafe fn first_round<F: FirstRound>(
     content
 }
 
-/// Makes the throws of `count` elements block by block with `throw`, which is given the number of the block; lowers each
-/// slot to the codes thrown at it.
+/// What throws the blocks of a round. (A closure would do, were it certain to become part of its caller.)
+trait Thrower {
+    /// Writes the throws of the block of that number.
+    ///
+    /// # Safety
+    /// The machine has the instructions of the level.
+    unsafe fn throw(&mut self, block: usize, throws: &mut [Throw; LANES]);
+}
+
+/// The throws of round 0.
+struct FirstThrows<'a, F> {
+    first: &'a mut F,
+    blocks: &'a [[u64; LANES]],
+    /// The block of what is left over, filled with copies of the last element.
+    last: &'a [u64; LANES],
+    values: &'a mut [[u32; LANES]],
+}
+
+impl<F: FirstRound> Thrower for FirstThrows<'_, F> {
+    #[inline(always)]
+    unsafe fn throw(&mut self, block: usize, throws: &mut [Throw; LANES]) {
+        let hashes = self.blocks.get(block).unwrap_or(self.last);
+        // SAFETY: the caller vouches for the level.
+        unsafe { self.first.throw(hashes, &mut self.values[block], throws) };
+    }
+}
+
+/// The throws of a round from 1 to 7.
+struct LaterThrows<'a, L> {
+    values: &'a [[u32; LANES]],
+    round: u32,
+    slots: u32,
+    level: PhantomData<L>,
+}
+
+impl<L: Level> Thrower for LaterThrows<'_, L> {
+    #[inline(always)]
+    unsafe fn throw(&mut self, block: usize, throws: &mut [Throw; LANES]) {
+        let values = &self.values[block];
+        match L::ISA {
+            // SAFETY: the caller vouches for the level, here and below.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { avx512::throw(self.round, values, self.slots, throws) },
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => unsafe { avx2::throw(self.round, values, self.slots, throws) },
+            _ => plain::throw(self.round, values, self.slots, throws),
+        }
+    }
+}
+
+/// Makes the throws of `count` elements block by block, and lowers each slot to the codes thrown at it.
 ///
 /// # Safety
-/// `throw` makes throws at slots of `out` only.
+/// `thrower` throws at slots of `out` only, and the machine has the instructions of its level.
 #[inline(always)]
-unsafe fn throw_and_land(count: usize, out: &mut [u32], mut throw: impl FnMut(usize, &mut [Throw; LANES])) {
+unsafe fn throw_and_land(count: usize, out: &mut [u32], mut thrower: impl Thrower) {
     let blocks = count.div_ceil(LANES);
     let mut ring = Ring([[0; LANES]; RING]);
     for block in 0..blocks {
-        throw(block, &mut ring.0[block % RING]);
+        // SAFETY: the caller vouches for the level, and for the slots here and below.
+        unsafe { thrower.throw(block, &mut ring.0[block % RING]) };
         if block >= LAG {
-            // SAFETY: the caller vouches for the slots, here and below.
+            // SAFETY: as above.
             unsafe { land(&ring.0[(block - LAG) % RING], out) };
         }
     }
@@ -185,15 +231,16 @@ impl Elements<'_> {
     unsafe fn later_rounds<L: Level>(&self, list: &mut [u32], kept: &mut [u32], out: &mut [u32]) {
         for round in 1..ROUNDS {
             // SAFETY: the caller vouches for L, here and below.
-            if self.count * (round as usize) < BLIND * out.len() || out.len() > MOST_SLOTS {
+            if BLIND[1] * self.count * (round as usize) < BLIND[0] * out.len() {
                 unsafe { self.throw_all::<L>(round, out) };
                 continue;
             }
-            let empty = unsafe { empty_slots::<L>(out) };
-            if empty == [0; WORDS] {
-                return;
+            match unsafe { empty_slots::<L>(out) } {
+                Some(empty) if empty == [0; WORDS] => return,
+                Some(empty) => unsafe { self.throw_at_empty::<L>(round, &empty, kept, out) },
+                None if has_empty(out) => unsafe { self.throw_all::<L>(round, out) },
+                None => return,
             }
-            unsafe { self.throw_at_empty::<L>(round, &empty, kept, out) };
         }
         // SAFETY: as above.
         unsafe {
@@ -208,16 +255,10 @@ impl Elements<'_> {
     /// The machine has the instructions of `L`.
     #[inline(always)]
     unsafe fn throw_all<L: Level>(&self, round: u32, out: &mut [u32]) {
-        let slots = out.len() as u32;
-        // SAFETY: a value of 32 bits times the number of slots has its slot in the high half.
-        unsafe {
-            throw_and_land(self.count, out, |block, throws| match L::ISA {
-                // SAFETY: the caller vouches for AVX-512.
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => avx512::throw(round, &self.values[block], slots, throws),
-                _ => plain::throw(round, &self.values[block], slots, throws),
-            });
-        }
+        let (values, slots) = (self.values, out.len() as u32);
+        let throws = LaterThrows::<L> { values, round, slots, level: PhantomData };
+        // SAFETY: the caller vouches for L; a value of 32 bits times the number of slots has its slot in the high half.
+        unsafe { throw_and_land(self.count, out, throws) };
     }
 
     /// Throws every element that hits an empty slot.
@@ -284,19 +325,28 @@ fn reached_from(slots: &Slots, count: u32) -> Slots {
     })
 }
 
-/// Which of up to [`MOST_SLOTS`] slots are empty.
+#[inline(always)]
+fn has_empty(out: &[u32]) -> bool {
+    out.iter().fold(0, |most, &code| most.max(code)) == EMPTY
+}
+
+/// Which of up to [`MOST_SLOTS`] slots are empty; `None` for more slots, and for plain loops: throwing every element
+/// takes them less time than to sort out those that hit.
 ///
 /// # Safety
 /// The machine has the instructions of `L`.
 #[inline(always)]
-pub(super) unsafe fn empty_slots<L: Level>(out: &[u32]) -> Slots {
+pub(super) unsafe fn empty_slots<L: Level>(out: &[u32]) -> Option<Slots> {
+    if out.len() > MOST_SLOTS {
+        return None;
+    }
     match L::ISA {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller vouches for L, here and below.
-        Isa::Avx512 => unsafe { avx512::empty_slots(out) },
+        Isa::Avx512 => Some(unsafe { avx512::empty_slots(out) }),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { avx2::empty_slots(out) },
-        _ => plain::empty_slots(out),
+        Isa::Avx2 => Some(unsafe { avx2::empty_slots(out) }),
+        _ => None,
     }
 }
 
@@ -315,7 +365,7 @@ pub(super) unsafe fn keep_hits<L: Level>(
         Isa::Avx512 => unsafe { avx512::keep_hits(round, values, slots, &reached_from(wanted, slots), kept) },
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => unsafe { avx2::keep_hits(round, values, slots, &reached_from(wanted, slots), kept) },
-        _ => plain::keep_hits(round, values.as_flattened(), slots, wanted, kept),
+        _ => unreachable!("plain loops throw every element"),
     }
 }
 

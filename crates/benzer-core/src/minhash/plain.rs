@@ -1,8 +1,8 @@
 //! The steps of Fast Similarity Sketching as plain loops, which compilers turn into vector code for every level.
 
-use super::fast::{FirstRound, Slots, Throw, prefix, round_salt};
+use super::fast::{FirstRound, Throw, prefix, round_salt};
 use super::{Content, EMPTY, LANES};
-use crate::hash::mix::{Mixer, finish32, mix32, mix32_almost};
+use crate::hash::mix::{Mixer, mix32};
 
 /// Round 0.
 pub(super) struct First {
@@ -37,8 +37,9 @@ impl FirstRound for First {
 /// Throws a block in a round from 1 to 7.
 #[inline(always)]
 pub(super) fn throw(round: u32, values: &[u32; LANES], slots: u32, throws: &mut [Throw; LANES]) {
-    for (&value, throw) in values.iter().zip(throws) {
-        let place = u64::from(mix32(value ^ round_salt(round))) * u64::from(slots);
+    let mixed = values.map(|value| mix32(value ^ round_salt(round)));
+    for (mixed, throw) in mixed.into_iter().zip(throws) {
+        let place = u64::from(mixed) * u64::from(slots);
         *throw = place >> 32 << 32 | u64::from(prefix(round) | place as u32 >> (round + 1));
     }
 }
@@ -53,32 +54,6 @@ pub(super) fn list_empty(out: &[u32], list: &mut [u32]) -> usize {
         empty += usize::from(code == EMPTY);
     }
     empty
-}
-
-/// Which slots are empty.
-#[inline(always)]
-pub(super) fn empty_slots(out: &[u32]) -> Slots {
-    let mut empty = [0; _];
-    for (word, codes) in empty.iter_mut().zip(out.chunks(64)) {
-        for (slot, &code) in codes.iter().enumerate() {
-            *word |= u64::from(code == EMPTY) << slot;
-        }
-    }
-    empty
-}
-
-/// Moves the elements that hit one of `wanted` to the beginning of `kept`, all but mixed; returns how many.
-#[inline(always)]
-pub(super) fn keep_hits(round: u32, values: &[u32], slots: u32, wanted: &Slots, kept: &mut [u32]) -> usize {
-    let kept = &mut kept[..values.len()];
-    let mut hits = 0;
-    for &value in values {
-        let almost = mix32_almost(value ^ round_salt(round));
-        let slot = u64::from(finish32(almost)) * u64::from(slots) >> 32;
-        kept[hits] = almost;
-        hits += (wanted[(slot / 64) as usize % wanted.len()] >> (slot % 64)) as usize & 1;
-    }
-    hits
 }
 
 /// The least private throw at one slot, with the lanes over elements: for few slots.

@@ -127,7 +127,7 @@ impl isa::Task for Steps<'_> {
         let mut kept = vec![0; self.values.len() * LANES];
         // SAFETY: the task runs at level L.
         let (empty, listed, hits) = unsafe {
-            let empty = fast::empty_slots::<L>(self.slots);
+            let empty = fast::empty_slots::<L>(self.slots).expect("a level with vectors, and few slots");
             let listed = fast::list_empty::<L>(self.slots, &mut list);
             (empty, listed, fast::keep_hits::<L>(3, self.values, self.slots.len() as u32, &empty, &mut kept))
         };
@@ -138,18 +138,18 @@ impl isa::Task for Steps<'_> {
 }
 
 #[test]
-fn every_level_finds_the_empty_slots_and_all_elements_that_hit_one() {
+fn every_level_with_vectors_finds_the_empty_slots_and_all_elements_that_hit_one() {
     let values: Vec<u32> = random_set(640, 5).into_iter().map(|value| value as u32).collect();
     let salted = |value: u32| value ^ 3_u32.wrapping_mul(0x9E37_79B9);
     for k in (1_usize..70).chain([115, 127, 128, 129, 255, 256, 257, 300, 511, 512]) {
         let empty: Vec<u32> = (0..k as u32).filter(|slot| slot % 7 == 3 || *slot == k as u32 - 1).collect();
         let slots: Vec<u32> = (0..k as u32).map(|slot| if empty.contains(&slot) { EMPTY } else { slot }).collect();
         let hits = |value: &u32| {
-            let slot = u64::from(mix32(salted(*value))) * k as u64 >> 32;
+            let slot = (u64::from(mix32(salted(*value))) * k as u64) >> 32;
             empty.contains(&(slot as u32))
         };
         let wanted: Vec<u32> = values.iter().filter(|value| hits(value)).map(|value| mix32(salted(*value))).collect();
-        for isa in Isa::available() {
+        for isa in Isa::available().into_iter().filter(|&isa| isa != Isa::Portable) {
             let task = Steps { values: values.as_chunks().0, slots: &slots };
             let (bits, list, kept) = isa::run_at(isa, task);
             let set: Vec<u32> = (0..512).filter(|slot| bits[*slot as usize / 64] >> (slot % 64) & 1 == 1).collect();
