@@ -28,7 +28,7 @@ impl Corpus {
     /// together and whose documents have more are torn apart; of all others each document is read for one batch only.
     pub fn batches(&self, left: &[u32], right: &[u32], most: u64) -> Batches {
         let groups = Groups::new(left, right);
-        let sizes: Vec<u64> = groups.places.iter().enumerate().map(|(position, _)| self.size(position)).collect();
+        let sizes: Vec<u64> = (0..groups.places.len()).map(|position| self.size(position)).collect();
         cut(groups, [left, right], &sizes, [most, COMPARED_TOGETHER])
     }
 }
