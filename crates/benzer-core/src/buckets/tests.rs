@@ -170,7 +170,7 @@ const SHAPES: [fn(u64) -> u64; 6] = [
     |i| (i + 1).wrapping_mul(K2),
     |i| i,
     |i| i << 32,
-    |i| i << 57 | i >> 7,
+    |i| i.rotate_right(7),
     |i| i.wrapping_mul(inverse(K1)),
     |i| i.wrapping_mul(inverse(K2)) ^ i.wrapping_mul(inverse(K2)) >> 32,
 ];
