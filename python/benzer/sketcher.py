@@ -161,7 +161,9 @@ class Sketcher:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "rules"}
 
-    def filed(self, documents: Sequence[Document], threads: int = 0) -> tuple[list[bytes], NDArray[np.uint64]]:
+    def filed(
+        self, documents: Sequence[Document], threads: int = 0
+    ) -> tuple[list[bytes], NDArray[np.uint64]]:
         """What is kept of documents and under which keys: `encode` and `keys` in one pass."""
         if self.rules is None:
             return self.encode(documents), self.keys(documents, threads)

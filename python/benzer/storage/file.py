@@ -264,9 +264,9 @@ class FileStorage:
         for number, checksum, payload, _ in rows:
             if zlib.crc32(payload) != checksum:
                 self._checked(number, checksum, payload)
-        return [
-            given_id(stored) if type(stored) is bytes else stored for _, _, _, stored in rows
-        ], [row[2] for row in rows]
+        return [given_id(stored) if type(stored) is bytes else stored for _, _, _, stored in rows], [
+            row[2] for row in rows
+        ]
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """The numbers of documents, in the order asked; -1 where an id is not held."""
