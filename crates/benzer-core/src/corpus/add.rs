@@ -100,7 +100,7 @@ impl Corpus {
         let start = self.next_start();
         let data = buffer.bytes();
         let borders = split_points(data, data.len() / PIECE + 1);
-        let parts: Vec<[usize; 2]> = borders.array_windows().copied().collect();
+        let parts: Vec<[usize; 2]> = borders.windows(2).map(|pair| [pair[0], pair[1]]).collect();
         let mut report = JsonlReport::default();
         watch::begin(data.len());
         for parts in parts.chunks(TOGETHER) {
