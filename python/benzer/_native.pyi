@@ -158,8 +158,6 @@ def leaders(
     right: NDArray[np.uint32],
     similarity: NDArray[np.float64],
     threshold: float,
-    checked_left: NDArray[np.uint32],
-    checked_right: NDArray[np.uint32],
     stands_for: NDArray[np.uint32] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint32], NDArray[np.uint32]]: ...
 def components(count: int, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
@@ -235,6 +233,9 @@ class Corpus:
     def similarity(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], weights: Sequence[float], threads: int
     ) -> NDArray[np.float64]: ...
+    def batches(
+        self, left: NDArray[np.uint32], right: NDArray[np.uint32], most: int
+    ) -> tuple[NDArray[np.uint32], list[int]]: ...
     def field_similarities(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...

@@ -182,6 +182,10 @@ class DescribedCorpus:
         """All ordered pairs of which the right set of a field holds that share of the left one."""
         return self._native.contained_pairs(field, threshold, taking_part, threads)
 
+    def batches(self, left: Positions, right: Positions, most: int) -> tuple[Positions, list[int]]:
+        """An order of pairs, and where it is cut: the documents of a part have `most` bytes at most."""
+        return self._native.batches(left, right, most)
+
     def similarity(
         self, left: Positions, right: Positions, weights: Sequence[float], threads: int
     ) -> NDArray[np.float64]:

@@ -283,6 +283,17 @@ impl Corpus {
         Ok(PyArray1::from_vec(py, similarity))
     }
 
+    /// An order in which pairs that hang together are neighbours, and where it is cut so that the documents of a part
+    /// have `most` bytes at most.
+    fn batches<'py>(
+        &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, most: u64,
+    ) -> PyResult<(Positions<'py>, Vec<usize>)> {
+        let (left, right) = (left.as_slice()?, right.as_slice()?);
+        check_positions(py, self.inner.len(), &[left, right])?;
+        let found = py.detach(|| self.inner.batches(left, right, most));
+        Ok((PyArray1::from_vec(py, found.order), found.ends))
+    }
+
     /// The Jaccard similarity of each field of pairs of documents (NaN where one lacks the field or both have it
     /// empty), and whether there is nothing to compare in any field.
     fn field_similarities<'py>(

@@ -118,12 +118,11 @@ pub fn check_positions(py: Python<'_>, count: usize, columns: &[&[u32]]) -> PyRe
 
 /// Who stays for whom: leader and similarity of each document, and the pairs to compare before it is final.
 #[pyfunction]
-#[pyo3(signature = (rank, left, right, similarity, threshold, checked_left, checked_right, stands_for = None))]
-#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+#[pyo3(signature = (rank, left, right, similarity, threshold, stands_for = None))]
+#[allow(clippy::type_complexity)]
 pub fn leaders<'py>(
     py: Python<'py>, rank: PyReadonlyArray1<'py, u32>, left: PyReadonlyArray1<'py, u32>,
     right: PyReadonlyArray1<'py, u32>, similarity: PyReadonlyArray1<'py, f64>, threshold: f64,
-    checked_left: PyReadonlyArray1<'py, u32>, checked_right: PyReadonlyArray1<'py, u32>,
     stands_for: Option<PyReadonlyArray1<'py, u32>>,
 ) -> PyResult<(Positions<'py>, Bound<'py, PyArray1<f64>>, Positions<'py>, Positions<'py>)> {
     let rank = rank.as_slice()?;
@@ -133,11 +132,7 @@ pub fn leaders<'py>(
     check_positions(py, rank.len(), &[pairs.left, pairs.right])?;
     check_positions(py, rank.len(), &[stands_for, rank])?;
     check_lengths(py, "pairs and similarity", &[pairs.left.len(), pairs.similarity.len()])?;
-    check_lengths(py, "checked pairs", &[checked_left.len(), checked_right.len()])?;
-    let ends = checked_left.as_slice()?.iter().zip(checked_right.as_slice()?);
-    let mut checked: Vec<[u32; 2]> = ends.map(|(&a, &b)| [a.min(b), a.max(b)]).collect();
-    checked.sort_unstable();
-    let result = py.detach(|| clusters::leaders(rank, stands_for, &pairs, threshold, &checked));
+    let result = py.detach(|| clusters::leaders(rank, stands_for, &pairs, threshold));
     let wanted_left = result.wanted.iter().map(|pair| pair[0]).collect();
     let wanted_right = result.wanted.iter().map(|pair| pair[1]).collect();
     Ok((

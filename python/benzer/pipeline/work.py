@@ -19,7 +19,7 @@ from benzer.pipeline.memory import Memory
 from benzer.sketcher import Sketcher, Sketches
 from benzer.verify import verify
 
-VERIFIED_TOGETHER = 1 << 20
+VERIFIED_TOGETHER = 1 << 22
 
 Positions = NDArray[np.uint32]
 Report = Callable[[int, int], object] | None
@@ -117,11 +117,15 @@ class Work:
         return Candidates(part["left"], part["right"], 0, 0), part.get("similarity")
 
     def verify(self, left: Positions, right: Positions, report: Report = None) -> NDArray[np.float64]:
-        """The exact similarity of pairs sorted by `left` (float64, one a pair)."""
+        """The exact similarity of pairs (float64, one a pair), in parts of pairs that hang together."""
         similarity = np.empty(len(left), dtype=np.float64)
+        order = np.arange(len(left), dtype=np.uint32)
+        if len(left) > VERIFIED_TOGETHER:
+            order, _ = self.corpus.batches(left, right, self.memory.batch_bytes)
         for start, end in runs(len(left), VERIFIED_TOGETHER):
-            make = partial(self._verify, left[start:end], right[start:end], report, start, len(left))
-            similarity[start:end] = self.saved.part(f"verified-{start}", make)["similarity"]
+            part = order[start:end]
+            make = partial(self._verify, left[part], right[part], report, start, len(left))
+            similarity[part] = self.saved.part(f"compared-{start}", make)["similarity"]
         return similarity
 
     def _verify(self, left: Positions, right: Positions, report: Report, before: int, total: int) -> Arrays:

@@ -22,7 +22,7 @@ use memmap2::Mmap;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
 pub(crate) use compare::Mean;
-pub use compare::{FieldSimilarities, Weights};
+pub use compare::{Batches, FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
 pub use table::{Cells, write_json_lines};
