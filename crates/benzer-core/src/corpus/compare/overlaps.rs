@@ -3,6 +3,7 @@
 use super::super::Corpus;
 use super::numbering::Numbering;
 use super::sets::Scratch as Reading;
+use crate::watch;
 use rayon::prelude::*;
 
 /// Documents that are read together where all threads work on one group.
@@ -68,6 +69,7 @@ impl NumberedSets {
         }
         let mut done = 0;
         for run in ends.chunk_by(|one, other| one[0] == other[0]) {
+            watch::look();
             let left = self.get(run[0][0]);
             left.iter().for_each(|&number| marks[number as usize] = 1);
             for (pair, shared) in run.iter().zip(&mut shared[done..]) {
