@@ -238,6 +238,7 @@ impl Corpus {
     }
 
     /// Says how documents that come from now on will be sketched, so that it can be done while they are read.
+    #[allow(clippy::too_many_arguments)]
     fn sketch_ahead(
         &mut self, py: Python<'_>, algorithm: &str, family: &str, num_hashes: usize, seed: u64, bands: usize,
         rows: usize,
