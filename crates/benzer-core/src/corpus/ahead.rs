@@ -134,6 +134,7 @@ impl Follower<'_> {
     /// What was made of all documents.
     pub(super) fn finish(mut self, spans: &[Span]) -> Made {
         self.sketch(spans);
+        self.made.keys.shrink_to_fit(); // grown by doubling, and held until the last document is read
         self.made
     }
 
@@ -161,5 +162,95 @@ impl Follower<'_> {
         isa::run(Chunk { plan: self.plan, fields, scratch: &mut self.scratch, field, out });
         self.done = spans.len();
         self.pending = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{FieldKind, JsonlColumns};
+    use super::*;
+    use crate::minhash::{Algorithm, Sketcher};
+    use crate::text::{Case, Form, Recipe, Tokenizer, Unit};
+
+    type Owned = (Vec<u64>, Vec<[u64; 2]>, Vec<u32>, Vec<u32>);
+
+    fn plan(seed: u64) -> SketchPlan {
+        SketchPlan { sketcher: Sketcher::new(Algorithm::Fast, 12, seed).unwrap(), bands: 4, rows: 3 }
+    }
+
+    /// Two text fields, of rows with and without faults, escapes and missing fields, in several files.
+    fn corpus(ahead: Option<SketchPlan>) -> Corpus {
+        let recipe = Recipe {
+            unit: Unit::Word,
+            shingle_size: 2,
+            tokenizer: Tokenizer::Unified,
+            form: Form::Nfkc,
+            case: Case::Fold,
+            keep_punctuation: false,
+            keep_whitespace: false,
+            shingle_hash: crate::hash::strings::StringHash::Benzer,
+            four_bytes: false,
+            frequencies: false,
+        };
+        let field = || FieldKind::Text(Reader::new(recipe, &[]));
+        let mut corpus = Corpus::new(vec![field(), field()]);
+        ahead.into_iter().for_each(|plan| corpus.sketch_ahead(plan));
+        let fields = ["title".to_owned(), "body".to_owned()];
+        let columns = JsonlColumns { fields: &fields, id: None, id_required: false, extra: None };
+        for source in 0..3 {
+            let line = |at: usize| match at % 7 {
+                3 => "{\"title\": 1}\n".to_owned(),
+                5 => format!("{{\"title\": null, \"body\": \"caf\\u00e9 {at} \\n au lait {}\"}}\n", at % 4),
+                _ => format!("{{\"title\": \"{}\", \"body\": \"{}\"}}\n", at % 3, "one two three ".repeat(at % 90)),
+            };
+            let data: String = (0..1500 + 40 * source).map(line).collect();
+            corpus.add_jsonl_data(source as u32, data.into_bytes(), &columns, 1);
+        }
+        corpus
+    }
+
+    /// The sketches from `from` to `to`.
+    fn sketched(corpus: &Corpus, plan: &SketchPlan, from: usize, to: usize) -> Owned {
+        let count = to - from;
+        let mut keys = vec![1; count * 2 * plan.bands];
+        let (mut content, mut sizes, mut units) = (vec![[1; 2]; count], vec![1; 2 * count], vec![1; 2 * count]);
+        let out = Sketches { keys: &mut keys, content: &mut content, sizes: &mut sizes, units: &mut units };
+        corpus.sketch(plan, from, out);
+        (keys, content, sizes, units)
+    }
+
+    #[test]
+    fn what_was_made_ahead_is_what_is_made_later() {
+        let plain = corpus(None);
+        let count = plain.len();
+        for wanted in [plan(0), plan(1)] {
+            let want = sketched(&plain, &wanted, 0, count);
+            // At once, twice, and in pieces that end within and across what was made together; or by another plan.
+            let ahead = corpus(Some(plan(0)));
+            assert_eq!(sketched(&ahead, &wanted, 0, count), want);
+            assert_eq!(sketched(&ahead, &wanted, 0, count), want);
+            let ahead = corpus(Some(plan(0)));
+            for step in [700, 1] {
+                for from in (0..count).step_by(step * 13) {
+                    let to = (from + step * 13).min(count);
+                    let found = sketched(&ahead, &wanted, from, to);
+                    assert_eq!(found.0, want.0[from * 8..to * 8]);
+                    assert_eq!(found.1, want.1[from..to]);
+                    assert_eq!(
+                        (found.2, found.3),
+                        (want.2[from * 2..to * 2].to_vec(), want.3[from * 2..to * 2].to_vec())
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_handed_out_to_its_end_is_not_kept() {
+        let ahead = corpus(Some(plan(0)));
+        let parts = || ahead.ahead.as_ref().unwrap().parts().len();
+        assert!(parts() >= 3);
+        sketched(&ahead, &plan(0), 0, ahead.len());
+        assert_eq!(parts(), 0);
     }
 }
