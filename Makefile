@@ -16,7 +16,7 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
-.PHONY: help demo test lint rust-test bench docs docs-check wheel clean
+.PHONY: help demo test lint rust-test bench counts docs docs-check wheel clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -38,8 +38,11 @@ lint: $(STAMPS)/test ## formatting, lints, types and floors
 rust-test: $(STAMPS)/test ## the tests of the native core
 	cargo test --locked --quiet --release --package benzer-core
 
-bench: $(STAMPS)/test ## time Benzer beside other libraries (BENCH="..." passes options on)
+bench: $(STAMPS)/test ## time Benzer beside other libraries, in a quarter of an hour (BENCH="words", BENCH="--file my.jsonl", BENCH=--help)
 	$(BIN)/python -m benchmarks.run $(BENCH)
+
+counts: $(STAMPS)/venv ## instructions of the hot kernels, against the record (COUNTS=--write renews it); needs valgrind
+	$(BIN)/python -m benchmarks.instructions $(COUNTS)
 
 docs: $(STAMPS)/test ## write the generated pages of docs/reference anew
 	$(BIN)/python tools/make_cli_reference.py

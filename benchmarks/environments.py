@@ -17,12 +17,18 @@ from benchmarks.scenarios import ROOT, load_environments, load_interpreters
 
 _FOLDER = ROOT / ".venvs"
 PROJECT = ROOT / ".venv"
+PINNED = {"fastsketchlsh": "FastSketchLSH"}  # environments whose package is written otherwise
 
 
 def python_of(engine: str) -> Path:
     """The interpreter that runs `engine`; makes its environment when missing or when its pins changed."""
     pins = load_environments().get(engine)
     return _interpreter(PROJECT) if pins is None else _interpreter(_make(engine, pins))
+
+
+def run_in(environment: str, module: str, *arguments: str) -> None:
+    """Runs a module of the benchmarks with the interpreter of an environment."""
+    subprocess.run([str(python_of(environment)), "-m", module, *arguments], cwd=ROOT, check=True)
 
 
 def installed(interpreter: Path) -> dict[str, str]:

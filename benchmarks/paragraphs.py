@@ -6,7 +6,7 @@ import json
 import lzma
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,23 @@ def sample(folder: Path, count: int, seed: int = 0) -> list[Paragraph]:
     """`count` paragraphs drawn without replacement from all sets; fewer when the sets hold fewer."""
     every = [paragraph for name in SETS for paragraph in _of_set(folder / name / "docs.jsonl.xz")]
     return random.Random(seed).sample(every, min(count, len(every)))
+
+
+def made(chosen: Sequence[Paragraph], count: int, seed: int = 0) -> list[Paragraph]:
+    """`count` paragraphs: those that are given, then variations of them in turn, as long and of the same words.
+
+    Of each variation half of the words are drawn from all paragraphs, so that it is like no other.
+    """
+    rng = random.Random(seed)
+    words = [word for paragraph in chosen[:20_000] for word in paragraph.text.split()]
+    found = list(chosen[:count])
+    for number in range(len(found), count):
+        source = chosen[number % len(chosen)]
+        own = source.text.split()
+        drawn, stays = rng.choices(words, k=len(own)), rng.getrandbits(len(own))
+        mixed = (own[at] if stays >> at & 1 else drawn[at] for at in range(len(own)))
+        found.append(Paragraph(f"{source.id}/{number // len(chosen)}", " ".join(mixed)))
+    return found
 
 
 def write(paragraphs: list[Paragraph], path: Path) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.peers import engine
-from benchmarks.peers.base import Task
+from benchmarks.peers.base import Clock, Task
 
 
 def main() -> None:
@@ -27,14 +25,10 @@ def main() -> None:
     measured = asdict(answer) | {
         "seconds": sum(answer.stages.values()),
         "import_seconds": imported,
-        "peak_rss_mb": _peak_rss_mb(),
+        "peak_rss_mb": Clock.peak_rss_mb,
+        "ended": Clock.ended,
     }
     arguments.output.write_text(json.dumps(measured))
-
-
-def _peak_rss_mb() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
 
 
 if __name__ == "__main__":

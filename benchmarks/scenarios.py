@@ -44,13 +44,16 @@ class Scenario:
 
     name: str
     corpus: str
+    engines: tuple[str, ...]
+    threads: tuple[int, ...]
     threshold: float
     recall: float
     num_hashes: int
     bands: int
     rows: int
-    engines: tuple[str, ...]
-    threads: tuple[int, ...]
+    unit: str
+    format: str
+    reference: str
     repetitions: int
     once_above: float
     time_limit: float
@@ -66,12 +69,17 @@ def load_corpus_plan() -> CorpusPlan:
     return CorpusPlan(packages=tuple(table.pop("packages")), planted=planted, **table)
 
 
+def scenario_names() -> list[str]:
+    """In the order of the file."""
+    return list(_table()["scenario"])
+
+
 def load_scenario(name: str) -> Scenario:
     """The scenario called `name`; an unknown name is an error that lists the known ones."""
     known = _table()["scenario"]
     if name not in known:
-        raise SystemExit(f"no scenario {name!r} in scenarios.toml; there are {', '.join(sorted(known))}")
-    table = known[name]
+        raise SystemExit(f"no scenario {name!r} in scenarios.toml; there are {', '.join(known)}")
+    table = _table()["settings"] | known[name]
     engines, threads = tuple(table.pop("engines")), tuple(table.pop("threads"))
     return Scenario(name=name, engines=engines, threads=threads, **table)
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import re
+import resource
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
 
 TOKEN = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A JSONL file with `id` (0, 1, 2, ...) and `text`, and settings; `recall` for engines that take it."""
+    """A file with `id` (0, 1, 2, ...) and `text`, JSONL or Parquet, and settings; `recall` for engines that take it.
+
+    `unit` is "word" or "char": what a shingle is made of, five of them.
+    """
 
     path: str
+    unit: str
     threshold: float
     recall: float
     num_hashes: int
@@ -41,7 +49,13 @@ class Answer:
 
 @dataclass
 class Clock:
-    """Seconds between laps, by name."""
+    """Seconds between laps, by name; and what the process has needed when the last lap of any clock ended.
+
+    What follows the last lap (answers made ready for the score) does not count.
+    """
+
+    ended: ClassVar[float] = 0.0  # by time.monotonic(), which all processes share
+    peak_rss_mb: ClassVar[float] = 0.0
 
     stages: dict[str, float] = field(default_factory=dict)
     _last: float = field(default_factory=time.perf_counter)
@@ -49,16 +63,37 @@ class Clock:
     def lap(self, stage: str) -> None:
         now = time.perf_counter()
         self.stages[stage] = self.stages.get(stage, 0.0) + now - self._last
-        self._last = now
+        Clock.ended, Clock.peak_rss_mb = time.monotonic(), _peak_rss_mb()
+        self._last = time.perf_counter()
 
 
-def shingles(text: str) -> list[str]:
-    """Word 5-shingles with repeats, the fastest way in plain Python; a shorter text gives one of all words.
+def _peak_rss_mb() -> float:
+    """Of this process, or of the largest that it started and that has ended.
+
+    Linux says it of this program in VmHWM; the figure of `getrusage` holds what the process was before, too.
+    """
+    scale = 1 if sys.platform == "darwin" else 1024
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        own = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) * 1024
+    except (OSError, StopIteration):
+        pass
+    return max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * scale) / 1e6
+
+
+def shingles(text: str, unit: str = "word") -> list[str]:
+    """The 5-shingles with repeats, the fastest way in plain Python; a shorter text gives one of all it has.
 
     >>> shingles("To be or not to be")
     ['to be or not to', 'be or not to be']
+    >>> shingles("Bees fly", "char")
+    ['bees ', 'ees f', 'es fl', 's fly']
     """
-    words = TOKEN.findall(text.lower())
+    text = text.lower()
+    if unit == "char":
+        return [text[start : start + 5] for start in range(max(len(text) - 4, min(len(text), 1)))]
+    words = TOKEN.findall(text)
     if len(words) < 5:
         return [" ".join(words)] if words else []
     return list(map(" ".join, zip(words, words[1:], words[2:], words[3:], words[4:], strict=False)))

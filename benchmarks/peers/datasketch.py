@@ -14,7 +14,7 @@ def run(task: Task) -> Answer:
     clock = Clock()
     texts = read_texts(task.path)
     clock.lap("read")
-    sketches = list(MinHash.generator(_encoded(texts), num_perm=task.num_hashes, seed=1))
+    sketches = list(MinHash.generator(_encoded(texts, task.unit), num_perm=task.num_hashes, seed=1))
     clock.lap("shingle and sketch")
     lsh = MinHashLSH(num_perm=task.num_hashes, params=(task.bands, task.rows))
     for position, sketch in enumerate(sketches):
@@ -25,6 +25,6 @@ def run(task: Task) -> Answer:
     return Answer(documents=len(texts), stages=clock.stages, flags="removed", flagged=flagged)
 
 
-def _encoded(texts: list[str]) -> Iterator[list[bytes]]:
+def _encoded(texts: list[str], unit: str) -> Iterator[list[bytes]]:
     for text in texts:
-        yield [shingle.encode() for shingle in shingles(text)]
+        yield [shingle.encode() for shingle in shingles(text, unit)]

@@ -12,7 +12,7 @@ def run(task: Task) -> Answer:
     clock = Clock()
     texts = read_texts(task.path)
     clock.lap("read")
-    sets = [shingles(text) for text in texts]
+    sets = [shingles(text, task.unit) for text in texts]
     clock.lap("shingle")
     signatures = RMinHash.digest_matrix_from_token_sets(sets, task.num_hashes, 42)
     clock.lap("sketch")

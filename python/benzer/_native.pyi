@@ -43,6 +43,46 @@ def winnowed(
     reader: TextReader, texts: Iterable[str | bytes], window: int, threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]: ...
 def token_spans(reader: TextReader, text: str | bytes) -> tuple[list[str], NDArray[np.int64]]: ...
+def find_postings(
+    keys: NDArray[np.uint64], pieces: Sequence[tuple[NDArray[np.uint64], NDArray[np.uint32]]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+
+class Blocks:
+    def __init__(self, room: int) -> None: ...
+    def __len__(self) -> int: ...
+    def clear(self) -> None: ...
+    def missing(self, keys: NDArray[np.uint64], runs: Sequence[tuple[int, int]]) -> list[int]: ...
+    def put(self, missing: Sequence[int], rows: Sequence[tuple[int, bytes, bytes]]) -> None: ...
+    def search(
+        self,
+        keys: NDArray[np.uint64],
+        runs: Sequence[tuple[int, int]],
+        pieces: Sequence[tuple[NDArray[np.uint64], NDArray[np.uint32]]],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+
+class Rules:
+    def __init__(
+        self,
+        readers: Sequence[TextReader],
+        weights: Sequence[float],
+        algorithm: str,
+        family: str,
+        num_hashes: int,
+        seed: int,
+        bands: int,
+        rows: int,
+    ) -> None: ...
+    def ask(self, documents: Sequence[Sequence[str | bytes | None]], threads: int) -> list[Question]: ...
+    def file(
+        self, documents: Sequence[Sequence[str | bytes | None]], threads: int
+    ) -> tuple[list[bytes], NDArray[np.uint64]]: ...
+
+class Question:
+    @property
+    def keys(self) -> NDArray[np.uint64]: ...
+    def best(
+        self, kept: Sequence[bytes], least: float, limit: int | None
+    ) -> list[tuple[int, float, list[float]]]: ...
 
 class KnownText:
     def __init__(self, reader: TextReader, text: str | bytes) -> None: ...
@@ -104,6 +144,8 @@ def candidate_pairs(
     threads: int,
     taking_part: NDArray[np.bool_] | None = None,
     at_once: int = 0,
+    by_band: bool = False,
+    progress: Callable[[int, int], object] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int, int]: ...
 def representatives(
     content: NDArray[np.uint64], empty: NDArray[np.bool_], rank: NDArray[np.uint32], threads: int
@@ -127,8 +169,6 @@ def leaders(
     right: NDArray[np.uint32],
     similarity: NDArray[np.float64],
     threshold: float,
-    checked_left: NDArray[np.uint32],
-    checked_right: NDArray[np.uint32],
     stands_for: NDArray[np.uint32] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint32], NDArray[np.uint32]]: ...
 def components(count: int, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
@@ -167,6 +207,7 @@ class Corpus:
         first_row: int,
         stop_on_error: bool,
         threads: int,
+        progress: Callable[[int, int], object] | None = None,
     ) -> tuple[int, list[tuple[int, str]]]: ...
     def ids(self, positions: NDArray[np.uint32] | Sequence[int] | None = None) -> list[str | int]: ...
     def duplicate_id(self, threads: int = 0) -> tuple[int, int] | None: ...
@@ -176,6 +217,9 @@ class Corpus:
     def extras(self) -> list[bytes | None]: ...
     def lengths(self) -> NDArray[np.uint64]: ...
     def text_lengths(self, positions: NDArray[np.uint32], threads: int) -> NDArray[np.uint64]: ...
+    def sketch_ahead(
+        self, algorithm: str, family: str, num_hashes: int, seed: int, bands: int, rows: int
+    ) -> None: ...
     def sketch(
         self,
         algorithm: str,
@@ -211,6 +255,27 @@ class Corpus:
     def similarity(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], weights: Sequence[float], threads: int
     ) -> NDArray[np.float64]: ...
+    def batches(
+        self, left: NDArray[np.uint32], right: NDArray[np.uint32], most: int
+    ) -> tuple[NDArray[np.uint32], list[int]]: ...
     def field_similarities(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
+
+def write_json_lines(
+    path: str | PathLike[str],
+    columns: Sequence[
+        tuple[
+            str,
+            tuple[Corpus, NDArray[np.uint32]]
+            | tuple[Sequence[str], NDArray[np.uint32]]
+            | NDArray[np.float64]
+            | NDArray[np.uint64]
+            | NDArray[np.bool_],
+        ]
+    ],
+    threads: int,
+) -> None: ...
+def copy_documents(
+    corpus: Corpus, source: int, keep: NDArray[np.bool_], path: str | PathLike[str]
+) -> bool: ...

@@ -191,18 +191,16 @@ def decide(
     left, right, similarity = pairs
     given = len(left)
     while True:
-        alike = similarity >= threshold
-        edges = (left[alike], right[alike], similarity[alike])
         leader, leader_similarity, more_left, more_right = leaders(
-            rank, *edges, threshold, left[~alike], right[~alike], stands_for
+            rank, left, right, similarity, threshold, stands_for
         )
         if not len(more_left):
             break
         left, right = np.concatenate((left, more_left)), np.concatenate((right, more_right))
         similarity = np.concatenate((similarity, compare(more_left, more_right)))
-    late = np.arange(len(left)) >= given
-    new = late & (similarity >= threshold)
-    below = int(late.sum() - new.sum())
+    left, right, similarity = left[given:], right[given:], similarity[given:]
+    new = similarity >= threshold
+    below = len(new) - int(new.sum())
     return Decision(leader, leader_similarity, left[new], right[new], similarity[new], below)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -139,6 +137,8 @@ class DescribedCorpus:
 
     def digest(self, threads: int = 0) -> bytes:
         """A hash of all documents in their order, the descriptions that are kept among them."""
+        import hashlib
+
         found = hashlib.sha256(self._native.digest(threads))
         for kept in self._kept.values():
             for one in kept:
@@ -182,6 +182,10 @@ class DescribedCorpus:
         """All ordered pairs of which the right set of a field holds that share of the left one."""
         return self._native.contained_pairs(field, threshold, taking_part, threads)
 
+    def batches(self, left: Positions, right: Positions, most: int) -> tuple[Positions, list[int]]:
+        """An order of pairs, and where it is cut: the documents of a part have `most` bytes at most."""
+        return self._native.batches(left, right, most)
+
     def similarity(
         self, left: Positions, right: Positions, weights: Sequence[float], threads: int
     ) -> NDArray[np.float64]:
@@ -205,6 +209,8 @@ class DescribedCorpus:
         threads: int,
     ) -> None:
         """Replace the similarity of the sets, where there is one, by the field's own."""
+        from concurrent.futures import ThreadPoolExecutor
+
         kept = self._kept[number]
 
         def compare_with_each(pairs: NDArray[np.intp]) -> None:

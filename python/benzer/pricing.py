@@ -17,7 +17,7 @@ from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.minhash import MinHash
 from benzer.pipeline.flow import check_work, ranked
-from benzer.pipeline.memory import FILED, KEY, PER_DOCUMENT, SHINGLE
+from benzer.pipeline.memory import FILED, KEY, PER_DOCUMENT, PER_FIELD, SHINGLE
 from benzer.pipeline.promise import check_promise, method_of
 from benzer.pipeline.reading import Read, read
 from benzer.planner import SHINGLE as MADE
@@ -29,7 +29,6 @@ from benzer.verify import verify
 Positions = NDArray[np.uint32]
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
-BANDS_AT_ONCE = 8
 PER_PAIR = 16
 MOST_COMPARED = 2_000_000
 """Pairs of sampled documents that are expected to be compared at most: large families make a smaller sample."""
@@ -329,5 +328,6 @@ def _memory(documents: int, spread: Spread, bands: Bands | None, candidates: int
         filed = spread.contents * sum(spread.sizes) * SHINGLE
     else:
         keys = len(spread.sizes) * bands.bands
-        filed = documents * (KEY * keys + FILED * min(keys, BANDS_AT_ONCE))
-    return round(documents * PER_DOCUMENT + filed + PER_PAIR * candidates)
+        filed = documents * (KEY * keys + FILED)
+    held = documents * (PER_DOCUMENT + PER_FIELD * len(spread.sizes))
+    return round(held + filed + PER_PAIR * candidates)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from benzer.errors import InputError, SettingsError
 
 BATCH_BYTES = 64 << 20
-BATCH_PAIRS = 200_000
 END: Any = object()
 
 
@@ -128,30 +127,18 @@ def verify(
     progress: Callable[[int, int], object] | None = None,
     batch_bytes: int = BATCH_BYTES,
 ) -> NDArray[np.float64]:
-    """The exact similarity (float64, one a pair) of pairs of documents, sorted by `left`.
+    """The exact similarity (float64, one a pair) of pairs of documents.
 
-    Shingles are made again from the text, so that only those of the documents in one batch, of `batch_bytes` of
-    text, are ever held.
+    Shingles are made again from the text. Pairs that hang together are compared together, so that each document is
+    read once; only what belongs to the documents of one batch, of `batch_bytes` of text, is ever held.
     """
     similarity = np.empty(len(left), dtype=np.float64)
-    for start, end in _batches(corpus.lengths(), left, right, batch_bytes):
-        part = slice(start, end)
-        similarity[part] = corpus.similarity(left[part].copy(), right[part].copy(), list(weights), threads)
+    order, ends = corpus.batches(left, right, batch_bytes)
+    start = 0
+    for end in ends:
+        part = order[start:end]
+        similarity[part] = corpus.similarity(left[part], right[part], list(weights), threads)
         if progress is not None:
             progress(end, len(left))
-    return similarity
-
-
-def _batches(
-    lengths: NDArray[np.uint64], left: NDArray[np.uint32], right: NDArray[np.uint32], most: int
-) -> Iterator[tuple[int, int]]:
-    """Cut pairs so that the texts of a batch stay within `most` bytes (a pair of longer ones is a batch)."""
-    new_left = np.concatenate((np.ones(min(len(left), 1), dtype=bool), left[1:] != left[:-1]))
-    spent = np.cumsum(lengths[left] * new_left + lengths[right])
-    start = 0
-    while start < len(left):
-        before = spent[start - 1] if start else np.uint64(0)
-        within = int(np.searchsorted(spent, before + np.uint64(most), side="right"))
-        end = min(max(within, start + 1), start + BATCH_PAIRS, len(left))
-        yield start, end
         start = end
+    return similarity

@@ -17,7 +17,10 @@ from benzer.storage.runs import Limits
 from tests.redis_server import shared_cluster, shared_server
 
 SETTINGS = '{"threshold": 0.8}'
-SMALL = Limits(delta_postings=24, pending_postings=96, block_postings=4, slice_postings=64, purge_documents=4)
+SMALL = Limits(
+    delta_postings=24, pending_postings=96, block_postings=4, slice_postings=64, purge_documents=4, few_keys=16,
+    kept_bytes=3000, kept_documents=1500,
+)  # fmt: skip
 """Limits so small that a few dozen documents pass through delta, runs, merges and purges."""
 SMALL_REDIS = RedisLimits(pending_postings=24, purge_documents=4, grace=0)
 

@@ -40,6 +40,19 @@ def test_documents_come_back_as_they_were_given_in_order_of_arrival(storage: Sto
     assert storage.contains(["a", "x"]).tolist() == [True, False]
 
 
+def test_ids_and_payloads_come_together(storage: Storage) -> None:
+    numbers = storage.add(["b", 7, "a"], [b"second", b"", b"\0\xff"], keys_of([1], [2], [3]))
+    storage.commit()
+    for asked in (numbers[::-1], numbers[[0, 0]], numbers[:0], [int(numbers[1])]):
+        for _ in range(2):
+            assert storage.documents(asked) == (storage.ids(asked), storage.payloads(asked))
+    storage.remove([7])
+    with pytest.raises(StorageError, match="is not held"):
+        storage.documents(numbers)
+    storage.rollback()
+    assert storage.documents(numbers) == (["b", 7, "a"], [b"second", b"", b"\0\xff"])
+
+
 def test_ids_keep_their_type_and_every_character(storage: Storage, home: Home, tmp_path: Path) -> None:
     payloads = [b"%d" % place for place in range(len(AWKWARD_IDS))]
     numbers = storage.add(AWKWARD_IDS, payloads, keys_of(*[[9]] * len(AWKWARD_IDS)))

@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 import time
+import zlib
 from pathlib import Path
 
 from benzer import Bands, find_duplicates
@@ -18,7 +19,7 @@ def held() -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-def main(path: str, memory: str | None) -> None:
+def main(path: str, bands: str, memory: str | None) -> None:
     """Run, and print the most that was held above what was held before, and what came out."""
     before = most = held()
 
@@ -29,9 +30,12 @@ def main(path: str, memory: str | None) -> None:
             time.sleep(0.002)
 
     threading.Thread(target=watch, daemon=True).start()
-    found = find_duplicates(path, threshold=0.5, bands=Bands(600, 2), memory=memory)
-    print(json.dumps({"held": most - before, "kept": len(found.kept), "candidates": len(found.proposed)}))
+    found = find_duplicates(path, threshold=0.5, bands=Bands(*map(int, bands.split("x"))), memory=memory)
+    held_most = most - before
+    leaders = zlib.crc32(found.leader.tobytes())
+    counts = {"kept": len(found.kept), "candidates": len(found.proposed)}
+    print(json.dumps({"held": held_most, "leaders": leaders, **counts}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None)
+    main(sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None)

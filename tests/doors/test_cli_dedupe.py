@@ -135,6 +135,13 @@ def test_what_was_found_is_measured_unless_left_out() -> None:
     assert "measured:" not in run("dedupe", "docs.jsonl", "--no-measure", "--output", "third").stdout
 
 
+def test_a_large_run_is_measured_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("docs.jsonl", collection(3, 50))
+    monkeypatch.setattr("benzer.cli.dedupe_run.MEASURED_BYTES", 1000)
+    assert "measured:" not in run("dedupe", "docs.jsonl", "--output", "unasked").stdout
+    assert "measured:" in run("dedupe", "docs.jsonl", "--measure", "--output", "asked").stdout
+
+
 def test_an_interrupted_run_goes_on_and_leaves_nothing_behind() -> None:
     write("docs.jsonl", collection(4, 100))
     with Checkpoint("saved") as saved:

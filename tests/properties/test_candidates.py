@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benzer import _native
+from benzer.candidates import propose
 from tests.isas import each_isa
 from tests.reference import bands as reference
 from tests.reference.bands import NO_KEY
@@ -98,3 +99,20 @@ def test_larger_tables_and_more_threads_change_nothing(count: int, bands: int, s
     for threads in (0, 1, 3):
         left, right, _, _ = _native.candidate_pairs(keys, distinct_contents(count), LIMIT, threads)
         assert list(zip(left.tolist(), right.tolist(), strict=True)) == expected
+
+
+@given(key_tables(), st.integers(2, 6), st.integers(0, 3))
+@settings(max_examples=100)
+def test_keys_by_band_propose_what_keys_by_document_propose(
+    keys: list[list[int]], limit: int, at_once: int
+) -> None:
+    table = np.array(keys, dtype=np.uint64).reshape(len(keys), -1 if keys else 1)
+    content, taking_part = distinct_contents(len(keys)), np.arange(len(keys)) % 4 != 1
+    by_document = propose(table, content, taking_part, limit, 1)
+    turned = np.ascontiguousarray(table.T)
+    turned.flags.writeable = False  # as an array mapped from a file is
+    by_band = propose(turned, content, taking_part, limit, 2, at_once, by_band=True)
+    assert by_band.left.tolist() == by_document.left.tolist()
+    assert by_band.right.tolist() == by_document.right.tolist()
+    assert by_band.oversized_buckets == by_document.oversized_buckets
+    assert by_band.oversized_documents == by_document.oversized_documents

@@ -70,9 +70,8 @@ def native_leaders(
     pairs = sorted(table)
     left, right = positions(pairs)
     similarity = np.array([table[pair] for pair in pairs], dtype=np.float64)
-    checked = positions([pair for pair in pairs if table[pair] < threshold])
     leader, strength, wanted, _ = _native.leaders(
-        np.array(rank, dtype=np.uint32), left, right, similarity, threshold, *checked
+        np.array(rank, dtype=np.uint32), left, right, similarity, threshold
     )
     return list(zip(leader.tolist(), strength.tolist(), strict=True)), len(wanted)
 

@@ -199,7 +199,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("method", ["lsh", "auto"])
-@pytest.mark.parametrize("per_document", [140, 200, 400, 2000, None])
+@pytest.mark.parametrize("per_document", [84, 140, 200, 400, 2000, None])
 def test_any_bound_of_memory(per_document: int | None, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     small_parts(monkeypatch)
     spilled: list[int] = []

@@ -38,11 +38,12 @@ CALLS: dict[str, Callable[[], Any]] = {
     ),
     "more documents than positions": lambda: _native.components(2**32, *ENDS),
     "fewer similarities than pairs": lambda: _native.leaders(
-        np.arange(3, dtype=U32), *ENDS, np.zeros(0), 0.5, *ENDS
+        np.arange(3, dtype=U32), *ENDS, np.zeros(0), 0.5
     ),
-    "uneven ends of checked pairs": lambda: _native.leaders(
-        np.arange(3, dtype=U32), *ENDS, np.ones(1), 0.5, ENDS[0], np.zeros(0, dtype=U32)
+    "uneven ends of pairs": lambda: _native.leaders(
+        np.arange(3, dtype=U32), ENDS[0], np.zeros(0, dtype=U32), np.ones(1), 0.5
     ),
+    "batches of positions beyond the documents": lambda: corpus().batches(*ENDS, 1),
     "a source of a number beyond reason": lambda: corpus().name_source(2**32 - 1, "x"),
     "an instruction set that is none": lambda: _native.set_isa("foo"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -36,14 +37,45 @@ def test_a_name_that_is_not_there_says_so() -> None:
         benzer.find_dupes  # noqa: B018
 
 
-def test_the_import_alone_loads_no_heavy_room() -> None:
-    script = (
-        "import sys, benzer; print([name for name in ('numpy', 'sqlite3', 'pyarrow') if name in sys.modules])"
-    )
+HEAVY = (
+    "asyncio", "cv2", "concurrent", "email", "hashlib", "http", "importlib.metadata", "jinja2", "logging", "mmap",
+    "multiprocessing", "pandas", "PIL", "pkg_resources", "plotext", "pyarrow", "redis", "rich", "scipy", "sqlite3",
+    "starlette", "subprocess", "tempfile", "unittest", "zipfile", "zstandard",
+)  # fmt: skip
+"""What takes milliseconds to import, and is not needed to compare the texts of a file."""
+
+
+def loaded(script: str, names: Sequence[str], folder: Path) -> list[str]:
+    """Those modules that are there when a script has run in a process of its own."""
+    tell = f"print([one for one in {tuple(names)!r} if one in sys.modules], file=sys.stderr)"
+    child = f"import atexit, sys\natexit.register(lambda: {tell})\n{script}"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", child], capture_output=True, text=True, timeout=60, check=True, cwd=folder
     )
-    assert done.stdout.strip() == "[]"
+    found: list[str] = ast.literal_eval(done.stderr.splitlines()[-1])
+    return found
+
+
+def test_the_import_alone_loads_no_heavy_room(tmp_path: Path) -> None:
+    assert (
+        loaded("import benzer", ["numpy", "click", "json", "pathlib", "dataclasses", *HEAVY], tmp_path) == []
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["dedupe", "--help"]])
+def test_help_loads_neither_arrays_nor_tables(tmp_path: Path, arguments: list[str]) -> None:
+    script = f"from benzer.cli import main\nmain({arguments})"
+    assert loaded(script, ["numpy", "benzer._native", *HEAVY], tmp_path) == []
+
+
+def test_a_short_run_loads_nothing_that_it_does_not_use(tmp_path: Path) -> None:
+    (tmp_path / "docs.jsonl").write_text(
+        '{"text": "one two three"}\n{"text": "One two three!"}\n', encoding="utf-8"
+    )
+    script = "from benzer.cli import main\nmain(['dedupe', 'docs.jsonl', '--output', 'out'])"
+    others = ["benzer.index", "benzer.planner", "benzer.report", "benzer.fields.image", "benzer.cli.search"]
+    assert loaded(script, [*others, *HEAVY], tmp_path) == []
+    assert (tmp_path / "out" / "summary.json").exists()
 
 
 def test_every_public_name_is_documented_with_an_example() -> None:

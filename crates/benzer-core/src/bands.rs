@@ -31,18 +31,38 @@ pub fn band_keys(signature: &[u32], bands: usize, rows: usize, field: u64, out: 
         out.fill(NO_KEY);
         return;
     }
-    let start = field.wrapping_mul(K3);
-    let values = signature[..bands * rows].chunks_exact(rows);
-    for ((number, key), band) in (1_u64..).zip(out.iter_mut()).zip(values) {
-        *key = band_key(start.wrapping_add(number.wrapping_mul(K1)), band);
+    let values = &signature[..bands * rows];
+    let mut number = field.wrapping_mul(K3);
+    let mut start = || {
+        number = number.wrapping_add(K1);
+        number
+    };
+    let (groups, rest) = out.as_chunks_mut::<ABREAST>();
+    let (in_groups, in_rest) = values.split_at(groups.len() * ABREAST * rows);
+    for (keys, values) in groups.iter_mut().zip(in_groups.chunks_exact(ABREAST * rows)) {
+        *keys = keys_abreast(std::array::from_fn(|_| start()), values, rows);
+    }
+    for (key, values) in rest.iter_mut().zip(in_rest.chunks_exact(rows)) {
+        [*key] = keys_abreast([start()], values, rows);
     }
 }
 
+/// Bands whose keys are made together: a key is a chain of products, each of which waits for the one before it.
+const ABREAST: usize = 4;
+
+/// The keys of `N` bands.
 #[inline]
-fn band_key(start: u64, band: &[u32]) -> u64 {
-    let h = band.iter().fold(start, |h, &value| mum(h ^ u64::from(value), K2));
-    let h = (h ^ h >> 32).wrapping_mul(K4);
-    if h == NO_KEY { 0 } else { h }
+fn keys_abreast<const N: usize>(mut keys: [u64; N], values: &[u32], rows: usize) -> [u64; N] {
+    let bands: [&[u32]; N] = std::array::from_fn(|band| &values[band * rows..][..rows]);
+    for row in 0..rows {
+        for (key, band) in keys.iter_mut().zip(bands) {
+            *key = mum(*key ^ u64::from(band[row]), K2);
+        }
+    }
+    keys.map(|h| {
+        let h = (h ^ h >> 32).wrapping_mul(K4);
+        if h == NO_KEY { 0 } else { h }
+    })
 }
 
 #[cfg(test)]

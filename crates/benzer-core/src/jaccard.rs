@@ -100,8 +100,13 @@ pub fn intersection(a: &[u64], b: &[u64]) -> usize {
 
 /// The Jaccard similarity |A ∩ B| / |A ∪ B|; 1 for two empty sets.
 pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
-    let shared = intersection(a, b);
-    let union = a.len() + b.len() - shared;
+    ratio(a.len(), b.len(), intersection(a, b))
+}
+
+/// The Jaccard similarity of two sets of `a` and `b` elements that share some.
+#[inline(always)]
+pub fn ratio(a: usize, b: usize, shared: usize) -> f64 {
+    let union = a + b - shared;
     if union == 0 { 1.0 } else { shared as f64 / union as f64 }
 }
 

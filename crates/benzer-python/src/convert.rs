@@ -1,5 +1,6 @@
 //! Between Python's values and the core's: texts, ids, values, errors, threads.
 
+use crate::interrupt;
 use benzer_core::corpus::{Id, MAX_TEXT};
 use benzer_core::hash::shingle::value_hash;
 use pyo3::exceptions::PyRuntimeError;
@@ -44,13 +45,16 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
     }
 }
 
-/// Runs `work` without the GIL in a pool of as many threads as asked for.
-///
-/// The pool lives only for the call: a pool that outlives it would be dead in a forked child.
+/// Runs `work` without the GIL in a pool of as many threads as asked for; Ctrl-C ends it, see [`interrupt::watched`].
 pub fn in_pool<T: Send>(py: Python<'_>, threads: Threads, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.0).build();
-    let pool = pool.map_err(|cause| PyRuntimeError::new_err(format!("cannot start {} threads: {cause}", threads.0)))?;
-    Ok(py.detach(|| pool.install(work)))
+    interrupt::watched(py, threads.0, None, work)
+}
+
+/// [`in_pool`], and `progress` is called with what is done, of how much.
+pub fn in_pool_told<T: Send>(
+    py: Python<'_>, threads: Threads, progress: Option<&Bound<'_, PyAny>>, work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    interrupt::watched(py, threads.0, progress, work)
 }
 
 /// [`text`] of a document, which must not be longer than the core can take.

@@ -1,7 +1,7 @@
 //! Documents on the native side.
 
 use crate::columns::{IdArrays, SharedArray, TextArrays, mask, text_column};
-use crate::convert::{self, Threads, error, in_pool};
+use crate::convert::{self, Threads, error, in_pool, in_pool_told};
 use crate::joins::check_positions;
 use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
@@ -41,7 +41,7 @@ enum FieldReader<'py> {
 /// Documents by position, in memory or in mapped files.
 #[pyclass(module = "benzer._native")]
 pub struct Corpus {
-    inner: core::Corpus,
+    pub(crate) inner: core::Corpus,
     kinds: Vec<Kind>,
 }
 
@@ -128,13 +128,14 @@ impl Corpus {
 
     /// Adds the rows of a JSONL file (`path`), or of JSONL data that begins at a line's start.
     #[pyo3(signature = (
-        *, source, name, path, data, columns, id_column, id_required, extra_column, first_row, stop_on_error, threads
+        *, source, name, path, data, columns, id_column, id_required, extra_column, first_row, stop_on_error, threads,
+        progress = None
     ))]
     #[allow(clippy::too_many_arguments)]
     fn add_jsonl(
         &mut self, py: Python<'_>, source: u32, name: &str, path: Option<PathBuf>, data: Option<&Bound<'_, PyBytes>>,
         columns: Vec<String>, id_column: Option<String>, id_required: bool, extra_column: Option<String>,
-        first_row: u64, stop_on_error: bool, threads: Threads,
+        first_row: u64, stop_on_error: bool, threads: Threads, progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Report> {
         if columns.len() != self.kinds.len() || self.kinds.iter().any(|&kind| kind != Kind::Text) {
             return Err(error(py, "SettingsError", "JSONL is read natively for text fields only".to_owned()));
@@ -144,7 +145,8 @@ impl Corpus {
         self.name_source(py, source, name)?;
         let most = if stop_on_error { 1 } else { usize::MAX };
         if let Some(path) = path {
-            let added = in_pool(py, threads, || self.inner.add_jsonl_file(source, &path, &names, first_row))?;
+            let add = || self.inner.add_jsonl_file(source, &path, &names, first_row);
+            let added = in_pool_told(py, threads, progress.as_ref(), add)?;
             return Ok(report(added?, most));
         }
         let data = data.map(|data| data.as_bytes().to_vec()).unwrap_or_default();
@@ -198,12 +200,12 @@ impl Corpus {
 
     /// The source of each document.
     fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_slice(py, self.inner.sources())
+        collected(py, self.inner.len(), self.inner.sources())
     }
 
     /// The row of each document in its source, from 1.
     fn rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_slice(py, self.inner.rows())
+        collected(py, self.inner.len(), self.inner.rows())
     }
 
     /// The text of a field of a document.
@@ -233,6 +235,18 @@ impl Corpus {
     /// The bytes of each document's fields as they lie in memory.
     fn lengths<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
         PyArray1::from_iter(py, (0..self.inner.len()).map(|position| self.inner.size(position)))
+    }
+
+    /// Says how documents that come from now on will be sketched, so that it can be done while they are read.
+    #[allow(clippy::too_many_arguments)]
+    fn sketch_ahead(
+        &mut self, py: Python<'_>, algorithm: &str, family: &str, num_hashes: usize, seed: u64, bands: usize,
+        rows: usize,
+    ) -> PyResult<()> {
+        check_bands(py, bands, rows, num_hashes)?;
+        let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
+        self.inner.sketch_ahead(SketchPlan { sketcher, bands, rows });
+        Ok(())
     }
 
     /// Band keys, content hashes, shingles and units of the documents from `start` to `end`, by default all.
@@ -307,6 +321,17 @@ impl Corpus {
         Ok(PyArray1::from_vec(py, similarity))
     }
 
+    /// An order in which pairs that hang together are neighbours, and where it is cut so that the documents of a part
+    /// have `most` bytes at most.
+    fn batches<'py>(
+        &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, most: u64,
+    ) -> PyResult<(Positions<'py>, Vec<usize>)> {
+        let (left, right) = (left.as_slice()?, right.as_slice()?);
+        check_positions(py, self.inner.len(), &[left, right])?;
+        let found = py.detach(|| self.inner.batches(left, right, most));
+        Ok((PyArray1::from_vec(py, found.order), found.ends))
+    }
+
     /// The Jaccard similarity of each field of pairs of documents (NaN where one lacks the field or both have it
     /// empty), and whether there is nothing to compare in any field.
     fn field_similarities<'py>(
@@ -362,6 +387,15 @@ impl Corpus {
     ) -> PyResult<PairArrays<'py>> {
         setjoin::contained_pairs(py, &self.inner, field, threshold, taking_part.as_slice()?, threads)
     }
+}
+
+/// An array of so many items.
+fn collected<T: numpy::Element>(
+    py: Python<'_>, count: usize, items: impl Iterator<Item = T>,
+) -> Bound<'_, PyArray1<T>> {
+    let mut all = Vec::with_capacity(count);
+    all.extend(items);
+    PyArray1::from_vec(py, all)
 }
 
 fn add_texts(batch: &mut Batch, field: usize, content: &Bound<'_, PyAny>) -> PyResult<usize> {

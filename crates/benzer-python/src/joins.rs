@@ -1,7 +1,7 @@
 //! Candidates, exact similarity, clusters.
 
-use crate::convert::{Threads, error, in_pool};
-use benzer_core::buckets::{self, Join};
+use crate::convert::{Threads, error, in_pool, in_pool_told};
+use benzer_core::buckets::{self, Join, Keys};
 use benzer_core::clusters::{self, Pairs};
 use benzer_core::jaccard::{self as exact, Sets};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -10,12 +10,12 @@ use pyo3::prelude::*;
 type Positions<'py> = Bound<'py, PyArray1<u32>>;
 
 /// The rows of a content array, which must be `count` × 2.
-fn content_rows(py: Python<'_>, array: &PyReadonlyArray2<'_, u64>, count: usize) -> PyResult<Vec<[u64; 2]>> {
+fn content_rows<'a>(py: Python<'_>, array: &'a PyReadonlyArray2<'_, u64>, count: usize) -> PyResult<&'a [[u64; 2]]> {
     if array.shape() != [count, 2] {
         let message = format!("content must be an array of {count} x 2, got {:?}", array.shape());
         return Err(error(py, "SettingsError", message));
     }
-    Ok(array.as_slice()?.as_chunks().0.to_vec())
+    Ok(array.as_slice()?.as_chunks().0)
 }
 
 /// Fails where columns that belong together differ in length.
@@ -34,23 +34,30 @@ pub fn split(py: Python<'_>, pairs: Vec<u64>) -> (Positions<'_>, Positions<'_>) 
 }
 
 /// Pairs of documents that share a bucket: left, right, buckets above the limit, documents in them.
+///
+/// `keys` has a row for each document, or for each band (`by_band`).
 #[pyfunction]
-#[pyo3(signature = (keys, content, bucket_limit, threads, taking_part = None, at_once = 0))]
+#[pyo3(signature = (keys, content, bucket_limit, threads, taking_part = None, at_once = 0, by_band = false, progress = None))]
+#[allow(clippy::too_many_arguments)]
 pub fn candidate_pairs<'py>(
     py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, content: PyReadonlyArray2<'py, u64>, bucket_limit: usize,
-    threads: Threads, taking_part: Option<PyReadonlyArray1<'py, bool>>, at_once: usize,
+    threads: Threads, taking_part: Option<PyReadonlyArray1<'py, bool>>, at_once: usize, by_band: bool,
+    progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(Positions<'py>, Positions<'py>, u64, u64)> {
     if bucket_limit < 2 {
         return Err(error(py, "SettingsError", format!("bucket_limit must be at least 2, got {bucket_limit}")));
     }
-    let (bands, content) = (keys.shape()[1], content_rows(py, &content, keys.shape()[0])?);
-    let keys = keys.as_slice()?;
+    let values = keys.as_slice()?;
+    let [rows, columns] = [keys.shape()[0], keys.shape()[1]];
+    let (count, bands) = if by_band { (columns, rows) } else { (rows, columns) };
+    let keys = if by_band { Keys::by_band(values, bands) } else { Keys::by_document(values, bands) };
+    let content = content_rows(py, &content, count)?;
     let taking_part = taking_part.as_ref().map_or(Ok(&[][..]), |given| given.as_slice())?;
     if !taking_part.is_empty() {
         check_lengths(py, "keys and taking_part", &[content.len(), taking_part.len()])?;
     }
-    let join = Join { keys, bands, content: &content, limit: bucket_limit, taking_part, at_once };
-    let found = in_pool(py, threads, || join.candidates())?;
+    let join = Join { keys, content, limit: bucket_limit, taking_part, at_once };
+    let found = in_pool_told(py, threads, progress.as_ref(), || join.candidates())?;
     let (left, right) = split(py, found.pairs);
     Ok((left, right, found.oversized_buckets, found.oversized_documents))
 }
@@ -64,7 +71,7 @@ pub fn representatives<'py>(
     let (empty, rank) = (empty.as_slice()?, rank.as_slice()?);
     check_lengths(py, "content, empty and rank", &[content.shape()[0], empty.len(), rank.len()])?;
     let content = content_rows(py, &content, rank.len())?;
-    let found = in_pool(py, threads, || buckets::representatives(&content, empty, rank))?;
+    let found = in_pool(py, threads, || buckets::representatives(content, empty, rank))?;
     Ok(PyArray1::from_vec(py, found))
 }
 
@@ -111,12 +118,11 @@ pub fn check_positions(py: Python<'_>, count: usize, columns: &[&[u32]]) -> PyRe
 
 /// Who stays for whom: leader and similarity of each document, and the pairs to compare before it is final.
 #[pyfunction]
-#[pyo3(signature = (rank, left, right, similarity, threshold, checked_left, checked_right, stands_for = None))]
-#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+#[pyo3(signature = (rank, left, right, similarity, threshold, stands_for = None))]
+#[allow(clippy::type_complexity)]
 pub fn leaders<'py>(
     py: Python<'py>, rank: PyReadonlyArray1<'py, u32>, left: PyReadonlyArray1<'py, u32>,
     right: PyReadonlyArray1<'py, u32>, similarity: PyReadonlyArray1<'py, f64>, threshold: f64,
-    checked_left: PyReadonlyArray1<'py, u32>, checked_right: PyReadonlyArray1<'py, u32>,
     stands_for: Option<PyReadonlyArray1<'py, u32>>,
 ) -> PyResult<(Positions<'py>, Bound<'py, PyArray1<f64>>, Positions<'py>, Positions<'py>)> {
     let rank = rank.as_slice()?;
@@ -126,11 +132,7 @@ pub fn leaders<'py>(
     check_positions(py, rank.len(), &[pairs.left, pairs.right])?;
     check_positions(py, rank.len(), &[stands_for, rank])?;
     check_lengths(py, "pairs and similarity", &[pairs.left.len(), pairs.similarity.len()])?;
-    check_lengths(py, "checked pairs", &[checked_left.len(), checked_right.len()])?;
-    let ends = checked_left.as_slice()?.iter().zip(checked_right.as_slice()?);
-    let mut checked: Vec<[u32; 2]> = ends.map(|(&a, &b)| [a.min(b), a.max(b)]).collect();
-    checked.sort_unstable();
-    let result = py.detach(|| clusters::leaders(rank, stands_for, &pairs, threshold, &checked));
+    let result = py.detach(|| clusters::leaders(rank, stands_for, &pairs, threshold));
     let wanted_left = result.wanted.iter().map(|pair| pair[0]).collect();
     let wanted_right = result.wanted.iter().map(|pair| pair[1]).collect();
     Ok((

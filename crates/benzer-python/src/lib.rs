@@ -5,12 +5,16 @@ mod convert;
 mod corpus;
 mod evidence;
 mod hashing;
+mod interrupt;
 mod joins;
 mod nearest;
+mod postings;
+mod question;
 mod setjoin;
 mod sketching;
 mod text;
 mod winnow;
+mod writing;
 
 use pyo3::prelude::*;
 
@@ -30,6 +34,10 @@ mod _native {
     #[pymodule_export]
     use super::nearest::equal_bytes;
     #[pymodule_export]
+    use super::postings::{Blocks, find_postings};
+    #[pymodule_export]
+    use super::question::{Question, Rules};
+    #[pymodule_export]
     use super::setjoin::{contained, exact_join};
     #[pymodule_export]
     use super::sketching::{band_keys, estimate, merge_signatures, signatures, text_signatures};
@@ -37,6 +45,8 @@ mod _native {
     use super::text::{TextReader, available_isas, isa, set_isa, unicode_version, value_set_hash, value_sets};
     #[pymodule_export]
     use super::winnow::winnowed;
+    #[pymodule_export]
+    use super::writing::{copy_documents, write_json_lines};
     use super::*;
 
     #[pymodule_init]

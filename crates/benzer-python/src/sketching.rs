@@ -2,13 +2,12 @@
 
 use crate::convert::{Threads, error, in_pool};
 use crate::hashing::family_by_name;
-use crate::joins::sets;
 use crate::text::{TextReader, collect_texts};
 use benzer_core::bands;
 use benzer_core::isa::{self as levels, Level, Task};
-use benzer_core::jaccard::Sets;
 use benzer_core::minhash::{self, Algorithm, Scratch, Sketcher};
 use benzer_core::text::{self, Reader};
+use benzer_core::watch;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -35,9 +34,35 @@ pub fn matrix<T: numpy::Element>(py: Python<'_>, values: Vec<T>, width: usize) -
     PyArray1::from_vec(py, values).reshape([count, width])
 }
 
+/// Sets one after the other, where Python keeps them: set i is `hashes[offsets[i]..offsets[i + 1]]`, in any order.
+#[derive(Clone, Copy)]
+struct SetsView<'a> {
+    offsets: &'a [i64],
+    hashes: &'a [u64],
+}
+
+impl<'a> SetsView<'a> {
+    fn new(py: Python<'_>, offsets: &'a [i64], hashes: &'a [u64]) -> PyResult<Self> {
+        let fits = offsets.first() == Some(&0) && offsets.last() == Some(&(hashes.len() as i64)) && offsets.is_sorted();
+        if !fits {
+            let message = format!("offsets must rise from 0 to the number of hashes, {}", hashes.len());
+            return Err(error(py, "SettingsError", message));
+        }
+        Ok(SetsView { offsets, hashes })
+    }
+
+    fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    fn get(&self, at: usize) -> &'a [u64] {
+        &self.hashes[self.offsets[at] as usize..self.offsets[at + 1] as usize]
+    }
+}
+
 struct SketchSets<'a> {
     sketcher: &'a Sketcher,
-    sets: &'a Sets,
+    sets: SetsView<'a>,
     first: usize,
     out: &'a mut [u32],
 }
@@ -89,14 +114,18 @@ pub fn signatures<'py>(
     hashes: PyReadonlyArray1<'py, u64>, num_hashes: usize, seed: u64, threads: Threads,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
     let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
-    let sets = sets(py, &offsets, &hashes)?;
-    let mut out = vec![0; (sets.offsets.len() - 1) * num_hashes];
-    let chunk = |(i, out)| levels::run(SketchSets { sketcher: &sketcher, sets: &sets, first: i * CHUNK, out });
-    if sets.offsets.len() <= CHUNK {
+    let sets = SetsView::new(py, offsets.as_slice()?, hashes.as_slice()?)?;
+    let mut out = vec![0; sets.len() * num_hashes];
+    let sketch = |first: usize, out: &mut [u32]| {
+        watch::look();
+        levels::run(SketchSets { sketcher: &sketcher, sets, first, out });
+    };
+    if sets.len() <= CHUNK {
         // A search asks for one signature: starting a pool would take ten times as long as making it.
-        py.detach(|| chunk((0, &mut out[..])));
+        py.detach(|| sketch(0, &mut out));
     } else {
-        in_pool(py, threads, || out.par_chunks_mut(CHUNK * num_hashes).enumerate().for_each(chunk))?;
+        let chunks = out.par_chunks_mut(CHUNK * num_hashes).enumerate();
+        in_pool(py, threads, || chunks.for_each(|(chunk, out)| sketch(chunk * CHUNK, out)))?;
     }
     matrix(py, out, num_hashes)
 }
@@ -112,6 +141,7 @@ pub fn text_signatures<'py>(
     let (texts, reader) = (collect_texts(texts)?, reader.shared());
     let mut out = vec![0; texts.len() * num_hashes];
     let sketch = |(texts, out): (&[String], &mut [u32])| {
+        watch::look();
         let texts = texts.iter();
         levels::run(SketchTexts { sketcher: &sketcher, reader: &reader, texts, out });
     };
@@ -124,6 +154,29 @@ pub fn text_signatures<'py>(
     matrix(py, out, num_hashes)
 }
 
+/// Rows handled by one thread at a time.
+const ROWS: usize = 1024;
+
+/// The signatures of the unions of rows.
+struct Merge<'a> {
+    algorithm: Algorithm,
+    width: usize,
+    sides: [&'a [u32]; 2],
+    out: &'a mut [u32],
+}
+
+impl Task for Merge<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let rows = self.sides[0].chunks(self.width).zip(self.sides[1].chunks(self.width));
+        for ((a, b), out) in rows.zip(self.out.chunks_mut(self.width)) {
+            minhash::merge(self.algorithm, a, b, out);
+        }
+    }
+}
+
 /// The signatures of the unions, row by row.
 #[pyfunction]
 pub fn merge_signatures<'py>(
@@ -131,9 +184,26 @@ pub fn merge_signatures<'py>(
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
     let (algorithm, width) = (by_name(py, algorithm)?, same_shape(py, &a, &b)?);
     let mut out = vec![0; a.len()];
-    let rows = a.as_slice()?.chunks(width).zip(b.as_slice()?.chunks(width)).zip(out.chunks_mut(width));
-    rows.for_each(|((a, b), out)| minhash::merge(algorithm, a, b, out));
+    let sides = [a.as_slice()?, b.as_slice()?];
+    py.detach(|| levels::run(Merge { algorithm, width, sides, out: &mut out }));
     matrix(py, out, width)
+}
+
+/// The estimated similarities of rows.
+struct Estimate<'a> {
+    algorithm: Algorithm,
+    width: usize,
+    sides: [&'a [u32]; 2],
+}
+
+impl Task for Estimate<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn run<L: Level>(self) -> Vec<f64> {
+        let rows = self.sides[0].chunks(self.width).zip(self.sides[1].chunks(self.width));
+        rows.map(|(a, b)| minhash::estimate(self.algorithm, a, b)).collect()
+    }
 }
 
 /// The estimated similarity, row by row.
@@ -142,8 +212,8 @@ pub fn estimate<'py>(
     py: Python<'py>, algorithm: &str, a: PyReadonlyArray2<'py, u32>, b: PyReadonlyArray2<'py, u32>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (algorithm, width) = (by_name(py, algorithm)?, same_shape(py, &a, &b)?);
-    let rows = a.as_slice()?.chunks(width).zip(b.as_slice()?.chunks(width));
-    Ok(PyArray1::from_vec(py, rows.map(|(a, b)| minhash::estimate(algorithm, a, b)).collect()))
+    let sides = [a.as_slice()?, b.as_slice()?];
+    Ok(PyArray1::from_vec(py, py.detach(|| levels::run(Estimate { algorithm, width, sides }))))
 }
 
 fn same_shape(py: Python<'_>, a: &PyReadonlyArray2<'_, u32>, b: &PyReadonlyArray2<'_, u32>) -> PyResult<usize> {
@@ -155,16 +225,43 @@ fn same_shape(py: Python<'_>, a: &PyReadonlyArray2<'_, u32>, b: &PyReadonlyArray
 }
 
 /// The band keys of signatures.
+struct BandKeys<'a> {
+    signatures: &'a [u32],
+    width: usize,
+    shape: [usize; 2],
+    field: u64,
+    out: &'a mut [u64],
+}
+
+impl Task for BandKeys<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let [bands, rows] = self.shape;
+        for (signature, keys) in self.signatures.chunks(self.width).zip(self.out.chunks_mut(bands)) {
+            bands::band_keys(signature, bands, rows, self.field, keys);
+        }
+    }
+}
+
+/// The band keys of signatures, on all cores.
 #[pyfunction]
 pub fn band_keys<'py>(
     py: Python<'py>, signatures: PyReadonlyArray2<'py, u32>, bands: usize, rows: usize, field: usize,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-    let width = signatures.shape()[1];
+    let [count, width] = [signatures.shape()[0], signatures.shape()[1]];
     check_bands(py, bands, rows, width)?;
-    let mut keys = vec![0; signatures.shape()[0] * bands];
-    let signatures = signatures.as_slice()?.chunks(width);
-    for (signature, keys) in signatures.zip(keys.chunks_mut(bands)) {
-        bands::band_keys(signature, bands, rows, field as u64, keys);
+    let mut keys = vec![0; count * bands];
+    let signatures = signatures.as_slice()?;
+    let make = |(signatures, out): (&[u32], &mut [u64])| {
+        levels::run(BandKeys { signatures, width, shape: [bands, rows], field: field as u64, out });
+    };
+    if count <= ROWS {
+        py.detach(|| make((signatures, &mut keys)));
+    } else {
+        let chunks = signatures.par_chunks(ROWS * width).zip(keys.par_chunks_mut(ROWS * bands));
+        in_pool(py, Threads::ALL, || chunks.for_each(make))?;
     }
     matrix(py, keys, bands)
 }

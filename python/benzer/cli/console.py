@@ -1,7 +1,8 @@
 """How do answers look on a terminal, in a pipe, and to a program?
 
 Results go through `show` to stdout, talk through `note` to stderr. In a pipe there is no colour, no
-progress bar and no line shorter than its content; `rich` is imported only when a table is drawn.
+progress bar and no line shorter than its content; `rich` is imported only when a table is drawn on a terminal, or
+holds letters of other widths.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from benzer.wording import setting as setting
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
 
     from benzer.bands import Bands
     from benzer.fields import Schema
@@ -39,6 +41,8 @@ def show(result: RenderableType = "") -> None:
 
     Outside a terminal a table is as wide as its content, and its lines end where their words end.
     """
+    if isinstance(result, Laid) and not sys.stdout.isatty() and result.is_plain:
+        result = result.plain()
     if isinstance(result, str):
         click.echo(result)
         return
@@ -107,44 +111,89 @@ def width() -> int:
     return shutil.get_terminal_size((80, 24)).columns
 
 
-def rows_table(rows: Sequence[tuple[str, str, str]]) -> RenderableType:
+class Laid:
+    """Rows of a table; the columns from `numbers` to `after` are set to the right. `draw` makes what `rich` shows."""
+
+    def __init__(
+        self, rows: Sequence[Sequence[RenderableType]], numbers: int, after: int, draw: Callable[[], Table]
+    ) -> None:
+        self._rows, self._right, self._draw = [list(row) for row in rows], range(numbers, after), draw
+
+    def __rich__(self) -> Table:
+        return self._draw()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every cell is one line of letters as wide as they are many, and ends with none."""
+
+        def plain(cell: object) -> bool:
+            return isinstance(cell, str) and cell.isascii() and cell.isprintable() and not cell.endswith(" ")
+
+        return all(plain(cell) for row in self._rows for cell in row)
+
+    def plain(self) -> str:
+        """The rows as text, as `rich` would set them.
+
+        >>> print(Laid([["a", "10"], ["long", "9"]], 1, 2, print).plain())
+        a     10
+        long   9
+        """
+        widths = [max(map(len, map(str, column))) for column in zip(*self._rows, strict=True)]
+        return "\n".join("  ".join(self._cells(row, widths)).rstrip() for row in self._rows)
+
+    def _cells(self, row: Sequence[RenderableType], widths: Sequence[int]) -> Iterator[str]:
+        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            yield str(cell).rjust(width) if place in self._right else str(cell).ljust(width)
+
+
+def rows_table(rows: Sequence[tuple[str, str, str]]) -> Laid:
     """Lay out (what, number, remark) rows without rules: words left, numbers right."""
-    from rich.table import Table
 
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True, style="bold")
-    table.add_column(style="dim")
-    for row in rows:
-        table.add_row(*row)
-    return table
+    def draw() -> Table:
+        from rich.table import Table
+
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column(justify="right", no_wrap=True, style="bold")
+        table.add_column(style="dim")
+        for row in rows:
+            table.add_row(*row)
+        return table
+
+    return Laid(rows, 1, 2, draw)
 
 
-def headed_table(
-    headings: Sequence[str], rows: Sequence[Sequence[RenderableType]], right: int = 0
-) -> RenderableType:
+def headed_table(headings: Sequence[str], rows: Sequence[Sequence[RenderableType]], right: int = 0) -> Laid:
     """Lay out rows under headings; the first `right` columns hold numbers."""
-    from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for place, heading in enumerate(headings):
-        number = place < right
-        table.add_column(heading, justify="right" if number else "left", overflow="fold", no_wrap=number)
-    for row in rows:
-        table.add_row(*row)
-    return table
+    def draw() -> Table:
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for place, heading in enumerate(headings):
+            number = place < right
+            table.add_column(heading, justify="right" if number else "left", overflow="fold", no_wrap=number)
+        for row in rows:
+            table.add_row(*row)
+        return table
+
+    return Laid([headings, *rows], 0, right, draw)
 
 
-def facts_table(facts: Sequence[tuple[str, str]]) -> RenderableType:
+def facts_table(facts: Sequence[tuple[str, str]]) -> Laid:
     """Lay out (name, value) rows."""
-    from rich.table import Table
 
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column(overflow="fold")
-    for fact in facts:
-        table.add_row(*fact)
-    return table
+    def draw() -> Table:
+        from rich.table import Table
+
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column(overflow="fold")
+        for fact in facts:
+            table.add_row(*fact)
+        return table
+
+    return Laid(facts, 0, 0, draw)
 
 
 def printable(text: str) -> str:

@@ -86,8 +86,9 @@ STAGES = ("read", "sketch", "against", "candidates", "verify", "clusters", "meas
 )  # fmt: skip
 @click.option("--report", is_flag=True, help="Write report.html too, one file to look at in a browser.")
 @click.option(
-    "--measure/--no-measure", default=True, show_default=True,
-    help="Measure on a sample what share of the pairs was found.",
+    "--measure/--no-measure", default=None,
+    help="Measure on a sample what share of the pairs was found, in about the time of the run. "
+    f"[default: up to {dedupe_run.MEASURED_BYTES // 10**6} MB of text]",
 )  # fmt: skip
 @shared.on_error_option
 @click.option(
@@ -110,7 +111,7 @@ def command(
     against: tuple[str, ...],
     checkpoint: str | None,
     report: bool,
-    measure: bool,
+    measure: bool | None,
     as_json: bool,
     **settings: Any,
 ) -> int:
@@ -130,7 +131,7 @@ def command(
     with dedupe_run.opened(against, checkpoint) as (indexes, saved):
         arguments = dedupe_run.asked_for(inputs, settings, indexes, against)
         dedupe_run.tell_forecast(arguments)
-        skipped = {*([] if indexes else ["against"]), *([] if measure else ["measure"])}
+        skipped = {*([] if indexes else ["against"]), *(["measure"] if measure is False else [])}
         with console.progress(*(stage for stage in STAGES if stage not in skipped)) as progress:
             done = dedupe_run.run(inputs, arguments, measure, saved, progress)
             extra = (

@@ -229,11 +229,13 @@ def described(options: Mapping[str, Any], weights: Mapping[str, float]) -> tuple
 
 def field_of(kind: str, options: Mapping[str, Any]) -> Field:
     """Make the field that the options describe for all columns of a kind."""
-    from benzer.fields import Image, Text, ValueSet
+    from benzer.fields import Text, ValueSet
 
     if kind == "values":
         return ValueSet()
     if kind == "image":
+        from benzer.fields import Image
+
         return Image(method=options["images"] or DEFAULT_METHOD)
     rules: dict[str, Any] = {}
     for name in TEXT_RULES:
@@ -329,8 +331,6 @@ def threshold_of(schema: Schema, asked: float | None) -> float:
 
 def advised_thresholds(schema: Schema) -> Iterator[float]:
     """Say what suits the fields, if all are images."""
-    from benzer.fields import Image
-
-    fields = list(schema.fields.values())
-    if all(isinstance(field, Image) for field in fields):
-        yield from (field.threshold for field in fields if isinstance(field, Image))
+    fields: list[Any] = list(schema.fields.values())
+    if all(field.kind == "image" for field in fields):
+        yield from (field.threshold for field in fields)

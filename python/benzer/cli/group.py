@@ -4,61 +4,51 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
+from itertools import chain
 from typing import Any, NoReturn
 
 import click
 
-from benzer.cli import (
-    compact,
-    compare,
-    completion,
-    contained,
-    dedupe,
-    evict,
-    experiments,
-    export,
-    import_,
-    index,
-    info,
-    merge,
-    remove,
-    search,
-    serve,
-    tune,
-)
 from benzer.cli.options import write_examples
 from benzer.errors import BenzerError
 
 OK, USAGE, BUG, STOPPED, PIPE_CLOSED, TERMINATED = 0, 2, 70, 130, 141, 143
 
-SECTIONS: dict[str, dict[str, click.Command]] = {
-    "Duplicates in files": {
-        "dedupe": dedupe.command,
-        "contained": contained.command,
-        "compare": compare.command,
-        "tune": tune.command,
-    },
-    "An index, kept and asked": {
-        "index": index.command,
-        "search": search.command,
-        "serve": serve.command,
-        "remove": remove.command,
-        "evict": evict.command,
-        "merge": merge.command,
-        "export": export.command,
-        "import": import_.command,
-        "compact": compact.command,
-    },
-    "More": {
-        "info": info.command,
-        "experiments": experiments.command,
-        "completion": completion.command,
-    },
-}
-COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
+SECTIONS = {
+    "Duplicates in files": ("dedupe", "contained", "compare", "tune"),
+    "An index, kept and asked": (
+        "index", "search", "serve", "remove", "evict", "merge", "export", "import", "compact",
+    ),
+    "More": ("info", "experiments", "completion"),
+}  # fmt: skip
+
+
+class Commands(Mapping[str, click.Command]):
+    """The commands by name, in the order of the work; the room of one is imported when it is asked for.
+
+    >>> Commands()["dedupe"].name
+    'dedupe'
+    """
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in tuple(self):
+            raise KeyError(name)
+        command: click.Command = import_module(f"benzer.cli.{MODULES.get(name, name)}").command
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(SECTIONS.values())
+
+    def __len__(self) -> int:
+        return sum(map(len, SECTIONS.values()))
+
+
+MODULES = {"import": "import_"}
+COMMANDS = Commands()
 
 EXAMPLES = """\
 # Remove near-duplicates from a JSONL file
@@ -95,7 +85,7 @@ class BenzerGroup(click.Group):
             with formatter.section(heading):
                 room = formatter.width - 6 - width
                 formatter.write_dl(
-                    [(name.ljust(width), one.get_short_help_str(room)) for name, one in section.items()]
+                    [(name.ljust(width), COMMANDS[name].get_short_help_str(room)) for name in section]
                 )
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

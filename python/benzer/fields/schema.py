@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -58,7 +59,7 @@ class Schema:
         """What a native corpus of these fields is made with; "hashes" for a field that it does not read."""
         return ["hashes" if name in self.foreign else field.reader for name, field in self.fields.items()]
 
-    @property
+    @cached_property
     def foreign(self) -> Mapping[str, Field]:
         """The fields that the native core does not read: their own methods make their sets."""
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from benzer.errors import InputError, SettingsError
 from benzer.fields.base import Kind, Sets
 from benzer.fields.stop_words import language_words
 
+_LONE = re.compile("[\ud800-\udfff]")
 DEFAULT_SIZE = {"word": 3, "char": 5}
 # Settings that came after the first format: left out where they have these values, so that an index made before
 # is still one of the same settings.
@@ -221,7 +223,7 @@ def text_content(content: FieldValue) -> str | bytes:
 
 def clean(text: str) -> str:
     """The text with lone surrogates, which UTF-8 cannot hold, replaced by U+FFFD."""
-    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return _LONE.sub("\ufffd", text)
 
 
 def checked_weight(weight: float) -> float:

@@ -105,7 +105,7 @@ class Index(Quoting, Upkeep):
         return count
 
     def _file(self, documents: Sequence[Document], threads: int, seen: int) -> None:
-        payloads, keys = self._sketcher.encode(documents), self._sketcher.keys(documents, threads)
+        payloads, keys = self._sketcher.filed(documents, threads)
         if self._fingerprints is None:
             self._storage.add([document.id for document in documents], payloads, keys, seen)
         else:
@@ -127,7 +127,8 @@ class Index(Quoting, Upkeep):
         allowed, but pairs below that of the index are found with less than the promised recall: see
         `probability`. `limit=None` gives all. Empty documents are like no other.
         """
-        return self.find_similar_batch([document], limit, threshold)[0]
+        least = self._least(limit, threshold)
+        return next(self._find(self._queries([document], 1), limit, least, 1))
 
     def find_similar_batch(
         self,
@@ -137,17 +138,22 @@ class Index(Quoting, Upkeep):
         threads: int = 0,
     ) -> list[list[Match]]:
         """`find_similar` for many documents, in the order asked; faster than one by one."""
-        check_limit(limit)
         if isinstance(documents, str | bytes):
             raise InputError(f"documents must be a list, got the text {documents!r:.80}: put it into a list")
-        least = self.settings.threshold if threshold is None else threshold
-        if not is_number(least) or not 0 <= least <= 1:
-            raise SettingsError(f"threshold must be in [0, 1], got {least}")
+        least = self._least(limit, threshold)
         asked = iter(documents)
         found: list[list[Match]] = []
         while batch := self._queries(islice(asked, _ASKED_AT_ONCE), threads):
             found.extend(self._find(batch, limit, least, threads))
         return found
+
+    def _least(self, limit: int | None, threshold: float | None) -> float:
+        """How similar a match is at least; refuses what is no limit, or no threshold."""
+        check_limit(limit)
+        least = self.settings.threshold if threshold is None else threshold
+        if not is_number(least) or not 0 <= least <= 1:
+            raise SettingsError(f"threshold must be in [0, 1], got {least}")
+        return least
 
     def find_nearest(
         self,
@@ -237,40 +243,22 @@ class Index(Quoting, Upkeep):
     def _find(
         self, asked: list[Query], limit: int | None, least: float, threads: int
     ) -> Iterator[list[Match]]:
-        keys = self._sketcher.keys([query.document for query in asked], threads)
+        questions = self._sketcher.ask([query.document for query in asked], threads)
+        keys = np.concatenate([question.keys for question in questions])
         with self._storage.snapshot():
             rows, numbers = self._storage.candidates(keys)
-            wanted, place = np.unique(numbers, return_inverse=True)
-            ids, payloads = self._storage.ids(wanted), self._storage.payloads(wanted)
-        bounds = np.searchsorted(rows, np.arange(len(asked) + 1))
-        for query, start, end in zip(asked, bounds[:-1], bounds[1:], strict=True):
-            held = [at for at in place[start:end].tolist() if not query.is_itself(ids[at])]
-            yield self._matches(
-                query.document, [ids[at] for at in held], [payloads[at] for at in held], limit, least
-            )
+            wanted, place = _each_once(numbers) if len(asked) > 1 else (numbers, range(len(numbers)))
+            ids, payloads = self._storage.documents(wanted)
+        bounds = np.searchsorted(rows, np.arange(len(asked) + 1)).tolist()
+        for query, question, (start, end) in zip(asked, questions, pairwise(bounds), strict=True):
+            held = place[start:end]
+            if query.identified:
+                held = [at for at in held if not query.is_itself(ids[at])]
+            best = question.best([payloads[at] for at in held], least, limit) if held else []
+            yield [Match(ids[held[at]], similarity, self._by_field(each)) for at, similarity, each in best]
 
-    def _matches(
-        self,
-        document: Document,
-        ids: list[DocumentId],
-        payloads: list[bytes],
-        limit: int | None,
-        least: float,
-    ) -> list[Match]:
-        """The best of some candidates, given in the order in which they were added."""
-        if not ids:
-            return []
-        contents = {payload: row for row, payload in enumerate(dict.fromkeys(payloads))}  # compared once each
-        table = self._sketcher.similarities(document, list(contents))
-        rows = np.array([contents[payload] for payload in payloads])
-        similarity = table[rows, 0]
-        best = [at for at in np.argsort(-similarity, kind="stable") if similarity[at] >= least]
-        return [
-            Match(ids[at], float(similarity[at]), self._by_field(table[rows[at], 1:])) for at in best[:limit]
-        ]
-
-    def _by_field(self, similarities: NDArray[np.float64]) -> dict[str, float]:
-        pairs = zip(self.settings.schema.fields, similarities.tolist(), strict=True)
+    def _by_field(self, similarities: list[float]) -> dict[str, float]:
+        pairs = zip(self.settings.schema.fields, similarities, strict=True)
         return {name: similarity for name, similarity in pairs if similarity == similarity}  # not NaN
 
     @overload
@@ -388,3 +376,9 @@ class Index(Quoting, Upkeep):
         """Facts and figures of the storage, the settings, and their fingerprint."""
         settings = {"settings": self.settings.to_dict(), "fingerprint": self.settings.fingerprint()}
         return {**self._storage.info(), **settings}
+
+
+def _each_once(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], Sequence[int]]:
+    """Document numbers without repeats, and the place of each among them."""
+    wanted, place = np.unique(numbers, return_inverse=True)
+    return wanted, place.tolist()

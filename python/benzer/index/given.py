@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +15,9 @@ from benzer.fields import Schema
 
 ALONE = (str, bytes, os.PathLike, np.ndarray, Description)
 """What may be given without a name, where a schema has one field."""
+
+
+_LONE = re.compile("[\ud800-\udfff]")
 
 
 class Query(NamedTuple):
@@ -61,7 +65,7 @@ def check_id(document: Document) -> Document:
     """
     if isinstance(document.id, int) and not -(2**63) <= document.id < 2**63:
         raise InputError(f"the id {document.id} is beyond 64 bits: give it as text")
-    if isinstance(document.id, str) and any("\ud800" <= char <= "\udfff" for char in document.id):
+    if isinstance(document.id, str) and not document.id.isascii() and _LONE.search(document.id):
         raise InputError(f"the id {document.id!r} holds a lone surrogate: give one that UTF-8 can hold")
     return document
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,6 +169,8 @@ def read_part(place: Path) -> Arrays | None:
     """The arrays of a part; None where it is not there, or damaged, as by a disk that failed."""
     if not place.exists():
         return None
+    from zipfile import BadZipFile
+
     try:
         with place.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return {key: arrays[key] for key in arrays.files}

@@ -74,7 +74,8 @@ def find_duplicates(
     bucket_limit: buckets of more documents are joined through a few of them, and counted.
     on_error: "stop" at the first malformed row, or "skip" and list them in the result.
     threads: 0 means all cores. The result does not depend on it.
-    memory: a bound on what is held beside the documents, such as "2GB" (see `benzer.pipeline.memory`); nor on that.
+    memory: a bound on the memory that the run takes of its own, such as "2GB" (see `benzer.pipeline.memory`); nor on
+        that.
     checkpoint: a folder in which an interrupted run keeps its finished parts; the same call goes on from there. It
         is removed at the end, unless it is an open `Checkpoint`, which is its owner's to discard. Nor on that.
     progress: called with (stage, done, total).
@@ -100,10 +101,12 @@ def find_duplicates(
     promise = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands)
     way = promise.by(method_of(method, recall, bands, schema))
     older.check(indexes, schema, threshold, recall)
-    stage = Stages(progress)
+    stage = Stages(progress, bound)
 
     with opened(checkpoint) as saved:
-        found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads)
+        told = stage.report("read")
+        ahead = way.sketcher if way and bound.bytes is None and not isinstance(saved, Checkpoint) else None
+        found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads, told, ahead)
         stage.end("read")
         way = way or promise.cheapest(found.corpus, threads)
         settings = Settings(
@@ -127,7 +130,7 @@ def search(
     corpus, threshold = found.corpus, settings.threshold
     rank = ranked(settings.keep, found, work.threads)
     sketches = work.sketch(way.sketcher, stage.report("sketch"))
-    empty, short = sketches.empty, way.sketcher.short(sketches)
+    empty, short = sketches.empty, sketches.short
     stage.end("sketch")
     stands_for = identical(sketches.content, empty, rank, work.threads)
     alone = stands_for == np.arange(len(corpus), dtype=np.uint32)
@@ -136,7 +139,9 @@ def search(
     if way.bands is None:
         proposed, similarity = work.join(sketches, alone & ~empty, threshold, stage.report("candidates"))
     else:
-        proposed, similarity = work.propose(sketches, alone, settings.bucket_limit)
+        proposed, similarity = work.propose(
+            sketches, alone, settings.bucket_limit, stage.report("candidates")
+        )
     del sketches  # band keys are the largest thing held
     stage.end("candidates")
     if similarity is None:
@@ -178,6 +183,8 @@ def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
 def ranked(keep: Keep, found: Read, threads: int = 0) -> Any:
     """The place of each document in the keep order (uint32, n)."""
     corpus = found.corpus
+    if keep.rule == "first":
+        return np.arange(len(corpus), dtype=np.uint32)
     places = np.array(keep.source_places([source.name for source in found.sources]))
     extras = corpus.extras() if keep.column else ()
     everyone = np.arange(len(corpus), dtype=np.uint32)
@@ -203,17 +210,19 @@ def run_of(settings: Settings, corpus: Any, threads: int, indexes: Any) -> dict[
 
 
 class Stages:
-    """Measures the stages of a run and hands on their progress."""
+    """Measures the stages of a run, hands on their progress, and keeps a bounded one within its memory."""
 
-    def __init__(self, progress: Progress | None) -> None:
+    def __init__(self, progress: Progress | None, memory: Memory) -> None:
         self.timings: dict[str, float] = {}
         self._progress = progress
+        self._memory = memory
         self._since = perf_counter()
 
     def end(self, name: str, ran: bool = True) -> None:
         """A stage is over; one that did not run leaves no time."""
         if not ran:
             return
+        self._memory.trim()
         now = perf_counter()
         self.timings[name] = now - self._since
         self._since = now

@@ -1,4 +1,4 @@
-"""How much memory may a run take beside its documents, and how is the work cut for that?"""
+"""How much memory may a run take, and how is the work cut for that?"""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ UNITS = {
     },
     **{name: 1024**power for power, name in enumerate(("kib", "mib", "gib", "tib"), 1)},
 }
-LEAST = 16_000_000
-"""Under that even a small run would be cut into pieces too small to be worth it."""
+LEAST = 32_000_000
+"""What does not grow with the documents: scratch of threads, and what was freed and is not given back yet."""
 
 MOST = 2**63
-PER_DOCUMENT = 96
-"""Bytes that are held of each document whatever the budget: its content hash, sizes, rank, who stands for it."""
+PER_DOCUMENT = 40
+"""Bytes that are held of each document whatever the budget while candidates are made: where its id lies (12), its
+content hash (16), its place in the keep order (4), who stands for it (4), and what it is (3). All other stages hold
+less: that in which documents come in 44, that of clusters 56."""
+PER_FIELD = 12
+"""Bytes that say where the text of a field lies."""
 FILED = 32
 """Bytes that a document takes in one band while the buckets of that band are made."""
 KEY = 8
@@ -35,15 +39,17 @@ LEAST_TOGETHER = 256
 
 @dataclass(frozen=True)
 class Memory:
-    """A bound on what a run holds beside its documents and the pairs it finds; None for no bound.
+    """A bound on the memory that a run takes of its own (anonymous memory); None for no bound.
 
+    Mapped files are not counted: pages of them the system drops when others need the room. Nor are what the process
+    held before, texts whose source cannot be mapped, and some 50 bytes for each pair that is found.
     The answer does not depend on it. Band keys that do not fit are kept in a temporary file, fewer bands are filed
     at the same time, and the texts of fewer pairs are compared at once.
 
     >>> memory = Memory.parse("2GB")
-    >>> memory.bytes, memory.spills(documents=10**7, keys=60), memory.bands_at_once(10**7, 60)
-    (2000000000, True, 1)
-    >>> Memory().spills(documents=10**7, keys=60), Memory().bands_at_once(10**7, 60)
+    >>> memory.bytes, memory.spills(documents=10**7, fields=1, keys=60), memory.bands_at_once(10**7, 1, 60)
+    (2000000000, True, 2)
+    >>> Memory().spills(documents=10**7, fields=1, keys=60), Memory().bands_at_once(10**7, 1, 60)
     (False, 0)
     """
 
@@ -71,7 +77,7 @@ class Memory:
 
     def check(self, documents: int, fields: int) -> None:
         """Refuse a bound that so many documents cannot be held to."""
-        least = documents * (PER_DOCUMENT + KEY * fields + FILED) + LEAST
+        least = documents * (PER_DOCUMENT + PER_FIELD * fields + FILED) + LEAST
         if self.bytes is not None and self.bytes < least:
             raise SettingsError(
                 f"memory={self.bytes / 1e6:.0f}MB is too little for {documents:,} documents, which need "
@@ -87,9 +93,9 @@ class Memory:
                 f"shingles in {-(-least // 10**6)}MB: give that much, or use method 'lsh'"
             )
 
-    def spills(self, documents: int, keys: int) -> bool:
+    def spills(self, documents: int, fields: int, keys: int) -> bool:
         """Whether so many documents of so many band keys each go to a file."""
-        return self.bytes is not None and documents * keys * KEY > self._room(documents) // 2
+        return self.bytes is not None and documents * keys * KEY > self._room(documents, fields) // 2
 
     def sketched_together(self, keys: int) -> int:
         """How many documents of so many band keys each are sketched at once; these keys are held three times."""
@@ -97,17 +103,34 @@ class Memory:
             return TOGETHER
         return min(max(self.bytes // 16 // (keys * KEY), LEAST_TOGETHER), TOGETHER)
 
-    def bands_at_once(self, documents: int, keys: int) -> int:
+    def bands_at_once(self, documents: int, fields: int, keys: int) -> int:
         """How many bands are filed at the same time; 0 for all."""
         if self.bytes is None:
             return 0
-        return min(max(1, self._room(documents) // 2 // max(documents * FILED, 1)), max(keys, 1))
+        room = self._room(documents, fields)
+        if not self.spills(documents, fields, keys):
+            room -= documents * keys * KEY
+        return min(max(1, room // max(documents * FILED, 1)), max(keys, 1))
 
     @property
     def batch_bytes(self) -> int:
         """The bytes of text whose pairs are compared at once; their shingles take some 16 times as much."""
         return BATCH_BYTES if self.bytes is None else min(max(self.bytes // 32, LEAST_BATCH), BATCH_BYTES)
 
-    def _room(self, documents: int) -> int:
+    def trim(self) -> None:
+        """Give back what was freed, which the C library may keep for later (up to 64 MB): a bounded run does."""
+        if self.bytes is not None:
+            trim()
+
+    def _room(self, documents: int, fields: int) -> int:
         """What is left when that is held which is always held."""
-        return max((self.bytes or 0) - documents * PER_DOCUMENT, 0)
+        return max((self.bytes or 0) - documents * (PER_DOCUMENT + PER_FIELD * fields) - LEAST, 0)
+
+
+def trim() -> None:
+    """Give memory that was freed back to the system, where the C library can (that of GNU)."""
+    import ctypes
+
+    give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if give_back is not None:
+        give_back(0)

@@ -10,7 +10,6 @@ from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
 from benzer.minhash import MinHash
-from benzer.planner import choose
 from benzer.sketcher import Sketcher
 
 METHODS = ("lsh", "exact", "auto")
@@ -48,6 +47,8 @@ class Promise(NamedTuple):
 
     def cheapest(self, corpus: Any, threads: int) -> Way:
         """The way that costs least for these documents."""
+        from benzer.planner import choose
+
         chosen = choose(
             corpus, self.schema, self.threshold, self.recall, num_hashes=self._num_hashes, threads=threads
         )

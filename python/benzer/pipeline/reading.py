@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 from benzer.corpus import corpus_of
 from benzer.errors import DuplicateIdError, SettingsError
 from benzer.fields import Schema
+from benzer.sketcher import Sketcher
 from benzer.sources import ReadOptions, ReadReport, Source, open_sources
+
+Progress = Callable[[int, int], object] | None
 
 
 class Read(NamedTuple):
@@ -31,10 +36,13 @@ def read(
     format: str | None = None,
     encoding: str = "utf-8",
     threads: int = 0,
+    progress: Progress = None,
+    sketcher: Sketcher | None = None,
 ) -> Read:
     """Read all documents of all sources; the arguments are those of `benzer.find_duplicates`.
 
-    extra: a column that is kept beside the documents.
+    extra: a column that is kept beside the documents. progress: called with the bytes read, of how many.
+    sketcher: what will sketch the documents, where that is known already and what it makes may be held.
 
     >>> read({"a": "some text"}, Schema()).corpus.ids()
     ['a']
@@ -50,11 +58,34 @@ def read(
         threads=threads,
     )
     corpus = corpus_of(schema, threads)
-    reports = [one.read_into(corpus, number, options) for number, one in enumerate(sources)]
+    if sketcher is not None:
+        sketcher.announce(corpus)
+    told = [replace(options, progress=one) for one in shares(sources, progress)]
+    reports = [one.read_into(corpus, number, told[number]) for number, one in enumerate(sources)]
     pair = corpus.duplicate_id(threads)
     if pair is not None:
         raise duplicate_id(corpus, sources, pair)
     return Read(corpus, sources, reports, options)
+
+
+def shares(sources: Sequence[Source], progress: Progress) -> list[Progress]:
+    """What each source calls with its own bytes, so that `progress` hears of all files together.
+
+    >>> class OfBytes:
+    ...     path = None
+    >>> shares([OfBytes()], None)
+    [None]
+    """
+    if progress is None:
+        return [None] * len(sources)
+    paths = [source.path for source in sources]
+    sizes = [path.stat().st_size if path is not None and path.is_file() else 0 for path in paths]
+    total = sum(sizes)
+
+    def share(before: int) -> Progress:
+        return lambda done, _: progress(before + done, total)
+
+    return [share(before) for before in accumulate(sizes[:-1], initial=0)]
 
 
 def folder_format(schema: Schema, source: Any) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,10 +19,27 @@ from benzer.pipeline.memory import Memory
 from benzer.sketcher import Sketcher, Sketches
 from benzer.verify import verify
 
-VERIFIED_TOGETHER = 1 << 20
+VERIFIED_TOGETHER = 1 << 22
 
 Positions = NDArray[np.uint32]
 Report = Callable[[int, int], object] | None
+
+
+@dataclass(frozen=True)
+class Sketched:
+    """What is held of all documents until their candidates are known, by position.
+
+    keys: band keys, uint64, (fields * bands) x n, so that the join reads one band after another in order.
+    content: a 128-bit hash of the content as it is compared, uint64, n x 2.
+    empty, short: documents without a shingle in any field, and others shorter than one in all (bool, n).
+    shingles: those of all documents together, with repeats.
+    """
+
+    keys: NDArray[np.uint64]
+    content: NDArray[np.uint64]
+    empty: NDArray[np.bool_]
+    short: NDArray[np.bool_]
+    shingles: int
 
 
 @dataclass(frozen=True)
@@ -39,39 +56,45 @@ class Work:
     memory: Memory = field(default_factory=Memory)
     saved: Checkpoint | NoCheckpoint = field(default_factory=NoCheckpoint)
 
-    def sketch(self, sketcher: Sketcher, report: Report = None) -> Sketches:
+    def sketch(self, sketcher: Sketcher, report: Report = None) -> Sketched:
         """The sketches of all documents; band keys that are too many for the memory lie in a file."""
         count, fields = len(self.corpus), len(self.schema.fields)
         self.memory.check(count, fields)
         width = fields * sketcher.bands.bands
-        spilled = self.memory.spills(count, width)
-        keys: Any = SpilledKeys(width) if spilled else np.empty((count, width), dtype=np.uint64)
+        spilled = SpilledKeys(width, count) if self.memory.spills(count, fields, width) else None
+        keys = np.empty((width, 0 if spilled else count), dtype=np.uint64)
         content = np.empty((count, 2), dtype=np.uint64)
-        sizes = np.empty((count, fields), dtype=np.uint32)
-        units = np.empty((count, fields), dtype=np.uint32)
+        empty, short = np.empty(count, dtype=bool), np.empty(count, dtype=bool)
+        shingles = 0
         for start, end in runs(count, self.memory.sketched_together(width)):
-            part = self.saved.part(
-                f"sketch-{start}-{end}", partial(self._sketch, sketcher, report, start, end)
+            part = Sketches(
+                **self.saved.part(
+                    f"sketch-{start}-{end}", partial(self._sketch, sketcher, report, start, end)
+                )
             )
-            keys[start:end] = part["keys"]
-            content[start:end] = part["content"]
-            sizes[start:end] = part["sizes"]
-            units[start:end] = part["units"]
-        return Sketches(keys.array(count) if spilled else keys, content, sizes, units)
+            if spilled:
+                spilled.put(start, part.keys)
+            else:
+                keys[:, start:end] = part.keys.T
+            content[start:end] = part.content
+            empty[start:end], short[start:end] = part.empty, sketcher.short(part)
+            shingles += int(part.sizes.sum(dtype=np.uint64))
+        return Sketched(spilled.array() if spilled else keys, content, empty, short, shingles)
 
     def _sketch(self, sketcher: Sketcher, report: Report, start: int, end: int) -> Arrays:
         made = sketcher.sketch(self.corpus, self.threads, report, start, end)
         return {"keys": made.keys, "content": made.content, "sizes": made.sizes, "units": made.units}
 
     def propose(
-        self, sketches: Sketches, taking_part: NDArray[np.bool_], bucket_limit: int
+        self, sketches: Sketched, taking_part: NDArray[np.bool_], bucket_limit: int, report: Report = None
     ) -> tuple[Candidates, NDArray[np.float64] | None]:
         """The candidates of the bands; their similarity is not known yet."""
 
         def make() -> Arrays:
-            keys = sketches.keys
-            at_once = self.memory.bands_at_once(*keys.shape)
-            found = propose(keys, sketches.content, taking_part, bucket_limit, self.threads, at_once)
+            width, count = sketches.keys.shape
+            at_once = self.memory.bands_at_once(count, len(self.schema.fields), width)
+            settings = (bucket_limit, self.threads, at_once)
+            found = propose(sketches.keys, sketches.content, taking_part, *settings, True, report)
             numbers = np.array([found.oversized_buckets, found.oversized_documents])
             return {"left": found.left, "right": found.right, "oversized": numbers}
 
@@ -79,10 +102,10 @@ class Work:
         return Candidates(part["left"], part["right"], *part["oversized"].tolist()), None
 
     def join(
-        self, sketches: Sketches, taking_part: NDArray[np.bool_], threshold: float, report: Report = None
+        self, sketches: Sketched, taking_part: NDArray[np.bool_], threshold: float, report: Report = None
     ) -> tuple[Candidates, NDArray[np.float64] | None]:
         """All pairs of which some field reaches the threshold, with their similarity where there is one field."""
-        self.memory.check_sets(int(sketches.sizes.sum()))
+        self.memory.check_sets(sketches.shingles)
 
         def make() -> Arrays:
             thresholds = [threshold] * len(self.schema.fields)
@@ -94,11 +117,15 @@ class Work:
         return Candidates(part["left"], part["right"], 0, 0), part.get("similarity")
 
     def verify(self, left: Positions, right: Positions, report: Report = None) -> NDArray[np.float64]:
-        """The exact similarity of pairs sorted by `left` (float64, one a pair)."""
+        """The exact similarity of pairs (float64, one a pair), in parts of pairs that hang together."""
         similarity = np.empty(len(left), dtype=np.float64)
+        order = np.arange(len(left), dtype=np.uint32)
+        if len(left) > VERIFIED_TOGETHER:
+            order, _ = self.corpus.batches(left, right, self.memory.batch_bytes)
         for start, end in runs(len(left), VERIFIED_TOGETHER):
-            make = partial(self._verify, left[start:end], right[start:end], report, start, len(left))
-            similarity[start:end] = self.saved.part(f"verified-{start}", make)["similarity"]
+            part = order[start:end]
+            make = partial(self._verify, left[part], right[part], report, start, len(left))
+            similarity[part] = self.saved.part(f"compared-{start}", make)["similarity"]
         return similarity
 
     def _verify(self, left: Positions, right: Positions, report: Report, before: int, total: int) -> Arrays:
@@ -112,25 +139,34 @@ class Work:
 
 
 class SpilledKeys:
-    """Rows of band keys (uint64, n x `width`) that are written one after another to a temporary file.
+    """The band keys of `count` documents (uint64, `width` x n) in a temporary file, written some documents at a time.
 
     They are written as bytes, not through a mapping, so that a full disk is an error and no crash; what is read is
     mapped, so that the system may drop it from memory at any time. The file has no name and ends with the process.
     """
 
-    def __init__(self, width: int) -> None:
-        self._file = tempfile.TemporaryFile(prefix="benzer-keys-")  # it is mapped beyond this call
-        self._width = width
+    def __init__(self, width: int, count: int) -> None:
+        import tempfile
 
-    def __setitem__(self, rows: slice, keys: NDArray[np.uint64]) -> None:
-        self._file.seek(rows.start * self._width * keys.itemsize)
-        self._file.write(np.ascontiguousarray(keys).data)
+        self._file = tempfile.TemporaryFile(
+            prefix="benzer-keys-", buffering=0
+        )  # it is mapped beyond this call
+        self._shape = (width, count)
 
-    def array(self, count: int) -> NDArray[np.uint64]:
-        """All rows, mapped."""
+    def put(self, start: int, keys: NDArray[np.uint64]) -> None:
+        """Keep the keys (documents x width) of the documents from `start` on."""
+        for band, column in enumerate(np.ascontiguousarray(keys.T)):
+            self._write(column.data.cast("B"), (band * self._shape[1] + start) * column.itemsize)
+
+    def _write(self, data: memoryview, place: int) -> None:
+        while data:
+            written = os.pwrite(self._file.fileno(), data, place)
+            data, place = data[written:], place + written
+
+    def array(self) -> NDArray[np.uint64]:
+        """All keys, mapped."""
         with self._file:
-            self._file.flush()
-            return np.memmap(self._file, dtype=np.uint64, mode="r", shape=(count, self._width))
+            return np.memmap(self._file, dtype=np.uint64, mode="r", shape=self._shape)
 
 
 def runs(count: int, most: int) -> Iterator[tuple[int, int]]:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from benzer._native import components
 from benzer.errors import SettingsError
+from benzer.tables import IdColumn, NameColumn
+from benzer.tables.native import plain
 
 if TYPE_CHECKING:
     from benzer.results.duplicates import Duplicates
@@ -18,7 +20,12 @@ Positions = NDArray[np.uint32]
 
 
 def table(found: Duplicates, name: str) -> dict[str, Any]:
-    """The columns of one table of a result; see `TABLES` for the names."""
+    """The columns of one table of a result, as lists and arrays; see `TABLES` for the names."""
+    return {key: plain(column) for key, column in held(found, name).items()}
+
+
+def held(found: Duplicates, name: str) -> dict[str, Any]:
+    """The same columns, those of ids and of names as `benzer.tables` writes them without a Python object a cell."""
     if name not in TABLES:
         raise SettingsError(f"there is no table {name!r}: choose one of {', '.join(TABLES)}")
     return TABLES[name](found)
@@ -26,7 +33,12 @@ def table(found: Duplicates, name: str) -> dict[str, Any]:
 
 def pairs(found: Duplicates) -> dict[str, Any]:
     """The verified pairs."""
-    return found.pairs.columns()
+    pairs = found.pairs
+    return {
+        "left_id": IdColumn(found.corpus, pairs.left),
+        "right_id": IdColumn(found.corpus, pairs.right),
+        "similarity": pairs.similarity,
+    }
 
 
 def removed(found: Duplicates) -> dict[str, Any]:
@@ -34,8 +46,8 @@ def removed(found: Duplicates) -> dict[str, Any]:
     goes = np.flatnonzero(~found.stays).astype(np.uint32)
     kept = found.leader[goes]
     columns = {
-        "id": found.corpus.ids(goes),
-        "kept_id": found.corpus.ids(kept),
+        "id": IdColumn(found.corpus, goes),
+        "kept_id": IdColumn(found.corpus, kept),
         "similarity": found.leader_similarity[goes],
         **places(found, goes),
         **places(found, kept, "kept_"),
@@ -47,6 +59,7 @@ def _with_known(found: Duplicates, goes: Positions, columns: dict[str, Any]) -> 
     """The columns with what known documents go for: it stands in an older collection, not in a row of a file."""
     matches = found.matches
     assert matches is not None
+    columns = {key: plain(column) for key, column in columns.items()}
     best = matches.best
     at = np.searchsorted(goes, matches.position[best]).tolist()
     columns["similarity"] = columns["similarity"].copy()
@@ -69,11 +82,11 @@ def clusters(found: Duplicates) -> dict[str, Any]:
     members, leaders = members[order], leaders[order]
     tied = components(len(found.stays), found.pairs.left, found.pairs.right)
     return {
-        "cluster_id": found.corpus.ids(leaders),
-        "id": found.corpus.ids(members),
+        "cluster_id": IdColumn(found.corpus, leaders),
+        "id": IdColumn(found.corpus, members),
         "similarity": found.leader_similarity[members],
         "representative": members == leaders,
-        "component_id": found.corpus.ids(tied[members]),
+        "component_id": IdColumn(found.corpus, tied[members]),
         **places(found, members),
     }
 
@@ -97,9 +110,9 @@ def old_matches(found: Duplicates) -> dict[str, Any]:
 
 def places(found: Duplicates, positions: Positions, prefix: str = "") -> dict[str, Any]:
     """The file and row of documents."""
-    names = np.array([source.name for source in found.reading.sources], dtype=object)
+    names = [source.name for source in found.reading.sources]
     return {
-        f"{prefix}file": names[found.corpus.sources()[positions]].tolist(),
+        f"{prefix}file": NameColumn(names, found.corpus.sources()[positions]),
         f"{prefix}row": found.corpus.rows()[positions],
     }
 

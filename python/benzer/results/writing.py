@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.results.columns import held
 from benzer.sources import Source
 from benzer.tables import OutputFolder, check_destination, write_summary, write_table
 
@@ -35,7 +36,7 @@ def write_folder(
         optional = {"malformed": bool(result.malformed), "old_matches": result.matches is not None}
         for name in ("removed", "pairs", "clusters", "malformed", "old_matches"):
             if optional.get(name, True):
-                columns = result.table(name)
+                columns = held(result, name)
                 names[name] = folder / f"{name}.{tables}"
                 write_table(names[name], columns, tables)
         for file_name, write in extra.items():

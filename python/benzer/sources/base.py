@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -31,7 +31,7 @@ class ReadOptions:
     without gets a made id), else ids are made as `name:row`. Where the column was named, a row without an id
     is malformed.
     `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files; all
-    other formats are UTF-8.
+    other formats are UTF-8. `progress` hears how many bytes of the file at hand are read, of all, where that is known.
 
     >>> options = ReadOptions(fields={"text": "body"}, extra_column="date")
     >>> options.columns, options.all_text
@@ -48,6 +48,7 @@ class ReadOptions:
     on_error: OnError = "stop"
     encoding: str = "utf-8"
     threads: int = 0
+    progress: Callable[[int, int], object] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.on_error not in ("stop", "skip"):
@@ -127,6 +128,7 @@ class DocumentSink(Protocol):
         first_row: int,
         stop_on_error: bool,
         threads: int,
+        progress: Callable[[int, int], object] | None,
     ) -> tuple[int, list[tuple[int, str]]]:
         """Add JSON lines; gives the number of rows, and (line, reason) of those that are malformed."""
         ...

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benzer._native import Corpus, copy_documents
 from benzer.errors import InputError
 from benzer.sources.base import (
     DocumentSink,
@@ -21,7 +22,7 @@ from benzer.sources.base import (
     noun_of,
 )
 from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, check_columns, decode, id_plan
-from benzer.sources.streams import BOM, FileInput, create, line_blocks
+from benzer.sources.streams import BOM, FileInput, create, create_plain, line_blocks
 
 BLANK = b" \t\r\n"
 HEAD_BYTES = 1 << 20
@@ -30,8 +31,8 @@ HEAD_BYTES = 1 << 20
 class JsonlSource:
     """A file of JSON lines, plain or compressed. Blank lines are no rows; a row's number is that of its line.
 
-    Lines are copied byte for byte. Cost: plain files are mapped and scanned in place; of compressed files the
-    corpus keeps the decompressed lines.
+    Lines are copied byte for byte. Cost: plain files are mapped and scanned in place, and copied from where they lie;
+    of compressed files the corpus keeps the decompressed lines, and the file is read again for a copy.
     """
 
     def __init__(self, file: FileInput) -> None:
@@ -39,14 +40,18 @@ class JsonlSource:
         self._file = file
         self._report: ReadReport | None = None
         self._stamp: tuple[int, int] | None = None
+        self._mapped: tuple[Corpus, int] | None = None  # where its lines lie, and under which number
 
     def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
         """Add each line as a document (see `Source`)."""
         self._stamp = self._file.stamp()
         self._check(options)
         malformed = MalformedRows(self.name, options.on_error, unit="line")
+        self._mapped = None
         if options.all_text:
             self._report = self._scan(corpus, number, options, malformed)
+            if isinstance(corpus, Corpus) and not self._file.compression:
+                self._mapped = corpus, number
         else:
             reader = RowReader.of(options, self._first_row(), self.path.parent if self.path else None)
             self._report = add_rows(corpus, number, self._rows(), reader, malformed)
@@ -56,6 +61,9 @@ class JsonlSource:
         """Copy the chosen lines (see `Source`)."""
         report = check_keep(self._report, keep, self.name)
         self._file.check_unchanged(self._stamp)
+        if self._copied(keep, destination):
+            self._file.check_unchanged(self._stamp)  # what was copied is what was read
+            return int(keep.sum())
         unread = np.array([malformed.row for malformed in report.malformed], dtype=np.int64)
         done, line = 0, 1
         with self._file.open() as stream, create(destination, self._file.compression) as copy:
@@ -69,6 +77,16 @@ class JsonlSource:
                 copy_lines(block, spans, documents, copy)
                 done, line = done + count, line + len(spans)
         return int(keep.sum())
+
+    def _copied(self, keep: Keep, destination: Path) -> bool:
+        """Whether the core has copied the lines from the mapped file; else nothing is done."""
+        if self._mapped is None or not len(keep):
+            return False
+        create_plain(destination).close()
+        if copy_documents(*self._mapped, keep, destination):
+            return True
+        destination.unlink()
+        return False
 
     def _check(self, options: ReadOptions) -> None:
         with self._file.open() as stream:
@@ -106,6 +124,7 @@ class JsonlSource:
                 first_row=first_row,
                 stop_on_error=options.on_error == "stop",
                 threads=options.threads,
+                progress=None if path is None else options.progress,
             )
             rows_read += rows
             for line, reason in faults:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import shutil
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -177,6 +176,8 @@ def line_blocks(stream: BinaryIO, size: int = BLOCK_BYTES) -> Iterator[bytes]:
 
 def spooled(name: str, stream: BinaryIO, suffix: str) -> FileInput:
     """A pipe can be read once, so it is copied to a temporary file, which goes when the source goes."""
+    import tempfile
+
     spool = tempfile.NamedTemporaryFile(prefix="benzer-")
     shutil.copyfileobj(stream, spool, BLOCK_BYTES)
     spool.flush()

@@ -91,6 +91,9 @@ class Storage(Protocol):
     def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
         """The ids of documents, in the order asked; a number that is not held is a StorageError."""
 
+    def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
+        """`ids` and `payloads` at once."""
+
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """The numbers of documents, in the order asked; -1 for an id that is not held."""
 
@@ -165,19 +168,19 @@ def checked_batch(
         raise InputError(
             f"ids, payloads and keys must be of one length, got {len(ids)}, {len(payloads)} and {len(keys)}"
         )
-    for payload in payloads:
-        if type(payload) is not bytes:
-            raise InputError(f"a payload must be bytes, got {type(payload).__name__}")
-    return [checked_id(document_id) for document_id in ids], list(payloads), checked_keys(keys)
+    if wrong := set(map(type, payloads)) - {bytes}:
+        raise InputError(f"a payload must be bytes, got {wrong.pop().__name__}")
+    plain = list(ids) if set(map(type, ids)) <= {str, int} else [checked_id(one) for one in ids]
+    return plain, list(payloads), checked_keys(keys)
 
 
 def checked_keys(keys: Keys) -> Keys:
-    """`keys` as a uint64 array of two dimensions."""
+    """`keys` as a uint64 array of two dimensions, one row after the other in memory."""
     array: object = keys  # callers without a type checker may give anything
     if not isinstance(array, np.ndarray) or array.dtype != np.uint64 or array.ndim != 2:
         got = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else type(array).__name__
         raise InputError(f"band keys must be a uint64 array of documents × bands, got {got}")
-    return keys
+    return np.ascontiguousarray(keys)
 
 
 def checked_times(ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> dict[DocumentId, int]:

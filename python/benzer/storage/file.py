@@ -32,7 +32,7 @@ from benzer.storage.base import (
 from benzer.storage.check import check_file
 from benzer.storage.layout import given_id, stored_id
 from benzer.storage.postings import Postings, sorted_lookup, unique_pairs
-from benzer.storage.runs import Limits, find_in_runs
+from benzer.storage.runs import Limits, find_few, find_in_runs
 from benzer.storage.session import Session
 
 _StoredId = int | str | bytes
@@ -109,20 +109,25 @@ class FileStorage:
             first = session.state.next_number
             check_room(first, len(keep))
             numbers = np.arange(first, first + len(keep))
-            given = {ids[position]: number for number, position in enumerate(keep, first)}
             if keep:
                 file_seen.arrive(session.connection, first, seen)
-            self._insert([(given[ids[i]], ids[i], payloads[i]) for i in keep])
+            repeats = len(keep) < len(ids)
+            once = [ids[i] for i in keep] if repeats else ids
+            self._insert(first, once, [payloads[i] for i in keep] if repeats else payloads)
             session.state.next_number += len(keep)
             session.state.documents += len(keep)
             session.changes += len(keep)
-            session.pending.add(Postings.of_documents(keys[keep], numbers))
+            session.pending.add(Postings.of_documents(keys[keep] if repeats else keys, numbers))
             if len(session.pending) > session.limits.pending_postings:
                 session.move_to_runs()
+        if not repeats:
+            return numbers
+        given = dict(zip(once, numbers.tolist(), strict=True))
         return np.array([given[document_id] for document_id in ids], np.int64)
 
-    def _insert(self, documents: list[tuple[int, DocumentId, bytes]]) -> None:
-        rows = [(number, stored_id(i), zlib.crc32(payload), payload) for number, i, payload in documents]
+    def _insert(self, first: int, ids: list[DocumentId], payloads: list[bytes]) -> None:
+        numbers = range(first, first + len(ids))
+        rows = list(zip(numbers, map(stored_id, ids), map(zlib.crc32, payloads), payloads, strict=True))
         insert = "INSERT OR IGNORE INTO document VALUES (?, ?, ?, ?)"
         connection = self._session.connection
         if rows and connection.executemany(insert, rows).rowcount < len(rows):  # some ids are held already
@@ -181,18 +186,36 @@ class FileStorage:
 
     def candidates(self, keys: Keys) -> Pairs:
         """(row, number) of the documents that share a key; see Storage.candidates."""
-        wanted, rows = sorted_lookup(checked_keys(keys))
-        session = self._session
+        keys, session = checked_keys(keys), self._session
         with session.reading():
-            found = session.pending.find(wanted)
-            found.extend(find_in_runs(session.connection, session.runs, wanted))
-            if session.state.delta:
-                found.append(self._find_in_delta(wanted))
-            row, number = unique_pairs(rows, found)
+            row, number = self._find(keys)
             if session.state.removed and len(number):
                 held = ~np.isin(number, self._removed(number))
                 row, number = row[held], number[held]
         return row, number
+
+    def _find(self, keys: Keys) -> Pairs:
+        """(row, number) of the postings under the keys, also of documents that are removed since."""
+        session = self._session
+        if keys.size <= session.limits.few_keys:
+            pieces = session.pending.pieces
+            if session.state.delta:
+                pieces = [*pieces, self._delta_under(keys)]
+            runs = [(run.number, run.parts) for run in session.runs]
+            return find_few(session.connection, session.blocks, runs, keys, pieces)
+        wanted, rows = sorted_lookup(keys)
+        found = session.pending.find(wanted)
+        found.extend(find_in_runs(session.connection, session.runs, wanted))
+        if session.state.delta:
+            found.append(self._find_in_delta(wanted))
+        return unique_pairs(rows, found)
+
+    def _delta_under(self, keys: Keys) -> Postings:
+        """The postings of the delta under some keys."""
+        wanted = np.unique(keys)
+        position, number = self._find_in_delta(wanted)
+        order = np.argsort(position, kind="stable")
+        return Postings(wanted[position[order]], number[order].astype(np.uint32))
 
     def _find_in_delta(self, wanted: Keys) -> Pairs:
         found = self._run(
@@ -211,7 +234,7 @@ class FileStorage:
         return [number for (number,) in rows]
 
     def _documents(self, columns: str, numbers: Sequence[int] | Numbers) -> list[tuple[Any, ...]]:
-        asked = [int(number) for number in numbers]
+        asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
         with self.snapshot():
             found = self._run(
                 f"SELECT {columns} FROM json_each(?) AS wanted "
@@ -238,6 +261,28 @@ class FileStorage:
     def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
         """The ids of documents, in the order asked."""
         return [given_id(stored) for (stored,) in self._documents("document.id", numbers)]
+
+    def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
+        """The ids and the payloads of documents, in the order asked."""
+        asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
+        session = self._session
+        with session.reading():
+            held, fresh = session.documents, dict[int, tuple[DocumentId, bytes]]()
+            if missing := [number for number in asked if number not in held]:
+                fresh = self._read_documents(missing)
+                session.keep(fresh)
+        both = [fresh[number] if number in fresh else held[number] for number in asked]
+        return [document_id for document_id, _ in both], [payload for _, payload in both]
+
+    def _read_documents(self, numbers: list[int]) -> dict[int, tuple[DocumentId, bytes]]:
+        rows = self._documents("document.number, checksum, payload, document.id", numbers)
+        for number, checksum, payload, _ in rows:
+            if zlib.crc32(payload) != checksum:
+                self._checked(number, checksum, payload)
+        return {
+            number: (given_id(stored) if type(stored) is bytes else stored, payload)
+            for number, _, payload, stored in rows
+        }
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """The numbers of documents, in the order asked; -1 where an id is not held."""

@@ -209,6 +209,7 @@ def _tune(connection: sqlite3.Connection) -> None:
         "temp_store = MEMORY",
         "journal_size_limit = 67108864",
         "cell_size_check = ON",
+        "wal_autocheckpoint = 4096",  # 32 MB: a page that many commits change is written once
     ):
         connection.execute(f"PRAGMA {setting}")
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benzer._native import find_postings
 from benzer.errors import StorageError, StoreFormatError
 from benzer.storage.base import (
     DocumentId,
@@ -27,7 +28,7 @@ from benzer.storage.base import (
     missing_number,
 )
 from benzer.storage.memory_seen import SeenTimes
-from benzer.storage.postings import PostingPieces, Postings, sorted_lookup, unique_pairs
+from benzer.storage.postings import PostingPieces, Postings
 
 _PURGE_AT = 1000  # do not rewrite the postings for fewer removed documents than this
 
@@ -136,9 +137,9 @@ class MemoryStorage:
 
     def candidates(self, keys: Keys) -> Pairs:
         """(row, number) of the documents that share a key; see Storage.candidates."""
-        wanted, rows = sorted_lookup(checked_keys(keys))
+        keys = checked_keys(keys)
         with self.snapshot():
-            row, number = unique_pairs(rows, self._postings.find(wanted))
+            row, number = find_postings(keys, self._postings.pieces)
             if not self._removed:
                 return row, number
             held = np.fromiter((n not in self._removed for n in number.tolist()), np.bool_, len(number))
@@ -159,6 +160,12 @@ class MemoryStorage:
         """The ids of documents, in the order asked."""
         with self.snapshot():
             return [self._document(int(number))[0] for number in numbers]
+
+    def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
+        """The ids and the payloads of documents, in the order asked."""
+        with self.snapshot():
+            found = [self._document(number) for number in map(int, numbers)]
+        return [document_id for document_id, _ in found], [payload for _, payload in found]
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """The numbers of documents, in the order asked; -1 where an id is not held."""

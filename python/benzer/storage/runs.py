@@ -16,6 +16,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
+from benzer._native import Blocks
 from benzer.errors import StoreFormatError
 from benzer.storage.base import Keys, Numbers, Pairs
 from benzer.storage.postings import Postings
@@ -33,6 +34,9 @@ class Limits:
     pending_postings: int = 2_000_000  # beyond these, a transaction writes a run before it ends
     block_postings: int = 290
     slice_postings: int = 262_144  # merged at a time
+    few_keys: int = 4096  # up to so many are searched by blocks that are kept, more in passing
+    kept_bytes: int = 128 << 20  # of blocks that were read, for the next search
+    kept_documents: int = 16 << 20  # bytes of documents that were read
     purge_documents: int = 1000  # removed documents are too few to rewrite everything for, below this
 
 
@@ -70,14 +74,19 @@ def _checksum(place: int, keys: bytes, numbers: bytes) -> int:
     return zlib.crc32(numbers, zlib.crc32(keys, place & 0xFFFFFFFF))
 
 
+def _sound(row: _Row) -> _Row:
+    place, checksum, keys, numbers = row
+    if _checksum(place, keys, numbers) != checksum:
+        raise StoreFormatError(
+            f"block {place & 0xFFFFFFFF} of run {place >> 32} is damaged: restore the file from a copy"
+        )
+    return row
+
+
 def _postings(rows: Iterable[_Row]) -> Postings:
     """The postings of blocks in order of place."""
     key_parts, number_parts = [], []
-    for place, checksum, keys, numbers in rows:
-        if _checksum(place, keys, numbers) != checksum:
-            raise StoreFormatError(
-                f"block {place & 0xFFFFFFFF} of run {place >> 32} is damaged: restore the file from a copy"
-            )
+    for _, _, keys, numbers in map(_sound, rows):
         key_parts.append(keys)
         number_parts.append(numbers)
     return Postings(np.frombuffer(b"".join(key_parts), _KEY), np.frombuffer(b"".join(number_parts), _NUMBER))
@@ -108,13 +117,34 @@ def _blocks_of_keys(connection: sqlite3.Connection, runs: Sequence[Run], wanted:
     for run in runs:
         base = run.number << 32
         places.extend(dict.fromkeys([base | part for part in _part(wanted, run.parts).tolist()]))
-    rows = connection.execute(
+    rows = _rows_at(connection, places)
+    for _, of_run in groupby(rows, key=lambda row: row[0] >> 32):
+        yield _postings(of_run)
+
+
+def _rows_at(connection: sqlite3.Connection, places: list[int]) -> sqlite3.Cursor:
+    return connection.execute(
         "SELECT place, checksum, keys, numbers FROM json_each(?) AS wanted "
         "CROSS JOIN block ON block.place = wanted.value",
         (str(places),),
     )
-    for _, of_run in groupby(rows, key=lambda row: row[0] >> 32):
-        yield _postings(of_run)
+
+
+def find_few(
+    connection: sqlite3.Connection,
+    blocks: Blocks,
+    runs: Sequence[tuple[int, int]],
+    keys: Keys,
+    pieces: Sequence[Postings],
+) -> Pairs:
+    """(row, number) of the documents that share a key with a row of `keys`, sorted, each once.
+
+    Searches runs (their numbers and parts), by the blocks that are kept and those it adds to them, and `pieces`.
+    """
+    if missing := blocks.missing(keys, runs):
+        rows = _rows_at(connection, missing).fetchall()
+        blocks.put(missing, [(row[0], row[2], row[3]) for row in map(_sound, rows)])
+    return blocks.search(keys, runs, pieces)
 
 
 def write_run(

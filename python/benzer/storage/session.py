@@ -12,19 +12,25 @@ from pathlib import Path
 
 import numpy as np
 
+from benzer._native import Blocks
 from benzer.errors import StorageError
+from benzer.storage.base import DocumentId
 from benzer.storage.file_seen import tidy
 from benzer.storage.layout import State, connect, load_state, save_state, told
 from benzer.storage.merge import move_to_runs
 from benzer.storage.postings import PostingPieces, Postings
 from benzer.storage.runs import Limits, Run, load_runs
 
+_ENTRY = 200  # bytes that a document takes in a dictionary beside its payload
+
 
 class Session:
     """An open index file. Threads take turns; a forked child opens the file anew when it first uses it.
 
     `state`, `runs` and `pending` hold within `reading` and `changing`: the counts, the runs, and the postings
-    of this transaction that are not in the file yet.
+    of this transaction that are not in the file yet. `blocks` keeps blocks of runs: what a run holds never
+    changes, and its number is never given to another, but by who undid it. `documents` keeps documents by
+    number as of one generation: they are let go of once anybody commits a change, or this object begins one.
     """
 
     def __init__(self, path: Path, settings: str | None, mode: str, timeout: float, limits: Limits) -> None:
@@ -41,11 +47,29 @@ class Session:
         self._used_numbers = 0
         self.state = State(-1, 0, 0, 0, 0, 0)
         self.runs: list[Run] = []
+        self.blocks = Blocks(self.limits.kept_bytes)
+        self.forget_documents()
 
     def _end(self) -> None:
         self.writing = False
         self.changes = 0
         self.pending = PostingPieces()
+
+    def forget_documents(self) -> None:
+        """Let go of the documents that were read."""
+        self.documents: dict[int, tuple[DocumentId, bytes]] = {}
+        self._documents_bytes = 0
+
+    def keep(self, documents: dict[int, tuple[DocumentId, bytes]]) -> None:
+        """Keep documents for the next search, until anybody commits; nothing while this object is writing."""
+        if self.writing:
+            return
+        size = sum(len(payload) + _ENTRY for _, payload in documents.values())
+        if self._documents_bytes + size > self.limits.kept_documents:
+            self.forget_documents()
+        if size <= self.limits.kept_documents:
+            self.documents |= documents
+            self._documents_bytes += size
 
     def after_fork(self) -> None:
         """Leave the parent's connection alone; its transaction and its locks are not the child's."""
@@ -92,6 +116,7 @@ class Session:
     def _refresh(self) -> None:
         state = load_state(self.connection)
         if state.generation != self.state.generation:
+            self.forget_documents()
             self.runs = load_runs(self.connection)
         self.state = state
 
@@ -120,6 +145,7 @@ class Session:
         self.run("BEGIN IMMEDIATE")
         self.writing = True
         self._refresh()
+        self.forget_documents()
         self.state.next_number = max(self._used_numbers, self.state.next_number)
 
     def commit(self) -> None:
@@ -167,6 +193,7 @@ class Session:
         if self._connection is not None and self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self.state.generation = -1  # so that state and runs are read again
+        self.blocks.clear()  # the number of a run that was undone will be that of another
         self.undone += 1
         self._end()
 

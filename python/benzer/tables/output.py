@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -85,7 +84,7 @@ def atomic_write(path: str | Path, replace: bool = False) -> Iterator[Path]:
     _check_file(final, replace)
     final.parent.mkdir(parents=True, exist_ok=True)
     # In containers a killed process has often left something under the number that this one has, or another writes.
-    partial = hidden(final, f"{secrets.token_hex(4)}.partial")
+    partial = hidden(final, f"{os.urandom(4).hex()}.partial")
     try:
         yield partial
         _check_file(final, replace)

@@ -1,8 +1,11 @@
 //! How do documents come in?
 
+use super::ahead::{Follower, Made};
+use super::held::Places;
 use super::{Buffer, Column, Corpus, ESCAPED, INTEGER, Id, Span};
 use crate::isa;
 use crate::jsonl::{Malformed, Row, Value, scan, split_points};
+use crate::watch;
 use memmap2::MmapOptions;
 use rayon::prelude::*;
 use std::fs::File;
@@ -13,6 +16,9 @@ pub const MAX_TEXT: usize = u32::MAX as usize - 128;
 
 /// Pieces of about this many bytes are scanned side by side.
 const PIECE: usize = 4 << 20;
+
+/// Pieces whose documents are held a second time, until they are appended.
+const TOGETHER: usize = 64;
 
 /// Which members of a row are what.
 pub struct JsonlColumns<'a> {
@@ -50,12 +56,14 @@ pub struct JsonlReport {
 #[derive(Default)]
 struct Piece {
     lines: u64,
-    rows: Vec<u64>,
+    places: Places,
+    /// None where there is no column of ids; so with extra values.
     ids: Vec<Span>,
     extras: Vec<Span>,
     /// Field after field for each document.
     texts: Vec<Span>,
     faults: Vec<RowFault>,
+    made: Option<Made>,
 }
 
 impl Corpus {
@@ -77,7 +85,7 @@ impl Corpus {
             return Ok(JsonlReport::default());
         }
         // SAFETY: the map is read-only; that nobody else changes the file meanwhile is the documented condition.
-        let map = unsafe { MmapOptions::new().populate().map(&file)? };
+        let map = unsafe { MmapOptions::new().map(&file)? };
         Ok(self.add_jsonl(source, Buffer::Mapped(map), columns, first_row))
     }
 
@@ -89,27 +97,36 @@ impl Corpus {
     }
 
     fn add_jsonl(&mut self, source: u32, buffer: Buffer, columns: &JsonlColumns<'_>, first_row: u64) -> JsonlReport {
-        let number = self.buffers.len() as u32;
+        let start = self.next_start();
         let data = buffer.bytes();
         let borders = split_points(data, data.len() / PIECE + 1);
-        let read = |i: usize| read_piece(data, [borders[i], borders[i + 1]], number, columns);
-        let pieces: Vec<Piece> = (0..borders.len() - 1).into_par_iter().map(read).collect();
+        let parts: Vec<[usize; 2]> = borders.windows(2).map(|pair| [pair[0], pair[1]]).collect();
         let mut report = JsonlReport::default();
-        for piece in pieces {
-            self.append(source, piece, first_row + report.lines, &mut report);
+        watch::begin(data.len());
+        for parts in parts.chunks(TOGETHER) {
+            let read = |&part: &[usize; 2]| {
+                buffer.fetch(part);
+                let piece = read_piece(data, part, start, columns, self.follower(data, start));
+                watch::tick(part[1] - part[0]);
+                piece
+            };
+            let pieces: Vec<Piece> = parts.par_iter().map(read).collect();
+            for piece in pieces {
+                self.append(source, piece, first_row + report.lines, &mut report);
+            }
         }
-        self.buffers.push(buffer);
+        self.keep(buffer);
         report
     }
 
     fn append(&mut self, source: u32, piece: Piece, first_row: u64, report: &mut JsonlReport) {
         report.lines += piece.lines;
-        report.documents += piece.rows.len() as u64;
+        report.documents += piece.places.len() as u64;
         report.faults.extend(piece.faults.into_iter().map(|fault| RowFault { row: fault.row + first_row, ..fault }));
-        self.sources.extend(std::iter::repeat_n(source, piece.rows.len()));
-        self.rows.extend(piece.rows.iter().map(|row| row + first_row));
-        self.ids.extend_from_slice(&piece.ids);
-        self.extras.extend_from_slice(&piece.extras);
+        self.keep_made(piece.made);
+        self.ids.append(self.places.len(), &piece.ids);
+        self.extras.append(self.places.len(), &piece.extras);
+        self.places.append(source, &piece.places, first_row);
         let fields = self.columns.len();
         for (at, column) in self.columns.iter_mut().enumerate() {
             if let Column::Text { spans, .. } = column {
@@ -121,17 +138,14 @@ impl Corpus {
     /// Begins a batch of documents that come one by one; [`Batch::finish`] adds it.
     pub fn batch(&self) -> Batch {
         let texts = self.columns.iter().map(|_| Vec::new()).collect();
-        Batch { number: self.buffers.len() as u32, bytes: Vec::new(), ids: Vec::new(), extras: Vec::new(), texts }
+        Batch { start: self.next_start(), bytes: Vec::new(), ids: Vec::new(), extras: Vec::new(), texts }
     }
 
     /// Adds a batch: its ids, its texts, and the hashes of its value sets, field by field (none: a missing field).
     pub fn add_batch(&mut self, source: u32, rows: &[u64], batch: Batch, values: Vec<Vec<Option<Vec<u64>>>>) {
-        let count = rows.len();
-        self.sources.extend(std::iter::repeat_n(source, count));
-        self.rows.extend_from_slice(rows);
-        self.ids.extend(batch.ids);
-        self.extras.extend(batch.extras);
-        self.extras.resize(self.ids.len(), Span::MISSING);
+        self.ids.append(self.places.len(), &batch.ids);
+        self.extras.append(self.places.len(), &batch.extras);
+        rows.iter().for_each(|&row| self.places.push(source, row));
         let mut values = values.into_iter();
         for (column, texts) in self.columns.iter_mut().zip(batch.texts) {
             match column {
@@ -145,13 +159,13 @@ impl Corpus {
                 }
             }
         }
-        self.buffers.push(Buffer::Owned(batch.bytes));
+        self.keep(Buffer::Owned(batch.bytes));
     }
 }
 
 /// Documents on their way into a corpus.
 pub struct Batch {
-    number: u32,
+    start: u64,
     bytes: Vec<u8>,
     ids: Vec<Span>,
     extras: Vec<Span>,
@@ -160,9 +174,9 @@ pub struct Batch {
 
 impl Batch {
     fn keep(&mut self, bytes: &[u8], flags: u32) -> Span {
-        let start = self.bytes.len() as u64;
+        let start = self.start + self.bytes.len() as u64;
         self.bytes.extend_from_slice(bytes);
-        Span { start, len: bytes.len() as u32, buffer: self.number | flags }
+        Span::new(start, bytes.len() as u32, flags)
     }
 
     /// The next document's id; none to have one made.
@@ -176,12 +190,12 @@ impl Batch {
     }
 
     /// The ids of the next documents, each a span of a buffer of the corpus.
-    pub(super) fn id_spans(&mut self, spans: impl Iterator<Item = Span>) {
+    pub(super) fn id_spans(&mut self, spans: Vec<Span>) {
         self.ids.extend(spans);
     }
 
     /// The next documents' texts of a field, each a span of a buffer of the corpus.
-    pub(super) fn spans(&mut self, field: usize, spans: impl Iterator<Item = Span>) {
+    pub(super) fn text_spans(&mut self, field: usize, spans: Vec<Span>) {
         self.texts[field].extend(spans);
     }
 
@@ -198,36 +212,51 @@ impl Batch {
     }
 }
 
-fn read_piece(data: &[u8], [from, to]: [usize; 2], buffer: u32, columns: &JsonlColumns<'_>) -> Piece {
+/// Reads a part of the data whose spans begin at `start`.
+fn read_piece(
+    data: &[u8], [from, to]: [usize; 2], start: u64, columns: &JsonlColumns<'_>, mut follower: Option<Follower<'_>>,
+) -> Piece {
     let names = columns.fields.iter().map(String::as_str).chain(columns.id).chain(columns.extra);
     let names: Vec<&[u8]> = names.map(str::as_bytes).collect();
     let mut piece = Piece::default();
     let lines = scan::<()>(&data[from..to], &names, isa::current(), |line| {
         match line {
-            Ok(row) => take(&data[from..to], &row, from as u64, buffer, columns, &mut piece),
+            Ok(row) => {
+                let taken = take(&data[from..to], &row, start + from as u64, columns, &mut piece);
+                if let (true, Some(follower)) = (taken, &mut follower) {
+                    follower.follow(&piece.texts);
+                }
+            }
             Err(Malformed { line, reason, .. }) => piece.faults.push(RowFault { row: line, reason }),
         }
         Ok(())
     });
     piece.lines = lines.unwrap_or_default();
+    piece.made = follower.map(|follower| follower.finish(&piece.texts));
     piece
 }
 
-/// Takes a row as a document, or notes what is wrong with it.
-fn take(data: &[u8], row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColumns<'_>, piece: &mut Piece) {
+/// Takes a row as a document, or notes what is wrong with it; says which.
+fn take(data: &[u8], row: &Row<'_>, base: u64, columns: &JsonlColumns<'_>, piece: &mut Piece) -> bool {
     let spans = match fraction_as_id(data, row, columns) {
         Some(reason) => Err(reason),
-        None => spans_of(row, base, buffer, columns, &mut piece.texts),
+        None => spans_of(row, base, columns, &mut piece.texts),
     };
     match spans {
         Ok((id, extra)) => {
-            piece.ids.push(id);
-            piece.extras.push(extra);
-            piece.rows.push(row.line);
+            if columns.id.is_some() {
+                piece.ids.push(id);
+            }
+            if columns.extra.is_some() {
+                piece.extras.push(extra);
+            }
+            piece.places.push(0, row.line);
+            true
         }
         Err(reason) => {
-            piece.texts.truncate(piece.rows.len() * columns.fields.len());
+            piece.texts.truncate(piece.places.len() * columns.fields.len());
             piece.faults.push(RowFault { row: row.line, reason });
+            false
         }
     }
 }
@@ -242,54 +271,54 @@ fn fraction_as_id(data: &[u8], row: &Row<'_>, columns: &JsonlColumns<'_>) -> Opt
 }
 
 fn spans_of(
-    row: &Row<'_>, base: u64, buffer: u32, columns: &JsonlColumns<'_>, texts: &mut Vec<Span>,
+    row: &Row<'_>, base: u64, columns: &JsonlColumns<'_>, texts: &mut Vec<Span>,
 ) -> Result<(Span, Span), String> {
     let (fields, others) = row.values.split_at(columns.fields.len());
     for (value, name) in fields.iter().zip(columns.fields) {
-        texts.push(text_span(*value, base, buffer, name)?);
+        texts.push(text_span(*value, base, name)?);
     }
     let id = match columns.id {
-        Some(name) => id_span(others[0], base, buffer, name, columns.id_required)?,
+        Some(name) => id_span(others[0], base, name, columns.id_required)?,
         None => Span::MISSING,
     };
     let extra = match (columns.extra, others.last()) {
-        (Some(_), Some(&value)) => extra_span(value, base, buffer)?,
+        (Some(_), Some(&value)) => extra_span(value, base)?,
         _ => Span::MISSING,
     };
     Ok((id, extra))
 }
 
-fn span(start: usize, len: usize, base: u64, buffer: u32) -> Result<Span, String> {
+fn span(start: usize, len: usize, base: u64, flags: u32) -> Result<Span, String> {
     if len > MAX_TEXT {
         return Err(format!("a value of {len} bytes; the limit is {MAX_TEXT}"));
     }
-    Ok(Span { start: base + start as u64, len: len as u32, buffer })
+    Ok(Span::new(base + start as u64, len as u32, flags))
 }
 
-fn text_span(value: Value, base: u64, buffer: u32, name: &str) -> Result<Span, String> {
+fn text_span(value: Value, base: u64, name: &str) -> Result<Span, String> {
     match value {
-        Value::Text { start, len, escaped } => span(start, len, base, buffer | if escaped { ESCAPED } else { 0 }),
+        Value::Text { start, len, escaped } => span(start, len, base, if escaped { ESCAPED } else { 0 }),
         Value::Null => Ok(Span::MISSING),
         Value::Missing => Err(format!("no column \"{name}\"")),
         Value::Number { .. } | Value::Other { .. } => Err(format!("column \"{name}\" is not text")),
     }
 }
 
-fn id_span(value: Value, base: u64, buffer: u32, name: &str, required: bool) -> Result<Span, String> {
+fn id_span(value: Value, base: u64, name: &str, required: bool) -> Result<Span, String> {
     match value {
-        Value::Text { start, len, escaped } => span(start, len, base, buffer | if escaped { ESCAPED } else { 0 }),
-        Value::Number { start, len } => span(start, len, base, buffer | INTEGER),
+        Value::Text { start, len, escaped } => span(start, len, base, if escaped { ESCAPED } else { 0 }),
+        Value::Number { start, len } => span(start, len, base, INTEGER),
         Value::Missing | Value::Null if !required => Ok(Span::MISSING),
         Value::Missing | Value::Null => Err(format!("no id in column \"{name}\"")),
         Value::Other { .. } => Err(format!("the id in column \"{name}\" is neither text nor an integer")),
     }
 }
 
-fn extra_span(value: Value, base: u64, buffer: u32) -> Result<Span, String> {
+fn extra_span(value: Value, base: u64) -> Result<Span, String> {
     match value {
         // With its quotes, so that it stays JSON.
-        Value::Text { start, len, .. } => span(start - 1, len + 2, base, buffer),
-        Value::Number { start, len } | Value::Other { start, len } => span(start, len, base, buffer),
+        Value::Text { start, len, .. } => span(start - 1, len + 2, base, 0),
+        Value::Number { start, len } | Value::Other { start, len } => span(start, len, base, 0),
         Value::Missing | Value::Null => Ok(Span::MISSING),
     }
 }

@@ -1,6 +1,6 @@
 //! How do whole columns of texts come in? As they lie in memory, in the layout of Arrow: nothing is copied.
 
-use super::{Batch, Buffer, Corpus, MAX_TEXT, Span};
+use super::{Buffer, Corpus, Id, MAX_TEXT, Span};
 
 /// Bytes of somebody else's that stay where they are, and as they are, as long as this lives.
 pub type SharedBytes = Box<dyn AsRef<[u8]> + Send + Sync>;
@@ -40,11 +40,11 @@ impl TextColumn<'_> {
         simdutf8::basic::from_utf8(&data[first as usize..last as usize]).is_ok() && self.offsets.iter().all(between)
     }
 
-    /// The span of each text in buffer `number`.
-    fn spans(&self, number: u32) -> impl Iterator<Item = Span> {
+    /// The span of each text in a buffer that begins at `start`.
+    fn spans(&self, start: u64) -> impl Iterator<Item = Span> {
         self.offsets.windows(2).enumerate().map(move |(at, pair)| match self.valid {
             Some(valid) if !valid[at] => Span::MISSING,
-            _ => Span { start: pair[0] as u64, len: (pair[1] - pair[0]) as u32, buffer: number },
+            _ => Span::new(start + pair[0] as u64, (pair[1] - pair[0]) as u32, 0),
         })
     }
 }
@@ -58,7 +58,7 @@ impl Corpus {
     /// # Panics
     /// Where there are not as many columns as fields, or a field is no text.
     pub fn add_columns(
-        &mut self, source: u32, first_row: u64, count: usize, ids: IdColumn<'_>, fields: Vec<TextColumn<'_>>,
+        &mut self, source: u32, first_row: u64, count: usize, mut ids: IdColumn<'_>, mut fields: Vec<TextColumn<'_>>,
     ) -> bool {
         assert_eq!(fields.len(), self.fields(), "one column for each field");
         let ids_sound = match &ids {
@@ -71,41 +71,38 @@ impl Corpus {
         if !ids_sound || fields.iter().any(|field| !field.is_sound(count)) {
             return false;
         }
-        let mut batch = self.batch();
+        // What is shared comes before the batch's own bytes, which are the digits of ids.
+        let mut start = self.next_start();
         let mut shared = Vec::new();
-        // The batch's own bytes are the next buffer, what is shared follows.
-        let number = |shared: &[Buffer]| (self.buffers.len() + 1 + shared.len()) as u32;
-        add_ids(&mut batch, ids, count, number(&shared), &mut shared);
-        for (field, column) in fields.into_iter().enumerate() {
-            batch.spans(field, column.spans(number(&shared)));
-            shared.push(Buffer::Shared(column.data));
+        let mut share = |column: &mut TextColumn<'_>| {
+            let spans: Vec<Span> = column.spans(start).collect();
+            let data = std::mem::replace(&mut column.data, Box::new([]));
+            start += (*data).as_ref().len() as u64;
+            shared.push(Buffer::Shared(data));
+            spans
+        };
+        let texts: Vec<Vec<Span>> = fields.iter_mut().map(&mut share).collect();
+        let named = if let IdColumn::Texts(column) = &mut ids { share(column) } else { Vec::new() };
+        shared.into_iter().for_each(|buffer| self.keep(buffer));
+        let mut batch = self.batch();
+        batch.id_spans(named);
+        texts.into_iter().enumerate().for_each(|(field, spans)| batch.text_spans(field, spans));
+        match ids {
+            IdColumn::Texts(_) => {}
+            IdColumn::Made => (0..count).for_each(|_| batch.id(None)),
+            IdColumn::Integers(numbers, valid) => numbers.iter().enumerate().for_each(|(at, &id)| {
+                batch.id(valid.is_none_or(|valid| valid[at]).then_some(Id::Integer(id)));
+            }),
         }
         let rows: Vec<u64> = (first_row..first_row + count as u64).collect();
         self.add_batch(source, &rows, batch, Vec::new());
-        self.buffers.extend(shared);
         true
-    }
-}
-
-fn add_ids(batch: &mut Batch, ids: IdColumn<'_>, count: usize, number: u32, shared: &mut Vec<Buffer>) {
-    match ids {
-        IdColumn::Made => (0..count).for_each(|_| batch.id(None)),
-        IdColumn::Texts(texts) => {
-            batch.id_spans(texts.spans(number));
-            shared.push(Buffer::Shared(texts.data));
-        }
-        IdColumn::Integers(numbers, valid) => {
-            for (at, &id) in numbers.iter().enumerate() {
-                let there = valid.is_none_or(|valid| valid[at]);
-                batch.id(there.then_some(super::Id::Integer(id)));
-            }
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FieldKind, Id};
+    use super::super::FieldKind;
     use super::*;
     use crate::text::{Case, Form, Reader, Recipe, Tokenizer, Unit};
 
@@ -152,7 +149,7 @@ mod tests {
         let given = [named("a"), named("table:5"), named("bc")];
         assert_eq!(ids[..6], [made, given].concat());
         assert_eq!(ids[6..], [Id::Integer(-7), named("table:8"), Id::Integer(9)]);
-        assert_eq!(found.rows(), (1..=9).collect::<Vec<u64>>());
+        assert_eq!(found.rows().collect::<Vec<u64>>(), (1..=9).collect::<Vec<u64>>());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Are these the same documents as before? One number of 128 bits for all of them, in their order.
 
-use super::{Column, Corpus, ESCAPED, INTEGER, Span};
+use super::{Column, Corpus, Span};
 use crate::hash::mix::{K1, K2, K3, K4, finish, mum};
 use crate::hash::shingle::token_hash;
+use crate::watch;
 use rayon::prelude::*;
 
 /// What stands for a part that is not there, which is not the same as an empty one.
@@ -22,9 +23,11 @@ impl Corpus {
 
     /// A hash of all that is known of one document.
     fn digest_of(&self, position: usize) -> u64 {
-        let place = mum(u64::from(self.sources[position]) ^ K1, self.rows[position] ^ K3);
-        let id = self.span_digest(self.ids[position]);
-        let extra = self.extras.get(position).map_or(NOTHING, |&span| self.span_digest(span));
+        watch::look();
+        let (source, row) = self.places.get(position);
+        let place = mum(u64::from(source) ^ K1, row ^ K3);
+        let id = self.span_digest(self.ids.get(position));
+        let extra = self.span_digest(self.extras.get(position));
         let fields = self.columns.iter().map(|column| match column {
             Column::Text { spans, .. } => self.span_digest(spans[position]),
             Column::Values { missing, .. } if missing[position] => NOTHING,
@@ -41,7 +44,7 @@ impl Corpus {
         if span.is_missing() {
             return NOTHING;
         }
-        mum(token_hash(self.raw(span)) ^ u64::from(span.buffer & (ESCAPED | INTEGER)), K4)
+        mum(token_hash(self.raw(span)) ^ u64::from(span.flags()), K4)
     }
 }
 

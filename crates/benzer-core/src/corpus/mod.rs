@@ -4,24 +4,32 @@
 //! the corpus or a mapped file. Texts stay as they are; shingles are made when they are needed and not kept.
 
 mod add;
+mod ahead;
 mod columns;
 mod compare;
+mod copy;
 mod digest;
 mod exact;
+mod held;
+mod ids;
 mod sketch;
+mod table;
 
-use crate::hash::shingle::token_hash;
 use crate::isa;
 use crate::jsonl::unescape;
 use crate::text::Reader;
+use crate::watch;
+use ahead::Ahead;
+use held::{ESCAPED, INTEGER, Places, Span, Sparse};
 use memmap2::Mmap;
-use rayon::prelude::*;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
 pub use columns::{IdColumn, SharedBytes, TextColumn};
-pub use compare::{FieldSimilarities, Weights};
+pub(crate) use compare::Mean;
+pub use compare::{Batches, FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use sketch::{SketchPlan, Sketches};
+pub use table::{Cells, write_json_lines};
 
 /// Bytes that documents lie in.
 enum Buffer {
@@ -38,24 +46,15 @@ impl Buffer {
             Buffer::Shared(bytes) => (**bytes).as_ref(),
         }
     }
-}
 
-const ESCAPED: u32 = 1 << 31;
-const INTEGER: u32 = 1 << 30;
-
-/// Some bytes of a buffer; the buffer's number carries two flags.
-#[derive(Clone, Copy)]
-struct Span {
-    start: u64,
-    len: u32,
-    buffer: u32,
-}
-
-impl Span {
-    const MISSING: Span = Span { start: 0, len: 0, buffer: u32::MAX };
-
-    fn is_missing(self) -> bool {
-        self.buffer == u32::MAX
+    /// Maps some bytes of a file into memory in one go: page by page, as they are touched, takes a third longer. A whole
+    /// file at once would be deaf to Ctrl-C while the disk reads it.
+    fn fetch(&self, [from, to]: [usize; 2]) {
+        #[cfg(target_os = "linux")]
+        if let Buffer::Mapped(map) = self {
+            // Where the system is too old to know it, the pages come as they are touched.
+            let _ = map.advise_range(memmap2::Advice::PopulateRead, from, to - from);
+        }
     }
 }
 
@@ -82,25 +81,17 @@ pub enum Id {
     Integer(i64),
 }
 
-impl Id {
-    /// The hash that an id of this text has wherever it comes from.
-    fn hashed(&self) -> u64 {
-        match self {
-            Id::Text(text) => token_hash(text.as_bytes()),
-            Id::Integer(number) => u64::from(INTEGER) ^ token_hash(number.to_string().as_bytes()),
-        }
-    }
-}
-
 /// Documents by position.
 pub struct Corpus {
     buffers: Vec<Buffer>,
+    /// Where each buffer begins if all lie behind one another, and at last where a further one would.
+    starts: Vec<u64>,
     columns: Vec<Column>,
-    ids: Vec<Span>,
-    extras: Vec<Span>,
-    sources: Vec<u32>,
-    rows: Vec<u64>,
+    ids: Sparse,
+    extras: Sparse,
+    places: Places,
     names: Vec<String>,
+    ahead: Option<Ahead>,
 }
 
 impl Corpus {
@@ -112,23 +103,24 @@ impl Corpus {
         });
         Corpus {
             buffers: Vec::new(),
+            starts: vec![0],
             columns: columns.collect(),
-            ids: Vec::new(),
-            extras: Vec::new(),
-            sources: Vec::new(),
-            rows: Vec::new(),
+            ids: Sparse::default(),
+            extras: Sparse::default(),
+            places: Places::default(),
             names: Vec::new(),
+            ahead: None,
         }
     }
 
     /// The number of documents.
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.places.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.len() == 0
     }
 
     /// The number of fields.
@@ -137,50 +129,18 @@ impl Corpus {
     }
 
     /// The source of each document.
-    pub fn sources(&self) -> &[u32] {
-        &self.sources
+    pub fn sources(&self) -> impl Iterator<Item = u32> {
+        self.places.each().flat_map(|run| std::iter::repeat_n(run.source, run.len as usize))
     }
 
     /// The row of each document in its source, from 1.
-    pub fn rows(&self) -> &[u64] {
-        &self.rows
-    }
-
-    /// The id at a position: as given, or made from the source's name and the row.
-    pub fn id(&self, position: usize) -> Id {
-        let span = self.ids[position];
-        if span.is_missing() {
-            let name = self.names.get(self.sources[position] as usize).map_or("", String::as_str);
-            return Id::Text(format!("{name}:{}", self.rows[position]));
-        }
-        let mut scratch = Vec::new();
-        let text = String::from_utf8_lossy(self.bytes(span, &mut scratch)).into_owned();
-        match text.parse() {
-            Ok(number) if span.buffer & INTEGER != 0 => Id::Integer(number),
-            _ => Id::Text(text),
-        }
-    }
-
-    /// Two positions with the same id, if there are any: the lowest second position that repeats an earlier one.
-    pub fn duplicate_id(&self) -> Option<(usize, usize)> {
-        let hash = |position: usize| {
-            let span = self.ids[position];
-            if span.is_missing() {
-                return self.id(position).hashed();
-            }
-            let plain = span.buffer & (ESCAPED | INTEGER) == 0;
-            if plain { token_hash(self.raw(span)) } else { self.id(position).hashed() }
-        };
-        let mut hashed: Vec<(u64, u32)> = (0..self.len()).into_par_iter().map(|i| (hash(i), i as u32)).collect();
-        hashed.par_sort_unstable();
-        let same = hashed.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-        let pairs = same.map(|pair| (pair[0].1 as usize, pair[1].1 as usize));
-        pairs.filter(|&(a, b)| self.id(a) == self.id(b)).min_by_key(|&(_, second)| second)
+    pub fn rows(&self) -> impl Iterator<Item = u64> {
+        self.places.each().flat_map(|run| run.row..run.row + u64::from(run.len))
     }
 
     /// The extra value at a position, as JSON text.
     pub fn extra(&self, position: usize) -> Option<Vec<u8>> {
-        let span = *self.extras.get(position)?;
+        let span = self.extras.get(position);
         (!span.is_missing()).then(|| self.raw(span).to_vec())
     }
 
@@ -196,36 +156,65 @@ impl Corpus {
     /// the escapes of a JSON file. See [`Corpus::text_sizes`] for a number that does not depend on these.
     pub fn size(&self, position: usize) -> u64 {
         let sizes = self.columns.iter().map(|column| match column {
-            Column::Text { spans, .. } => u64::from(spans[position].len),
+            Column::Text { spans, .. } => u64::from(spans[position].len()),
             Column::Values { ends, .. } => ends[position + 1] - ends[position],
         });
         sizes.sum()
     }
 
+    /// The buffer in which a span lies, and where that begins; none for an empty span behind the last byte.
+    fn buffer(&self, span: Span) -> Option<(&Buffer, u64)> {
+        // Nearly always there is one buffer, or few.
+        let number = self.starts.partition_point(|&start| start <= span.start()) - 1;
+        self.buffers.get(number).map(|buffer| (buffer, self.starts[number]))
+    }
+
     fn raw(&self, span: Span) -> &[u8] {
-        let start = span.start as usize;
-        &self.buffers[(span.buffer & (INTEGER - 1)) as usize].bytes()[start..start + span.len as usize]
+        let Some((buffer, first)) = self.buffer(span) else { return &[] };
+        let start = (span.start() - first) as usize;
+        &buffer.bytes()[start..start + span.len() as usize]
+    }
+
+    /// Keeps the bytes that spans from [`Corpus::next_start`] on are of.
+    fn keep(&mut self, buffer: Buffer) {
+        self.starts.push(self.next_start() + buffer.bytes().len() as u64);
+        self.buffers.push(buffer);
+    }
+
+    /// Where the spans of the next buffer begin.
+    fn next_start(&self) -> u64 {
+        self.starts[self.buffers.len()]
     }
 
     /// The bytes of a span, decoded into `scratch` if they hold JSON escapes.
     fn bytes<'a>(&'a self, span: Span, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-        let raw = self.raw(span);
-        if span.buffer & ESCAPED == 0 {
-            return raw;
-        }
-        unescape(raw, scratch, isa::current());
-        scratch
+        decoded(self.raw(span), span, scratch)
     }
 
-    /// The text of a span, empty where it is missing.
+    /// The text of a span, empty where it is missing. Whatever reads many of them can be stopped here.
     ///
     /// # Panics
     /// Where a mapped file has changed since it was read, so that the text is no UTF-8 any more.
     fn text_of<'a>(&'a self, span: Span, scratch: &'a mut Vec<u8>) -> &'a str {
-        if span.is_missing() {
-            return "";
-        }
-        let checked = simdutf8::basic::from_utf8(self.bytes(span, scratch));
-        checked.expect("the input file changed while it was being read")
+        watch::look();
+        text_in(if span.is_missing() { &[] } else { self.raw(span) }, span, scratch)
     }
+}
+
+/// The bytes of a span, given as they lie in the buffer; decoded into `scratch` if they hold JSON escapes.
+fn decoded<'a>(raw: &'a [u8], span: Span, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    if span.flags() & ESCAPED == 0 {
+        return raw;
+    }
+    unescape(raw, scratch, isa::current());
+    scratch
+}
+
+/// The text of a span, given as it lies in the buffer.
+///
+/// # Panics
+/// Where a mapped file has changed since it was read, so that the text is no UTF-8 any more.
+fn text_in<'a>(raw: &'a [u8], span: Span, scratch: &'a mut Vec<u8>) -> &'a str {
+    let checked = simdutf8::basic::from_utf8(decoded(raw, span, scratch));
+    checked.expect("the input file changed while it was being read")
 }

@@ -1,18 +1,20 @@
 //! How do all documents become band keys?
 
-use super::{Column, Corpus};
+use super::held::Span;
+use super::{Column, Corpus, text_in};
 use crate::bands::{NO_KEY, band_keys};
 use crate::hash::mix::{K1, K3, finish};
 use crate::isa::{self, Task};
 use crate::minhash::{self, Content, Sketcher};
-use crate::text;
+use crate::text::{self, Reader};
+use crate::watch;
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Documents handled by one thread at a time.
 const CHUNK: usize = 256;
 
 /// What to make of each document.
+#[derive(Clone, PartialEq)]
 pub struct SketchPlan {
     /// Makes the signatures.
     pub sketcher: Sketcher,
@@ -41,38 +43,47 @@ struct Slots<'a> {
     units: &'a mut u32,
 }
 
+/// Buffers of one thread.
 #[derive(Default)]
-struct Scratch {
+pub(super) struct Scratch {
     bytes: Vec<u8>,
     text: text::Scratch,
     sketch: minhash::Scratch,
     signature: Vec<u32>,
 }
 
-struct Chunk<'a> {
-    corpus: &'a Corpus,
-    plan: &'a SketchPlan,
-    positions: Range<usize>,
-    out: Sketches<'a>,
+/// One field of one document.
+pub(super) enum Field<'a> {
+    /// A text, and its bytes as they lie in the buffer.
+    Text(&'a Reader, Span, &'a [u8]),
+    /// A set of hashes, and whether the document lacks the field.
+    Values(&'a [u64], bool),
 }
 
-impl Task for Chunk<'_> {
+/// Documents that one thread sketches: `field` gives each field of each.
+pub(super) struct Chunk<'a, F> {
+    pub(super) plan: &'a SketchPlan,
+    pub(super) fields: usize,
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) field: F,
+    pub(super) out: Sketches<'a>,
+}
+
+impl<'a, F: Fn(usize, usize) -> Field<'a>> Task for Chunk<'_, F> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: isa::Level>(self) {
-        let Chunk { corpus, plan, positions, out } = self;
-        let fields = corpus.columns.len();
-        let mut scratch = Scratch::default();
+        let Chunk { plan, fields, scratch, field, out } = self;
         scratch.signature.resize(plan.sketcher.num_hashes(), 0);
         let keys = out.keys.chunks_exact_mut(plan.bands);
         let mut slots = keys.zip(out.sizes).zip(out.units).map(|((keys, size), units)| Slots { keys, size, units });
-        for (position, content) in positions.zip(out.content) {
+        for (document, content) in out.content.iter_mut().enumerate() {
             *content = [K1, K3];
-            for (field, slots) in (0..fields).zip(slots.by_ref()) {
-                let part = sketch_field::<L>(corpus, plan, position, field, &mut scratch, slots);
-                content[0] = finish(content[0] ^ part.sum).wrapping_add(field as u64);
-                content[1] = finish(content[1].wrapping_add(part.mixed)) ^ field as u64;
+            for (number, slots) in (0..fields).zip(slots.by_ref()) {
+                let part = sketch_field::<L>(plan, number, field(document, number), scratch, slots);
+                content[0] = finish(content[0] ^ part.sum).wrapping_add(number as u64);
+                content[1] = finish(content[1].wrapping_add(part.mixed)) ^ number as u64;
             }
         }
     }
@@ -80,18 +91,15 @@ impl Task for Chunk<'_> {
 
 #[inline(always)]
 fn sketch_field<L: isa::Level>(
-    corpus: &Corpus, plan: &SketchPlan, position: usize, field: usize, scratch: &mut Scratch, slots: Slots<'_>,
+    plan: &SketchPlan, number: usize, field: Field<'_>, scratch: &mut Scratch, slots: Slots<'_>,
 ) -> Content {
     let Scratch { bytes, text, sketch, signature } = scratch;
-    let (hashes, units, missing) = match &corpus.columns[field] {
-        Column::Text { reader, spans } => {
-            reader.read::<L>(corpus.text_of(spans[position], bytes), text);
-            (text.shingles.as_slice(), text.units, spans[position].is_missing())
+    let (hashes, units, missing) = match field {
+        Field::Text(reader, span, raw) => {
+            reader.read::<L>(text_in(raw, span, bytes), text);
+            (text.shingles.as_slice(), text.units, span.is_missing())
         }
-        Column::Values { ends, hashes, missing } => {
-            let set = &hashes[ends[position] as usize..ends[position + 1] as usize];
-            (set, set.len(), missing[position])
-        }
+        Field::Values(set, missing) => (set, set.len(), missing),
     };
     *slots.size = hashes.len() as u32;
     *slots.units = units as u32;
@@ -102,12 +110,13 @@ fn sketch_field<L: isa::Level>(
     }
     // SAFETY: this runs at level L, so the machine offers it.
     let content = unsafe { plan.sketcher.sketch_level::<L>(hashes, sketch, signature) };
-    band_keys(signature, plan.bands, plan.rows, field as u64, slots.keys);
+    band_keys(signature, plan.bands, plan.rows, number as u64, slots.keys);
     content
 }
 
 impl Corpus {
     /// Sketches the documents from `start` on, as many as `out` has room for, on all threads of the current pool.
+    /// What was made by this plan while they were read is handed out, once.
     ///
     /// # Panics
     /// Where the parts of `out` are of different numbers of documents, or of more than there are.
@@ -118,14 +127,55 @@ impl Corpus {
             [out.keys.len(), out.sizes.len(), out.units.len()] == [plan.bands, 1, 1].map(|each| count * fields * each),
             "room for the fields of {count} documents"
         );
+        let (mut start, mut out) = (start, out);
+        while !out.content.is_empty() {
+            let (made, count) = self.made_ahead(plan, start, out.content.len());
+            let (now, later) = out.split_at(count, fields, plan.bands);
+            match made {
+                Some(made) => made.copy_to(start, now),
+                None => self.sketch_anew(plan, start, now),
+            }
+            (start, out) = (start + count, later);
+        }
+    }
+
+    fn sketch_anew(&self, plan: &SketchPlan, start: usize, out: Sketches<'_>) {
+        let fields = self.columns.len();
         let per_chunk = (CHUNK * fields).max(1);
         let keys = out.keys.par_chunks_mut(per_chunk * plan.bands);
         let numbers = out.sizes.par_chunks_mut(per_chunk).zip(out.units.par_chunks_mut(per_chunk));
         let parts = keys.zip(out.content.par_chunks_mut(CHUNK)).zip(numbers);
         parts.enumerate().for_each(|(chunk, ((keys, content), (sizes, units)))| {
+            watch::look();
             let first = start + chunk * CHUNK;
-            let positions = first..first + content.len();
-            isa::run(Chunk { corpus: self, plan, positions, out: Sketches { keys, content, sizes, units } });
+            let field = |document: usize, field: usize| self.field(first + document, field);
+            let (scratch, out) = (&mut Scratch::default(), Sketches { keys, content, sizes, units });
+            isa::run(Chunk { plan, fields, scratch, field, out });
         });
+    }
+
+    fn field(&self, position: usize, field: usize) -> Field<'_> {
+        match &self.columns[field] {
+            Column::Text { reader, spans } => {
+                let span = spans[position];
+                Field::Text(reader, span, if span.is_missing() { &[] } else { self.raw(span) })
+            }
+            Column::Values { ends, hashes, missing } => {
+                let set = ends[position] as usize..ends[position + 1] as usize;
+                Field::Values(&hashes[set], missing[position])
+            }
+        }
+    }
+}
+
+impl<'a> Sketches<'a> {
+    /// The room for the first `count` documents, and for the others.
+    fn split_at(self, count: usize, fields: usize, bands: usize) -> (Sketches<'a>, Sketches<'a>) {
+        let (keys, later_keys) = self.keys.split_at_mut(count * fields * bands);
+        let (content, later_content) = self.content.split_at_mut(count);
+        let (sizes, later_sizes) = self.sizes.split_at_mut(count * fields);
+        let (units, later_units) = self.units.split_at_mut(count * fields);
+        let later = Sketches { keys: later_keys, content: later_content, sizes: later_sizes, units: later_units };
+        (Sketches { keys, content, sizes, units }, later)
     }
 }

@@ -29,9 +29,20 @@ pub fn finish(s: u64) -> u64 {
 /// A bijection of 32 bits with low bias (lowbias32 of Chris Wellons' hash prospector).
 #[inline(always)]
 pub fn mix32(x: u32) -> u32 {
+    finish32(mix32_almost(x))
+}
+
+/// The last step of [`mix32`]; it changes the low half only.
+#[inline(always)]
+pub fn finish32(almost: u32) -> u32 {
+    almost ^ almost >> 16
+}
+
+/// [`mix32`] without its last step.
+#[inline(always)]
+pub fn mix32_almost(x: u32) -> u32 {
     let x = (x ^ x >> 16).wrapping_mul(0x7FEB_352D);
-    let x = (x ^ x >> 15).wrapping_mul(0x846C_A68B);
-    x ^ x >> 16
+    (x ^ x >> 15).wrapping_mul(0x846C_A68B)
 }
 
 /// A bijection of 64 bits that a key chooses: every hash passes one before it is sketched, so that another seed makes
@@ -45,6 +56,12 @@ impl Mixer {
     /// The mixer of a key.
     pub fn new(key: u64) -> Self {
         Mixer { key }
+    }
+
+    /// The key.
+    #[inline(always)]
+    pub fn key(self) -> u64 {
+        self.key
     }
 
     /// Mixes one hash.

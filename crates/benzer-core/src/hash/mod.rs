@@ -1,7 +1,9 @@
-//! How do bytes become numbers? Constants and mixers are in [`mix`], tokens and shingles in [`shingle`], string hashes
-//! of the literature in [`strings`], families of hash functions for minima in [`families`].
+//! How do bytes become numbers? Constants and mixers are in [`mix`], tokens and shingles in [`shingle`], all character
+//! shingles of a text in [`windows`], string hashes of the literature in [`strings`], families of hash functions for
+//! minima in [`families`].
 
 pub mod families;
 pub mod mix;
 pub mod shingle;
 pub mod strings;
+pub mod windows;

@@ -59,10 +59,12 @@ fn first_sixteen(a: u64, b: u64, len: usize) -> u64 {
     mum(a ^ K1, b ^ K3 ^ len as u64)
 }
 
-#[cold]
 #[inline(never)]
 fn continue_long(h: u64, bytes: &[u8]) -> u64 {
-    bytes[16..].chunks(8).fold(h, |h, chunk| mum(h ^ K2, word_at(chunk) ^ K4))
+    let (words, rest) = bytes[16..].as_chunks();
+    let next = |h, word| mum(h ^ K2, word ^ K4);
+    let h = words.iter().fold(h, |h, word| next(h, u64::from_le_bytes(*word)));
+    if rest.is_empty() { h } else { next(h, word_at(rest)) }
 }
 
 /// The first 16 bytes at `start` with those past `len` cleared, and the bits that are set in any of them.
@@ -112,15 +114,16 @@ pub fn word_shingles(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
 #[inline(always)]
 fn fixed_shingles<const N: usize>(tokens: &[u64], out: &mut Vec<u64>) {
     let count = tokens.len() - N + 1;
-    let at = out.len();
-    out.resize(at + count, 0);
-    for (window, slot) in tokens.windows(N).zip(&mut out[at..]) {
+    out.reserve(count);
+    for (window, slot) in tokens.windows(N).zip(out.spare_capacity_mut()) {
         let mut sum = 0u64;
         for (i, token) in window.iter().enumerate() {
             sum = sum.wrapping_add(token.rotate_left(ROTATION * i as u32));
         }
-        *slot = finish(sum);
+        slot.write(finish(sum));
     }
+    // SAFETY: there was room for `count` hashes, and as many were written.
+    unsafe { out.set_len(out.len() + count) };
 }
 
 /// Hash of a character shingle's bytes.
@@ -129,23 +132,35 @@ pub fn char_shingle(bytes: &[u8]) -> u64 {
     if bytes.len() <= 8 { short_shingle(word_at(bytes), bytes.len()) } else { finish(token_hash(bytes)) }
 }
 
+/// Hash of a character shingle of at most 8 bytes, from these as a number.
 #[inline(always)]
-fn short_shingle(word: u64, len: usize) -> u64 {
+pub(super) fn short_shingle(word: u64, len: usize) -> u64 {
     finish(word.wrapping_mul(K1).wrapping_add(K3.wrapping_mul(len as u64)))
 }
 
-/// Appends the hashes of all runs of `size` bytes of an ASCII text that has at least `size` bytes.
+/// [`char_shingle`] of `len` bytes at `start`.
+///
+/// # Safety
+/// `len` bytes from `start` must be readable, and [`PADDING`] if they are fewer.
 #[inline(always)]
-pub fn ascii_char_shingles(text: &[u8], size: usize, out: &mut Vec<u64>) {
-    if size > 8 {
-        out.extend(text.windows(size).map(char_shingle));
-        return;
+pub(super) unsafe fn padded_char_shingle(start: *const u8, len: usize) -> u64 {
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        if len <= 8 {
+            return short_shingle(load_token(start, len).0, len);
+        }
+        let h = first_sixteen_at(start, len);
+        finish(if len > PADDING { continue_long(h, std::slice::from_raw_parts(start, len)) } else { h })
     }
-    let mask = low_bytes(size);
-    let whole = text.len().saturating_sub(7);
-    out.reserve(text.len());
-    out.extend(text.windows(8).map(|window| short_shingle(word_at(window) & mask, size)));
-    out.extend(text[whole..].windows(size).map(|window| short_shingle(word_at(window), size)));
+}
+
+/// # Safety
+/// As for [`padded_char_shingle`].
+#[inline(always)]
+unsafe fn first_sixteen_at(start: *const u8, len: usize) -> u64 {
+    // SAFETY: the caller vouches for it.
+    let (a, b) = unsafe { load_token(start, len) };
+    first_sixteen(a, b, len)
 }
 
 /// Hash of a value of a value set, from its canonical bytes: `s` and UTF-8 for a string, `i` and decimal for an integer.
@@ -168,18 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn ascii_windows_equal_windows_hashed_one_by_one() {
-        let text = b"a quick brown fox jumps";
-        for size in 1..=12 {
-            let mut fast = Vec::new();
-            ascii_char_shingles(text, size, &mut fast);
-            let plain: Vec<u64> = text.windows(size).map(char_shingle).collect();
-            assert_eq!(fast, plain, "size {size}");
-            for len in size..20 {
-                fast.clear();
-                ascii_char_shingles(&text[..len], size, &mut fast);
-                assert_eq!(fast.len(), len - size + 1);
-            }
+    fn padded_shingles_are_those_of_slices() {
+        let text: Vec<u8> = (1..=100).collect();
+        for len in 1..=40 {
+            // SAFETY: 100 bytes are there, 40 are used.
+            assert_eq!(unsafe { padded_char_shingle(text.as_ptr(), len) }, char_shingle(&text[..len]), "length {len}");
         }
     }
 

@@ -209,7 +209,7 @@ fn without_return(data: &[u8], start: usize, newline: usize) -> usize {
 }
 
 /// The offset of the first newline at or after `at`; the end of the data if there is none.
-fn newline_from(data: &[u8], at: usize) -> usize {
+pub(crate) fn newline_from(data: &[u8], at: usize) -> usize {
     let mut from = at;
     for block in data[at..].chunks(64) {
         if block.contains(&b'\n') {

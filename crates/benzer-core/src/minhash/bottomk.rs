@@ -21,14 +21,14 @@ const BLOCK: usize = 256;
 pub(super) unsafe fn sketch<L: Level>(mixer: Mixer, hashes: &[u64], scratch: &mut Scratch, out: &mut [u32]) -> Content {
     let limit = 2 * out.len();
     make_room(&mut scratch.values, limit + BLOCK);
-    make_room(&mut scratch.codes, BLOCK);
+    make_room(&mut scratch.kept, BLOCK);
     let mut least = Least { values: &mut scratch.values, kept: 0, bound: EMPTY, wanted: out.len() };
     let mut content = Content::default();
     for block in hashes.chunks(BLOCK) {
         if least.kept > limit {
             least.reduce();
         }
-        let values = mix_high(mixer, block, &mut scratch.codes, &mut content);
+        let values = mix_high(mixer, block, &mut scratch.kept, &mut content);
         // SAFETY: the caller vouches for L.
         unsafe { least.take::<L>(values) };
     }

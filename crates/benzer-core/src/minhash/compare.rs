@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 ///
 /// # Panics
 /// Where the three lengths differ.
+#[inline]
 pub fn merge(algorithm: Algorithm, a: &[u32], b: &[u32], out: &mut [u32]) {
     assert!(a.len() == b.len() && a.len() == out.len(), "signatures to merge have one length");
     match algorithm {
@@ -31,12 +32,13 @@ pub fn merge(algorithm: Algorithm, a: &[u32], b: &[u32], out: &mut [u32]) {
 ///
 /// # Panics
 /// Where the lengths differ.
+#[inline]
 pub fn estimate(algorithm: Algorithm, a: &[u32], b: &[u32]) -> f64 {
     assert_eq!(a.len(), b.len(), "signatures to compare have one length");
     match algorithm {
         Algorithm::Fast | Algorithm::KMins => {
-            let equal: usize = a.iter().zip(b).map(|(a, b)| usize::from(a == b)).sum();
-            equal as f64 / a.len() as f64
+            let equal: u32 = a.iter().zip(b).map(|(a, b)| u32::from(a == b)).sum();
+            f64::from(equal) / a.len() as f64
         }
         Algorithm::BottomK => {
             let (all, both) = union(a, b)

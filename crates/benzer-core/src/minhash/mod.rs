@@ -10,11 +10,14 @@
 //! exactly: the merge of two signatures is the signature of the union. Every instruction set gives the same bits.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod bottomk;
 mod compare;
 mod fast;
 mod kmins;
+mod plain;
 
 #[cfg(test)]
 mod accuracy_tests;
@@ -81,6 +84,13 @@ impl Content {
         self.sum = self.sum.wrapping_add(hash);
         self.mixed = self.mixed.wrapping_add(mixed);
     }
+
+    /// Takes back `times` additions of `hash`.
+    #[inline(always)]
+    fn subtract(&mut self, hash: u64, mixer: Mixer, times: usize) {
+        self.sum = self.sum.wrapping_sub(hash.wrapping_mul(times as u64));
+        self.mixed = self.mixed.wrapping_sub(mixer.mix(hash).wrapping_mul(times as u64));
+    }
 }
 
 /// Makes signatures: an algorithm with its length and its random constants. Immutable, so threads may share it.
@@ -100,6 +110,15 @@ pub struct Sketcher {
     num_hashes: usize,
     mixer: Mixer,
     functions: Functions,
+    drawn_from: (Family, u64),
+}
+
+/// Sketchers of the same settings make the same signatures.
+impl PartialEq for Sketcher {
+    fn eq(&self, other: &Self) -> bool {
+        let settings = |of: &Self| (of.algorithm, of.num_hashes, of.drawn_from);
+        settings(self) == settings(other)
+    }
 }
 
 impl Sketcher {
@@ -123,7 +142,7 @@ impl Sketcher {
         let mixer = Mixer::new(SplitMix64::new(seed).next_u64());
         let drawn = if algorithm == Algorithm::KMins { num_hashes } else { 0 };
         let functions = family.draw(family.default_range(), drawn, seed);
-        Ok(Sketcher { algorithm, num_hashes, mixer, functions })
+        Ok(Sketcher { algorithm, num_hashes, mixer, functions, drawn_from: (family, seed) })
     }
 
     /// The algorithm.
@@ -188,9 +207,6 @@ impl isa::Task for One<'_> {
 /// Elements handled together: the loops run over whole blocks of this many, so that no level has a slow remainder.
 const LANES: usize = 16;
 
-/// Hashes handled before the next step takes over, so that what passes between them stays in the nearest cache.
-const BLOCK: usize = 1024;
-
 /// Buffers that grow to the largest set met and are used again. Make one per thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -198,9 +214,10 @@ pub struct Scratch {
     mixed: Vec<u64>,
     /// Mixed hashes, low 32 bits (fast) or high ones (bottomk).
     values: Vec<u32>,
-    /// The slots that elements are thrown at, and the codes they bring.
-    slots: Vec<u32>,
-    codes: Vec<u32>,
+    /// The elements that may hit an empty slot (fast), or the values of a block (bottomk).
+    kept: Vec<u32>,
+    /// The slots that are empty.
+    list: Vec<u32>,
 }
 
 /// Lengthens `buffer` to `len` if it is shorter.

@@ -5,8 +5,11 @@ use crate::hash::families::{Function, Visitor};
 use crate::hash::mix::mix32;
 use std::collections::BTreeSet;
 
-const LENGTHS: [usize; 7] = [1, 7, 40, 64, 128, 256, 1000];
-const SIZES: [usize; 20] = [0, 1, 2, 3, 14, 15, 16, 17, 31, 33, 64, 100, 127, 200, 360, 511, 1000, 1025, 2100, 5000];
+const LENGTHS: [usize; 10] = [1, 7, 40, 64, 115, 128, 256, 300, 512, 1000];
+const SIZES: [usize; 27] = [
+    0, 1, 2, 3, 14, 15, 16, 17, 31, 32, 33, 47, 48, 49, 64, 65, 100, 127, 200, 360, 511, 1000, 1023, 1024, 1025, 2100,
+    5000,
+];
 
 /// The rules of the signature, written straight down, with every round thrown and no early stop.
 mod plain {
@@ -109,6 +112,56 @@ fn every_level_gives_what_the_rules_say() {
     }
 }
 
+/// What the steps of a level find: the empty slots as bits and as a list, and the elements that may hit one.
+struct Steps<'a> {
+    values: &'a [[u32; LANES]],
+    slots: &'a [u32],
+}
+
+impl isa::Task for Steps<'_> {
+    type Output = ([u64; 8], Vec<u32>, Vec<u32>);
+
+    #[inline(always)]
+    fn run<L: Level>(self) -> Self::Output {
+        let mut list = vec![0; self.slots.len().next_multiple_of(LANES)];
+        let mut kept = vec![0; self.values.len() * LANES];
+        // SAFETY: the task runs at level L.
+        let (empty, listed, hits) = unsafe {
+            let empty = fast::empty_slots::<L>(self.slots).expect("a level with vectors, and few slots");
+            let listed = fast::list_empty::<L>(self.slots, &mut list);
+            (empty, listed, fast::keep_hits::<L>(3, self.values, self.slots.len() as u32, &empty, &mut kept))
+        };
+        list.truncate(listed);
+        kept.truncate(hits);
+        (empty, list, kept)
+    }
+}
+
+#[test]
+fn every_level_with_vectors_finds_the_empty_slots_and_all_elements_that_hit_one() {
+    let values: Vec<u32> = random_set(640, 5).into_iter().map(|value| value as u32).collect();
+    let salted = |value: u32| value ^ 3_u32.wrapping_mul(0x9E37_79B9);
+    for k in (1_usize..70).chain([115, 127, 128, 129, 255, 256, 257, 300, 511, 512]) {
+        let empty: Vec<u32> = (0..k as u32).filter(|slot| slot % 7 == 3 || *slot == k as u32 - 1).collect();
+        let slots: Vec<u32> = (0..k as u32).map(|slot| if empty.contains(&slot) { EMPTY } else { slot }).collect();
+        let hits = |value: &u32| {
+            let slot = (u64::from(mix32(salted(*value))) * k as u64) >> 32;
+            empty.contains(&(slot as u32))
+        };
+        let wanted: Vec<u32> = values.iter().filter(|value| hits(value)).map(|value| mix32(salted(*value))).collect();
+        for isa in Isa::available().into_iter().filter(|&isa| isa != Isa::Portable) {
+            let task = Steps { values: values.as_chunks().0, slots: &slots };
+            let (bits, list, kept) = isa::run_at(isa, task);
+            let set: Vec<u32> = (0..512).filter(|slot| bits[*slot as usize / 64] >> (slot % 64) & 1 == 1).collect();
+            assert_eq!((&set, &list), (&empty, &empty), "{}, k = {k}", isa.name());
+            let mut finished = kept.iter().map(|almost| almost ^ almost >> 16);
+            assert!(wanted.iter().all(|value| finished.any(|kept| kept == *value)), "{}, k = {k}", isa.name());
+            let most = if k.is_power_of_two() { wanted.len() } else { values.len().min(3 * wanted.len() + 64) };
+            assert!(kept.len() <= most, "{} kept {} of {}, k = {k}", isa.name(), kept.len(), wanted.len());
+        }
+    }
+}
+
 /// The least value by each function, in 32 bits.
 struct Least<'a>(&'a [u64]);
 
@@ -147,14 +200,19 @@ fn only_kmins_takes_another_family() {
 
 #[test]
 fn crowded_and_structured_hashes_are_no_exception() {
-    let sets: [Vec<u64>; 4] = [
+    let sets: [Vec<u64>; 8] = [
+        vec![7],
+        vec![0; 15],
+        vec![u64::MAX; 17],
+        vec![1 << 63; 1025],
         (0..700).collect(),
         (0..700).map(|i| i << 32).collect(),
         vec![u64::MAX; 300],
         random_set(90, 1).into_iter().cycle().take(3000).collect(),
     ];
     for (algorithm, hashes) in Algorithm::ALL.into_iter().flat_map(|a| sets.iter().map(move |set| (a, set))) {
-        for (k, isa) in [33, 100, 128, 513].into_iter().flat_map(|k| Isa::available().into_iter().map(move |i| (k, i)))
+        for (k, isa) in
+            [16, 33, 100, 128, 511, 513].into_iter().flat_map(|k| Isa::available().into_iter().map(move |i| (k, i)))
         {
             let sketcher = Sketcher::new(algorithm, k, 5).expect("k is in range");
             let found = sketch(&sketcher, isa, hashes, &mut Scratch::default());

@@ -5,6 +5,7 @@ use super::common::shared_at_least;
 use super::order::Order;
 use crate::hash::mix::K4;
 use crate::jaccard::Sets;
+use crate::watch;
 use rayon::prelude::*;
 
 /// Sets whose first elements one thread finds at a time.
@@ -85,6 +86,7 @@ impl Index {
         let sizes = places.iter().map(|place| size(place) as u32).collect();
         let order = Order::new(&sets);
         let file = |(chunk, places): (usize, &[u32])| {
+            watch::look();
             let (mut entries, mut first) = (Vec::new(), Vec::new());
             for (number, &place) in (chunk * CHUNK..).zip(places) {
                 let set = sets.get(place as usize);

@@ -5,6 +5,7 @@ use super::index::{Asking, Index, Scratch};
 use super::scratch::Scratches;
 use crate::isa::{self, Level, Task};
 use crate::jaccard::Sets;
+use crate::watch;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -52,6 +53,7 @@ impl Task for Chunk<'_> {
         let Chunk { join, numbers } = self;
         let (mut scratch, mut pairs) = (join.scratches.take(), Vec::new());
         for number in numbers {
+            watch::look();
             match join.relation {
                 Relation::Alike => join.alike(number, &mut scratch, &mut pairs),
                 Relation::Contained => join.contained(number, &mut scratch, &mut pairs),

@@ -5,6 +5,7 @@ use super::index::{Asking, Index, Scratch};
 use super::scratch::Scratches;
 use crate::isa::{self, Level, Task};
 use crate::jaccard::Sets;
+use crate::watch;
 
 /// A few sets, to which many are held one after the other.
 pub struct Queries {
@@ -26,6 +27,7 @@ impl Task for Ask<'_> {
         let Ask { queries: Queries { index, threshold, scratches }, sets } = self;
         let (mut scratch, mut found) = (scratches.take(), Vec::new());
         for at in 0..sets.offsets.len() - 1 {
+            watch::look();
             let set = sets.get(at);
             let least = threshold.least_of(set.len());
             let low = index.first_of_size(|size| size >= least);

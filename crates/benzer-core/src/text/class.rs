@@ -21,17 +21,6 @@ pub enum Class {
     Space = 6,
 }
 
-/// What a code point of the text as it came means for cutting it into runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunClass {
-    /// Separates, and stays apart from its neighbours under every normalisation.
-    Inert = 0,
-    /// Part of a word; folds to one code point, and normalisation leaves it alone.
-    Simple = 1,
-    /// Everything else: its run must be normalised.
-    Complex = 2,
-}
-
 /// What the tables say of a code point.
 #[inline(always)]
 fn entry(code: u32) -> i32 {
@@ -52,30 +41,10 @@ pub fn class(c: char) -> Class {
     }
 }
 
-/// The run class of a code point.
-#[inline(always)]
-pub fn run_class(code: u32) -> RunClass {
-    match (entry(code) >> 3) & 3 {
-        0 => RunClass::Inert,
-        1 => RunClass::Simple,
-        _ => RunClass::Complex,
-    }
-}
-
 /// The case folding to one code point.
 #[inline(always)]
 fn simple_fold(c: char) -> char {
     char::from_u32((c as i32 + (entry(c as u32) >> 5)) as u32).unwrap_or(c)
-}
-
-/// The case folding of a code point and whether it is a token of its own; none if its run class is not simple.
-#[inline(always)]
-pub fn simple(c: char) -> Option<(char, bool)> {
-    let entry = entry(c as u32);
-    if (entry >> 3) & 3 != RunClass::Simple as i32 {
-        return None;
-    }
-    Some((char::from_u32((c as i32 + (entry >> 5)) as u32)?, entry & 7 == Class::Unspaced as i32))
 }
 
 /// Appends the full case folding of `text`.

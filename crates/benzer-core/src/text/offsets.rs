@@ -179,7 +179,7 @@ fn form_stretch(stretch: &[Traced], form: Form, out: &mut Vec<Traced>) {
 /// Whether the normal form of a text is that of what stands before this code point, and that of the rest.
 ///
 /// So it is if its decomposition begins with a starter that composes with nothing before it (UAX #15, section 9).
-fn starts_afresh(c: char, form: Form) -> bool {
+pub(super) fn starts_afresh(c: char, form: Form) -> bool {
     if c < FIRST_MARK {
         return true;
     }

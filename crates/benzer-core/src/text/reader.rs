@@ -1,35 +1,34 @@
 //! The shingle hashes of a text.
 
-use super::class::{Class, class, simple};
-use super::recipe::{Case, Form, Recipe, Tokenizer, Unit};
+use super::alone::Alone;
+use super::prepared::{NeedsContext, Prepared};
+use super::recipe::{Recipe, Unit};
 use super::runs::Runs;
-use crate::hash::shingle::{
-    PADDING, ascii_char_shingles, char_shingle, load_token, short_token_hash, token_hash, word_shingles,
-};
+use crate::hash::shingle::{PADDING, load_token, short_token_hash, token_hash, word_shingles};
 use crate::hash::strings::StringHash;
+use crate::hash::windows::{Places, char_shingles};
 use crate::isa::Level;
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
-const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+/// Bytes of a prepared text from which on it is read by the definition: places of tokens have 32 bits.
+const LONGEST: usize = u32::MAX as usize - 1024;
 
 /// Reads texts by one recipe. Immutable; one [`Scratch`] for each thread.
 pub struct Reader {
     recipe: Recipe,
+    alone: &'static Alone,
     stop_words: HashSet<u64>,
 }
 
 /// Buffers, and the shingle hashes of the text read last.
 #[derive(Default)]
 pub struct Scratch {
+    prepared: Prepared,
     runs: Runs,
     tokens: Vec<u64>,
-    /// Runs that are long or hold more than ASCII.
-    odd: Vec<u32>,
-    /// Of those the ones that are not one token each, and where their tokens end in `extra`.
-    several: Vec<(u32, usize)>,
-    extra: Vec<u64>,
-    spliced: Vec<u64>,
+    /// Tokens that are long.
+    long: Vec<u32>,
+    places: Places,
     pub(super) normal: String,
     pub(super) spare: String,
     /// Where the units of a text stand that is read as strings.
@@ -42,24 +41,6 @@ pub struct Scratch {
     pub units: usize,
 }
 
-impl Scratch {
-    /// Puts the tokens in `extra` in the places of their runs.
-    fn splice(&mut self) {
-        let (mut done, mut taken) = (0, 0);
-        self.spliced.clear();
-        for &(run, end) in &self.several {
-            self.spliced.extend_from_slice(&self.tokens[done..run as usize]);
-            self.spliced.extend_from_slice(&self.extra[taken..end]);
-            (done, taken) = (run as usize + 1, end);
-        }
-        self.spliced.extend_from_slice(&self.tokens[done..]);
-        std::mem::swap(&mut self.tokens, &mut self.spliced);
-    }
-}
-
-/// A run whose lower-casing depends on what stands around it: the whole text must be read at once.
-struct NeedsContext;
-
 impl Reader {
     /// A reader by `recipe` that leaves out `stop_words`, which are read by the same recipe.
     pub fn new(recipe: Recipe, stop_words: &[String]) -> Self {
@@ -71,7 +52,7 @@ impl Reader {
                 hashes.insert(token_hash(token.as_bytes()));
             });
         }
-        Reader { recipe, stop_words: hashes }
+        Reader { recipe, alone: Alone::of(&recipe), stop_words: hashes }
     }
 
     /// The recipe.
@@ -112,14 +93,16 @@ impl Reader {
                 self.read_named(self.recipe.shingle_hash, text, scratch);
             }
             Unit::Word => {
-                self.token_hashes::<L>(text, scratch);
+                if self.recipe.keep_punctuation || self.token_hashes::<L>(text, scratch).is_err() {
+                    self.whole_hashes(text, scratch);
+                }
                 if !self.stop_words.is_empty() {
                     scratch.tokens.retain(|hash| !self.stop_words.contains(hash));
                 }
                 scratch.units = scratch.tokens.len();
                 word_shingles(&scratch.tokens, self.recipe.shingle_size, &mut scratch.shingles);
             }
-            Unit::Char => self.char_shingles(text, scratch),
+            Unit::Char => self.char_hashes::<L>(text, scratch),
         }
         if self.recipe.derives() {
             self.derive(scratch);
@@ -127,10 +110,17 @@ impl Reader {
     }
 
     #[inline(always)]
-    fn token_hashes<L: Level>(&self, text: &str, scratch: &mut Scratch) {
-        if self.recipe.keep_punctuation || self.run_hashes::<L>(text, scratch).is_err() {
-            self.whole_hashes(text, scratch);
+    fn token_hashes<L: Level>(&self, text: &str, scratch: &mut Scratch) -> Result<(), NeedsContext> {
+        let Scratch { prepared, runs, tokens, long, .. } = scratch;
+        prepared.read::<L>(&self.recipe, self.alone, text)?;
+        if prepared.bytes().len() > LONGEST {
+            return Err(NeedsContext);
         }
+        // SAFETY: spaces stand after what was prepared.
+        unsafe { runs.find::<L>(prepared.bytes()) };
+        // SAFETY: the runs are those of these bytes, and SLACK bytes after them may be read.
+        unsafe { hash_tokens(prepared.bytes(), runs.bounds(), tokens, long) };
+        Ok(())
     }
 
     fn whole_hashes(&self, text: &str, scratch: &mut Scratch) {
@@ -141,186 +131,50 @@ impl Reader {
     }
 
     #[inline(always)]
-    fn run_hashes<L: Level>(&self, text: &str, scratch: &mut Scratch) -> Result<(), NeedsContext> {
-        let Scratch { runs, tokens, odd, .. } = scratch;
-        runs.find::<L>(text, self.recipe.case != Case::Keep);
-        tokens.resize(runs.bounds().len(), 0);
-        odd.resize(odd.len().max(runs.bounds().len() + 1), 0);
-        match hash_as_short(runs, tokens, odd) {
-            0 => Ok(()),
-            odd_count => self.hash_odd_runs(text, odd_count, scratch),
-        }
-    }
-
-    /// Replaces the tokens of runs that are long or hold more than ASCII.
-    #[inline(never)]
-    fn hash_odd_runs(&self, text: &str, odd_count: usize, scratch: &mut Scratch) -> Result<(), NeedsContext> {
-        let Scratch { runs, tokens, odd, several, extra, normal, spare, .. } = scratch;
-        several.clear();
-        extra.clear();
-        for &run in &odd[..odd_count] {
-            let [start, end] = runs.bounds()[run as usize].map(|edge| edge as usize);
-            // SAFETY: the run lies in the copy.
-            let lowered = unsafe { std::slice::from_raw_parts(runs.copy().add(start), end - start) };
-            if lowered.is_ascii() {
-                tokens[run as usize] = token_hash(lowered);
-                continue;
-            }
-            let before = extra.len();
-            self.mixed_run(&text[start..end], extra, normal, spare)?;
-            if extra.len() == before + 1 {
-                tokens[run as usize] = extra.pop().unwrap_or_default();
-            } else {
-                several.push((run, extra.len()));
-            }
-        }
-        if !several.is_empty() {
-            scratch.splice();
-        }
-        Ok(())
-    }
-
-    /// Tokens of a run that holds more than ASCII.
-    #[inline(never)]
-    fn mixed_run(
-        &self, run: &str, tokens: &mut Vec<u64>, normal: &mut String, spare: &mut String,
-    ) -> Result<(), NeedsContext> {
-        if self.recipe.case == Case::Lower && run.contains('Σ') {
-            return Err(NeedsContext);
-        }
-        if self.folds_simply() && simple_tokens(run, tokens, spare) {
-            return Ok(());
-        }
-        if self.lowers_simply() && lower_token(run, tokens, spare) {
-            return Ok(());
-        }
-        self.recipe.normalize(run, normal);
-        self.recipe.tokens(normal, |token| tokens.push(token_hash(token.as_bytes())));
-        Ok(())
-    }
-
-    /// Whether simple characters may be folded one by one.
-    fn folds_simply(&self) -> bool {
-        self.recipe.tokenizer == Tokenizer::Unified && self.recipe.case == Case::Fold && self.recipe.form == Form::Nfkc
-    }
-
-    /// Whether a run of letters and digits is one token, its characters lowered one by one.
-    fn lowers_simply(&self) -> bool {
-        self.recipe.tokenizer == Tokenizer::Alnum && self.recipe.case == Case::Lower && self.recipe.form == Form::None
-    }
-
-    fn char_shingles(&self, text: &str, scratch: &mut Scratch) {
-        let Scratch { normal, spare, shingles, units, .. } = scratch;
-        let raw = self.recipe.form == Form::None && self.recipe.case == Case::Keep;
-        let text = if raw && self.recipe.keep_whitespace && self.recipe.keep_punctuation {
-            text
-        } else {
+    fn char_hashes<L: Level>(&self, text: &str, scratch: &mut Scratch) {
+        let Scratch { prepared, places, normal, spare, shingles, .. } = scratch;
+        if prepared.read::<L>(&self.recipe, self.alone, text).is_err() {
             self.recipe.normalize(text, normal);
             self.recipe.squeeze(normal, spare);
-            normal.as_str()
-        };
-        let size = self.recipe.shingle_size;
-        if text.is_ascii() && text.len() >= size {
-            *units = text.len();
-            ascii_char_shingles(text.as_bytes(), size, shingles);
-            return;
+            prepared.take(normal);
         }
-        let ends = char_ends(text);
-        *units = ends.len() - 1;
-        let size = size.min(*units);
-        if size > 0 {
-            let spans = ends.iter().zip(&ends[size..]);
-            shingles.extend(spans.map(|(&from, &to)| char_shingle(&text.as_bytes()[from..to])));
-        }
+        // SAFETY: what was prepared is UTF-8, and SLACK bytes after it may be read.
+        scratch.units = unsafe { char_shingles::<L>(prepared.bytes(), self.recipe.shingle_size, places, shingles) };
     }
 }
 
-/// End of the scripts with case that are common: Latin, Greek, Cyrillic, Armenian.
-const CASED_END: usize = 0x590;
-
-/// The lower case of each code point below [`CASED_END`] that is a letter or number and has one of one character.
-static LOWER: LazyLock<[Option<char>; CASED_END]> = LazyLock::new(|| {
-    std::array::from_fn(|code| {
-        let c = char::from_u32(code as u32).filter(|&c| class(c) == Class::Word)?;
-        let mut lower = c.to_lowercase();
-        lower.next().filter(|_| lower.next().is_none())
-    })
-});
-
-/// Token hash of a run of letters and digits of common scripts; false, and nothing pushed, if it holds anything else.
+/// Hashes all tokens as if they were short, without a branch; then the long ones among them again. With the branches in
+/// the loop they were often mispredicted; inlined into the kernel the loop ran out of registers: either took a tenth of
+/// the time of sketching.
 ///
-/// Without it the mixed words of a corpus with 4 % of non-ASCII bytes took 13 % of the whole time.
-fn lower_token(run: &str, tokens: &mut Vec<u64>, lowered: &mut String) -> bool {
-    lowered.clear();
-    for c in run.chars() {
-        match LOWER.get(c as usize) {
-            Some(Some(lower)) => lowered.push(*lower),
-            None if class(c) == Class::Unspaced => lowered.push(c),
-            _ => return false,
-        }
-    }
-    tokens.push(token_hash(lowered.as_bytes()));
-    true
-}
-
-/// Hashes all runs as if they were short and ASCII, without a branch; notes the odd ones, which are not, to be done again,
-/// and returns how many they are. With the branches in the loop they were often mispredicted; inlined into the kernel
-/// the loop ran out of registers: either took a tenth of the time of sketching.
+/// # Safety
+/// `bounds` must lie in `bytes`, and [`PADDING`] bytes must be readable after these.
 #[inline(never)]
-fn hash_as_short(runs: &Runs, tokens: &mut [u64], odd: &mut [u32]) -> usize {
-    let bounds = runs.bounds();
-    assert!(odd.len() > bounds.len() && tokens.len() == bounds.len());
-    let copy = runs.copy();
-    let mut odd_count = 0;
-    for (i, (&[start, end], token)) in bounds.iter().zip(tokens).enumerate() {
-        let len = (end - start) as usize;
-        // SAFETY: the run lies in the copy, after which SLACK bytes may be read; `odd_count` is at most `i`.
+unsafe fn hash_tokens(bytes: &[u8], bounds: &[[u32; 2]], tokens: &mut Vec<u64>, long: &mut Vec<u32>) {
+    tokens.clear();
+    tokens.reserve(bounds.len());
+    long.clear();
+    long.reserve(bounds.len() + 1);
+    let (start, room) = (bytes.as_ptr(), long.spare_capacity_mut());
+    let mut longer = 0;
+    for (i, (&[from, to], token)) in bounds.iter().zip(tokens.spare_capacity_mut()).enumerate() {
+        let len = (to - from) as usize;
+        // SAFETY: the token lies in the bytes, after which PADDING may be read; `longer` is at most `i`.
         let loaded = unsafe {
-            *odd.get_unchecked_mut(odd_count) = i as u32;
-            load_token(copy.add(start as usize), len)
+            room.get_unchecked_mut(longer).write(i as u32);
+            load_token(start.add(from as usize), len)
         };
-        *token = short_token_hash(loaded, len);
-        odd_count += usize::from((len > PADDING) | ((loaded.0 | loaded.1) & HIGH_BITS != 0));
+        token.write(short_token_hash(loaded, len));
+        longer += usize::from(len > PADDING);
     }
-    odd_count
-}
-
-/// Byte offsets at which characters start, and the length of the text.
-fn char_ends(text: &str) -> Vec<usize> {
-    text.char_indices().map(|(at, _)| at).chain([text.len()]).collect()
-}
-
-/// Token hashes of a run all of whose characters are simple; false, and nothing pushed, if one is not.
-fn simple_tokens(run: &str, tokens: &mut Vec<u64>, folded: &mut String) -> bool {
-    let before = tokens.len();
-    folded.clear();
-    for c in run.chars() {
-        if c.is_ascii() {
-            folded.push(c.to_ascii_lowercase());
-            continue;
-        }
-        let Some((fold, alone)) = simple(c) else {
-            tokens.truncate(before);
-            return false;
-        };
-        if alone {
-            push_token(folded, tokens);
-        }
-        folded.push(fold);
-        if alone {
-            push_token(folded, tokens);
-        }
+    // SAFETY: so many were written.
+    unsafe {
+        tokens.set_len(bounds.len());
+        long.set_len(longer);
     }
-    push_token(folded, tokens);
-    true
-}
-
-/// Ends a token, unless there is none.
-#[inline(always)]
-fn push_token(token: &mut String, tokens: &mut Vec<u64>) {
-    if !token.is_empty() {
-        tokens.push(token_hash(token.as_bytes()));
-        token.clear();
+    for &i in long.iter() {
+        let [from, to] = bounds[i as usize].map(|edge| edge as usize);
+        tokens[i as usize] = token_hash(&bytes[from..to]);
     }
 }
 
@@ -328,6 +182,7 @@ fn push_token(token: &mut String, tokens: &mut Vec<u64>) {
 mod tests {
     use super::*;
     use crate::isa::{Isa, Task, run_at};
+    use crate::text::{Case, Form, Tokenizer};
 
     struct Read<'a>(&'a Reader, &'a str);
     impl Task for Read<'_> {

@@ -97,7 +97,7 @@ impl Recipe {
         }
     }
 
-    fn formed(&self, text: &str) -> Option<String> {
+    pub(super) fn formed(&self, text: &str) -> Option<String> {
         match self.form {
             Form::Nfkc => Some(text.nfkc().collect()),
             Form::Nfc => Some(text.nfc().collect()),

@@ -221,6 +221,11 @@ class RedisStorage:
         """The ids of documents, in the order asked."""
         return [record.id for record in self._records(numbers)]
 
+    def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
+        """The ids and the payloads of documents, in the order asked."""
+        records = self._records(numbers)
+        return [record.id for record in records], [record.payload for record in records]
+
     def _records(self, numbers: Sequence[int] | Numbers) -> list[Record]:
         asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
         session = self._session

@@ -1,0 +1,109 @@
+//! Which pairs hang together, so that each document of theirs is read once?
+
+use crate::clusters::components;
+use std::ops::Range;
+
+const NOWHERE: u32 = u32::MAX;
+
+/// Pairs that hang together through common documents, and these documents.
+pub struct Group {
+    /// Its pairs: a part of [`Groups::pairs`].
+    pub pairs: Range<usize>,
+    /// Its documents: a part of [`Groups::documents`].
+    pub documents: Range<usize>,
+}
+
+/// Pairs by groups. It takes time that grows with the pairs and the highest position only.
+pub struct Groups {
+    /// The pairs of each group, in the order they were given in.
+    pub pairs: Vec<u32>,
+    /// The documents of each group.
+    pub documents: Vec<u32>,
+    /// The place of each document within its group, by position.
+    pub places: Vec<u32>,
+    /// The groups, by their lowest position.
+    pub groups: Vec<Group>,
+}
+
+impl Groups {
+    /// The groups of some pairs.
+    pub fn new(left: &[u32], right: &[u32]) -> Groups {
+        let count = left.iter().chain(right).max().map_or(0, |&highest| highest as usize + 1);
+        let mut group_of = components(count, left, right);
+        let mut places = vec![NOWHERE; count];
+        let mut sizes = Vec::new();
+        number_groups(&mut group_of, &mut places, &mut sizes, [left, right]);
+        let mut groups = Vec::with_capacity(sizes.len());
+        let (mut pairs_end, mut documents_end) = (0, 0);
+        for &[pairs, documents] in &sizes {
+            groups.push(Group {
+                pairs: pairs_end..pairs_end + pairs,
+                documents: documents_end..documents_end + documents,
+            });
+            (pairs_end, documents_end) = (pairs_end + pairs, documents_end + documents);
+        }
+        let mut next: Vec<usize> = groups.iter().map(|group| group.pairs.start).collect();
+        let mut pairs = vec![0; pairs_end];
+        for (pair, &position) in left.iter().enumerate() {
+            let next = &mut next[group_of[position as usize] as usize];
+            pairs[*next] = pair as u32;
+            *next += 1;
+        }
+        let mut documents = vec![0; documents_end];
+        for (position, &place) in places.iter().enumerate().filter(|&(_, &place)| place != NOWHERE) {
+            let start = groups[group_of[position] as usize].documents.start;
+            documents[start + place as usize] = position as u32;
+        }
+        Groups { pairs, documents, places, groups }
+    }
+}
+
+/// Replaces the component of each document that is in a pair by the number of its group; gives each its place there,
+/// and says how many pairs and documents each group has.
+fn number_groups(group_of: &mut [u32], places: &mut [u32], sizes: &mut Vec<[usize; 2]>, ends: [&[u32]; 2]) {
+    for position in ends.into_iter().flatten() {
+        places[*position as usize] = 0;
+    }
+    for position in 0..places.len() {
+        let first = group_of[position] as usize;
+        if places[position] == NOWHERE {
+            continue;
+        }
+        if first == position {
+            group_of[position] = sizes.len() as u32;
+            sizes.push([0, 0]);
+        } else {
+            group_of[position] = group_of[first];
+        }
+        let [_, documents] = &mut sizes[group_of[position] as usize];
+        places[position] = *documents as u32;
+        *documents += 1;
+    }
+    for &position in ends[0] {
+        sizes[group_of[position as usize] as usize][0] += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_lie_by_their_component_and_documents_by_their_group() {
+        let found = Groups::new(&[4, 7, 1, 2, 7], &[5, 9, 2, 4, 8]);
+        assert_eq!(found.pairs, [0, 2, 3, 1, 4]);
+        assert_eq!(found.documents, [1, 2, 4, 5, 7, 8, 9]);
+        let ranges: Vec<_> = found.groups.iter().map(|group| (group.pairs.clone(), group.documents.clone())).collect();
+        assert_eq!(ranges, [(0..3, 0..4), (3..5, 4..7)]);
+        for group in &found.groups {
+            for (place, &position) in found.documents[group.documents.clone()].iter().enumerate() {
+                assert_eq!(found.places[position as usize] as usize, place);
+            }
+        }
+    }
+
+    #[test]
+    fn no_pairs_make_no_group() {
+        assert!(Groups::new(&[], &[]).groups.is_empty());
+    }
+}

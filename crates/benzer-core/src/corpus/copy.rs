@@ -1,0 +1,168 @@
+//! How are chosen rows of a mapped file copied out, byte for byte?
+//!
+//! A document says where its values lie; its line is what stands between the newlines about them, so that the file is
+//! not read again to find its lines. Neighbouring rows go out in one piece, and many pieces in one call to the system.
+
+use super::held::Span;
+use super::{Buffer, Column, Corpus};
+use crate::jsonl::newline_from;
+use crate::watch;
+use std::io::{IoSlice, Result, Write};
+use std::ops::Range;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+/// Pieces handed to the system at once: as many as Linux takes.
+const PIECES: usize = 1024;
+/// Bytes handed to it at once, between two looks at whether to stop.
+const BYTES: usize = 16 << 20;
+
+/// A place in a file of lines: this line (from 1) begins at this byte.
+#[derive(Clone, Copy)]
+struct Place {
+    line: u64,
+    at: usize,
+}
+
+impl Corpus {
+    /// Writes the lines of those documents of a source that `keep` names, in their order and as they stand in the file,
+    /// after its byte order mark.
+    ///
+    /// False, with nothing written, where the source is not one mapped file whose rows are its lines, or `keep` is not
+    /// as long as the source has documents.
+    pub fn copy_lines(&self, source: u32, keep: &[bool], out: &mut impl Write) -> Result<bool> {
+        let Some(stretches) = self.stretches(source, keep) else { return Ok(false) };
+        let mut values = stretches.iter().flat_map(|one| one.documents.clone()).filter_map(|at| self.anchors(at));
+        let Some(file) = values.next().and_then(|[low, _]| self.mapped(low)) else { return Ok(false) };
+        let mut pieces = Pieces { out, waiting: Vec::with_capacity(PIECES), bytes: 0 };
+        let start = if file.data.starts_with(BOM) { BOM.len() } else { 0 };
+        pieces.add(&file.data[..start])?;
+        let mut place = Place { line: 1, at: start };
+        for Stretch { documents, row, kept } in stretches {
+            let mut from = 0;
+            for together in kept.chunk_by(|a, b| a == b) {
+                let to = from + together.len();
+                if together[0] {
+                    let first = self.line_start(file, documents.start + from, row + from as u64, place);
+                    place = self.line_end(file, documents.start + to - 1, row + to as u64, first);
+                    pieces.add(&file.data[first.at..place.at])?;
+                }
+                from = to;
+            }
+        }
+        pieces.flush()?;
+        Ok(true)
+    }
+
+    /// The documents of a source where their rows are neighbours; none where `keep` is not about just these.
+    fn stretches<'a>(&self, source: u32, mut keep: &'a [bool]) -> Option<Vec<Stretch<'a>>> {
+        let (mut found, mut next) = (Vec::new(), 0);
+        for run in self.places.each() {
+            let documents = next..next + run.len as usize;
+            next = documents.end;
+            if run.source == source {
+                let kept = keep.split_off(..documents.len())?;
+                found.push(Stretch { documents, row: run.row, kept });
+            }
+        }
+        keep.is_empty().then_some(found)
+    }
+
+    /// The first and the last value of a document that lie in a buffer.
+    fn anchors(&self, position: usize) -> Option<[Span; 2]> {
+        let texts = self.columns.iter().filter_map(|column| match column {
+            Column::Text { spans, .. } => Some(spans[position]),
+            Column::Values { .. } => None,
+        });
+        let all = texts.chain([self.ids.get(position), self.extras.get(position)]).filter(|span| !span.is_missing());
+        all.fold(None, |found, span| {
+            let [low, high] = found.unwrap_or([span; 2]);
+            Some([
+                if span.start() < low.start() { span } else { low },
+                if span.start() > high.start() { span } else { high },
+            ])
+        })
+    }
+
+    /// The whole file in which a span lies; none where that is no mapped file.
+    fn mapped(&self, span: Span) -> Option<Lines<'_>> {
+        match self.buffer(span) {
+            Some((Buffer::Mapped(map), first)) => Some(Lines { data: map, first }),
+            _ => None,
+        }
+    }
+
+    /// Where the line of a document begins; without a value of its own it is found by counting lines.
+    fn line_start(&self, file: Lines<'_>, position: usize, line: u64, known: Place) -> Place {
+        let Some([low, _]) = self.anchors(position) else { return file.line(line, known) };
+        let before = &file.data[known.at..(low.start() - file.first) as usize];
+        Place { line, at: known.at + before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1) }
+    }
+
+    /// Where the line after that of a document begins.
+    fn line_end(&self, file: Lines<'_>, position: usize, line: u64, known: Place) -> Place {
+        let Some([_, high]) = self.anchors(position) else { return file.line(line, known) };
+        Place { line, at: file.after((high.start() - file.first) as usize + high.len() as usize) }
+    }
+}
+
+/// Documents from neighbouring rows, from this one on, and which of them are kept.
+struct Stretch<'a> {
+    documents: Range<usize>,
+    row: u64,
+    kept: &'a [bool],
+}
+
+/// A mapped file of lines; spans count its bytes from here.
+#[derive(Clone, Copy)]
+struct Lines<'a> {
+    data: &'a [u8],
+    first: u64,
+}
+
+impl Lines<'_> {
+    /// The place of a line that is not before a known one.
+    fn line(self, line: u64, known: Place) -> Place {
+        Place { line, at: (known.line..line).fold(known.at, |at, _| self.after(at)) }
+    }
+
+    /// Where the line after that of a byte begins.
+    fn after(self, at: usize) -> usize {
+        (newline_from(self.data, at) + 1).min(self.data.len())
+    }
+}
+
+/// Pieces on their way out.
+struct Pieces<'a, W> {
+    out: W,
+    waiting: Vec<IoSlice<'a>>,
+    bytes: usize,
+}
+
+impl<'a, W: Write> Pieces<'a, W> {
+    fn add(&mut self, piece: &'a [u8]) -> Result<()> {
+        for part in piece.chunks(BYTES) {
+            self.waiting.push(IoSlice::new(part));
+            self.bytes += part.len();
+            if self.waiting.len() == PIECES || self.bytes >= BYTES {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        watch::look();
+        let mut rest = &mut self.waiting[..];
+        while !rest.is_empty() {
+            match self.out.write_vectored(rest) {
+                Ok(0) => return Err(std::io::ErrorKind::WriteZero.into()),
+                Ok(written) => IoSlice::advance_slices(&mut rest, written),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => watch::look(),
+                Err(error) => return Err(error),
+            }
+        }
+        self.waiting.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! How does long native work hear of Ctrl-C, and tell how far it is?
+
+use benzer_core::watch::{Stopped, Watch, hang};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often the waiting thread looks at signals, and tells how far the work is.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Runs `work` without the GIL in a pool of so many threads (0: one for each core), and waits for it.
+///
+/// Whoever waits looks at signals meanwhile, and calls `progress` with what is done, of how much, where the work says
+/// so. Where a handler of a signal or `progress` raises, the work is stopped at its next look at its
+/// [`Watch`], and the error is given; nothing of the work runs on when this returns.
+///
+/// The pool lives only for the call: a pool that outlives it would be dead in a forked child.
+pub fn watched<T: Send>(
+    py: Python<'_>, threads: usize, progress: Option<&Bound<'_, PyAny>>, work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let watch = Arc::new(Watch::default());
+    let hung = Arc::clone(&watch);
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let pool = builder.start_handler(move |_| hang(Arc::clone(&hung))).build();
+    let pool = pool.map_err(|cause| PyRuntimeError::new_err(format!("cannot start {threads} threads: {cause}")))?;
+    let progress = progress.map(|given| given.clone().unbind());
+    let (ended, raised) = py.detach(|| {
+        pool.in_place_scope(|scope| {
+            let (tell, told) = channel();
+            // Nobody listens any more only where this thread panics itself.
+            scope.spawn(move |_| drop(tell.send(catch_unwind(AssertUnwindSafe(work)))));
+            let mut raised = None;
+            loop {
+                match told.recv_timeout(LOOK) {
+                    Ok(ended) => return (ended, raised),
+                    Err(RecvTimeoutError::Disconnected) => unreachable!("the work tells how it ended"),
+                    Err(RecvTimeoutError::Timeout) if raised.is_some() => {}
+                    Err(RecvTimeoutError::Timeout) => {
+                        raised = Python::attach(|py| look(py, &watch, progress.as_ref())).err();
+                        if raised.is_some() {
+                            watch.stop();
+                        }
+                    }
+                }
+            }
+        })
+    });
+    match (ended, raised) {
+        (_, Some(error)) => Err(error),
+        (Ok(answer), None) => Ok(answer),
+        (Err(panic), None) => {
+            debug_assert!(!panic.is::<Stopped>(), "stopped by nobody");
+            resume_unwind(panic)
+        }
+    }
+}
+
+fn look(py: Python<'_>, watch: &Watch, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    py.check_signals()?;
+    let (done, total) = watch.seen();
+    if let (Some(progress), true) = (progress, total > 0) {
+        progress.call1(py, (done.min(total), total))?;
+    }
+    Ok(())
+}
