@@ -42,6 +42,9 @@ class Told:
     def ids(self, positions: Positions) -> list[int]:
         return [int(one) for one in positions]
 
+    def batches(self, left: Positions, right: Positions, most: int) -> tuple[Positions, list[int]]:
+        return np.arange(len(left), dtype=np.uint32), [len(left)]
+
     def similarity(
         self, left: Positions, right: Positions, weights: Sequence[float], threads: int
     ) -> NDArray[np.float64]:

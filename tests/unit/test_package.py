@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -85,3 +86,13 @@ def test_every_public_name_is_documented_with_an_example() -> None:
         if name != "__version__" and ">>>" not in (getattr(benzer, name).__doc__ or "")
     ]
     assert bare == []
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")])
+def test_the_command_line_starts_no_threads_for_linear_algebra(given: dict[str, str], expected: str) -> None:
+    inherited = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    code = "import os, sys, benzer.cli; print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=inherited | given, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == [expected, "False"]

@@ -48,7 +48,7 @@ class Memory:
 
     >>> memory = Memory.parse("2GB")
     >>> memory.bytes, memory.spills(documents=10**7, fields=1, keys=60), memory.bands_at_once(10**7, 1, 60)
-    (2000000000, True, 2)
+    (2000000000, True, 4)
     >>> Memory().spills(documents=10**7, fields=1, keys=60), Memory().bands_at_once(10**7, 1, 60)
     (False, 0)
     """
