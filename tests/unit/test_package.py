@@ -88,7 +88,7 @@ def test_every_public_name_is_documented_with_an_example() -> None:
     assert bare == []
 
 
-@pytest.mark.parametrize(("given", "expected"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")])
+@pytest.mark.parametrize("given, expected", [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")])
 def test_the_command_line_starts_no_threads_for_linear_algebra(given: dict[str, str], expected: str) -> None:
     inherited = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     code = "import os, sys, benzer.cli; print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
