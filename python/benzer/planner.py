@@ -36,17 +36,19 @@ MOST_JOINED = 300_000
 MOST_SECONDS = 0.2
 """What the join of the sample may cost: predicted, not timed."""
 
-# Nanoseconds of one core, measured once on six collections of texts and sets (two AMD EPYC cores, AVX-512), and never
-# when it runs: so the choice is the same on every machine, and every time.
-SHINGLE = 8.5
+# Nanoseconds of one core, measured once (two AMD EPYC cores, AVX-512), and never when it runs: so the choice is the same
+# on every machine, and every time. Those of the exact join on six collections of texts and sets; those of shingles,
+# signatures, bands and comparison again when their kernels had become faster, on the benchmark's corpus and a collection
+# of large families (signature, keys and join of 26 bands of 5: 1.0 µs a document; a candidate: 0.2 to 3.8 µs).
+SHINGLE = 6.0
 """One shingle made of text."""
-VALUE = 5.5
+VALUE = 4.4
 """One value of a signature."""
-BAND = 25.0
+BAND = 16.0
 """One band key made and filed."""
-PAIR = 170.0
+PAIR = 60.0
 """One candidate pair proposed and compared, but for its shingles."""
-COMPARED = 2.7
+COMPARED = 1.0
 """One shingle of a candidate pair: made again, and compared."""
 ORDERED = 70.0
 """One shingle counted, ordered and filed by the exact join."""
@@ -154,7 +156,7 @@ def choose(
     >>> corpus = corpus_of(Schema())
     >>> corpus.add(0, [1, 2], ["a", "b"], [["one two three four", "one two three four five"]])
     >>> choose(corpus, Schema(), 0.8, 0.95).method
-    'exact'
+    'lsh'
     """
     return plan(look(corpus, schema, threads), schema, threshold, recall, method, num_hashes)
 
