@@ -175,16 +175,23 @@ def test_a_column_of_several_pieces_or_of_nothing_has_signatures() -> None:
     pieces = pa.chunked_array([TEXTS[:2], [], TEXTS[2:]], pa.string())
     plain = MinHash(num_hashes=40).of(Text(), TEXTS)
     assert (MinHash(num_hashes=40).of(Text(), pieces) == plain).all()
-    assert (MinHash(num_hashes=40).of(Text(), pa.nulls(2)) == MinHash(num_hashes=40).of(Text(), ["", ""])).all()
+    assert (
+        MinHash(num_hashes=40).of(Text(), pa.nulls(2)) == MinHash(num_hashes=40).of(Text(), ["", ""])
+    ).all()
     assert len(MinHash(num_hashes=40).of(Text(), pa.chunked_array([], pa.string()))) == 0
 
 
-def test_small_row_groups_and_batches_are_read_as_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_row_groups_and_batches_are_read_as_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[int] = []
     monkeypatch.setattr(
-        "benzer.sources.arrow.add_columns", lambda *given: bool(asked.append(given[3].num_rows)) or add_columns(*given)
+        "benzer.sources.arrow.add_columns",
+        lambda *given: bool(asked.append(given[3].num_rows)) or add_columns(*given),
     )
-    table = pa.table({"id": list(range(2000)), "title": [""] * 2000, "body": [f"text {i}" for i in range(2000)]})
+    table = pa.table(
+        {"id": list(range(2000)), "title": [""] * 2000, "body": [f"text {i}" for i in range(2000)]}
+    )
     for group in (5, 2000):
         pq.write_table(table, tmp_path / "many.parquet", row_group_size=group)
         corpus = corpus_of_two()
