@@ -17,12 +17,26 @@ INTEGERS = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uin
 
 
 def is_column(given: Any) -> bool:
-    """Whether this is an array of Arrow's, of any library (pyarrow, polars, ...), in one piece.
+    """Whether this is an array of Arrow's, of any library (pyarrow, polars, ...), in one piece or in several.
 
     >>> is_column(["a", "b"])
     False
     """
-    return hasattr(given, "__arrow_c_array__")
+    return hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")
+
+
+def as_array(given: Any) -> Any:
+    """A column as one array of pyarrow's; one of several pieces is copied.
+
+    >>> import pyarrow
+    >>> len(as_array(pyarrow.chunked_array([["a"], ["b", "c"]])))
+    3
+    """
+    pyarrow = require("pyarrow", extra="parquet", purpose="Arrow arrays")
+    if hasattr(given, "__arrow_c_array__"):
+        return pyarrow.array(given)
+    whole = pyarrow.chunked_array(given).combine_chunks()
+    return whole if isinstance(whole, pyarrow.Array) else pyarrow.concat_arrays(whole.chunks)
 
 
 def text_arrays(column: Any) -> TextArrays | None:
@@ -36,6 +50,8 @@ def text_arrays(column: Any) -> TextArrays | None:
     pyarrow = require("pyarrow", extra="parquet", purpose="Arrow tables")
     if column is None:
         return None
+    if pyarrow.types.is_null(column.type):
+        column = column.cast(pyarrow.large_string())
     kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
     if not is_text(pyarrow.types, kind):
         return None

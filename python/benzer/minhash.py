@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import column_signatures, estimate, merge_signatures, signatures, text_signatures
-from benzer.columns import is_column, text_arrays
+from benzer.columns import as_array, is_column, text_arrays
 from benzer.errors import InputError, SettingsError
 from benzer.hashing import INTEGER_FAMILIES
 from benzer.hashing.base import MOST_SEED, as_elements, check_whole
-from benzer.registry import require
 
 ALGORITHMS = ("fast", "kmins", "bottomk")
 MAX_HASHES = 65_535
@@ -101,17 +100,16 @@ class MinHash:
     def of(self, field: Any, contents: Sequence[Any], threads: int = 0) -> Signatures:
         """The signatures (uint32, n × `num_hashes`) of n contents of a field such as `Text()` or `ValueSet()`.
 
-        Texts are read and sketched in one pass; their shingles are not kept. They may come as an Arrow array
-        (pyarrow's, or anything with `__arrow_c_array__`): then its bytes are read where they lie, without a
-        Python object for each text; a missing one has an empty signature.
+        Texts are read and sketched in one pass; their shingles are not kept. They may come as an array or
+        a column of Arrow's (pyarrow, polars, ...): then its bytes are read where they lie, without a Python
+        object for each text; a missing one has an empty signature.
 
         >>> from benzer import Text
         >>> MinHash().of(Text(), ["to be or not to be", "that is the question"]).shape
         (2, 128)
         """
         if field.reader is not None and is_column(contents):
-            pyarrow = require("pyarrow", extra="parquet", purpose="Arrow arrays")
-            column = text_arrays(pyarrow.array(contents))
+            column = text_arrays(as_array(contents))
             if column is None:
                 raise InputError("the array holds no texts in UTF-8: cast it to strings")
             how = (self.algorithm, self.family, self.num_hashes, self.seed, threads)

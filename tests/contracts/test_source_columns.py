@@ -15,6 +15,7 @@ from benzer._native import Corpus
 from benzer.errors import InputError, MalformedRowError, SettingsError
 from benzer.sources import ReadOptions, open_sources
 from benzer.sources.arrow import add_batches
+from benzer.sources.columns import FEW_ROWS, add_columns
 
 
 class RowByRow:
@@ -168,3 +169,39 @@ def test_an_arrow_array_that_holds_no_texts_is_refused() -> None:
     unchecked = pa.Array.from_buffers(pa.string(), 2, latin.buffers())
     with pytest.raises(InputError, match="text 1 of the column is not valid UTF-8"):
         MinHash().of(Text(), unchecked)
+
+
+def test_a_column_of_several_pieces_or_of_nothing_has_signatures() -> None:
+    pieces = pa.chunked_array([TEXTS[:2], [], TEXTS[2:]], pa.string())
+    plain = MinHash(num_hashes=40).of(Text(), TEXTS)
+    assert (MinHash(num_hashes=40).of(Text(), pieces) == plain).all()
+    assert (
+        MinHash(num_hashes=40).of(Text(), pa.nulls(2)) == MinHash(num_hashes=40).of(Text(), ["", ""])
+    ).all()
+    assert len(MinHash(num_hashes=40).of(Text(), pa.chunked_array([], pa.string()))) == 0
+
+
+def test_small_row_groups_and_batches_are_read_as_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(
+        "benzer.sources.arrow.add_columns",
+        lambda *given: bool(asked.append(given[3].num_rows)) or add_columns(*given),
+    )
+    table = pa.table(
+        {"id": list(range(2000)), "title": [""] * 2000, "body": [f"text {i}" for i in range(2000)]}
+    )
+    for group in (5, 2000):
+        pq.write_table(table, tmp_path / "many.parquet", row_group_size=group)
+        corpus = corpus_of_two()
+        (source,) = open_sources(str(tmp_path / "many.parquet"))
+        source.read_into(corpus, 0, options())
+        assert corpus.ids() == list(range(2000))
+    assert asked == [2000, 2000]
+    few, many = table.slice(0, FEW_ROWS - 1).to_batches(), table.slice(0, FEW_ROWS).to_batches()
+    with monkeypatch.context() as patched:
+        patched.setattr("benzer.sources.columns.text_arrays", None)
+        add_batches(corpus_of_two(), 0, few, "table", options())
+        with pytest.raises(TypeError):
+            add_batches(corpus_of_two(), 0, many, "table", options())

@@ -7,6 +7,7 @@ import random
 import threading
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -275,3 +276,44 @@ def test_native_arguments_that_do_not_fit_are_refused() -> None:
     (question,) = rules.ask([["one"]], 1)
     with pytest.raises(StoreFormatError, match="candidate 0 is not a document of these fields"):
         question.best([b"\1\0"], 0.0, None)
+
+
+@pytest.mark.parametrize("limit", [2**63, 10**20])
+def test_a_limit_above_every_number_of_the_machine_is_no_limit(limit: int) -> None:
+    with Index.open("memory:") as index:
+        index.add(
+            [Document("a", "one two three four five six"), Document("b", "seven eight nine ten eleven")]
+        )
+        assert [match.id for match in index.find_similar("one two three four five six", limit=limit)] == ["a"]
+
+
+def test_an_interrupt_right_after_the_rollback_leaves_nothing_half_undone(tmp_path: Path) -> None:
+    class Interrupting:
+        """A connection after whose ROLLBACK Ctrl-C is pressed."""
+
+        def __init__(self, connection: Any) -> None:
+            self._connection = connection
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._connection, name)
+
+        def execute(self, statement: str, *given: Any) -> Any:
+            answer = self._connection.execute(statement, *given)
+            if statement == "ROLLBACK":
+                raise KeyboardInterrupt
+            return answer
+
+    with Index.open(tmp_path / "one.benzer") as index:
+        index.add([Document("a", "one two three four five six")])
+        index.commit()
+        session = index._storage._session
+        index.add([Document("b", "seven eight nine ten eleven twelve")])
+        plain, session._connection = session._connection, Interrupting(session._connection)
+        with pytest.raises(KeyboardInterrupt):
+            index.rollback()
+        session._connection = plain
+        index.add([Document("c", "seven eight nine ten eleven twelve")])
+        index.commit()
+    with Index.open(tmp_path / "one.benzer", mode="read") as index:
+        index.check()
+        assert ("a" in index, "b" in index, "c" in index, len(index)) == (True, False, True, 2)

@@ -255,6 +255,16 @@ impl Blocks {
         }
     }
 
+    /// Lets go of blocks after a search, so that no more than half as much again as there is room for is held.
+    pub fn trim(&mut self) {
+        if self.young_bytes > self.room {
+            self.clear();
+        } else if self.young_bytes > self.room / 2 {
+            self.old = std::mem::take(&mut self.young);
+            self.young_bytes = 0;
+        }
+    }
+
     /// [`search`] in `runs`, of which all [`Blocks::missing`] blocks were put, and in further pieces.
     pub fn search(
         &self, keys: &[u64], bands: usize, runs: &[Run], pieces: &[Postings<'_>],

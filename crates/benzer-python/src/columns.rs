@@ -5,6 +5,7 @@ use crate::sketching::{SketchTexts, matrix, sketcher};
 use crate::text::TextReader;
 use benzer_core::corpus::{MAX_TEXT, SharedBytes, TextColumn};
 use benzer_core::isa as levels;
+use benzer_core::watch;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -96,6 +97,7 @@ pub fn column_signatures<'py>(
     };
     let mut out = vec![0; count * num_hashes];
     let chunk = |(number, out): (usize, &mut [u32])| {
+        watch::look();
         let first = number * CHUNK;
         let texts = (first..first + out.len() / num_hashes).map(&text);
         levels::run(SketchTexts { sketcher: &sketcher, reader: &reader, texts, out });

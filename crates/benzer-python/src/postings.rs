@@ -100,7 +100,12 @@ impl Blocks {
         &self, py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, runs: Vec<(u32, u32)>, pieces: Vec<Piece<'py>>,
     ) -> PyResult<Pairs<'py>> {
         let (bands, keys, pieces) = (keys.shape()[1], keys.as_slice()?, views(py, &pieces)?);
-        match self.with(|blocks| blocks.search(keys, bands, &self::runs(&runs), &pieces)) {
+        let search = |blocks: &mut postings::Blocks| {
+            let found = blocks.search(keys, bands, &self::runs(&runs), &pieces);
+            blocks.trim();
+            found
+        };
+        match self.with(search) {
             Ok(found) => Ok(split(py, found)),
             Err(missing) => {
                 let message = format!("the block at {} was not handed over", missing.0);

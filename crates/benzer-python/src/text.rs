@@ -5,6 +5,7 @@ use benzer_core::hash::strings::StringHash;
 use benzer_core::isa::{self as levels, Isa, Level, Task};
 use benzer_core::jaccard::{Sets, sort_distinct};
 use benzer_core::text::{Case, Form, Reader, Recipe, Scratch, Tokenizer, UNICODE_VERSION, Unit};
+use benzer_core::watch;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -139,7 +140,10 @@ impl TextReader {
     #[pyo3(signature = (texts, threads = Threads::ONE))]
     fn sets<'py>(&self, py: Python<'py>, texts: &Bound<'py, PyAny>, threads: Threads) -> PyResult<SetArrays<'py>> {
         let texts = collect_texts(texts)?;
-        let make = |texts| levels::run(ReadSets { reader: &self.reader, texts });
+        let make = |texts| {
+            watch::look();
+            levels::run(ReadSets { reader: &self.reader, texts })
+        };
         let sets = if texts.len() < 8 || threads == Threads::ONE {
             py.detach(|| make(&texts))
         } else {

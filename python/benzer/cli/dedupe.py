@@ -82,7 +82,7 @@ STAGES = ("read", "sketch", "against", "candidates", "verify", "clusters", "meas
 )  # fmt: skip
 @click.option(
     "--memory", metavar="SIZE",
-    help="Bound what is held beside the documents, as in 2GB; the result is the same.",
+    help="Bound the memory that the run takes of its own, as in 2GB; the result is the same.",
 )  # fmt: skip
 @click.option("--report", is_flag=True, help="Write report.html too, one file to look at in a browser.")
 @click.option(

@@ -21,7 +21,7 @@ FILES = {
     "malformed": "rows set aside, with file, row and reason",
     "old_matches": "what each known document resembles, and in which index",
     "report": "all this to look at in a browser",
-    "summary": "counts, settings, times, measured recall, alarms",
+    "summary": "counts, settings, times, alarms, the recall if it was measured",
 }
 ALARMS_SHOWN = 5
 CURVE = (-0.1, 0.05, 0.1)

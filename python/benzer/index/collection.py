@@ -254,7 +254,8 @@ class Index(Quoting, Upkeep):
             held = place[start:end]
             if query.identified:
                 held = [at for at in held if not query.is_itself(ids[at])]
-            best = question.best([payloads[at] for at in held], least, limit) if held else []
+            most = None if limit is None else min(limit, len(held))
+            best = question.best([payloads[at] for at in held], least, most) if held else []
             yield [Match(ids[held[at]], similarity, self._by_field(each)) for at, similarity, each in best]
 
     def _by_field(self, similarities: list[float]) -> dict[str, float]:

@@ -7,7 +7,7 @@
 | `promise` | what it is asked for, and by which method it keeps that |
 | `work` | how the work is cut |
 | `checkpoint` | where an interrupted run goes on |
-| `memory` | how much may be held beside the documents |
+| `memory` | how much memory a run may take of its own |
 | `against` | which new documents an older collection holds already |
 """
 

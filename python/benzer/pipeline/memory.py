@@ -42,7 +42,8 @@ class Memory:
     """A bound on the memory that a run takes of its own (anonymous memory); None for no bound.
 
     Mapped files are not counted: pages of them the system drops when others need the room. Nor are what the process
-    held before, texts whose source cannot be mapped, and some 50 bytes for each pair that is found.
+    held before, texts whose source cannot be mapped, malformed rows that are set aside, and some 60
+    bytes for each candidate, 100 for one that is similar enough.
     The answer does not depend on it. Band keys that do not fit are kept in a temporary file, fewer bands are filed
     at the same time, and the texts of fewer pairs are compared at once.
 

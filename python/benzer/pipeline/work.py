@@ -46,7 +46,7 @@ class Sketched:
 class Work:
     """The stages of one run over one corpus, in parts.
 
-    memory: what may be held beside the documents. saved: where finished parts are kept. Neither changes what
+    memory: what the run may take of its own. saved: where finished parts are kept. Neither changes what
     comes out.
     """
 

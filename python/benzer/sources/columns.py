@@ -9,11 +9,17 @@ from benzer.sources.base import ReadOptions
 from benzer.sources.rows import RowReader
 
 
+FEW_ROWS = 16
+
+
 def add_columns(corpus: Any, number: int, first_row: int, batch: Any, reader: RowReader) -> bool:
     """Add the rows of a record batch by its columns; False, and nothing added, where they must be looked at one by one.
 
-    That is so where a text is no UTF-8, an id is missing that must be there, or a column is of a rarer type.
+    That is so where a text is no UTF-8, an id is missing that must be there, or a column is of a rarer type; and where
+    there are so few rows that taking them one by one is faster.
     """
+    if batch.num_rows < FEW_ROWS:
+        return False
     texts = [text_arrays(_column(batch, column)) for column, _ in reader.fields]
     ids = None if reader.id_column is None else id_arrays(_column(batch, reader.id_column))
     found = [arrays for arrays in texts if arrays is not None]

@@ -21,6 +21,10 @@ from benzer.sources.rows import BATCH_DOCUMENTS
 from benzer.sources.streams import FileInput, create_plain
 
 
+ROWS_OF_A_GROUP = 256
+"""From how many rows on, in the mean, row groups are read side by side."""
+
+
 class ParquetSource:
     """A Parquet file; copied a row group at a time, with the same schema, metadata and compression."""
 
@@ -35,7 +39,7 @@ class ParquetSource:
         self._stamp = self._file.stamp()
         with self._open() as content:
             columns = check_schema(self.name, content.schema_arrow, options)
-            if takes_columns(corpus, options):
+            if takes_columns(corpus, options) and large_groups(content.metadata):
                 batches = self._row_groups(content.num_row_groups, columns, options.threads)
             else:
                 batches = self._batches(content, columns)
@@ -100,6 +104,11 @@ class ParquetSource:
         except (pyarrow.ArrowInvalid, OSError) as error:
             reason = str(error).rstrip(".")
             raise InputError(f"{self.name} cannot be read as Parquet ({reason}): write it again") from error
+
+
+def large_groups(metadata: Any) -> bool:
+    """Whether the row groups are large enough to be read one by one: a task for five rows takes longer than the rows."""
+    return bool(metadata.num_rows >= ROWS_OF_A_GROUP * metadata.num_row_groups)
 
 
 def compressions(metadata: Any) -> dict[str, str] | str:

@@ -64,7 +64,7 @@ class Session:
         """Keep documents for the next search, until anybody commits; nothing while this object is writing."""
         if self.writing:
             return
-        size = sum(len(payload) + _ENTRY for _, payload in documents.values())
+        size = sum(len(payload) + len(str(one)) + _ENTRY for one, payload in documents.values())
         if self._documents_bytes + size > self.limits.kept_documents:
             self.forget_documents()
         if size <= self.limits.kept_documents:
@@ -190,12 +190,14 @@ class Session:
 
     def _undo(self) -> None:
         self._used_numbers = max(self._used_numbers, self.state.next_number)
-        if self._connection is not None and self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
-        self.state.generation = -1  # so that state and runs are read again
-        self.blocks.clear()  # the number of a run that was undone will be that of another
-        self.undone += 1
-        self._end()
+        try:
+            if self._connection is not None and self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        finally:  # also after a Ctrl-C, which Python raises as soon as SQLite is done
+            self.state.generation = -1  # so that state and runs are read again
+            self.blocks.clear()  # the number of a run that was undone will be that of another
+            self.undone += 1
+            self._end()
 
     def compact(self) -> None:
         """Commit, merge all runs into one, purge removed documents, and give free space back to the disk."""

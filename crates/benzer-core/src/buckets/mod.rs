@@ -94,6 +94,13 @@ struct Proposed {
     left_out: bool,
 }
 
+/// A bucket above the limit that is still to be divided: it shares the keys of `depth` bands.
+struct Waiting {
+    bucket: Vec<u32>,
+    depth: usize,
+    paired: Vec<u32>,
+}
+
 impl Join<'_> {
     /// All candidate pairs.
     ///
@@ -159,7 +166,7 @@ impl Join<'_> {
                         proposed.oversized.insert((band, key));
                         proposed.oversized_documents += size as u64;
                     }
-                    self.propose_all(documents, band, 1, &[], &mut proposed.pairs);
+                    self.propose_all(documents, band, &mut proposed.pairs);
                 }
                 proposed.pairs.settle();
             });
@@ -195,9 +202,24 @@ impl Join<'_> {
         }
     }
 
+    /// Proposes the pairs of a bucket of `band`.
+    fn propose_all(&self, bucket: &[u32], band: usize, pairs: &mut PairSet) {
+        // A list, not the stack: there may be as many levels as bands.
+        let mut waiting = vec![Waiting { bucket: bucket.to_vec(), depth: 1, paired: Vec::new() }];
+        while let Some(Waiting { bucket, depth, paired }) = waiting.pop() {
+            watch::look();
+            self.divide(&bucket, band, depth, &paired, pairs, &mut waiting);
+            pairs.settle();
+        }
+    }
+
     /// Proposes the pairs of a bucket, which shares the keys of `depth` bands from `band` on; all of its documents are
-    /// paired with those `paired` that are among them.
-    fn propose_all(&self, bucket: &[u32], band: usize, depth: usize, paired: &[u32], pairs: &mut PairSet) {
+    /// paired with those `paired` that are among them. What it is divided into is proposed at once where it is small,
+    /// else it waits.
+    fn divide(
+        &self, bucket: &[u32], band: usize, depth: usize, paired: &[u32], pairs: &mut PairSet,
+        waiting: &mut Vec<Waiting>,
+    ) {
         if bucket.len() <= self.limit {
             for (i, &left) in bucket.iter().enumerate() {
                 for &right in &bucket[i + 1..] {
@@ -226,7 +248,11 @@ impl Join<'_> {
         let entries: Vec<_> = bucket.iter().map(|&document| (finer_key(document, depth), document)).collect();
         Groups::default().each_repeated(&entries, &mut |_, bucket| {
             watch::look();
-            self.propose_all(bucket, band, depth + 1, &anchors, pairs);
+            if bucket.len() > self.limit {
+                waiting.push(Waiting { bucket: bucket.to_vec(), depth: depth + 1, paired: anchors.clone() });
+            } else {
+                self.divide(bucket, band, depth + 1, &anchors, pairs, waiting);
+            }
             pairs.settle();
         });
     }

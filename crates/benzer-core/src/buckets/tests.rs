@@ -54,6 +54,17 @@ fn finer_keys_divide_a_large_bucket() {
 }
 
 #[test]
+fn a_bucket_may_be_divided_as_often_as_there_are_bands() {
+    // Document i leaves the others at band i + 1; on the stack this took about a kilobyte a band.
+    let bands = 500;
+    let keys: Vec<u64> =
+        (0..bands).flat_map(|i| (0..bands).map(move |band| if band <= i { 7 } else { 1000 + i as u64 })).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(256 << 10).build().unwrap();
+    let found = pool.install(|| join(&keys, bands, 2));
+    assert!((1..bands as u32).all(|i| found.pairs.binary_search(&pack(i - 1, i)).is_ok()));
+}
+
+#[test]
 fn documents_without_keys_take_no_part() {
     assert!(join(&[NO_KEY, NO_KEY, 1], 1, 10).pairs.is_empty());
 }

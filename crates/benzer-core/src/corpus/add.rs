@@ -98,15 +98,19 @@ impl Corpus {
 
     fn add_jsonl(&mut self, source: u32, buffer: Buffer, columns: &JsonlColumns<'_>, first_row: u64) -> JsonlReport {
         let start = self.next_start();
-        let data = buffer.bytes();
-        let borders = split_points(data, data.len() / PIECE + 1);
+        let size = buffer.bytes().len();
+        let borders = split_points(buffer.bytes(), size / PIECE + 1);
         let parts: Vec<[usize; 2]> = borders.windows(2).map(|pair| [pair[0], pair[1]]).collect();
         let mut report = JsonlReport::default();
-        watch::begin(data.len());
+        watch::begin(size);
+        // Before its documents: whoever stops in between leaves none without its bytes.
+        self.keep(buffer);
+        let number = self.buffers.len() - 1;
         for parts in parts.chunks(TOGETHER) {
+            let buffer = &self.buffers[number];
             let read = |&part: &[usize; 2]| {
                 buffer.fetch(part);
-                let piece = read_piece(data, part, start, columns, self.follower(data, start));
+                let piece = read_piece(buffer.bytes(), part, start, columns, self.follower(buffer.bytes(), start));
                 watch::tick(part[1] - part[0]);
                 piece
             };
@@ -115,7 +119,6 @@ impl Corpus {
                 self.append(source, piece, first_row + report.lines, &mut report);
             }
         }
-        self.keep(buffer);
         report
     }
 

@@ -3,6 +3,7 @@
 use super::{Column, Corpus};
 use crate::hash::mix::{K1, finish};
 use crate::setjoin::{Join, Queries, Relation};
+use crate::watch;
 use rayon::prelude::*;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -25,6 +26,7 @@ impl Corpus {
     /// least hashes under `seed`, in the order of the hashes; of identical contents only the first.
     pub fn sample(&self, count: usize, seed: u64) -> Vec<u32> {
         let one = |start: usize| {
+            watch::look();
             let positions = start as u32..(start + CHUNK).min(self.len()) as u32;
             let mut scratch = Vec::new();
             positions.map(|position| (self.content_hash(position as usize, seed, &mut scratch), position)).collect()
@@ -46,6 +48,7 @@ impl Corpus {
     /// those of the texts themselves, without escapes.
     pub fn text_sizes(&self, positions: &[u32]) -> Vec<u64> {
         let one = |scratch: &mut Vec<u8>, &position: &u32| {
+            watch::look();
             let at = position as usize;
             let sizes = self.columns.iter().map(|column| match column {
                 Column::Text { spans, .. } if spans[at].is_missing() => 0,
