@@ -36,10 +36,11 @@ MOST_JOINED = 300_000
 MOST_SECONDS = 0.2
 """What the join of the sample may cost: predicted, not timed."""
 
-# Nanoseconds of one core, measured once (two AMD EPYC cores, AVX-512), and never when it runs: so the choice is the same
-# on every machine, and every time. Those of the exact join on six collections of texts and sets; those of shingles,
-# signatures, bands and comparison again when their kernels had become faster, on the benchmark's corpus and a collection
-# of large families (signature, keys and join of 26 bands of 5: 1.0 µs a document; a candidate: 0.2 to 3.8 µs).
+# Nanoseconds of one core, measured once (two AMD EPYC cores, AVX-512), and never when it runs: so the choice is the
+# same on every machine, and every time. Those of the exact join on six collections of texts and sets; those of
+# shingles, signatures, bands and comparison again when their kernels had become faster, on the benchmark's corpus and
+# a collection of large families (signature, keys and join of 26 bands of 5: 1.0 µs a document; a candidate: 0.2 to
+# 3.8 µs).
 SHINGLE = 6.0
 """One shingle made of text."""
 VALUE = 4.4

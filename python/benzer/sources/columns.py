@@ -8,7 +8,6 @@ from benzer.columns import id_arrays, text_arrays
 from benzer.sources.base import ReadOptions
 from benzer.sources.rows import RowReader
 
-
 FEW_ROWS = 16
 
 

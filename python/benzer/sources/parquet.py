@@ -20,7 +20,6 @@ from benzer.sources.columns import takes_columns
 from benzer.sources.rows import BATCH_DOCUMENTS
 from benzer.sources.streams import FileInput, create_plain
 
-
 ROWS_OF_A_GROUP = 256
 """From how many rows on, in the mean, row groups are read side by side."""
 
@@ -107,7 +106,7 @@ class ParquetSource:
 
 
 def large_groups(metadata: Any) -> bool:
-    """Whether the row groups are large enough to be read one by one: a task for five rows takes longer than the rows."""
+    """Whether the row groups are worth a task each: one for five rows takes longer than the rows."""
     return bool(metadata.num_rows >= ROWS_OF_A_GROUP * metadata.num_row_groups)
 
 
