@@ -204,6 +204,9 @@ impl Join<'_> {
 
     /// Proposes the pairs of a bucket of `band`.
     fn propose_all(&self, bucket: &[u32], band: usize, pairs: &mut PairSet) {
+        if bucket.len() <= self.limit {
+            return self.divide(bucket, band, 1, &[], pairs, &mut Vec::new());
+        }
         // A list, not the stack: there may be as many levels as bands.
         let mut waiting = vec![Waiting { bucket: bucket.to_vec(), depth: 1, paired: Vec::new() }];
         while let Some(Waiting { bucket, depth, paired }) = waiting.pop() {
