@@ -14,6 +14,9 @@ use rayon::prelude::*;
 
 const CHUNK: usize = 256;
 
+/// Hashes times values that one thread sketches in 0.3 s at most, by any algorithm: nobody need ask it to stop.
+const SHORT: usize = 1 << 28;
+
 /// A sketcher from settings.
 pub fn sketcher(py: Python<'_>, algorithm: &str, family: &str, num_hashes: usize, seed: u64) -> PyResult<Sketcher> {
     let (algorithm, family) = (by_name(py, algorithm)?, family_by_name(py, family)?);
@@ -120,7 +123,8 @@ pub fn signatures<'py>(
         watch::look();
         levels::run(SketchSets { sketcher: &sketcher, sets, first, out });
     };
-    if sets.len() <= CHUNK {
+    let short = threads == Threads::ONE && hashes.as_slice()?.len().saturating_mul(num_hashes) < SHORT;
+    if sets.len() <= CHUNK || short {
         // A search asks for one signature: starting a pool would take ten times as long as making it.
         py.detach(|| sketch(0, &mut out));
     } else {
