@@ -218,21 +218,10 @@ fn compare<L: Level>(
 mod tests {
     use super::*;
     use crate::minhash::Algorithm;
-    use crate::text::{Case, Form, Recipe, Tokenizer, Unit};
+    use crate::text::{Reader, Recipe};
 
     fn rules(fields: usize) -> Rules {
-        let recipe = Recipe {
-            unit: Unit::Word,
-            shingle_size: 1,
-            tokenizer: Tokenizer::Unified,
-            form: Form::Nfkc,
-            case: Case::Fold,
-            keep_punctuation: false,
-            keep_whitespace: false,
-            shingle_hash: crate::hash::strings::StringHash::Benzer,
-            four_bytes: false,
-            frequencies: false,
-        };
+        let recipe = Recipe { shingle_size: 1, ..Recipe::PLAIN };
         Rules {
             readers: (0..fields).map(|_| Arc::new(Reader::new(recipe, &[]))).collect(),
             weights: (1..=fields).map(|weight| weight as f64).collect(),

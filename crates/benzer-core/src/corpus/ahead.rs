@@ -170,7 +170,7 @@ mod tests {
     use super::super::{FieldKind, JsonlColumns};
     use super::*;
     use crate::minhash::{Algorithm, Sketcher};
-    use crate::text::{Case, Form, Recipe, Tokenizer, Unit};
+    use crate::text::Recipe;
 
     type Owned = (Vec<u64>, Vec<[u64; 2]>, Vec<u32>, Vec<u32>);
 
@@ -180,18 +180,7 @@ mod tests {
 
     /// Two text fields, of rows with and without faults, escapes and missing fields, in several files.
     fn corpus(ahead: Option<SketchPlan>) -> Corpus {
-        let recipe = Recipe {
-            unit: Unit::Word,
-            shingle_size: 2,
-            tokenizer: Tokenizer::Unified,
-            form: Form::Nfkc,
-            case: Case::Fold,
-            keep_punctuation: false,
-            keep_whitespace: false,
-            shingle_hash: crate::hash::strings::StringHash::Benzer,
-            four_bytes: false,
-            frequencies: false,
-        };
+        let recipe = Recipe::PLAIN;
         let field = || FieldKind::Text(Reader::new(recipe, &[]));
         let mut corpus = Corpus::new(vec![field(), field()]);
         ahead.into_iter().for_each(|plan| corpus.sketch_ahead(plan));

@@ -104,21 +104,10 @@ impl Corpus {
 mod tests {
     use super::super::FieldKind;
     use super::*;
-    use crate::text::{Case, Form, Reader, Recipe, Tokenizer, Unit};
+    use crate::text::{Reader, Recipe};
 
     fn corpus() -> Corpus {
-        let recipe = Recipe {
-            unit: Unit::Word,
-            shingle_size: 1,
-            tokenizer: Tokenizer::Unified,
-            form: Form::Nfkc,
-            case: Case::Fold,
-            keep_punctuation: false,
-            keep_whitespace: false,
-            shingle_hash: crate::hash::strings::StringHash::Benzer,
-            four_bytes: false,
-            frequencies: false,
-        };
+        let recipe = Recipe { shingle_size: 1, ..Recipe::PLAIN };
         let mut corpus = Corpus::new(vec![FieldKind::Text(Reader::new(recipe, &[]))]);
         corpus.name_source(0, "table");
         corpus

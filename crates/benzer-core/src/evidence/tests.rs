@@ -134,18 +134,7 @@ fn a_chain_gives_way_to_a_run_of_more_than_twice_the_length_elsewhere() {
 
 #[test]
 fn a_text_read_once_is_compared_like_one_read_anew() {
-    let recipe = crate::text::Recipe {
-        unit: Unit::Word,
-        shingle_size: 3,
-        tokenizer: crate::text::Tokenizer::Unified,
-        form: crate::text::Form::Nfkc,
-        case: crate::text::Case::Fold,
-        keep_punctuation: false,
-        keep_whitespace: false,
-        shingle_hash: crate::hash::strings::StringHash::Benzer,
-        four_bytes: false,
-        frequencies: false,
-    };
+    let recipe = crate::text::Recipe { shingle_size: 3, ..crate::text::Recipe::PLAIN };
     let reader = Reader::new(recipe, &[]);
     let texts = ["", "two", "two three", "one two three", "One two, three four. One two three!", "four one two three"];
     for a in texts {

@@ -90,20 +90,8 @@ mod tests {
     use super::*;
     use crate::hash::shingle::char_shingle;
     use crate::isa::Portable;
-    use crate::text::{Case, Form, Tokenizer};
 
-    const RECIPE: Recipe = Recipe {
-        unit: Unit::Word,
-        shingle_size: 2,
-        tokenizer: Tokenizer::Unified,
-        form: Form::Nfkc,
-        case: Case::Fold,
-        keep_punctuation: false,
-        keep_whitespace: false,
-        shingle_hash: StringHash::Benzer,
-        four_bytes: false,
-        frequencies: false,
-    };
+    const RECIPE: Recipe = Recipe::PLAIN;
 
     fn elements(recipe: Recipe, text: &str) -> Vec<u64> {
         let mut scratch = Scratch::default();

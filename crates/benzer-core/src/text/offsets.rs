@@ -197,21 +197,9 @@ pub(super) fn starts_afresh(c: char, form: Form) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::strings::StringHash;
     use crate::text::Tokenizer;
 
-    const RECIPE: Recipe = Recipe {
-        unit: Unit::Word,
-        shingle_size: 3,
-        tokenizer: Tokenizer::Unified,
-        form: Form::Nfkc,
-        case: Case::Fold,
-        keep_punctuation: false,
-        keep_whitespace: false,
-        shingle_hash: StringHash::Benzer,
-        four_bytes: false,
-        frequencies: false,
-    };
+    const RECIPE: Recipe = Recipe { shingle_size: 3, ..Recipe::PLAIN };
 
     fn recipes() -> Vec<Recipe> {
         let mut all = Vec::new();

@@ -182,7 +182,6 @@ unsafe fn hash_tokens(bytes: &[u8], bounds: &[[u32; 2]], tokens: &mut Vec<u64>, 
 mod tests {
     use super::*;
     use crate::isa::{Isa, Task, run_at};
-    use crate::text::{Case, Form, Tokenizer};
 
     struct Read<'a>(&'a Reader, &'a str);
     impl Task for Read<'_> {
@@ -196,18 +195,7 @@ mod tests {
     }
 
     fn recipe(unit: Unit) -> Recipe {
-        Recipe {
-            unit,
-            shingle_size: 2,
-            tokenizer: Tokenizer::Unified,
-            form: Form::Nfkc,
-            case: Case::Fold,
-            keep_punctuation: false,
-            keep_whitespace: false,
-            shingle_hash: StringHash::Benzer,
-            four_bytes: false,
-            frequencies: false,
-        }
+        Recipe { unit, ..Recipe::PLAIN }
     }
 
     #[test]

@@ -70,6 +70,23 @@ pub struct Recipe {
     pub frequencies: bool,
 }
 
+#[cfg(test)]
+impl Recipe {
+    /// Two words to a shingle, by the default rules: what tests begin with.
+    pub(crate) const PLAIN: Recipe = Recipe {
+        unit: Unit::Word,
+        shingle_size: 2,
+        tokenizer: Tokenizer::Unified,
+        form: Form::Nfkc,
+        case: Case::Fold,
+        keep_punctuation: false,
+        keep_whitespace: false,
+        shingle_hash: StringHash::Benzer,
+        four_bytes: false,
+        frequencies: false,
+    };
+}
+
 impl Recipe {
     /// Applies form and case to a text, and drops format characters where the recipe does.
     pub fn normalize(&self, text: &str, out: &mut String) {

@@ -6,21 +6,9 @@ use super::recipe::{Case, Form, Recipe, Tokenizer, Unit};
 use super::{Reader, Scratch, alone::Alone, lookup};
 use crate::hash::mix::SplitMix64;
 use crate::hash::shingle::{char_shingle, token_hash, word_shingles};
-use crate::hash::strings::StringHash;
 use crate::isa::{Isa, Level, Task, run_at};
 
-pub(super) const RECIPE: Recipe = Recipe {
-    unit: Unit::Word,
-    shingle_size: 2,
-    tokenizer: Tokenizer::Unified,
-    form: Form::Nfkc,
-    case: Case::Fold,
-    keep_punctuation: false,
-    keep_whitespace: false,
-    shingle_hash: StringHash::Benzer,
-    four_bytes: false,
-    frequencies: false,
-};
+pub(super) const RECIPE: Recipe = Recipe::PLAIN;
 const CHARS: Recipe = Recipe { unit: Unit::Char, ..RECIPE };
 
 /// Code points that do something to their neighbours, or might, and some that do not.
