@@ -10,7 +10,7 @@ from benzer.cli import console
 from benzer.cli import options as shared
 
 if TYPE_CHECKING:
-    from benzer.service import ServedIndex
+    from benzer.service.catalog import Catalog
 
 EXAMPLES = """\
 # Serve an index on this machine, at http://127.0.0.1:8000
@@ -30,7 +30,7 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --allow-remote
     examples=EXAMPLES,
     short_help="Serve an index to other programs by HTTP.",
 )
-@click.argument("index")
+@click.argument("indexes", nargs=-1)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen to.")
 @click.option(
     "--port",
@@ -40,20 +40,19 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --allow-remote
     show_default=True,
     help="Port to listen to, 0 for any free one.",
 )
-@click.option("--allow-remote", is_flag=True, help="Listen to an address that other machines can reach.")
+@click.option("--home", metavar="FOLDER", help="Serve the indexes of a folder, too, and make new ones there.")
 @click.option(
     "--max-body", metavar="MEGABYTES", type=click.IntRange(min=1), default=16, show_default=True,
     help="Largest body of one request.",
 )  # fmt: skip
-def command(index: str, host: str, port: int, allow_remote: bool, max_body: int) -> None:
-    """Answer HTTP requests for INDEX, to add, look up, remove and find similar documents.
+def command(indexes: tuple[str, ...], host: str, port: int, home: str | None, max_body: int) -> None:
+    """Answer HTTP requests for INDEXES, to add, look up, remove and find similar documents.
 
-    It runs until it is stopped; a request that has begun is answered. There is no authentication.
-    /openapi.json describes the requests.
+    It runs until it is stopped; a request that has begun is answered. /openapi.json describes the requests.
     """
-    from benzer.service import serve
+    from benzer.service import Limits, serve
 
-    def started(served: ServedIndex, address: str) -> None:
-        console.note(f"serving {index} ({console.count(len(served))} documents) at {address}")
+    def started(catalog: Catalog, address: str) -> None:
+        console.note(f"serving {', '.join(catalog)} at {address}")
 
-    serve(index, host, port, allow_remote=allow_remote, max_body_bytes=max_body * 1_000_000, started=started)
+    serve(indexes, host, port, home=home, limits=Limits(max_body_bytes=max_body * 1_000_000), started=started)

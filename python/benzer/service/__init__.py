@@ -16,21 +16,23 @@ A new resource is one new file with a `router`, and one line in `app.RESOURCES`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benzer.registry import require
-from benzer.service.served import ServedIndex
-from benzer.service.serving import MAX_BODY_BYTES, serve
+from benzer.service.serving import serve
+from benzer.service.settings import Limits, Options
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-__all__ = ["MAX_BODY_BYTES", "ServedIndex", "create_app", "serve"]
+    from benzer.service.catalog import Catalog
+
+__all__ = ["Limits", "Options", "create_app", "serve"]
 
 
-def create_app(served: ServedIndex, **options: Any) -> FastAPI:
-    """The application of an index, for a server of one's own; see `benzer.service.app.create_app`."""
+def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
+    """The application of some indexes, for a server of one's own; see `benzer.service.app.create_app`."""
     require("fastapi", extra="service", purpose="HTTP services")
     from benzer.service import app
 
-    return app.create_app(served, **options)
+    return app.create_app(catalog, options)

@@ -1,18 +1,29 @@
-"""How does a route come by its index? It asks for an argument of the type `Served`."""
+"""How does a route come by what it needs? It asks for an argument of the type `Served`, or `Shared`."""
 
 from __future__ import annotations
 
 from typing import Annotated, cast
 
-from fastapi import Depends
+from fastapi import Depends, Path
 from starlette.requests import Request
 
 from benzer.service.served import ServedIndex
+from benzer.service.state import State
+
+IndexName = Annotated[str, Path(description="The name of the index.", examples=["demo"])]
 
 
-async def served_by(request: Request) -> ServedIndex:
-    """The index that the application was made for."""
-    return cast(ServedIndex, request.app.state.served)
+async def shared_by(request: Request) -> State:
+    """What the application was made with."""
+    return cast(State, request.app.state.shared)
+
+
+Shared = Annotated[State, Depends(shared_by)]
+
+
+async def served_by(index: IndexName, shared: Shared) -> ServedIndex:
+    """The index that the path names; 404 where there is none."""
+    return shared.catalog[index]
 
 
 Served = Annotated[ServedIndex, Depends(served_by)]

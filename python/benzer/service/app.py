@@ -8,22 +8,21 @@ from starlette.requests import Request
 from starlette.routing import Match
 
 from benzer._native import __version__
-from benzer.service import documents, health, information, similar
+from benzer.service.catalog import Catalog
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
-from benzer.service.guard import Guard
-from benzer.service.served import ServedIndex
-from benzer.service.serving import MAX_BODY_BYTES
+from benzer.service.guards.requests import Guard
+from benzer.service.resources import documents, health, indexes, similar
+from benzer.service.settings import Options
+from benzer.service.state import State
 
-RESOURCES = [documents, similar, information, health]
+RESOURCES = [indexes, documents, similar, health]
+GUARDS = [Guard]
+"""Each stands before the application as `guard(app, state)`; the first sees a request first."""
 
 
-def create_app(
-    served: ServedIndex, *, max_body_bytes: int = MAX_BODY_BYTES, loopback_only: bool = True
-) -> FastAPI:
-    """The application of one index, which stays the caller's to close.
-
-    `loopback_only`: refuse requests whose Host header names another machine than this one.
-    """
+def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
+    """The application of some indexes, which stay the caller's to close."""
+    state = State(catalog, options or Options())
     app = FastAPI(
         title="Benzer",
         version=__version__,
@@ -33,8 +32,9 @@ def create_app(
         default_response_class=Answer,
         responses={"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}},
     )
-    app.state.served = served
-    app.add_middleware(Guard, max_body_bytes=max_body_bytes, loopback_only=loopback_only)
+    app.state.shared = state
+    for guard in reversed(GUARDS):
+        app.add_middleware(guard, state=state)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
     app.add_exception_handler(405, of_method)

@@ -1,8 +1,9 @@
-"""How does an answer say what went wrong? `{"error": {"type": …, "message": …}}`, whatever it was."""
+"""How does an answer say what went wrong? `{"error": {"type": …, "message": …, "field": …}}`, whatever it was."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,19 +25,36 @@ STATUSES: list[tuple[type[BenzerError], int]] = [
 """The status of an error of the library: that of the first class that it belongs to."""
 
 TYPES = {
-    400: "RequestError", 403: "ForbiddenError", 404: "NotFoundError", 405: "MethodNotAllowedError",
-    413: "TooLargeError", 415: "MediaTypeError", 422: "InputError",
+    400: "RequestError", 401: "KeyError", 403: "ForbiddenError", 404: "NotFoundError", 405: "MethodNotAllowedError",
+    409: "ConflictError", 413: "TooLargeError", 415: "MediaTypeError", 422: "InputError", 429: "RateError",
+    503: "BusyError",
 }  # fmt: skip
 """What the errors of the protocol itself are called; those of the library go by the name of their class."""
 
 MESSAGE_LENGTH = 1000
 
 
+class Refusal(Exception):
+    """A request that is refused: raised anywhere below a route, answered by `of_refusal`.
+
+    `field`: the part of the request that is at fault, such as "body.limit". `retry_after`: seconds.
+    """
+
+    def __init__(
+        self, status: int, message: str, *, field: str | None = None, type: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(message)
+        self.status, self.message, self.field, self.type = status, message, field, type
+        self.headers = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
+
+
 class Fault(BaseModel):
-    """What went wrong, and what helps."""
+    """What went wrong, and what helps; `field` names the part of the request that is at fault, where one is."""
 
     type: str
     message: str
+    field: str | None = None
 
 
 class ErrorAnswer(BaseModel):
@@ -62,16 +80,17 @@ class Answer(JSONResponse):
 
 
 def failure(
-    status: int, message: str, type: str | None = None, headers: Mapping[str, str] | None = None
-) -> Answer:
+    status: int, message: str, type: str | None = None, headers: Mapping[str, str] | None = None,
+    field: str | None = None,
+) -> Answer:  # fmt: skip
     """The answer that says so; a message that repeats a long text is cut.
 
     >>> failure(404, "no document has the id 'a'").body
-    b'{"error":{"type":"NotFoundError","message":"no document has the id \\'a\\'"}}'
+    b'{"error":{"type":"NotFoundError","message":"no document has the id \\'a\\'","field":null}}'
     """
     short = message if len(message) <= MESSAGE_LENGTH else message[: MESSAGE_LENGTH - 1] + "…"
     name = type or TYPES.get(status, "ServerError" if status >= 500 else "RequestError")
-    return Answer({"error": {"type": name, "message": short}}, status, headers)
+    return Answer({"error": {"type": name, "message": short, "field": field}}, status, headers)
 
 
 async def of_library(request: Request, error: Exception) -> Answer:
@@ -99,7 +118,13 @@ async def of_validation(request: Request, error: Exception) -> Answer:
     if first["type"] == "json_invalid":
         return failure(422, f"the body is no JSON: {first['ctx']['error']}, at character {first['loc'][-1]}")
     place = ".".join(map(str, first["loc"]))
-    return failure(422, f"{place}: {first['msg'].removeprefix('Value error, ')}")
+    return failure(422, f"{place}: {first['msg'].removeprefix('Value error, ')}", field=place)
+
+
+async def of_refusal(request: Request, error: Exception) -> Answer:
+    """Answer for what a route, or the work below it, refused."""
+    assert isinstance(error, Refusal)
+    return failure(error.status, error.message, error.type, error.headers, error.field)
 
 
 async def of_bug(request: Request, error: Exception) -> Answer:
@@ -107,7 +132,8 @@ async def of_bug(request: Request, error: Exception) -> Answer:
     return failure(500, "this is a bug in Benzer, not in the request; the server's log has the traceback")
 
 
-HANDLERS = {
+HANDLERS: dict[type[Exception], Any] = {
+    Refusal: of_refusal,
     BenzerError: of_library,
     HTTPException: of_protocol,
     RequestValidationError: of_validation,

@@ -11,7 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from benzer.service.errors import failure
-from benzer.service.serving import is_loopback
+from benzer.service.addresses import is_loopback
+from benzer.service.state import State
 
 DISCARDED_SECONDS = 5.0
 DISCARDED_TIMES = 4  # the limit: so much of a body that is refused is read, for the client to get its answer
@@ -24,10 +25,10 @@ class Guard:
     no JSON content type; and when its name is made to resolve to this machine, the Host header gives it away.
     """
 
-    def __init__(self, app: ASGIApp, max_body_bytes: int, loopback_only: bool) -> None:
+    def __init__(self, app: ASGIApp, state: State) -> None:
         self.app = app
-        self.max_body_bytes = max_body_bytes
-        self.loopback_only = loopback_only
+        self.max_body_bytes = state.limits.max_body_bytes
+        self.loopback_only = state.options.loopback_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection of the ASGI protocol."""

@@ -15,7 +15,7 @@ from benzer.service.access import Served
 from benzer.service.errors import Answer
 from benzer.service.wire import Body, Contents, Id, IdentifiedDocument, as_json, contents_of
 
-router = APIRouter(prefix="/documents", tags=["documents"])
+router = APIRouter(prefix="/v1/indexes/{index}/documents", tags=["documents"])
 PathId = Annotated[str, Path(min_length=1, description="The document's id, percent-encoded.")]
 
 

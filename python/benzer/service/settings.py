@@ -1,0 +1,62 @@
+"""How much may be asked of a service, and by whom? Every bound can be set, and each has an error of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from benzer.checks import is_number
+from benzer.errors import SettingsError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one request, and all of them together, may take of the server.
+
+    max_body_bytes: the body of one request, but for an upload that is read as it comes. 413
+    max_upload_bytes: such an upload (NDJSON). 413
+    max_batch: documents, or questions, in one JSON body. 413
+    max_text: characters of one text. 422
+    max_pixels: pixels of one picture. 422
+    max_seconds: how long a request may work, uploads and jobs aside. 503
+    max_concurrent: requests that work or wait at the same time. 503
+    max_jobs: jobs that wait or run at the same time. 503
+    max_results: jobs that have ended and whose results are kept; the oldest give way.
+    grace_seconds: how long requests that have begun are waited for at the end.
+
+    >>> Limits(max_batch=0)
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: max_batch must be more than 0, got 0
+    """
+
+    max_body_bytes: int = 16_000_000
+    max_upload_bytes: int = 8_000_000_000
+    max_batch: int = 10_000
+    max_text: int = 4_000_000
+    max_pixels: int = 50_000_000
+    max_seconds: float = 30.0
+    max_concurrent: int = 64
+    max_jobs: int = 16
+    max_results: int = 64
+    grace_seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if not is_number(value) or value <= 0:
+                raise SettingsError(f"{one.name} must be more than 0, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a service behaves beside its limits.
+
+    loopback_only: refuse requests whose Host header names another machine than this one.
+    origins: the pages of which other origins (such as "https://example.org") may ask; none by default.
+    pages: whether the web pages are served, too.
+    """
+
+    limits: Limits = Limits()
+    loopback_only: bool = True
+    origins: Sequence[str] = ()
+    pages: bool = True

@@ -1,0 +1,21 @@
+"""What do all routes and guards of a service share? One object, made when the application is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from benzer.service.catalog import Catalog
+from benzer.service.settings import Limits, Options
+
+
+@dataclass(frozen=True)
+class State:
+    """The indexes that are served, and by which rules."""
+
+    catalog: Catalog
+    options: Options = field(default_factory=Options)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the service."""
+        return self.options.limits
