@@ -27,3 +27,6 @@ async def served_by(index: IndexName, shared: Shared) -> ServedIndex:
 
 
 Served = Annotated[ServedIndex, Depends(served_by)]
+
+READS = {"x-benzer-scope": "read"}
+"""`openapi_extra` of a route that asks by POST, and changes nothing: a key that may only read may call it."""
