@@ -10,8 +10,8 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from benzer.service.errors import failure
 from benzer.service.addresses import is_loopback
+from benzer.service.errors import failure
 from benzer.service.state import State
 
 DISCARDED_SECONDS = 5.0

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field, model_validator
 from benzer.document import Document
 from benzer.index import Index, Match
 from benzer.service.access import Served
-from benzer.service.resources.documents import unknown
 from benzer.service.errors import Answer
+from benzer.service.resources.documents import unknown
 from benzer.service.wire import Body, Content, Id, contents_of
 
 router = APIRouter(prefix="/v1/indexes/{index}/similar", tags=["similar"])
