@@ -15,6 +15,7 @@ from benzer.service.catalog import Catalog
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
+from benzer.service.pages import routes as pages
 from benzer.service.resources import documents, health, indexes, similar
 from benzer.service.settings import Options
 from benzer.service.state import State
@@ -45,7 +46,7 @@ def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
     app.add_exception_handler(405, of_method)
-    for resource in RESOURCES:
+    for resource in [*RESOURCES, *([pages] if state.options.pages else [])]:
         app.include_router(resource.router)
     return app
 
