@@ -11,11 +11,11 @@ from benzer._native import __version__
 from benzer.service.catalog import Catalog
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.requests import Guard
-from benzer.service.resources import documents, health, indexes, similar
+from benzer.service.resources import candidates, compare, documents, health, indexes, nearest, quotations, seen, similar
 from benzer.service.settings import Options
 from benzer.service.state import State
 
-RESOURCES = [indexes, documents, similar, health]
+RESOURCES = [indexes, documents, similar, nearest, candidates, quotations, seen, compare, health]
 GUARDS = [Guard]
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""
 
