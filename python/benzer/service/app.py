@@ -16,11 +16,31 @@ from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
 from benzer.service.pages import routes as pages
-from benzer.service.resources import documents, health, indexes, similar
+from benzer.service.resources import (
+    candidates,
+    compare,
+    documents,
+    health,
+    indexes,
+    nearest,
+    quotations,
+    seen,
+    similar,
+)
 from benzer.service.settings import Options
 from benzer.service.state import State
 
-RESOURCES = [indexes, documents, similar, health]
+RESOURCES = [
+    indexes,
+    documents,
+    similar,
+    nearest,
+    candidates,
+    quotations,
+    seen,
+    compare,
+    health,
+]
 GUARDS: list[Callable[..., ASGIApp]] = [
     Origins,  # before a key is looked at: another site's page may bring a cookie
     Guard,
