@@ -14,8 +14,10 @@ from benzer._native import __version__
 from benzer.service.catalog import Catalog
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.load import Load
+from benzer.service.guards.observing import Observed
 from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
+from benzer.service.logs import Log
 from benzer.service.pages import routes as pages
 from benzer.service.resources import (
     candidates,
@@ -23,6 +25,7 @@ from benzer.service.resources import (
     documents,
     health,
     indexes,
+    metrics,
     nearest,
     quotations,
     seen,
@@ -41,8 +44,10 @@ RESOURCES = [
     seen,
     compare,
     health,
+    metrics,
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [
+    Observed,  # what the others refuse is logged and counted, too
     Origins,  # before a key is looked at: another site's page may bring a cookie
     Load,  # after keys: who may not ask takes no place
     Guard,
@@ -50,9 +55,10 @@ GUARDS: list[Callable[..., ASGIApp]] = [
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""
 
 
-def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
-    """The application of some indexes, which stay the caller's to close."""
-    state = State(catalog, options or Options())
+def create_app(catalog: Catalog, options: Options | None = None, log: Log | None = None) -> FastAPI:
+    """The application of some indexes, which stay the caller's to close, as does `log`."""
+    state = State(catalog, options or Options(), log=log or Log("off"))
+    catalog.watch(state.metrics)
     app = FastAPI(
         title="Benzer",
         version=__version__,

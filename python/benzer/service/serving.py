@@ -12,8 +12,6 @@ from benzer.service.addresses import is_loopback
 from benzer.service.catalog import Catalog
 from benzer.service.settings import Limits, Options
 
-GRACE_SECONDS = 10
-
 
 def serve(
     locations: Sequence[str | os.PathLike[str]] = (),
@@ -22,13 +20,19 @@ def serve(
     *,
     home: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
+    log_format: str = "off",
+    log_level: str = "info",
     started: Callable[[Catalog, str], object] | None = None,
 ) -> None:
     """Serve indexes until SIGINT or SIGTERM, which are raised again when all is closed.
 
     locations: paths and URLs of indexes that are there. home: a folder whose indexes are served, too, and in which
     new ones are made. Port 0 takes a free one; `started` is told what is served and the address, such as
-    "http://127.0.0.1:8000", from when on requests are accepted.
+    "http://127.0.0.1:8000", from when on requests are accepted. log_format: "json", "text" or "off", of a line for
+    each request on stderr; log_level: "debug", "info", "warning" or "error".
+
+    At the end requests that have begun are answered, for at most `limits.grace_seconds`; what then still runs is given
+    up, and the process ends within two seconds more.
 
     Raises:
         SettingsError: the host is not this machine alone, and `allow_remote` is not set. There is no
@@ -39,25 +43,20 @@ def serve(
     """
     if not is_loopback(host):
         raise SettingsError(f"host {host!r} can be reached from other machines: serve on 127.0.0.1")
-    for module in ("fastapi", "uvicorn"):
+    for module in ("fastapi", "uvicorn", "prometheus_client", "python_multipart"):
         require(module, extra="service", purpose="HTTP services")
-    import uvicorn
-
     from benzer.service.app import create_app
+    from benzer.service.logs import Log
+    from benzer.service.running import Server
 
-    with Catalog(home) as catalog, listening(host, port) as address:
+    with Log(log_format, log_level) as log, Catalog(home) as catalog, listening(host, port) as address:
         for location in locations:
             catalog.open(location)
         options = Options(limits or Limits(), loopback_only=is_loopback(host))
-        # Its warnings and tracebacks go to stderr; no line for each request.
-        config = uvicorn.Config(
-            create_app(catalog, options), log_config=None, log_level="warning", access_log=False,
-            lifespan="off", ws="none", proxy_headers=False, server_header=False,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-        )  # fmt: skip
+        server = Server(create_app(catalog, options, log))
         if started is not None:
             started(catalog, url_of(address))
-        uvicorn.Server(config).run(sockets=[address])
+        server.run(sockets=[address])
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from benzer.service.catalog import Catalog
+from benzer.service.logs import Log
+from benzer.service.metrics import Metrics
 from benzer.service.settings import Limits, Options
 
 
@@ -23,6 +26,8 @@ class State:
     catalog: Catalog
     options: Options = field(default_factory=Options)
     life: Life = field(default_factory=Life)
+    metrics: Metrics = field(default_factory=Metrics)
+    log: Log = field(default_factory=partial(Log, "off"))
 
     @property
     def limits(self) -> Limits:
