@@ -15,13 +15,12 @@ from starlette.requests import Request
 
 from benzer.document import FieldValue
 from benzer.fields import Schema
-from benzer.service.bounds import LIMITS
 from benzer.service.errors import UNREADABLE, Refusal
-from benzer.service.guards.requests import media_type
+from benzer.service.guards.requests import FORM, JSON, NDJSON, media_type
+from benzer.service.settings import Limits
 from benzer.service.wire import reader_of
 
 Model = TypeVar("Model", bound=BaseModel)
-JSON, NDJSON, FORM = "application/json", "application/x-ndjson", "multipart/form-data"
 MOST_PARTS = 100
 
 
@@ -50,21 +49,21 @@ def validated(model: type[Model], value: Any) -> Model:
 
 
 @asynccontextmanager
-async def form_of(request: Request) -> AsyncIterator[FormData]:
+async def form_of(request: Request, limits: Limits) -> AsyncIterator[FormData]:
     """The parts of a form; large files lie on the disk until the block ends."""
     form = request.form(
-        max_files=MOST_PARTS, max_fields=MOST_PARTS, max_part_size=LIMITS.get().max_body_bytes
+        max_files=MOST_PARTS, max_fields=MOST_PARTS, max_part_size=limits.max_body_bytes
     )  # the guard has bounded the whole
     async with form as parts:
         yield parts
 
 
-async def contents_of_form(request: Request, schema: Schema) -> dict[str, FieldValue]:
+async def contents_of_form(request: Request, schema: Schema, limits: Limits) -> dict[str, FieldValue]:
     """The parts of a form as contents of the schema's fields, one part each.
 
     An image is a file; a text a file or a plain part, in UTF-8; a value set a plain part that holds its JSON list.
     """
-    async with form_of(request) as form:
+    async with form_of(request, limits) as form:
         names = [name for name, _ in form.multi_items()]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
@@ -72,19 +71,19 @@ async def contents_of_form(request: Request, schema: Schema) -> dict[str, FieldV
         parts = {
             name: await value.read() if isinstance(value, UploadFile) else value for name, value in form.items()
         }
-    return contents_of_parts(parts, schema)
+    return contents_of_parts(parts, schema, limits)
 
 
-def contents_of_parts(parts: Mapping[str, str | bytes], schema: Schema) -> dict[str, FieldValue]:
+def contents_of_parts(parts: Mapping[str, str | bytes], schema: Schema, limits: Limits) -> dict[str, FieldValue]:
     """The parts of a form, as they were read, as contents.
 
     >>> from benzer.fields import Text, ValueSet
-    >>> contents_of_parts({"text": b"one", "tags": '["red"]'}, Schema(text=Text(), tags=ValueSet()))
+    >>> contents_of_parts({"text": b"one", "tags": '["red"]'}, Schema(text=Text(), tags=ValueSet()), Limits())
     {'text': 'one', 'tags': ['red']}
     """
     kinds = {name: field.kind for name, field in schema.fields.items()}
     fields = {name: _content(name, kinds.get(name), part) for name, part in parts.items()}
-    return reader_of(schema)(fields, "body")
+    return reader_of(schema, limits)(fields, "body")
 
 
 def _content(name: str, kind: str | None, part: str | bytes) -> Any:

@@ -21,9 +21,9 @@ from benzer.errors import BenzerError, InputError
 from benzer.fields import Schema
 from benzer.index import Index
 from benzer.index.given import check_id
-from benzer.service.bounds import LIMITS
 from benzer.service.errors import Refusal, status_of
 from benzer.service.served import ServedIndex
+from benzer.service.settings import Limits
 from benzer.service.taking import add_sound, prepared
 from benzer.service.thumbnails import Kept
 from benzer.service.wire import reader_of
@@ -75,9 +75,8 @@ class Totals:
 class Upload:
     """One upload of JSON lines into an index; `skip` says that malformed rows are passed over, and counted."""
 
-    def __init__(self, served: ServedIndex, skip: bool) -> None:
-        self._served, self._skip = served, skip
-        self._longest = LIMITS.get().max_body_bytes
+    def __init__(self, served: ServedIndex, limits: Limits, skip: bool) -> None:
+        self._served, self._limits, self._skip = served, limits, skip
         self._schema = served.settings.schema
         self._writing: asyncio.Future[None] | None = None
         self.totals = Totals()
@@ -86,9 +85,9 @@ class Upload:
         """Take all lines of a stream; a refusal says how many documents are durable."""
         chunks = aiter(stream)
         try:
-            async for first, block in blocks(chunks, self._longest):
+            async for first, block in blocks(chunks, self._limits.max_body_bytes):
                 batch = await asyncio.to_thread(
-                    read_block, block, first, self._schema, self._longest, self._skip
+                    read_block, block, first, self._schema, self._limits, self._skip
                 )
                 await self._settled()
                 self._writing = asyncio.ensure_future(self._write(batch))
@@ -138,7 +137,7 @@ class Upload:
             )  # fmt: skip
         if batch.too_long is not None:
             raise Refusal(
-                413, f"row {batch.too_long} is longer than {self._longest:,} bytes",
+                413, f"row {batch.too_long} is longer than {self._limits.max_body_bytes:,} bytes",
                 field=f"body.{batch.too_long}",
             )  # fmt: skip
 
@@ -180,13 +179,13 @@ async def blocks(stream: AsyncIterable[bytes], longest: int) -> AsyncIterator[tu
         yield first, b"".join(pieces)
 
 
-def read_block(block: bytes, first: int, schema: Schema, longest: int, skip: bool) -> Batch:
+def read_block(block: bytes, first: int, schema: Schema, limits: Limits, skip: bool) -> Batch:
     """The documents on some lines; without `skip` those before the first malformed one."""
-    batch, read = Batch(), reader_of(schema)
+    batch, read = Batch(), reader_of(schema, limits)
     content = block.removeprefix(BOM) if first == 1 else block
     numbers: list[int] = []
     for row, line in enumerate(content.split(b"\n"), first):
-        if len(line) > longest:
+        if len(line) > limits.max_body_bytes:
             batch.too_long = row
             break
         if not line.strip(BLANK):
