@@ -30,6 +30,7 @@ from benzer.service.resources import (
     quotations,
     seen,
     similar,
+    thumbnails,
 )
 from benzer.service.settings import Options
 from benzer.service.state import State
@@ -37,6 +38,7 @@ from benzer.service.state import State
 RESOURCES = [
     indexes,
     documents,
+    thumbnails,
     similar,
     nearest,
     candidates,

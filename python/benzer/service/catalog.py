@@ -43,7 +43,7 @@ class Catalog(Mapping[str, ServedIndex]):
             raise SettingsError(
                 f"two indexes would be served as {name!r}: name one, as in benzer serve other={os.fspath(location)}"
             )
-        return self._serve(name, ServedIndex.open(location))
+        return self._serve(name, ServedIndex.open(location, name=name))
 
     def _serve(self, name: str, served: ServedIndex) -> ServedIndex:
         self._served[name] = served
@@ -66,7 +66,7 @@ class Catalog(Mapping[str, ServedIndex]):
                 )
             path = self._path(name)
             await asyncio.to_thread(lambda: Index.open(path, settings).close())
-            return self._serve(name, await asyncio.to_thread(ServedIndex.open, path))
+            return self._serve(name, await asyncio.to_thread(ServedIndex.open, path, name=name))
 
     async def delete(self, name: str) -> None:
         """Delete an index that lies in the home, with all its documents."""
@@ -97,6 +97,10 @@ class Catalog(Mapping[str, ServedIndex]):
 
     def __len__(self) -> int:
         return len(self._served)
+
+    def without_places(self, message: str) -> str:
+        """A message of the library as a client may read it: an index goes by its name, not by where it lies."""
+        return message
 
     def close(self) -> None:
         """Let the work that has begun come to its end, then close all indexes."""
