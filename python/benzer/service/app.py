@@ -13,15 +13,20 @@ from starlette.types import ASGIApp
 from benzer._native import __version__
 from benzer.service.catalog import Catalog
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
+from benzer.service.guards.access import Access
+from benzer.service.guards.headers import SecurityHeaders
 from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
-from benzer.service.resources import documents, health, indexes, similar
+from benzer.service.keys import Keyring
+from benzer.service.resources import documents, health, indexes, session, similar
 from benzer.service.settings import Options
 from benzer.service.state import State
 
-RESOURCES = [indexes, documents, similar, health]
+RESOURCES = [indexes, documents, similar, session, health]
 GUARDS: list[Callable[..., ASGIApp]] = [
+    SecurityHeaders,  # on all answers, also those of the guards below
     Origins,  # before a key is looked at: another site's page may bring a cookie
+    Access,
     Guard,
 ]
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""
@@ -29,7 +34,8 @@ GUARDS: list[Callable[..., ASGIApp]] = [
 
 def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
     """The application of some indexes, which stay the caller's to close."""
-    state = State(catalog, options or Options())
+    options = options or Options()
+    state = State(catalog, options, keys=None if options.keys is None else Keyring(options.keys))
     app = FastAPI(
         title="Benzer",
         version=__version__,
@@ -40,6 +46,7 @@ def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
         responses={"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}},
     )
     app.state.shared = state
+    app.state.routes = [route for resource in RESOURCES for route in resource.router.routes]
     for guard in reversed(GUARDS):
         app.add_middleware(guard, state=state)
     for kind, handler in HANDLERS.items():
@@ -52,10 +59,9 @@ def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
 
 async def of_method(request: Request, error: Exception) -> Answer:
     """Answer for a method that a path does not have; the framework names those of one route only."""
-    routes = [route for resource in RESOURCES for route in resource.router.routes]
     fitting = [
         route
-        for route in routes
+        for route in request.app.state.routes
         if isinstance(route, APIRoute) and route.matches(request.scope)[0] is not Match.NONE
     ]
     methods = ", ".join(sorted({method for route in fitting for method in route.methods or ()})) or "GET"
