@@ -45,6 +45,7 @@ def add_key(
 
 def remove_key(path: str | os.PathLike[str], name: str) -> Key:
     """Remove the key of a name or an id; a service that runs lets it in no more."""
+    os.stat(path)  # a file that is not there is not made
     with changing(Path(path)) as keys:
         for key in keys:
             if name in (key.name, key.id):
