@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
 from benzer.document import Description, Document, FieldValue
 from benzer.errors import InputError
 from benzer.fields import Schema
+from benzer.service.errors import Refusal
+from benzer.service.pictures import check_pixels
+from benzer.service.settings import Limits
 from benzer.storage.base import checked_id
 
 _CONTENTS: list[dict[str, Any]] = [
@@ -49,35 +52,70 @@ class IdentifiedDocument(Contents):
     id: Id
 
 
-def contents_of(fields: Mapping[str, Any], schema: Schema) -> dict[str, FieldValue]:
-    """What a client sent, as contents of the schema's fields; an unknown field is the index's to refuse.
+def reader_of(schema: Schema, limits: Limits) -> Callable[[Mapping[str, Any], str], dict[str, FieldValue]]:
+    """What reads the fields that a client sent, at some place in its body, as contents of the schema's fields."""
+    readers = {name: READERS[field.kind] for name, field in schema.fields.items()}
+
+    def read(fields: Mapping[str, Any], place: str) -> dict[str, FieldValue]:
+        return {
+            name: None if value is None else _read(readers, name, value, limits, place)
+            for name, value in fields.items()
+        }
+
+    return read
+
+
+def _read(
+    readers: Mapping[str, Callable[[str, Any, Limits], FieldValue]], name: str, value: Any, limits: Limits, place: str
+) -> FieldValue:
+    if name not in readers:
+        raise Refusal(
+            422, f"the index has no field {name!r}: it has {', '.join(readers)}", field=f"{place}.{name}"
+        )
+    try:
+        return readers[name](name, value, limits)
+    except InputError as error:
+        raise Refusal(422, str(error), field=f"{place}.{name}") from error
+
+
+def contents_of(
+    fields: Mapping[str, Any], schema: Schema, limits: Limits | None = None, place: str = "body.fields"
+) -> dict[str, FieldValue]:
+    """What a client sent, as contents of the schema's fields; a refusal names the place of the content at fault.
 
     >>> from benzer.fields import ValueSet
     >>> contents_of({"tags": "red"}, Schema(tags=ValueSet()))
     Traceback (most recent call last):
-    benzer.errors.InputError: the field 'tags' takes a list of texts and integers, got a text
+    benzer.service.errors.Refusal: the field 'tags' takes a list of texts and integers, got a text
     """
-    kinds = {name: field.kind for name, field in schema.fields.items()}
-    return {
-        name: None if value is None else READERS[kinds[name]](name, value) if name in kinds else value
-        for name, value in fields.items()
-    }
+    return reader_of(schema, limits or Limits())(fields, place)
 
 
-def text_of(name: str, value: Any) -> FieldValue:
-    if isinstance(value, str):
-        return value
-    raise wrong(name, "a text", value)
+def text_of(name: str, value: Any, limits: Limits) -> FieldValue:
+    if not isinstance(value, str):
+        raise wrong(name, "a text", value)
+    if len(value) > limits.max_text:
+        raise InputError(
+            f"the field {name!r} has {len(value):,} characters, above max_text, {limits.max_text:,}: "
+            "cut it, or raise the limit of the service"
+        )
+    return value
 
 
-def values_of(name: str, value: Any) -> FieldValue:
+def values_of(name: str, value: Any, limits: Limits) -> FieldValue:
     if isinstance(value, list):
         return value  # its elements are checked where they are hashed
     raise wrong(name, "a list of texts and integers", value)
 
 
-def file_of(name: str, value: Any) -> FieldValue:
+def file_of(name: str, value: Any, limits: Limits) -> FieldValue:
     """The content of a file. A text would be taken for a path on the server: it is refused."""
+    content = value if isinstance(value, bytes) else _from_base64(name, value)
+    check_pixels(name, content, limits.max_pixels)
+    return content
+
+
+def _from_base64(name: str, value: Any) -> bytes:
     wanted = 'a file as {"base64": …}'
     if not isinstance(value, dict) or list(value) != ["base64"] or not isinstance(value["base64"], str):
         raise wrong(name, wanted, value)
@@ -87,7 +125,7 @@ def file_of(name: str, value: Any) -> FieldValue:
         raise InputError(f"the field {name!r} takes {wanted}; this is no base64: {error}") from error
 
 
-READERS: dict[str, Callable[[str, Any], FieldValue]] = {
+READERS: dict[str, Callable[[str, Any, Limits], FieldValue]] = {
     "text": text_of,
     "values": values_of,
     "image": file_of,
