@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice, pairwise
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
@@ -322,6 +323,10 @@ class Index(Quoting, Upkeep):
             return None
         found = self._sketcher.signatures([document], threads=1)
         return {name: signatures[0] for name, signatures in found.items()}
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Within this block all reads see one state, whatever others commit; other threads wait for its end."""
+        return self._storage.snapshot()
 
     def documents(self) -> Iterator[Document]:
         """All documents, in the order in which they were added."""

@@ -22,8 +22,8 @@ class ServedIndex:
     each of them as soon as `write` has returned, also those of other processes.
     """
 
-    def __init__(self, reader: Index, writer: Index) -> None:
-        self._reader, self._writer = reader, writer
+    def __init__(self, reader: Index, writer: Index, location: str | os.PathLike[str] = "") -> None:
+        self._reader, self._writer, self._location = reader, writer, location
         self._reading = ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1), "benzer-read")
         self._writing = ThreadPoolExecutor(1, "benzer-write")  # one thread: writes take turns
 
@@ -39,7 +39,11 @@ class ServedIndex:
         except BaseException:
             reader.close()
             raise
-        return cls(reader, writer)
+        return cls(reader, writer, location)
+
+    def again(self) -> Index:
+        """The index opened once more, to be read for long: others would wait for a snapshot of the shared one."""
+        return Index.open(self._location, mode="read")
 
     async def read(self, work: Callable[[Index], Result]) -> Result:
         """Run `work` on the index that reads, beside others."""
