@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from benzer._native import __version__
 from benzer.service.catalog import Catalog
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
+from benzer.service.guards.load import Load
 from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
 from benzer.service.pages import routes as pages
@@ -43,6 +44,7 @@ RESOURCES = [
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [
     Origins,  # before a key is looked at: another site's page may bring a cookie
+    Load,  # after keys: who may not ask takes no place
     Guard,
 ]
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""
