@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 
 from benzer._native import __version__
 from benzer.service.catalog import Catalog
+from benzer.service.description import Service
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.access import Access
 from benzer.service.guards.headers import SecurityHeaders
@@ -61,7 +62,7 @@ def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
     """The application of some indexes, which stay the caller's to close."""
     options = options or Options()
     state = State(catalog, options, keys=None if options.keys is None else Keyring(options.keys))
-    app = FastAPI(
+    app = Service(
         title="Benzer",
         version=__version__,
         docs_url=None,  # their scripts come from other hosts
