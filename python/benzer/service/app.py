@@ -12,12 +12,13 @@ from benzer.service.catalog import Catalog
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.requests import Guard
 from benzer.service.pages import routes as pages
+from benzer.service.pages.failures import FailurePages
 from benzer.service.resources import documents, health, indexes, similar
 from benzer.service.settings import Options
 from benzer.service.state import State
 
 RESOURCES = [indexes, documents, similar, health]
-GUARDS = [Guard]
+GUARDS = [FailurePages, Guard]
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""
 
 
