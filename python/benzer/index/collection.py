@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice, pairwise
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
@@ -306,6 +307,19 @@ class Index(Quoting, Upkeep):
             if numbers[0] < 0:
                 return None
             return self._sketcher.decode(document_id, self._storage.payloads(numbers)[0])
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Within this block all questions see one and the same state, whatever other processes commit.
+
+        So that what is found can be looked up. Other threads that use the same object wait: keep it short.
+
+        >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
+        ...     added = index.add({"a": "one two three four five six"})
+        ...     with index.snapshot():
+        ...         [index.get(match.id).fields["text"] for match in index.find_similar("two three four five six")]
+        ['one two three four five six']
+        """
+        return self._storage.snapshot()
 
     def signature(self, document_id: DocumentId) -> dict[str, NDArray[np.uint32]] | None:
         """The signature (uint32, `num_hashes`) of each field of a document; None when it is not held.

@@ -34,8 +34,8 @@ TYPES = {
 MESSAGE_LENGTH = 1000
 
 
-class Refusal(Exception):
-    """A request that is refused: raised anywhere below a route, answered by `of_refusal`.
+class Refusal(HTTPException):
+    """A request that is refused: raised anywhere below a route, or while its body is read; see `of_refusal`.
 
     `field`: the part of the request that is at fault, such as "body.limit". `retry_after`: seconds.
     """
@@ -44,9 +44,12 @@ class Refusal(Exception):
         self, status: int, message: str, *, field: str | None = None, type: str | None = None,
         retry_after: float | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(message)
+        after = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
+        super().__init__(status, message, after)
         self.status, self.message, self.field, self.type = status, message, field, type
-        self.headers = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class Fault(BaseModel):

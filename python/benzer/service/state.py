@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from benzer.service.catalog import Catalog
+from benzer.service.keys import Keyring, Sessions
 from benzer.service.settings import Limits, Options
 
 
@@ -14,6 +15,8 @@ class State:
 
     catalog: Catalog
     options: Options = field(default_factory=Options)
+    keys: Keyring | None = None  # None: everybody may ask everything
+    sessions: Sessions = field(default_factory=Sessions)
 
     @property
     def limits(self) -> Limits:

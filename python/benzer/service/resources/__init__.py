@@ -1,0 +1,1 @@
+"""Which resources are there? One file each: its routes, and how their bodies and answers look."""
