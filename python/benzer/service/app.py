@@ -15,6 +15,7 @@ from benzer.service.catalog import Catalog
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.access import Access
 from benzer.service.guards.headers import SecurityHeaders
+from benzer.service.guards.load import Load
 from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
 from benzer.service.keys import Keyring
@@ -52,6 +53,7 @@ GUARDS: list[Callable[..., ASGIApp]] = [
     FailurePages,  # of all refusals below
     Origins,  # before a key is looked at: another site's page may bring a cookie
     Access,
+    Load,  # after keys: who may not ask takes no place
     Guard,
 ]
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""
