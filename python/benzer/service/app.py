@@ -21,6 +21,7 @@ from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
 from benzer.service.keys import Keyring
 from benzer.service.pages import routes as pages
+from benzer.service.pages.failures import FailurePages
 from benzer.service.resources import (
     candidates,
     compare,
@@ -50,6 +51,7 @@ RESOURCES = [
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [
     SecurityHeaders,  # on all answers, also those of the guards below
+    FailurePages,  # of all refusals below
     Origins,  # before a key is looked at: another site's page may bring a cookie
     Access,
     Load,  # after keys: who may not ask takes no place
