@@ -49,3 +49,30 @@ class StoreFormatError(StorageError):
 
 class MissingExtraError(BenzerError, ImportError):
     """An optional dependency is not installed; the message names the `pip install` that cures it."""
+
+
+class ServiceError(BenzerError):
+    """A service refused a request; `status`, `type` and `field` are those of its answer: do as the message says."""
+
+    def __init__(self, status: int, type: str, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.status, self.type, self.message, self.field = status, type, message, field
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return self.__class__, (self.status, self.type, self.message, self.field)
+
+
+class UnreachableError(ServiceError, ConnectionError):
+    """No answer came from the service: start it, or mend its address; its status is 0."""
+
+
+class AccessError(ServiceError):
+    """The service does not let this key do that: give another key."""
+
+
+class NotFoundError(ServiceError):
+    """The service has no such index, document or job: look at what there is."""
+
+
+class BusyError(ServiceError):
+    """The service could not take the request, however often it was sent: try again later."""

@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.routing import Match
+from starlette.types import ASGIApp
 
 from benzer._native import __version__
 from benzer.service.catalog import Catalog
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
+from benzer.service.guards.load import Load
+from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
-from benzer.service.resources import candidates, compare, documents, health, indexes, nearest, quotations, seen, similar
+from benzer.service.pages import routes as pages
+from benzer.service.resources import (
+    candidates,
+    compare,
+    documents,
+    health,
+    indexes,
+    nearest,
+    quotations,
+    seen,
+    similar,
+)
 from benzer.service.settings import Options
 from benzer.service.state import State
 
-RESOURCES = [indexes, documents, similar, nearest, candidates, quotations, seen, compare, health]
-GUARDS = [Guard]
+RESOURCES = [
+    indexes,
+    documents,
+    similar,
+    nearest,
+    candidates,
+    quotations,
+    seen,
+    compare,
+    health,
+]
+GUARDS: list[Callable[..., ASGIApp]] = [
+    Origins,  # before a key is looked at: another site's page may bring a cookie
+    Load,  # after keys: who may not ask takes no place
+    Guard,
+]
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""
 
 
@@ -38,7 +68,7 @@ def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
     app.add_exception_handler(405, of_method)
-    for resource in RESOURCES:
+    for resource in [*RESOURCES, *([pages] if state.options.pages else [])]:
         app.include_router(resource.router)
     return app
 

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from benzer.document import FieldValue
 from benzer.fields import Schema
 from benzer.service.errors import UNREADABLE, Refusal
-from benzer.service.guards.requests import FORM, JSON, NDJSON
+from benzer.service.guards.requests import FORM, JSON, NDJSON, media_type
 from benzer.service.settings import Limits
 from benzer.service.wire import reader_of
 
@@ -74,9 +74,7 @@ async def contents_of_form(request: Request, schema: Schema, limits: Limits) -> 
     return contents_of_parts(parts, schema, limits)
 
 
-def contents_of_parts(
-    parts: Mapping[str, str | bytes], schema: Schema, limits: Limits
-) -> dict[str, FieldValue]:
+def contents_of_parts(parts: Mapping[str, str | bytes], schema: Schema, limits: Limits) -> dict[str, FieldValue]:
     """The parts of a form, as they were read, as contents.
 
     >>> from benzer.fields import Text, ValueSet

@@ -1,11 +1,10 @@
-"""How large may a picture be, and how is it shown? Its head tells its size; a small copy stands for it."""
+"""How is a picture shown, of which an index keeps a description only? By a small copy, made when it comes."""
 
 from __future__ import annotations
 
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from benzer.errors import InputError
 from benzer.registry import require
 
 LONGEST_SIDE = 256
@@ -22,25 +21,6 @@ class Thumbnail(NamedTuple):
 def pillow() -> Any:
     """The package that reads pictures."""
     return require("PIL.Image", extra="images", purpose="Pictures")
-
-
-def check_pixels(name: str, content: bytes, most: int) -> None:
-    """Refuse a picture of too many pixels by its head alone; what cannot be read is refused where it is described."""
-    image = pillow()
-    try:
-        with image.open(BytesIO(content)) as opened:
-            width, height = opened.size
-    except (image.DecompressionBombError, image.DecompressionBombWarning) as error:
-        raise InputError(
-            f"the field {name!r} is a picture of far too many pixels ({error}): make it smaller"
-        ) from error
-    except Exception:  # hostile bytes make a decoder raise anything
-        return
-    if width * height > most:
-        raise InputError(
-            f"the field {name!r} is a picture of {width} x {height} = {width * height:,} pixels, above "
-            f"max_pixels, {most:,}: make it smaller, or raise the limit of the service"
-        )
 
 
 def thumbnail_of(content: bytes) -> Thumbnail | None:

@@ -8,12 +8,21 @@ from benzer.service.catalog import Catalog
 from benzer.service.settings import Limits, Options
 
 
+@dataclass
+class Life:
+    """How a service fares: the requests that it works on, and whether it is being stopped."""
+
+    working: int = 0
+    closing: bool = False
+
+
 @dataclass(frozen=True)
 class State:
     """The indexes that are served, and by which rules."""
 
     catalog: Catalog
     options: Options = field(default_factory=Options)
+    life: Life = field(default_factory=Life)
 
     @property
     def limits(self) -> Limits:

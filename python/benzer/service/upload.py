@@ -7,7 +7,6 @@ loop nor other writers wait for more than a batch; a client that sends faster th
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -221,9 +220,6 @@ def _describe(batch: Batch, numbers: list[int], schema: Schema, skip: bool) -> N
     batch.rows = {id(document): row for document, row in pairs}
     ids = {document.id for document in batch.documents}
     batch.thumbnails = [one for one in ready.thumbnails if one.id in ids]
-
-
-_DECODE = json.JSONDecoder(parse_constant=float).decode
 
 
 def document_of(line: bytes, read: Any) -> Document:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
 
 from benzer.document import Description, Document, FieldValue
 from benzer.errors import InputError
 from benzer.fields import Schema
+from benzer.service.bounds import check_picture, check_text
 from benzer.service.errors import Refusal
-from benzer.service.pictures import check_pixels
 from benzer.service.settings import Limits
 from benzer.storage.base import checked_id
 
+DEFAULTS = Limits()
 _CONTENTS: list[dict[str, Any]] = [
     {"type": "string"},
     {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}},
@@ -52,54 +53,49 @@ class IdentifiedDocument(Contents):
     id: Id
 
 
-def reader_of(schema: Schema, limits: Limits) -> Callable[[Mapping[str, Any], str], dict[str, FieldValue]]:
+FieldReader = Callable[[Mapping[str, Any], str], dict[str, FieldValue]]
+
+
+def reader_of(schema: Schema, limits: Limits) -> FieldReader:
     """What reads the fields that a client sent, at some place in its body, as contents of the schema's fields."""
     readers = {name: READERS[field.kind] for name, field in schema.fields.items()}
 
     def read(fields: Mapping[str, Any], place: str) -> dict[str, FieldValue]:
         return {
-            name: None if value is None else _read(readers, name, value, limits, place)
-            for name, value in fields.items()
+            name: None if value is None else content(name, value, place) for name, value in fields.items()
         }
+
+    def content(name: str, value: Any, place: str) -> FieldValue:
+        if name not in readers:
+            return cast(FieldValue, value)  # an unknown field is the index's to refuse
+        try:
+            return readers[name](name, value, limits)
+        except InputError as error:
+            raise Refusal(422, str(error), field=f"{place}.{name}") from error
+        except Refusal as error:
+            raise Refusal(error.status, error.message, field=f"{place}.{name}", type=error.type) from error
 
     return read
 
 
-def _read(
-    readers: Mapping[str, Callable[[str, Any, Limits], FieldValue]], name: str, value: Any, limits: Limits, place: str
-) -> FieldValue:
-    if name not in readers:
-        raise Refusal(
-            422, f"the index has no field {name!r}: it has {', '.join(readers)}", field=f"{place}.{name}"
-        )
-    try:
-        return readers[name](name, value, limits)
-    except InputError as error:
-        raise Refusal(422, str(error), field=f"{place}.{name}") from error
-
-
 def contents_of(
-    fields: Mapping[str, Any], schema: Schema, limits: Limits | None = None, place: str = "body.fields"
+    fields: Mapping[str, Any], schema: Schema, limits: Limits = DEFAULTS, place: str = "body.fields"
 ) -> dict[str, FieldValue]:
-    """What a client sent, as contents of the schema's fields; a refusal names the place of the content at fault.
+    """What a client sent, as contents of the schema's fields; an unknown field is the index's to refuse.
 
     >>> from benzer.fields import ValueSet
     >>> contents_of({"tags": "red"}, Schema(tags=ValueSet()))
     Traceback (most recent call last):
     benzer.service.errors.Refusal: the field 'tags' takes a list of texts and integers, got a text
     """
-    return reader_of(schema, limits or Limits())(fields, place)
+    return reader_of(schema, limits)(fields, place)
 
 
 def text_of(name: str, value: Any, limits: Limits) -> FieldValue:
-    if not isinstance(value, str):
-        raise wrong(name, "a text", value)
-    if len(value) > limits.max_text:
-        raise InputError(
-            f"the field {name!r} has {len(value):,} characters, above max_text, {limits.max_text:,}: "
-            "cut it, or raise the limit of the service"
-        )
-    return value
+    if isinstance(value, str):
+        check_text(limits, name, value)
+        return value
+    raise wrong(name, "a text", value)
 
 
 def values_of(name: str, value: Any, limits: Limits) -> FieldValue:
@@ -110,12 +106,12 @@ def values_of(name: str, value: Any, limits: Limits) -> FieldValue:
 
 def file_of(name: str, value: Any, limits: Limits) -> FieldValue:
     """The content of a file. A text would be taken for a path on the server: it is refused."""
-    content = value if isinstance(value, bytes) else _from_base64(name, value)
-    check_pixels(name, content, limits.max_pixels)
-    return content
+    data = value if isinstance(value, bytes) else from_base64(name, value)  # JSON has no bytes: those are of a form
+    check_picture(limits, name, data)
+    return data
 
 
-def _from_base64(name: str, value: Any) -> bytes:
+def from_base64(name: str, value: Any) -> bytes:
     wanted = 'a file as {"base64": …}'
     if not isinstance(value, dict) or list(value) != ["base64"] or not isinstance(value["base64"], str):
         raise wrong(name, wanted, value)

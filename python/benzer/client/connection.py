@@ -1,0 +1,282 @@
+"""Who takes the steps of a call? A connection that blocks, and one that is awaited; each does little else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from ipaddress import ip_address
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from benzer.client import failures
+from benzer.client.retrying import FOR_NOW, Patience, Transient, policy, seconds_of
+from benzer.client.steps import Answer, Draw, Pages, Request, Sleep, Step, Steps
+from benzer.errors import InputError
+from benzer.registry import require
+
+if TYPE_CHECKING:
+    import httpx
+
+EXAMPLE = "http://127.0.0.1:8000"
+Result = TypeVar("Result")
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a service is, and the key to it."""
+
+    url: str
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        from httpx import URL, InvalidURL
+
+        try:
+            url = URL(self.url)
+        except (InvalidURL, TypeError) as error:
+            raise InputError(f"{self.url!r} is no address of a service: give one such as {EXAMPLE}") from error
+        if url.scheme not in ("http", "https") or not url.host:
+            raise InputError(f"{self.url!r} is no address of a service: give one such as {EXAMPLE}")
+        object.__setattr__(self, "url", self.url.rstrip("/"))
+
+    def settings(self, timeout: float) -> dict[str, Any]:
+        """What a client of httpx is made with; no proxy stands before this machine itself."""
+        from httpx import URL
+
+        headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
+        local = is_local(URL(self.url).host)
+        return {"base_url": self.url, "headers": headers, "timeout": timeout, "trust_env": not local}
+
+
+def is_local(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Sending(ABC):
+    """What both connections know: how a request is written, and how an answer and a failure are read."""
+
+    def __init__(self, url: str, key: str | None, patience: Patience) -> None:
+        for module in ("httpx", "tenacity"):
+            require(module, extra="client", purpose="clients of a service")
+        self.address, self.patience = Address(url, key), patience
+
+    def written(self, request: Request, pieces: Any) -> dict[str, Any]:
+        """A request, as httpx takes it."""
+        content = pieces if request.body is not None and not isinstance(request.body, bytes) else request.body
+        headers = {} if content is None else {"Content-Type": request.media_type}
+        parameters = dict(request.parameters) or None
+        return {
+            "method": request.method, "url": request.path, "params": parameters, "content": content,
+            "headers": headers,
+        }  # fmt: skip
+
+    def read(self, response: httpx.Response) -> Answer:
+        """An answer; raises the error that it describes."""
+        if response.status_code < 300:
+            return Answer(response.status_code, response.content)
+        error = failures.error_of(response.status_code, response.content)
+        if response.status_code in FOR_NOW:
+            raise Transient(error, refused=True, after=seconds_of(response.headers.get("Retry-After")))
+        raise error
+
+    def failed(self, error: httpx.TransportError) -> Transient:
+        """What became of a request that got no answer."""
+        from httpx import ConnectError, ConnectTimeout, PoolTimeout, TimeoutException
+
+        if isinstance(error, (ConnectError, ConnectTimeout, PoolTimeout)):
+            return Transient(failures.unreachable(self.address.url, error), refused=True)
+        if isinstance(error, TimeoutException):
+            return Transient(failures.silent(self.address.url, self.patience.timeout), refused=False)
+        return Transient(failures.lost(self.address.url, error), refused=False)
+
+
+class Walk(Generic[Result]):
+    """A call on its way: the step to take next; where there is none, its result."""
+
+    step: Any
+    result: Result
+
+    def __init__(self, steps: Steps[Result]) -> None:
+        self._steps = steps
+        self.on(None)
+
+    def on(self, outcome: Any) -> None:
+        """Go on after a step."""
+        self._follow(lambda: self._steps.send(outcome))
+
+    def fail(self, error: Exception) -> None:
+        """Let the call know that a step failed; most raise that again."""
+        self._follow(lambda: self._steps.throw(error))
+
+    def _follow(self, move: Callable[[], Any]) -> None:
+        try:
+            self.step = move()
+        except StopIteration as end:
+            self.step, self.result = None, end.value
+
+    def close(self) -> None:
+        """Leave the call where it is."""
+        self._steps.close()
+
+
+class Connection(Sending):
+    """Takes steps, and blocks meanwhile. `sleep` waits between attempts."""
+
+    def __init__(
+        self, url: str, key: str | None, patience: Patience, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        super().__init__(url, key, patience)
+        from httpx import Client
+
+        self._http = Client(**self.address.settings(patience.timeout))
+        self._sleep = sleep
+
+    def run(self, steps: Steps[Result]) -> Result:
+        """The result of a call."""
+        walk = Walk(steps)
+        while walk.step is not None:
+            self._advance(walk)
+        return walk.result
+
+    def pages(self, steps: Pages[Item]) -> Iterator[Item]:
+        """The things of a call that gives many."""
+        with closing(Walk(steps)) as walk:
+            while walk.step is not None:
+                if isinstance(walk.step, list):
+                    yield from walk.step
+                    walk.on(None)
+                else:
+                    self._advance(walk)
+
+    def _advance(self, walk: Walk[Any]) -> None:
+        try:
+            outcome = self._take(walk.step)
+        except Exception as error:
+            walk.fail(error)
+        else:
+            walk.on(outcome)
+
+    def _take(self, step: Step) -> Any:
+        if isinstance(step, Request):
+            return self.send(step)
+        if isinstance(step, Sleep):
+            return self._sleep(step.seconds)
+        return list(islice(step.source, step.count))
+
+    def send(self, request: Request) -> Answer:
+        """Send a request, again where that may help."""
+        from tenacity import Retrying
+
+        try:
+            return Retrying(**policy(self.patience, request), sleep=self._sleep)(self._send_once, request)
+        except Transient as failed:
+            raise failed.error from failed.__cause__
+
+    def _send_once(self, request: Request) -> Answer:
+        from httpx import TransportError
+
+        try:
+            return self.read(self._http.request(**self.written(request, request.pieces())))
+        except TransportError as error:
+            raise self.failed(error) from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+
+class AsyncConnection(Sending):
+    """Takes steps, and awaits them. `sleep` waits between attempts."""
+
+    def __init__(
+        self, url: str, key: str | None, patience: Patience,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:  # fmt: skip
+        super().__init__(url, key, patience)
+        from httpx import AsyncClient
+
+        self._http = AsyncClient(**self.address.settings(patience.timeout))
+        self._sleep = sleep
+
+    async def run(self, steps: Steps[Result]) -> Result:
+        """The result of a call."""
+        walk = Walk(steps)
+        while walk.step is not None:
+            await self._advance(walk)
+        return walk.result
+
+    async def pages(self, steps: Pages[Item]) -> AsyncIterator[Item]:
+        """The things of a call that gives many."""
+        with closing(Walk(steps)) as walk:
+            while walk.step is not None:
+                if isinstance(walk.step, list):
+                    for one in walk.step:
+                        yield one
+                    walk.on(None)
+                else:
+                    await self._advance(walk)
+
+    async def _advance(self, walk: Walk[Any]) -> None:
+        try:
+            outcome = await self._take(walk.step)
+        except Exception as error:
+            walk.fail(error)
+        else:
+            walk.on(outcome)
+
+    async def _take(self, step: Step) -> Any:
+        if isinstance(step, Request):
+            return await self.send(step)
+        if isinstance(step, Sleep):
+            return await self._sleep(step.seconds)
+        return await drawn(step)
+
+    async def send(self, request: Request) -> Answer:
+        """Send a request, again where that may help."""
+        from tenacity import AsyncRetrying
+
+        try:
+            attempts = AsyncRetrying(**policy(self.patience, request), sleep=self._sleep)
+            return await attempts(self._send_once, request)
+        except Transient as failed:
+            raise failed.error from failed.__cause__
+
+    async def _send_once(self, request: Request) -> Answer:
+        from httpx import TransportError
+
+        try:
+            return self.read(await self._http.request(**self.written(request, pieces_of(request))))
+        except TransportError as error:
+            raise self.failed(error) from error
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._http.aclose()
+
+
+async def pieces_of(request: Request) -> AsyncIterator[bytes]:
+    """The body of a file, in pieces; each is read at once, from a file of this machine."""
+    for piece in request.pieces():
+        yield piece
+
+
+async def drawn(step: Draw) -> list[Any]:
+    """The next things of an iterator, whichever kind it is."""
+    if not isinstance(step.source, AsyncIterator):
+        return list(islice(step.source, step.count))
+    taken: list[Any] = []
+    while len(taken) < step.count:
+        try:
+            taken.append(await anext(step.source))
+        except StopAsyncIteration:
+            break
+    return taken

@@ -1,0 +1,93 @@
+"""When is a request sent again, and after how long? Refused for now, or its answer lost; by jittered, growing waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from benzer.checks import is_number
+from benzer.client.steps import Request
+from benzer.errors import BenzerError, SettingsError
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+FOR_NOW = (429, 503)
+FIRST_WAIT, LONGEST_WAIT = 0.25, 16.0
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a client tries.
+
+    retries: how often a request is sent again. timeout: seconds that one answer may take.
+    patience: seconds that all attempts of a request may take together, the waits between them included.
+    """
+
+    retries: int = 5
+    timeout: float = 60.0
+    patience: float = 120.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.retries, int) or isinstance(self.retries, bool) or self.retries < 0:
+            raise SettingsError(f"retries must be 0 or more, got {self.retries!r}")
+        for name in ("timeout", "patience"):
+            seconds = getattr(self, name)
+            if not is_number(seconds) or seconds <= 0:
+                raise SettingsError(f"{name} must be more than 0 seconds, got {seconds!r}")
+
+
+class Transient(Exception):
+    """A failure that may not last: `error` is what it is in the end.
+
+    refused: the service has said that nothing was done, or nothing has reached it. after: seconds that it asks for.
+    """
+
+    def __init__(self, error: BenzerError, *, refused: bool, after: float | None = None) -> None:
+        super().__init__(str(error))
+        self.error, self.refused, self.after = error, refused, after
+
+
+def policy(patience: Patience, request: Request) -> dict[str, Any]:
+    """What tenacity is told of one request."""
+    from tenacity import (
+        retry_if_exception,
+        stop_after_attempt,
+        stop_any,
+        stop_before_delay,
+        wait_random_exponential,
+    )
+
+    growing = wait_random_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT)
+
+    def wait(state: RetryCallState) -> float:
+        failed = None if state.outcome is None else state.outcome.exception()
+        asked = failed.after if isinstance(failed, Transient) else None
+        return growing(state) if asked is None else asked + growing(state)
+
+    return {
+        "retry": retry_if_exception(
+            lambda error: isinstance(error, Transient) and (request.again or error.refused)
+        ),
+        "stop": stop_any(stop_after_attempt(patience.retries + 1), stop_before_delay(patience.patience)),
+        "wait": wait,
+        "reraise": True,
+    }
+
+
+def seconds_of(header: str | None) -> float | None:
+    """How long a Retry-After header asks to wait; None where it says nothing that can be read.
+
+    >>> seconds_of("3"), seconds_of("soon"), seconds_of("Thu, 01 Jan 1970 00:00:00 GMT")
+    (3.0, None, 0.0)
+    """
+    if header is None:
+        return None
+    if header.strip().isdecimal():
+        return float(header)
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time())
+    except ValueError:
+        return None
