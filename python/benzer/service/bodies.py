@@ -16,7 +16,7 @@ from starlette.requests import Request
 from benzer.document import FieldValue
 from benzer.fields import Schema
 from benzer.service.errors import UNREADABLE, Refusal
-from benzer.service.guards.requests import FORM, JSON, NDJSON, media_type
+from benzer.service.guards.requests import FORM, JSON, NDJSON
 from benzer.service.settings import Limits
 from benzer.service.wire import reader_of
 
