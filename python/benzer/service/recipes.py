@@ -23,6 +23,8 @@ def schema_from(fields: Mapping[str, Mapping[str, Any]], place: str = "body.fiel
     """
     if not fields:
         raise Refusal(422, 'name one field at least, as in {"text": {"type": "text"}}', field=place)
+    if "self" in fields:
+        raise Refusal(422, "no field can be called 'self': choose another name", field=f"{place}.self")
     return Schema(**{name: _field(name, one, f"{place}.{name}") for name, one in fields.items()})
 
 
