@@ -21,6 +21,8 @@ from benzer.service.resources import (
     candidates,
     compare,
     documents,
+    duplicate_tables,
+    duplicates,
     health,
     indexes,
     nearest,
@@ -40,6 +42,8 @@ RESOURCES = [
     quotations,
     seen,
     compare,
+    duplicates,
+    duplicate_tables,
     health,
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [

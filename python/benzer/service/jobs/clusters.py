@@ -71,7 +71,9 @@ def texts_of(found: Duplicates, position: int) -> dict[str, str | None]:
     """The texts of a document by field."""
     fields = enumerate(found.settings.schema.fields.items())
     return {
-        name: found.corpus.text(position, number) for number, (name, field) in fields if isinstance(field, Text)
+        name: found.corpus.text(position, number)
+        for number, (name, field) in fields
+        if isinstance(field, Text)
     }
 
 
@@ -126,5 +128,3 @@ def field_similarity(found: Duplicates, left: int, right: int, number: int) -> f
 def positions(left: int, right: int) -> tuple[Any, Any]:
     """Two positions as the core takes them."""
     return np.array([left], dtype=np.uint32), np.array([right], dtype=np.uint32)
-
-

@@ -90,7 +90,10 @@ def decided(found: Duplicates, decisions: Iterable[Decision]) -> Decided:
 
 def named(found: Duplicates, members: Any, decision: Decision, where: str) -> list[int]:
     """The positions of the members that a decision names."""
-    at = {(type(id), id): position for id, position in zip(found.corpus.ids(members), members.tolist(), strict=True)}
+    at = {
+        (type(id), id): position
+        for id, position in zip(found.corpus.ids(members), members.tolist(), strict=True)
+    }
     missing = [id for id in decision.members or () if (type(id), id) not in at]
     if missing:
         raise Refusal(

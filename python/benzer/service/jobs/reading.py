@@ -11,6 +11,7 @@ from typing import Any
 from benzer.errors import InputError
 from benzer.fields import Schema
 from benzer.index import Index
+from benzer.service.errors import Refusal
 from benzer.service.jobs.job import Told
 from benzer.service.wire import contents_of
 from benzer.sources.base import DocumentSink, Keep, MalformedRows, ReadOptions, ReadReport, Source, noun_of
@@ -30,7 +31,7 @@ class RowsSource:
     """Rows that are made when they are read, and kept by nobody but the corpus (see `benzer.sources.Source`)."""
 
     suffix = ".jsonl"
-    path = None
+    path: Path | None = None
 
     def __init__(self, name: str, unit: str, rows: Rows) -> None:
         self.name = name
@@ -121,9 +122,7 @@ def listed(given: Sequence[Any], schema: Schema, told: Told) -> Source:
     return RowsSource("upload", "item", rows)
 
 
-def documents(
-    rows: Iterable[tuple[int, Any]], schema: Schema, options: ReadOptions
-) -> Iterator[NumberedRow]:
+def documents(rows: Iterable[tuple[int, Any]], schema: Schema, options: ReadOptions) -> Iterator[NumberedRow]:
     """Objects as rows: `{"id", "fields": {...}}`, or flat, `{"id", "text": ...}`; or why one cannot be read.
 
     A content is read as the service reads it: the text of an image field is no path on the server, but refused.
@@ -135,7 +134,7 @@ def documents(
     for number, row in rows:
         try:
             yield number, row if isinstance(row, BadRow) else row_of(row, schema, options)
-        except InputError as error:
+        except (InputError, Refusal) as error:
             yield number, BadRow(str(error))
 
 

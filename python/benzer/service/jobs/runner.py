@@ -1,4 +1,4 @@
-"""Where do jobs wait, run and end? In a bounded queue before a few threads; of those that have ended the last are kept."""
+"""Where do jobs wait, run and end? In a bounded queue before a few threads; the last that ended are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import time
 from typing import Protocol
 
@@ -156,7 +156,8 @@ class Jobs:
                     "kept, as far as memory allows: start it again",
                 )  # fmt: skip
             raise Refusal(
-                404, f"there is no job {id!r}: GET /v1/duplicates lists those there are; a restart forgets them"
+                404,
+                f"there is no job {id!r}: GET /v1/duplicates lists those there are; a restart forgets them",
             )
 
     def _run(self, kept: Kept) -> None:
@@ -175,8 +176,10 @@ class Jobs:
         except BaseException as error:
             over = kept.job.over("failed", time(), error=failure_of(error))
         else:
-            over = kept.job.over("done", time(), **result.told())
             kept.result = result
+            over = kept.job.over("done", time(), **result.told())
+            if "upload" in over.source:
+                over = replace(over, source={"upload": result.found.counts["read"]})
         self._end(kept, over)
 
     def _end(self, kept: Kept, over: Job) -> None:
@@ -225,7 +228,10 @@ def failure_of(error: BaseException) -> Failure:
     if isinstance(error, Refusal):
         return Failure(error.type or "InputError", error.message)
     if isinstance(error, MemoryError):
-        return Failure("MemoryError", "the job needs more memory than the service has: give it fewer documents")
+        return Failure(
+            "MemoryError", "the job needs more memory than the service has: give it fewer documents"
+        )
     logger.error("a job failed", exc_info=error)
-    return Failure("ServerError", "this is a bug in Benzer, not in the job; the server's log has the traceback")
-
+    return Failure(
+        "ServerError", "this is a bug in Benzer, not in the job; the server's log has the traceback"
+    )

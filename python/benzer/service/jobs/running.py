@@ -111,9 +111,7 @@ def opened(served: ServedIndex) -> Iterator[Index]:
         yield index
 
 
-def arguments(
-    asked: Asked, own: IndexSettings | None, olds: Sequence[IndexSettings]
-) -> dict[str, Any]:
+def arguments(asked: Asked, own: IndexSettings | None, olds: Sequence[IndexSettings]) -> dict[str, Any]:
     """The settings of a run: those asked for, else those of the index, or of the first older one, or the library's.
 
     Where nothing else is asked for, an index is searched by its own signatures and bands, as
@@ -166,7 +164,6 @@ def check(asked: Asked, own: IndexSettings | None, against: Mapping[str, Index])
         **({"against": list(against)} if against else {}),
         "on_error": asked.on_error,
     }
-
 
 
 def unheard(stage: str, done: int, total: int | None) -> None:
