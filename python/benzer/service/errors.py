@@ -34,6 +34,8 @@ TYPES = {
 """What the errors of the protocol itself are called; those of the library go by the name of their class."""
 
 MESSAGE_LENGTH = 1000
+UNREADABLE = "There was an error parsing the body"
+"""What the framework says of bytes that are no JSON at all."""
 
 
 class Refusal(HTTPException):
@@ -126,7 +128,7 @@ async def of_protocol(request: Request, error: Exception) -> Answer:
     message = str(error.detail)
     if error.status_code == 404 and message == "Not Found":
         message = f"there is no {request.url.path}: /openapi.json lists what there is"
-    elif error.status_code == 400:
+    elif error.status_code == 400 and message == UNREADABLE:
         message = "the body cannot be read as JSON: send UTF-8, and no nesting thousands deep"
     return failure(error.status_code, message, headers=error.headers)
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from benzer.service.catalog import Catalog
 from benzer.service.jobs import Jobs
+from benzer.service.keys import Keyring, Sessions
 from benzer.service.settings import Limits, Options
 
 
@@ -24,6 +25,8 @@ class State:
 
     catalog: Catalog
     options: Options = field(default_factory=Options)
+    keys: Keyring | None = None  # None: everybody may ask everything
+    sessions: Sessions = field(default_factory=Sessions)
     life: Life = field(default_factory=Life)
 
     @property
