@@ -33,6 +33,7 @@ from benzer.service.resources import (
     seen,
     session,
     similar,
+    thumbnails,
 )
 from benzer.service.settings import Options
 from benzer.service.state import State
@@ -40,6 +41,7 @@ from benzer.service.state import State
 RESOURCES = [
     indexes,
     documents,
+    thumbnails,
     similar,
     nearest,
     candidates,

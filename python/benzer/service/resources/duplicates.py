@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 from starlette.requests import ClientDisconnect, Request
 
 from benzer.fields import Schema
-from benzer.index import Index, IndexSettings
+from benzer.index import Index
 from benzer.service.access import READS, Shared
 from benzer.service.bounds import check_batch
 from benzer.service.errors import Answer, Refusal
@@ -242,15 +242,12 @@ async def prepared(
         None if fields is None else schema_of(fields),
         getattr(options, "on_error", "stop"), options.measure,
     )  # fmt: skip
-    settings = None if own is None else await own.read(settings_of)
+    settings = None if own is None else own.settings
     known: dict[str, Index] = {}
     for name, one in against.items():
         known[name] = await one.read(lambda index: index)
-    return Search(asked, own, uploaded, against), await asyncio.to_thread(check, asked, settings, known)
-
-
-def settings_of(index: Index) -> IndexSettings:
-    return index.settings
+    search = Search(asked, own, uploaded, against, shared.limits)
+    return search, await asyncio.to_thread(check, asked, settings, known)
 
 
 def schema_of(fields: Mapping[str, Mapping[str, Any]]) -> Schema:
