@@ -65,10 +65,13 @@ def serve(
     with Log(log_format, log_level) as log, Catalog(home) as catalog, listening(host, port) as address:
         for location in locations:
             catalog.open(location)
-        server = Server(create_app(catalog, options, log))
+        app = create_app(catalog, options, log)
         if started is not None:
             started(catalog, url_of(address))
-        server.run(sockets=[address])
+        try:
+            Server(app).run(sockets=[address])
+        finally:
+            app.state.shared.jobs.close()
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -41,4 +41,4 @@ class State:
     @cached_property
     def jobs(self) -> Jobs:
         """The searches for duplicates that wait, run or have ended."""
-        return Jobs(self.limits)
+        return Jobs(self.limits, self.catalog.without_places)
