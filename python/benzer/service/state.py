@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from benzer.service.catalog import Catalog
+from benzer.service.keys import Keyring, Sessions
 from benzer.service.settings import Limits, Options
+
+
+@dataclass
+class Life:
+    """How a service fares: the requests that it works on, and whether it is being stopped."""
+
+    working: int = 0
+    closing: bool = False
 
 
 @dataclass(frozen=True)
@@ -14,6 +23,9 @@ class State:
 
     catalog: Catalog
     options: Options = field(default_factory=Options)
+    keys: Keyring | None = None  # None: everybody may ask everything
+    sessions: Sessions = field(default_factory=Sessions)
+    life: Life = field(default_factory=Life)
 
     @property
     def limits(self) -> Limits:

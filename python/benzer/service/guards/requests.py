@@ -1,34 +1,31 @@
-"""Which requests are let in? Those of a bounded size, in JSON, and not lured here by another site's page."""
+"""Which requests are let in? Those of a bounded size, with a path that can be read, in a form that is known."""
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import suppress
-from urllib.parse import unquote_to_bytes, urlsplit
+import re
+from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from benzer.service.addresses import is_loopback
-from benzer.service.errors import failure
+from benzer.service.errors import Refusal, answer_of
+from benzer.service.guards.refusing import discard, refuse
+from benzer.service.settings import Limits
 from benzer.service.state import State
 
-DISCARDED_SECONDS = 5.0
-DISCARDED_TIMES = 4  # the limit: so much of a body that is refused is read, for the client to get its answer
+JSON, NDJSON = "application/json", "application/x-ndjson"
+FORM, URLENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
+
+UPLOADED = re.compile(r"/v1/(?:indexes/[^/]+/documents|duplicates)")
+"""The paths whose POST may bring NDJSON. It is read as it comes: a route that kept it whole could be sent gigabytes."""
 
 
 class Guard:
-    """Stands before the application, and answers itself what is refused by its head alone.
-
-    A page of any site can make a browser send requests to this machine. Those that it may send unasked carry
-    no JSON content type; and when its name is made to resolve to this machine, the Host header gives it away.
-    """
+    """Stands before the application, and answers itself what is refused by its head alone."""
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app = app
-        self.max_body_bytes = state.limits.max_body_bytes
-        self.loopback_only = state.options.loopback_only
+        self.limits = state.limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection of the ASGI protocol."""
@@ -36,39 +33,21 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refused = self.refusal(scope, headers)
-        if refused is None:
-            await self.app(scope, self.measured(receive), send)
-            return
-        if "expect" not in headers:  # then the client waits for our word before it sends the body
-            await self.discard(receive)
-        await failure(*refused)(scope, receive, send)
-
-    def refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
-        """Status and message, when method, path and headers are enough to refuse a request."""
-        if self.loopback_only and not is_loopback(host_of(headers)):
-            return (
-                403,
-                f"the host {headers.get('host', '')!r} is not this machine: ask 127.0.0.1 or localhost",
-            )
-        try:
-            unquote_to_bytes(scope["raw_path"]).decode()
-        except UnicodeDecodeError:
-            return 400, "the path is not percent-encoded UTF-8"
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self.max_body_bytes:
-            return 413, self.too_large()
-        if scope["method"] in ("POST", "PUT", "PATCH") and media_type(headers) != "application/json":
-            return 415, "the body must be JSON: send it with the header Content-Type: application/json"
-        return None
-
-    def too_large(self) -> str:
-        return (
-            f"the body is larger than {self.max_body_bytes:,} bytes: send fewer documents at a time, "
-            "or start the service with a larger --max-body"
+        upload = is_upload(scope, headers)
+        most = self.limits.max_upload_bytes if upload else self.limits.max_body_bytes
+        refused = (
+            unreadable(scope) or self.too_large(headers, upload, most) or unknown_form(scope, headers, upload)
         )
+        if refused is None:
+            await self.app(scope, self.measured(receive, upload, most), send)
+            return
+        await refuse(answer_of(refused), scope, receive, send, self.limits.max_body_bytes)
 
-    def measured(self, receive: Receive) -> Receive:
+    def too_large(self, headers: Headers, upload: bool, most: int) -> Refusal | None:
+        length = headers.get("content-length", "0")
+        return None if length.isdecimal() and int(length) <= most else too_large(self.limits, upload)
+
+    def measured(self, receive: Receive, upload: bool, most: int) -> Receive:
         """`receive`, which refuses a body as soon as it is too large, whatever its head said."""
         seen = 0
 
@@ -76,40 +55,72 @@ class Guard:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self.max_body_bytes:
+            if seen > most:
                 if message.get("more_body"):
-                    await self.discard(receive)
-                raise HTTPException(413, self.too_large())
+                    await discard(receive, self.limits.max_body_bytes)
+                raise too_large(self.limits, upload)
             return message
 
         return count
 
-    async def discard(self, receive: Receive) -> None:
-        """Read on for a while: a client that is still sending would lose an answer to a closed connection."""
-        with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(
-                read_to_end(receive, DISCARDED_TIMES * self.max_body_bytes), DISCARDED_SECONDS
-            )
+
+def unreadable(scope: Scope) -> Refusal | None:
+    try:
+        unquote_to_bytes(scope["raw_path"]).decode()
+    except UnicodeDecodeError:
+        return Refusal(400, "the path is not percent-encoded UTF-8")
+    return None
 
 
-async def read_to_end(receive: Receive, at_most: int) -> None:
-    message = await receive()
-    while message.get("more_body") and at_most > 0:
-        at_most -= len(message["body"])
-        message = await receive()
+def too_large(limits: Limits, upload: bool) -> Refusal:
+    if upload:
+        return Refusal(
+            413,
+            f"the upload is larger than {limits.max_upload_bytes:,} bytes: send it in parts, or start the service "
+            "with a larger --max-upload",
+            type="UploadTooLargeError",
+        )
+    return Refusal(
+        413,
+        f"the body is larger than {limits.max_body_bytes:,} bytes: send fewer documents at a time, or start the "
+        "service with a larger --max-body",
+        type="BodyTooLargeError",
+    )
+
+
+def unknown_form(scope: Scope, headers: Headers, upload: bool) -> Refusal | None:
+    """Refuse a body of a content type that no route reads; one that is packed, too."""
+    if not brings_body(headers):
+        return None
+    known = {JSON, FORM} if scope["path"].startswith("/v1/") else {JSON, FORM, URLENCODED}
+    if upload or media_type(headers) in known:
+        if headers.get("content-encoding", "identity").strip().lower() == "identity":
+            return None
+        return Refusal(415, "the body must not be packed: leave Content-Encoding out")
+    return Refusal(
+        415,
+        f"the body must be JSON: send it with the header Content-Type: {JSON}; files may come as {FORM}, "
+        f"and many documents as {NDJSON} to the documents of an index, or to /v1/duplicates",
+    )
+
+
+def brings_body(headers: Headers) -> bool:
+    """Whether a request has a body, or may have one.
+
+    >>> brings_body(Headers({"content-length": "0"})), brings_body(Headers({"transfer-encoding": "chunked"}))
+    (False, True)
+    """
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+
+
+def is_upload(scope: Scope, headers: Headers) -> bool:
+    """Whether this is a body of any length, which its route reads as it comes."""
+    return (
+        scope["method"] == "POST"
+        and media_type(headers) == NDJSON
+        and UPLOADED.fullmatch(scope["path"]) is not None
+    )
 
 
 def media_type(headers: Headers) -> str:
     return headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
-def host_of(headers: Headers) -> str:
-    """The name in the Host header, without port and brackets; empty where there is none.
-
-    >>> host_of(Headers({"host": "[::1]:8000"}))
-    '::1'
-    """
-    try:
-        return urlsplit("//" + headers.get("host", "")).hostname or ""
-    except ValueError:
-        return ""

@@ -1,76 +1,105 @@
-"""Which documents are like this one? `POST /similar`."""
+"""Which documents are like this one? `POST …/similar`; for many at once `…/similar/batch`."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 
-from benzer.document import Document
-from benzer.index import Index, Match
-from benzer.service.access import Served
-from benzer.service.errors import Answer
-from benzer.service.resources.documents import unknown
-from benzer.service.wire import Body, Content, Id, contents_of
+from benzer.index import Index
+from benzer.service.access import READS, IndexName, Served, Shared
+from benzer.service.errors import Answer, Refusal
+from benzer.service.questions import (
+    Asked,
+    AskedFor,
+    Explained,
+    ExplainedDocument,
+    Limit,
+    Share,
+    SimilarDocument,
+    answer_of,
+    ask,
+    match_as_json,
+    question_of,
+)
+from benzer.service.wire import Body
 
-router = APIRouter(prefix="/v1/indexes/{index}/similar", tags=["similar"])
-MOST = 1000
-
-
-class Question(Body):
-    """A document that is held, by its id, or one of these fields; of its likes the `limit` best."""
-
-    id: Id | None = None
-    fields: dict[str, Content] | None = None
-    limit: Annotated[int, Field(ge=1, le=MOST)] = 10
-    threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-
-    @model_validator(mode="after")
-    def asks_once(self) -> Question:
-        """Refuse a question for two documents, or for none."""
-        if (self.id is None) == (self.fields is None):
-            raise ValueError('give either "id" or "fields"')
-        return self
+router = APIRouter(prefix="/v1/indexes/{index}/similar", tags=["questions"])
+LEAST = Field(description="The least similarity; that of the index unless given.", examples=[0.8])
+Least = Annotated[Share | None, LEAST]
 
 
-class SimilarDocument(BaseModel):
-    """A document that is like the one asked for: its similarity, and that of each field that both hold."""
+class Question(Explained):
+    """A document that is held, a text, or fields; of its likes the `limit` best."""
 
-    id: Id
-    similarity: float
-    fields: dict[str, float]
+    threshold: Least = None
+
+
+class Questions(Body):
+    """Many questions at once, all of one limit and threshold."""
+
+    questions: list[Asked]
+    limit: Limit = 10
+    threshold: Least = None
 
 
 class Matches(BaseModel):
     """The documents most like one, best first."""
 
+    matches: list[ExplainedDocument]
+    asked: AskedFor | None = Field(None, description="What was asked for; with evidence only.")
+    unexplained: int = Field(
+        0,
+        description="Matches without evidence, as the texts of those before them are too long.",
+        examples=[0],
+    )
+
+
+class OnlyMatches(BaseModel):
+    """The documents most like one, best first."""
+
     matches: list[SimilarDocument]
 
 
-@router.post("", response_model=Matches)
-async def find(question: Question, served: Served) -> Answer:
+class Answers(BaseModel):
+    """The matches of each question, in the order asked."""
+
+    answers: list[OnlyMatches]
+
+
+@router.post("", response_model=Matches, openapi_extra=READS)
+async def find(question: Question, index: IndexName, served: Served) -> Answer:
     """Find the documents most like one, best first; each similarity is exact.
 
     A document that is asked for by its id is not among them. `threshold` is that of the index unless given;
     a lower one is allowed, but pairs below that of the index are found with less than its promised recall.
     """
 
-    def work(index: Index) -> list[Match] | None:
-        if question.fields is not None:
-            document = Document("", contents_of(question.fields, index.settings.schema))
-            return index.find_similar(document.fields, question.limit, question.threshold)
-        held = None if question.id is None else index.get(question.id)
-        return None if held is None else index.find_similar(held, question.limit, question.threshold)
+    def work(opened: Index) -> dict[str, Any]:
+        limit, threshold = question.limit, question.threshold
+        found = ask(opened, question, lambda asked: opened.find_similar(asked, limit, threshold))
+        return answer_of(found, question, opened.settings.schema, index)
 
-    matches = await served.read(work)
-    if matches is None:
-        raise unknown("" if question.id is None else question.id)
-    return Answer(
-        {
-            "matches": [
-                {"id": match.id, "similarity": match.similarity, "fields": dict(match.fields)}
-                for match in matches
+    return Answer(await served.read(work))
+
+
+@router.post("/batch", response_model=Answers, openapi_extra=READS)
+async def find_batch(batch: Questions, served: Served, shared: Shared) -> Answer:
+    """Find the documents most like each of many; faster than one by one."""
+    if len(batch.questions) > shared.limits.max_batch:
+        raise Refusal(
+            413,
+            f"{len(batch.questions):,} questions are more than {shared.limits.max_batch:,}: ask them in parts",
+            field="body.questions",
+        )
+
+    def work(opened: Index) -> dict[str, Any]:
+        with opened.snapshot():
+            asked = [
+                question_of(one, opened, f"body.questions.{at}") for at, one in enumerate(batch.questions)
             ]
-        }
-    )
+        found = opened.find_similar_batch(asked, batch.limit, batch.threshold, threads=1)
+        return {"answers": [{"matches": [match_as_json(one) for one in matches]} for matches in found]}
+
+    return Answer(await served.read(work))

@@ -1,0 +1,34 @@
+"""How is a request refused before it reaches a route? It is answered, and the body it still sends is read a while."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+DISCARDED_SECONDS = 5.0
+DISCARDED_TIMES = (
+    4  # the limit of a body: so much of one that is refused is read, for the client to get its answer
+)
+
+
+async def refuse(answer: ASGIApp, scope: Scope, receive: Receive, send: Send, max_body_bytes: int) -> None:
+    """Answer a request whose body nobody wants."""
+    if "expect" not in Headers(scope=scope):  # then the client waits for our word before it sends the body
+        await discard(receive, max_body_bytes)
+    await answer(scope, receive, send)
+
+
+async def discard(receive: Receive, max_body_bytes: int) -> None:
+    """Read on for a while: a client that is still sending would lose an answer to a closed connection."""
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(read_to_end(receive, DISCARDED_TIMES * max_body_bytes), DISCARDED_SECONDS)
+
+
+async def read_to_end(receive: Receive, at_most: int) -> None:
+    message = await receive()
+    while message.get("more_body") and at_most > 0:
+        at_most -= len(message["body"])
+        message = await receive()

@@ -1,0 +1,80 @@
+"""How does a template become an answer? Everything is escaped, and the browser is told what the page may load."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from benzer import wording
+from benzer._native import __version__
+from benzer.service.pages.assets import address
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # an address may hold a text that was searched for; none at all makes Origin null
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What HTML cannot hold: controls and half characters."""
+
+NAVIGATION = [
+    ("/", "Search"),
+    ("/duplicates", "Duplicates"),
+    ("/tune", "Tune"),
+    ("/indexes", "Indexes"),
+    ("/docs", "API"),
+]
+
+
+def page(
+    request: Request, template: str, *, status: int = 200, twin: str = "/openapi.json", **context: Any
+) -> HTMLResponse:
+    """A page made of a template and what it fills in.
+
+    twin: where the same is told in JSON; every page links it.
+    """
+    text = environment().get_template(template).render(request=request, twin=twin, **context)
+    return HTMLResponse(UNFIT.sub("\ufffd", text), status, HEADERS)
+
+
+@cache
+def environment() -> Any:
+    """Where the templates lie, and what they may call."""
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("benzer.service.pages"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        {
+            name: getattr(wording, name)
+            for name in ("brief", "count", "counted", "likeness", "ratio", "setting")
+        }
+    )
+    made.filters["part"] = part
+    made.globals.update(static=address, navigation=NAVIGATION, version=__version__)
+    return made
+
+
+def part(text: str) -> str:
+    """A text as one part of a path.
+
+    >>> part("a/b c")
+    'a%2Fb%20c'
+    """
+    return quote(text, safe="")

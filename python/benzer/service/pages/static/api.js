@@ -1,0 +1,151 @@
+// How does a page ask the service? By fetch, in JSON; whatever goes wrong is a Failure, and is said in one place.
+
+import { make, named, show } from "./dom.js";
+
+/** What went wrong: the one shape that errors of the service have. Status 0: no answer came. */
+export class Failure extends Error {
+  constructor(status, { type = "NetworkError", message, field = null }, retryAfter = null) {
+    super(message);
+    Object.assign(this, { status, type, field, retryAfter });
+  }
+}
+
+const running = new Map();
+
+/**
+ * Ask for a path, and give what the service answers: JSON as an object, null for nothing.
+ * json: the body. body: any other body, with its type in `headers`. query: parameters; null ones are left out.
+ * slot: a name of what is asked; a later question of the same name makes an earlier one void (see `isStale`).
+ */
+export async function ask(path, { method = "GET", json, body, headers = {}, query = {}, slot = null, signal } = {}) {
+  const mine = slot === null ? null : take(slot);
+  const signals = [mine?.signal, signal].filter(Boolean);
+  let answer;
+  working(1);
+  try {
+    answer = await fetch(address(path, query), {
+      method,
+      headers: { Accept: "application/json", ...(json === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+      body: json === undefined ? body : JSON.stringify(json),
+      signal: signals.length ? AbortSignal.any(signals) : undefined,
+    });
+    if (!answer.ok) throw await failureOf(answer);
+    return answer.status === 204 ? null : await answer.json();
+  } catch (error) {
+    if (error instanceof Failure || isStale(error)) throw error;
+    throw new Failure(0, { message: "the service does not answer: is it still running?" });
+  } finally {
+    working(-1);
+    if (mine !== null && running.get(slot) === mine) running.delete(slot);
+  }
+}
+
+function take(slot) {
+  running.get(slot)?.abort();
+  const mine = new AbortController();
+  running.set(slot, mine);
+  return mine;
+}
+
+/** Make void what is being asked under a name. */
+export function forget(slot) {
+  running.get(slot)?.abort();
+  running.delete(slot);
+}
+
+/** Whether an error only says that a later question has taken the place of this one. */
+export const isStale = (error) => error instanceof DOMException && error.name === "AbortError";
+
+/** A path with its query; what is null or empty is left out. */
+export function address(path, query = {}) {
+  const kept = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const text = new URLSearchParams(kept).toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** The address of something of an index: `ofIndex("news", "documents", id)`, each part percent-encoded. */
+export const ofIndex = (index, ...parts) => ["/v1/indexes", ...[index, ...parts].map(encodeURIComponent)].join("/");
+
+async function failureOf(answer) {
+  const after = answer.headers.get("Retry-After");
+  try {
+    return new Failure(answer.status, (await answer.json()).error, after);
+  } catch {
+    return new Failure(answer.status, { type: "ServerError", message: `the service answered with status ${answer.status}` }, after);
+  }
+}
+
+/**
+ * Send a body of any size and tell how much has gone: `upload(path, file, { type, query, sent: (done, total) => … })`.
+ * signal: an AbortSignal that ends it.
+ */
+export function upload(path, body, { method = "POST", type = null, query = {}, sent = () => {}, signal } = {}) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, address(path, query));
+    request.setRequestHeader("Accept", "application/json");
+    if (type !== null) request.setRequestHeader("Content-Type", type);
+    request.upload.onprogress = (event) => sent(event.loaded, event.total);
+    request.onload = () => {
+      let told = null;
+      try { told = request.responseText ? JSON.parse(request.responseText) : null; } catch { /* no JSON */ }
+      if (request.status >= 200 && request.status < 300) resolve(told);
+      else reject(new Failure(request.status, told?.error ?? { type: "ServerError", message: `the service answered with status ${request.status}` }, request.getResponseHeader("Retry-After")));
+    };
+    request.onerror = () => reject(new Failure(0, { message: "the connection broke: is the service still running?" }));
+    request.onabort = () => reject(new DOMException("ended", "AbortError"));
+    signal?.addEventListener("abort", () => request.abort());
+    request.send(body);
+  });
+}
+
+/**
+ * Run some work; while it runs `busy` is marked so, and an error is shown at the head of the page.
+ * Gives what the work gives; undefined after an error, or when a later question took its place.
+ */
+export async function attempt(work, busy = null) {
+  clear();
+  busy?.setAttribute("aria-busy", "true");
+  try {
+    const result = await work();
+    busy?.removeAttribute("aria-busy");
+    return result;
+  } catch (error) {
+    if (isStale(error)) return undefined; // the later question marks and unmarks
+    busy?.removeAttribute("aria-busy");
+    report(error);
+    return undefined;
+  }
+}
+
+/** Show an error at the head of the page, where screen readers announce it. */
+export function report(error) {
+  if (isStale(error)) return;
+  if (!(error instanceof Failure)) console.error(error);
+  const soon = error.retryAfter ? ` Try again in ${error.retryAfter} s.` : "";
+  const login = error.status === 401
+    ? make("a", { href: `/login?next=${encodeURIComponent(location.pathname + location.search)}` }, "Log in") : null;
+  show(named("failed"), make("div", { class: "notice failure" },
+    make("p", {}, make("strong", {}, heading(error)), " ", make("span", {}, sentence(error.message) + soon), " ", login),
+    make("button", { type: "button", class: "quiet", onclick: clear, "aria-label": "Dismiss" }, "×")));
+  named("failed").scrollIntoView({ block: "nearest" });
+}
+
+const heading = (error) => (error.field ? `${error.field.replace(/^(body|query|path)\./, "")}:` : "This did not work:");
+const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** Take away the error that is shown. */
+export function clear() { show(named("failed")); }
+
+/** Say something to those who use a screen reader: what has been found, or done. */
+export function say(text) { named("said").textContent = text; }
+
+let asked = 0, timer = 0;
+
+/** Count requests that run; while there are some, for longer than a moment, a line at the head of the page moves. */
+export function working(change) {
+  asked += change;
+  clearTimeout(timer);
+  if (asked > 0) timer = setTimeout(() => { named("progress").hidden = false; }, 150);
+  else named("progress").hidden = true;
+}

@@ -1,0 +1,84 @@
+// What do two documents share, and how does that look? Evidence as the service tells it, drawn as two columns.
+
+import { counted, make, show } from "./dom.js";
+
+const UNFIT = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/**
+ * The evidence of one field side by side. titles: { a, b }, what the two documents are called.
+ * Inside it the keys n and p, and two buttons, go to the next and the previous passage.
+ */
+export function sideBySide(evidence, titles) {
+  const figures = evidence.passages.map((passage, at) => passageShown(passage, at, titles));
+  return make("section", { class: "evidence", "aria-label": "What both share" },
+    make("p", { class: "headline" }, evidence.headline),
+    figures.length > 1 ? walk(figures) : null,
+    figures,
+    evidence.more > 0 ? make("p", { class: "note" }, `and ${counted(evidence.more, "more passage")}, none of them longer`) : null,
+    evidence.shared?.length ? values(evidence.shared) : null,
+    evidence.whole ? wholeTexts(evidence.whole, titles) : null);
+}
+
+function passageShown(passage, at, titles) {
+  return make("figure", { tabindex: "-1", class: "passage", "aria-label": passage.caption },
+    make("figcaption", {}, passage.caption),
+    make("div", { class: "pair" },
+      side(passage.views.a, titles.a, placed(passage.a)), side(passage.views.b, titles.b, placed(passage.b))));
+}
+
+const placed = ([start, end]) => `characters ${start.toLocaleString("en")} to ${end.toLocaleString("en")}`;
+
+/** One column: stretches of a text under the name of its document. */
+export function side(stretches, title, place = null) {
+  return make("div", { class: "side" },
+    make("p", { class: "name" }, make("bdi", {}, title), place ? make("span", { class: "place" }, ` ${place}`) : null),
+    make("div", { class: "text", dir: "auto", tabindex: "0", role: "region", "aria-label": `Text of ${title}` }, stretches.map(stretch)));
+}
+
+/** A stretch as an element: what is equal and what differs is marked, and said by a title as well as by colour. */
+export function stretch({ kind, text }) {
+  if (kind === "cut") return make("span", { class: "cut" }, ` … ${counted(Number(text), "character")} left out … `);
+  const clean = text.replace(UNFIT, "\ufffd");
+  if (kind === "equal") return make("mark", { class: "equal" }, clean);
+  if (kind === "differs") return make("mark", { class: "differs" }, clean);
+  return make("span", { class: "around" }, clean);
+}
+
+function walk(figures) {
+  let at = -1;
+  const place = make("span", { class: "place", role: "status" }, counted(figures.length, "passage"));
+  const go = (step) => {
+    at = Math.min(Math.max(at + step, 0), figures.length - 1);
+    figures[at].focus({ preventScroll: true });
+    figures[at].scrollIntoView({ block: "nearest" });
+    place.textContent = `${at + 1} of ${figures.length}`;
+  };
+  const keys = (event) => {
+    if (event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "n" || event.key === "p") { event.preventDefault(); go(event.key === "n" ? 1 : -1); }
+  };
+  const bar = make("div", { class: "walk", role: "group", "aria-label": "Passages" },
+    make("button", { type: "button", class: "small", onclick: () => go(-1), "aria-keyshortcuts": "p" }, "Previous passage"),
+    make("button", { type: "button", class: "small", onclick: () => go(1), "aria-keyshortcuts": "n" }, "Next passage"), place);
+  queueMicrotask(() => bar.parentElement?.addEventListener("keydown", keys));
+  return bar;
+}
+
+const MOST = 60;
+
+function values(shared) {
+  return make("div", {},
+    make("ul", { class: "values", "aria-label": "Values that both have" },
+      shared.slice(0, MOST).map((value) => make("li", {}, make("bdi", {}, String(value).replace(UNFIT, "\ufffd"))))),
+    shared.length > MOST ? make("p", { class: "note" }, `and ${counted(shared.length - MOST, "more value")}`) : null);
+}
+
+/** Both whole texts, folded up; they are drawn when they are opened. */
+function wholeTexts(whole, titles) {
+  const inside = make("div", { class: "pair" });
+  const fold = make("details", {}, make("summary", {}, "The whole texts"), inside);
+  fold.addEventListener("toggle", () => {
+    if (fold.open && !inside.hasChildNodes()) show(inside, side(whole.a, titles.a), side(whole.b, titles.b));
+  });
+  return fold;
+}

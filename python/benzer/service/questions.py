@@ -1,0 +1,224 @@
+"""How is an index asked? For a document it holds, a text, or fields; and with what is an answer explained?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from pydantic import BaseModel, Field, model_validator
+
+from benzer.document import Document
+from benzer.fields import Schema
+from benzer.index import Index, Match
+from benzer.service import evidence
+from benzer.service.errors import Refusal
+from benzer.service.evidence import ShownEvidence
+from benzer.service.wire import Body, Content, Id, contents_of
+from benzer.storage import DocumentId
+
+MOST = 1000
+"""Matches that one question may ask for."""
+MOST_EXPLAINED = 100
+"""Of those, when evidence is asked for."""
+MOST_READ = 10_000_000
+"""Characters of texts that are compared for the evidence of one answer."""
+
+Limit = Annotated[int, Field(ge=1, le=MOST, description="How many to give at most.", examples=[10])]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class Side(Body):
+    """A document: one that is held, by its id; a text, where there is one field; or fields by name."""
+
+    id: Annotated[Id | None, Field(description="Of a document that the index holds.", examples=["fox"])] = (
+        None
+    )
+    text: Annotated[
+        str | None,
+        Field(
+            description="The content of the one field.", examples=["The quick brown fox jumps over the dog."]
+        ),
+    ] = None
+    fields: Annotated[
+        dict[str, Content] | None,
+        Field(description="Contents by field.", examples=[{"title": "A fox", "tags": ["animal", 7]}]),
+    ] = None
+
+    @model_validator(mode="after")
+    def is_one(self) -> Side:
+        """Refuse two documents, or none."""
+        if [self.id, self.text, self.fields].count(None) != 2:
+            raise ValueError('give one of "id", "text" and "fields"')
+        return self
+
+
+class Asked(Side):
+    """The document that is asked for, or some of its fields."""
+
+    only: Annotated[
+        list[str] | None,
+        Field(min_length=1, description="The fields that count; all unless given.", examples=[["title"]]),
+    ] = None
+
+
+class Explained(Asked):
+    """A question, of which the answer may say more than ids and similarities."""
+
+    limit: Limit = 10
+    evidence: Annotated[bool, Field(description="Say where each match agrees (100 at most).")] = False
+    contents: Annotated[bool, Field(description="Give the contents of each match.")] = False
+
+
+class SimilarDocument(BaseModel):
+    """A document that is like the one asked for: its similarity, and that of each field that both hold."""
+
+    id: Id = Field(examples=["fox/again"])
+    similarity: float = Field(description="Exact.", examples=[0.75])
+    fields: dict[str, float] = Field(examples=[{"text": 0.75}])
+
+
+class ExplainedDocument(SimilarDocument):
+    """The same; with its contents, and where it agrees, where that was asked for."""
+
+    contents: dict[str, Content] = Field(
+        {},
+        description="Texts and lists by field; a picture is shown by its thumbnail.",
+        examples=[{"text": "A fox …"}],
+    )
+    thumbnails: dict[str, str] = Field({}, description="The address of a small picture, by field of images.")
+    evidence: dict[str, ShownEvidence | None] = Field(
+        {}, description="By field that both hold; null for images, and where the texts are too long together."
+    )
+
+
+class AskedFor(BaseModel):
+    """What was asked for."""
+
+    contents: dict[str, Content] = Field(examples=[{"text": "The quick brown fox …"}])
+
+
+def document_of(asked: Side, index: Index, place: str = "body") -> Document:
+    """The document that is asked for; what is given has the id "", as the index reads it.
+
+    place: where it stands in the request, for a message.
+    """
+    schema = index.settings.schema
+    if asked.id is not None:
+        held = index.get(asked.id)
+        if held is None:
+            raise Refusal(404, f"no document has the id {asked.id!r}", field=f"{place}.id")
+        return held
+    return given_document(asked, schema, place)
+
+
+def given_document(asked: Side, schema: Schema, place: str = "body") -> Document:
+    """A text or fields as a document of a schema."""
+    if asked.fields is not None:
+        return Document("", contents_of(asked.fields, schema))
+    names = list(schema.fields)
+    if len(names) > 1:
+        raise Refusal(
+            422,
+            f"a text alone could be any of the fields {', '.join(names)}: give fields",
+            field=f"{place}.text",
+        )
+    return Document("", contents_of({names[0]: asked.text}, schema))
+
+
+def question_of(asked: Asked, index: Index, place: str = "body") -> Document | Mapping[str, Any]:
+    """What to ask the index for: a document that it holds, or fields; of either those that count."""
+    document = document_of(asked, index, place)
+    fields = document.fields
+    if asked.only is not None:
+        unknown = [name for name in asked.only if name not in index.settings.schema.fields]
+        if unknown:
+            known = ", ".join(index.settings.schema.fields)
+            raise Refusal(
+                422, f"there is no field {unknown[0]!r}: the index has {known}", field=f"{place}.only"
+            )
+        fields = {name: fields.get(name) for name in asked.only}
+    return fields if asked.id is None else Document(document.id, fields)
+
+
+class Found(NamedTuple):
+    """What was asked for, the matches, and of each match the document; none where only ids were asked for."""
+
+    document: Document
+    matches: Sequence[Match]
+    held: Sequence[Document]
+
+
+def ask(index: Index, asked: Explained, find: Callable[[Any], Sequence[Match]]) -> Found:
+    """Find the matches of a question; and look them up in the same state of the index, where they are to be shown."""
+    if asked.evidence and asked.limit > MOST_EXPLAINED:
+        raise Refusal(
+            422,
+            f"evidence is given for {MOST_EXPLAINED} matches at most, got a limit of {asked.limit}: ask for fewer",
+            field="body.limit",
+        )
+    if not (asked.evidence or asked.contents):
+        return Found(Document("", {}), find(question_of(asked, index)), [])
+    with index.snapshot():
+        document = document_of(asked, index)
+        matches = find(question_of(asked, index))
+        held = [one for match in matches if (one := index.get(match.id)) is not None]
+    return Found(document, matches, held)
+
+
+def answer_of(found: Found, asked: Explained, schema: Schema, name: str) -> dict[str, Any]:
+    """What was found as it is answered; `name`: that of the index. Takes long where texts are: no snapshot is held."""
+    answer: dict[str, Any] = {"matches": [match_as_json(match) for match in found.matches]}
+    for shown, document in zip(answer["matches"], found.held, strict=bool(found.held)):
+        if asked.contents:
+            shown.update(shown_contents(document, schema, name))
+    if asked.evidence:
+        answer["asked"] = {"contents": shown_contents(found.document, schema, name)["contents"]}
+        answer["unexplained"] = explain(found, answer["matches"], schema)
+    return answer
+
+
+def match_as_json(match: Match) -> dict[str, Any]:
+    return {"id": match.id, "similarity": match.similarity, "fields": dict(match.fields)}
+
+
+def shown_contents(document: Document, schema: Schema, index: str) -> dict[str, Any]:
+    """Texts and lists of a document, and addresses of its pictures.
+
+    >>> shown_contents(Document(7, {"text": "one", "tags": None}), Schema(), "demo")
+    {'contents': {'text': 'one', 'tags': None}, 'thumbnails': {}}
+    """
+    foreign = schema.foreign
+    held = [name for name in foreign if document.fields.get(name) is not None]
+    return {
+        "contents": {
+            name: evidence.text_of(value) if isinstance(value, str) else value
+            for name, value in document.fields.items()
+            if name not in foreign
+        },
+        "thumbnails": {name: thumbnail_url(index, document.id, name) for name in held},
+    }
+
+
+def thumbnail_url(index: str, id: DocumentId, field: str) -> str:
+    """Where a small picture of a document is.
+
+    >>> thumbnail_url("demo", "a/b", "photo")
+    '/v1/indexes/demo/thumbnail?id=a%2Fb&field=photo'
+    """
+    return f"/v1/indexes/{quote(index)}/thumbnail?{urlencode({'id': id, 'field': field})}"
+
+
+def explain(found: Found, shown: Sequence[dict[str, Any]], schema: Schema) -> int:
+    """Add to each match where it agrees with what was asked for; gives how many are too long to be explained."""
+    left, unexplained = MOST_READ, 0
+    longest = evidence.MOST_WHOLE // max(1, len(shown))
+    for one, document in zip(shown, found.held, strict=True):
+        both = {name: (found.document.fields[name], document.fields[name]) for name in one["fields"]}
+        left -= sum(len(text) for pair in both.values() for text in pair if isinstance(text, str))
+        unexplained += left < 0
+        one["evidence"] = {
+            name: None if left < 0 else evidence.explained(schema.fields[name], a, b, longest)
+            for name, (a, b) in both.items()
+        }
+    return unexplained

@@ -1,0 +1,46 @@
+"""Which documents share buckets with one? `POST …/candidates`; nothing is compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from benzer.index import Index
+from benzer.service.access import READS, Served
+from benzer.service.errors import Answer
+from benzer.service.questions import Asked, Limit, question_of
+from benzer.service.wire import Id
+
+router = APIRouter(prefix="/v1/indexes/{index}/candidates", tags=["questions"])
+
+
+class CandidatesQuestion(Asked):
+    """A document that is held, a text, or fields."""
+
+    limit: Limit = 10
+
+
+class ShownCandidate(BaseModel):
+    """A document that shares buckets with the one asked for, and in how many bands of all fields together."""
+
+    id: Id = Field(examples=["fox/again"])
+    shared_bands: int = Field(examples=[7])
+
+
+class Candidates(BaseModel):
+    """Documents that may be alike, those of most shared bands first."""
+
+    candidates: list[ShownCandidate]
+
+
+@router.post("", response_model=Candidates, openapi_extra=READS)
+async def find(question: CandidatesQuestion, served: Served) -> Answer:
+    """Find the documents that share a bucket with one: what `similar` would compare, unverified."""
+
+    def work(index: Index) -> list[dict[str, Any]]:
+        found = index.find_candidates(question_of(question, index), question.limit)
+        return [one._asdict() for one in found]
+
+    return Answer({"candidates": await served.read(work)})

@@ -1,0 +1,133 @@
+"""How alike are two documents, and where do they agree? `POST /v1/compare`, with an index or without."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from benzer import comparison
+from benzer.comparison import Comparison, FieldComparison
+from benzer.document import Document
+from benzer.fields import Schema
+from benzer.index import Index
+from benzer.minhash import MinHash
+from benzer.presets import preset
+from benzer.service import evidence
+from benzer.service.access import READS, Shared
+from benzer.service.errors import Answer, Refusal
+from benzer.service.evidence import ShownEvidence
+from benzer.service.questions import Side, document_of, given_document
+from benzer.service.wire import Body
+
+router = APIRouter(prefix="/v1/compare", tags=["questions"])
+MOST_SHARED = 1000
+
+
+class Pair(Body):
+    """Two documents; ids are those of the index that is named, which says how they are read, too."""
+
+    index: Annotated[str | None, Field(description="The name of an index.", examples=["demo"])] = None
+    a: Side
+    b: Side
+    fields: Annotated[
+        dict[str, dict[str, Any]] | None,
+        Field(
+            description="Without an index: the fields and how they are read.",
+            examples=[{"text": {"type": "text", "unit": "char", "shingle_size": 5}}],
+        ),
+    ] = None
+    preset: Annotated[
+        str | None,
+        Field(description="Without an index and fields: web, record, code or ocr.", examples=["web"]),
+    ] = None
+    evidence: Annotated[bool, Field(description="Say where they agree.")] = True
+
+
+class ComparedField(BaseModel):
+    """One field of two documents that both hold."""
+
+    similarity: float = Field(description="Exact.", examples=[0.6])
+    estimate: float = Field(description="What their signatures say.", examples=[0.59375])
+    containment_a: float = Field(examples=[0.75])
+    containment_b: float = Field(examples=[0.75])
+    shingles_a: int = Field(examples=[4])
+    shingles_b: int = Field(examples=[4])
+    shared: list[str] = Field(description="Shingles of both; 1,000 at most.", examples=[["to be or"]])
+    more_shared: int = Field(description="Further ones, which are not listed.", examples=[0])
+    evidence: ShownEvidence | None
+
+
+class Compared(BaseModel):
+    """Two documents: the weighted mean over the fields that both hold, and each of those fields."""
+
+    similarity: float = Field(examples=[0.6])
+    estimate: float = Field(examples=[0.59375])
+    fields: dict[str, ComparedField]
+
+
+@router.post("", response_model=Compared, openapi_extra=READS)
+async def compare(pair: Pair, shared: Shared) -> Answer:
+    """Compare two documents exactly and by signatures, and say where they agree."""
+    if pair.index is None:
+        return Answer(await asyncio.to_thread(of_given, pair))
+    if pair.fields is not None or pair.preset is not None:
+        name = "fields" if pair.fields is not None else "preset"
+        raise Refusal(422, f"the index says how documents are read: leave out {name}", field=f"body.{name}")
+    return Answer(await shared.catalog[pair.index].read(lambda index: of_index(pair, index)))
+
+
+def of_index(pair: Pair, index: Index) -> dict[str, Any]:
+    """Compare by the settings of an index."""
+    with index.snapshot():
+        a, b = document_of(pair.a, index, "body.a"), document_of(pair.b, index, "body.b")
+    settings = index.settings
+    return compared(a, b, settings.schema, settings.minhash, pair.evidence)
+
+
+def of_given(pair: Pair) -> dict[str, Any]:
+    """Compare by a schema that is given, or the default."""
+    for side, name in ((pair.a, "a"), (pair.b, "b")):
+        if side.id is not None:
+            raise Refusal(
+                422, "an id is one of an index: name the index, or give a text", field=f"body.{name}.id"
+            )
+    if pair.fields is not None and pair.preset is not None:
+        raise Refusal(422, "fields and preset exclude each other: leave one out", field="body.preset")
+    schema = schema_of(pair)
+    a, b = given_document(pair.a, schema, "body.a"), given_document(pair.b, schema, "body.b")
+    return compared(a, b, schema, MinHash(), pair.evidence)
+
+
+def schema_of(pair: Pair) -> Schema:
+    """How the documents of a pair are read without an index."""
+    if pair.preset is not None:
+        return preset(pair.preset).schema
+    return Schema() if pair.fields is None else Schema.from_dict(pair.fields)
+
+
+def compared(a: Document, b: Document, schema: Schema, minhash: MinHash, explains: bool) -> dict[str, Any]:
+    """The comparison of two documents as it is answered."""
+    found: Comparison = comparison.compare(a, b, schema, minhash, evidence=explains)
+    fields = {
+        name: field_as_json(one, evidence.as_json(one.evidence, a.fields[name], b.fields[name]))
+        for name, one in found.fields.items()
+    }
+    return {"similarity": found.similarity, "estimate": found.estimate, "fields": fields}
+
+
+def field_as_json(field: FieldComparison, explained: dict[str, Any] | None) -> dict[str, Any]:
+    """One field as it is answered."""
+    return {
+        "similarity": field.similarity,
+        "estimate": field.estimate,
+        "containment_a": field.containment_a,
+        "containment_b": field.containment_b,
+        "shingles_a": field.shingles_a,
+        "shingles_b": field.shingles_b,
+        "shared": field.shared[:MOST_SHARED],
+        "more_shared": max(0, len(field.shared) - MOST_SHARED),
+        "evidence": explained,
+    }

@@ -1,0 +1,58 @@
+"""Which documents are nearest to one, however far away? `POST …/nearest`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from benzer.index import Index, NearestMatches
+from benzer.service.access import READS, IndexName, Served
+from benzer.service.errors import Answer
+from benzer.service.questions import Explained, Share, answer_of, ask
+from benzer.service.resources.similar import Matches
+
+router = APIRouter(prefix="/v1/indexes/{index}/nearest", tags=["questions"])
+
+
+class NearestQuestion(Explained):
+    """A document that is held, a text, or fields; and how surely its nearest are to be found."""
+
+    recall: Annotated[
+        float,
+        Field(gt=0, le=1, description="The probability to find each; 1 compares all.", examples=[0.999]),
+    ] = 0.999
+    threshold: Annotated[
+        Share | None, Field(description="The least similarity; none unless given.", examples=[0.1])
+    ] = None
+
+
+class Nearest(Matches):
+    """The nearest documents, best first, and what is promised of them."""
+
+    recall: float = Field(
+        description="Each true neighbour of at least `threshold` is there with this probability.",
+        examples=[1.0],
+    )
+    compared: int = Field(description="How many documents were compared exactly.", examples=[64])
+    documents: int = Field(description="How many the index holds.", examples=[1764])
+    threshold: float = Field(description="From which similarity on that is promised.", examples=[0.1])
+
+
+@router.post("", response_model=Nearest, openapi_extra=READS)
+async def find(question: NearestQuestion, index: IndexName, served: Served) -> Answer:
+    """Find the nearest documents, also below the threshold of the index; each similarity is exact.
+
+    The first such question reads the whole collection, and keeps 137 bytes a document of one field in memory.
+    """
+
+    def work(opened: Index) -> dict[str, Any]:
+        limit, recall, threshold = question.limit, question.recall, question.threshold
+        found = ask(opened, question, lambda asked: opened.find_nearest(asked, limit, recall, threshold))
+        nearest = found.matches
+        assert isinstance(nearest, NearestMatches)
+        promised = {name: getattr(nearest, name) for name in ("recall", "compared", "documents", "threshold")}
+        return {**answer_of(found, question, opened.settings.schema, index), **promised}
+
+    return Answer(await served.read(work))

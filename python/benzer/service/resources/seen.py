@@ -1,0 +1,132 @@
+"""When was a document last seen? `…/seen`, `…/touch`, and `…/evict` for what nobody has seen for long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timezone
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field, PlainValidator, WithJsonSchema
+
+from benzer.checks import is_number
+from benzer.index import Index
+from benzer.index.given import ids_of
+from benzer.index.upkeep import second_of
+from benzer.service.access import Served, Shared
+from benzer.service.errors import Answer, Refusal
+from benzer.service.wire import Body, Id
+
+router = APIRouter(prefix="/v1/indexes/{index}", tags=["upkeep"])
+
+
+def moment(given: Any) -> int:
+    """A moment in seconds since 1970: from ISO 8601 with its time zone, or a number of seconds.
+
+    >>> moment("2026-01-31T12:00:00Z"), moment(12.9)
+    (1769860800, 12)
+    >>> moment("2026-01-31")
+    Traceback (most recent call last):
+    ValueError: 2026-01-31 00:00:00 has no time zone: give one, as in 2026-01-31T12:00:00Z, or seconds since 1970
+    """
+    if isinstance(given, str):
+        try:
+            given = datetime.fromisoformat(given[:-1] + "+00:00" if given.endswith(("Z", "z")) else given)
+        except ValueError:
+            raise ValueError(f"{given[:40]!r} is no moment: give one as in 2026-01-31T12:00:00Z") from None
+        if given.tzinfo is None:
+            raise ValueError(
+                f"{given} has no time zone: give one, as in 2026-01-31T12:00:00Z, or seconds since 1970"
+            )
+    elif not is_number(given):
+        raise ValueError("a moment is a text as in 2026-01-31T12:00:00Z, or a number of seconds since 1970")
+    return second_of(given)
+
+
+_SCHEMA = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]}
+Moment = Annotated[int, PlainValidator(moment), WithJsonSchema(_SCHEMA)]
+
+
+class Touch(Body):
+    """Documents that were seen, by default now."""
+
+    ids: list[Id] = Field(examples=[["fox", 4711]])
+    seen_at: Moment | None = Field(None, examples=["2026-01-31T12:00:00Z"])
+
+
+class Touched(BaseModel):
+    """How many of the ids are held."""
+
+    held: int = Field(examples=[2])
+
+
+class Evict(Body):
+    """From when on a document must have been seen to stay."""
+
+    unseen_since: Moment = Field(examples=["2026-01-31T12:00:00Z"])
+
+
+class Evicted(BaseModel):
+    """How many documents were removed, and how many are held now."""
+
+    removed: int = Field(examples=[3])
+    documents: int = Field(examples=[1761])
+
+
+class Seen(BaseModel):
+    """When a document was last seen, to the second, in UTC; null where an early version of Benzer added it."""
+
+    id: Id = Field(examples=["fox"])
+    last_seen: datetime | None = Field(examples=["2026-01-31T12:00:00Z"])
+
+
+@router.post("/touch", response_model=Touched)
+async def touch(asked: Touch, served: Served, shared: Shared) -> Answer:
+    """Note that documents were seen, and are unchanged; an earlier time than is known changes nothing."""
+    if len(asked.ids) > shared.limits.max_batch:
+        raise Refusal(
+            413,
+            f"{len(asked.ids):,} ids are more than {shared.limits.max_batch:,}: send them in parts",
+            field="body.ids",
+        )
+    return Answer({"held": await served.write(lambda index: index.touch(asked.ids, asked.seen_at))})
+
+
+@router.post("/evict", response_model=Evicted)
+async def evict(asked: Evict, served: Served) -> Answer:
+    """Remove the documents that were last seen before a moment."""
+
+    def work(index: Index) -> dict[str, int]:
+        return {"removed": index.evict(asked.unseen_since), "documents": len(index)}
+
+    return Answer(await served.write(work))
+
+
+@router.get("/seen", response_model=Seen)
+async def seen(id: Annotated[str, Query(description="The document's id.")], served: Served) -> Answer:
+    """Say when a document was added, or last touched."""
+    found = await served.read(last_seen(id))
+    if found is None:
+        raise Refusal(404, f"no document has the id {id!r}", field="query.id")
+    held, second = found
+    return Answer({"id": held, "last_seen": None if second is None else shown(second)})
+
+
+def last_seen(text: str) -> Callable[[Index], tuple[str | int, datetime | None] | None]:
+    """The work that looks up the document that a text names, and when it was seen."""
+
+    def work(index: Index) -> tuple[str | int, datetime | None] | None:
+        with index.snapshot():
+            held = next((id for id in ids_of(text) if id in index), None)
+            return None if held is None else (held, index.last_seen(held))
+
+    return work
+
+
+def shown(moment: datetime) -> str:
+    """A moment in UTC.
+
+    >>> shown(datetime(2026, 1, 31, 12, tzinfo=timezone.utc))
+    '2026-01-31T12:00:00Z'
+    """
+    return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
