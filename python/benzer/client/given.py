@@ -41,18 +41,18 @@ class Row(NamedTuple):
 class Rows:
     """Documents as rows, taken from their source as they are sent.
 
-    taken: how many were taken so far. skips: whether what cannot be a row goes to `malformed`; else it is an error.
+    skips: whether what cannot be a row goes to `malformed`, and is counted in `refused`; else it is an error.
+    taken: how many were taken so far.
 
-    >>> rows = Rows(iter([]), Schema())
-    >>> list(rows.written([("a", "one"), (7, "two")]))
-    [Row(number=1, line=b'{"id":"a","fields":{"text":"one"}}\\n'), Row(number=2, line=b'{"id":7,"fields":{"text":"two"}}\\n')]
+    >>> [row.number for row in Rows(iter([]), Schema()).written([("a", "one"), (7, "two")])]
+    [1, 2]
     """
 
     def __init__(self, source: Any, schema: Schema, skips: bool = False) -> None:
-        self._source, self._schema, self._skips = source, schema, skips
+        self._source, self._schema, self.skips = source, schema, skips
         self._waiting: deque[Row] = deque()
         self._ended = False
-        self.taken = 0
+        self.taken = self.refused = 0
         self.malformed: list[MalformedRow] = []
 
     def written(self, given: Iterable[Any]) -> Iterator[Row]:
@@ -62,8 +62,9 @@ class Rows:
             try:
                 yield Row(self.taken, self._line(one))
             except (InputError, SettingsError) as error:
-                if not self._skips:
+                if not self.skips:
                     raise InputError(f"row {self.taken}: {error}") from error
+                self.refused += 1
                 self.malformed.append(MalformedRow(SOURCE, self.taken, str(error)))
 
     def _line(self, given: Any) -> bytes:

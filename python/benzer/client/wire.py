@@ -81,13 +81,17 @@ def picture(content: Any) -> bytes:
         try:
             return Path(fspath(content)).read_bytes()
         except OSError as error:
-            raise InputError(f"{fspath(content)!r} cannot be read ({error.strerror}): mend the path") from error
+            raise InputError(
+                f"{fspath(content)!r} cannot be read ({error.strerror}): mend the path"
+            ) from error
     if isinstance(content, np.ndarray):
         image = require("PIL.Image", extra="images", purpose="image arrays")
         written = io.BytesIO()
         image.fromarray(content).save(written, "PNG")
         return written.getvalue()
-    raise InputError(f"a picture is sent as bytes, a path or an array, got {type(content).__name__}: give one")
+    raise InputError(
+        f"a picture is sent as bytes, a path or an array, got {type(content).__name__}: give one"
+    )
 
 
 # From the service
