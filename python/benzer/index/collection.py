@@ -344,6 +344,10 @@ class Index(Quoting, Upkeep):
         found = self._sketcher.signatures([document], threads=1)
         return {name: signatures[0] for name, signatures in found.items()}
 
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Within this block all reads see one state, whatever others commit; other threads wait for its end."""
+        return self._storage.snapshot()
+
     def documents(self) -> Iterator[Document]:
         """All documents, in the order in which they were added."""
         for batch in self._storage.iterate():

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 
 from benzer._native import __version__
 from benzer.service.catalog import Catalog
+from benzer.service.description import Service
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.access import Access
 from benzer.service.guards.headers import SecurityHeaders
@@ -20,6 +21,7 @@ from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
 from benzer.service.keys import Keyring
 from benzer.service.pages import routes as pages
+from benzer.service.pages.failures import FailurePages
 from benzer.service.resources import (
     candidates,
     compare,
@@ -49,6 +51,7 @@ RESOURCES = [
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [
     SecurityHeaders,  # on all answers, also those of the guards below
+    FailurePages,  # of all refusals below
     Origins,  # before a key is looked at: another site's page may bring a cookie
     Access,
     Load,  # after keys: who may not ask takes no place
@@ -61,7 +64,7 @@ def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
     """The application of some indexes, which stay the caller's to close."""
     options = options or Options()
     state = State(catalog, options, keys=None if options.keys is None else Keyring(options.keys))
-    app = FastAPI(
+    app = Service(
         title="Benzer",
         version=__version__,
         docs_url=None,  # their scripts come from other hosts

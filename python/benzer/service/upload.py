@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from starlette.exceptions import HTTPException
