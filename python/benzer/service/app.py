@@ -32,6 +32,7 @@ from benzer.service.resources import (
     seen,
     session,
     similar,
+    thumbnails,
 )
 from benzer.service.settings import Options
 from benzer.service.state import State
@@ -39,6 +40,7 @@ from benzer.service.state import State
 RESOURCES = [
     indexes,
     documents,
+    thumbnails,
     similar,
     nearest,
     candidates,
