@@ -28,7 +28,7 @@ from benzer.errors import InputError
 from benzer.fields import Schema, Text, ValueSet
 from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
-from benzer.service import create_app
+from benzer.service import Limits, create_app
 from benzer.service.catalog import Catalog
 from benzer.service.resources.documents import Added, Put
 from benzer.service.resources.health import Health
@@ -266,7 +266,7 @@ def test_this_machine_may_be_called_by_any_of_its_names(client: httpx.Client, ho
 
 
 def test_a_file_comes_in_base64() -> None:
-    assert file_of("photo", {"base64": "iVBORw0KGgo="}) == b"\x89PNG\r\n\x1a\n"
+    assert file_of("photo", {"base64": "iVBORw0KGgo="}, Limits()) == b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.mark.parametrize("value", [
@@ -275,7 +275,7 @@ def test_a_file_comes_in_base64() -> None:
 ])  # fmt: skip
 def test_a_request_cannot_name_a_file_of_the_server(value: Any) -> None:
     with pytest.raises(InputError, match="the field 'photo' takes a file as"):
-        file_of("photo", value)
+        file_of("photo", value, Limits())
 
 
 class Panic(BaseException):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice, pairwise
 from types import TracebackType
@@ -37,6 +37,9 @@ class Index(Quoting, Upkeep):
     Changes are seen by the index itself at once; `commit` makes them durable and visible to other processes,
     and so does the end of a `with` block. An error in the block undoes what was not committed.
 
+    `on_candidates`, where it is set, is called by `find_similar` for each question with the number of documents that
+    share a bucket with it, and that are compared.
+
     >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
     ...     added = index.add([("a", "one two three four five six"), ("b", "seven eight nine ten")])
     ...     index.find_similar("one two three four five seven")
@@ -49,6 +52,7 @@ class Index(Quoting, Upkeep):
         self._fingerprints = settings.fingerprints()
         self._scan: Scan | None = None
         self.settings = settings
+        self.on_candidates: Callable[[int], object] | None = None
 
     @classmethod
     def open(
@@ -251,6 +255,9 @@ class Index(Quoting, Upkeep):
             wanted, place = _each_once(numbers) if len(asked) > 1 else (numbers, range(len(numbers)))
             ids, payloads = self._storage.documents(wanted)
         bounds = np.searchsorted(rows, np.arange(len(asked) + 1)).tolist()
+        if self.on_candidates is not None:
+            for start, end in pairwise(bounds):
+                self.on_candidates(end - start)
         for query, question, (start, end) in zip(asked, questions, pairwise(bounds), strict=True):
             held = place[start:end]
             if query.identified:

@@ -15,10 +15,12 @@ from benzer.service.catalog import Catalog
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.access import Access
 from benzer.service.guards.headers import SecurityHeaders
+from benzer.service.guards.load import Load
 from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
 from benzer.service.keys import Keyring
 from benzer.service.pages import routes as pages
+from benzer.service.pages.failures import FailurePages
 from benzer.service.resources import (
     candidates,
     compare,
@@ -48,8 +50,10 @@ RESOURCES = [
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [
     SecurityHeaders,  # on all answers, also those of the guards below
+    FailurePages,  # of all refusals below
     Origins,  # before a key is looked at: another site's page may bring a cookie
     Access,
+    Load,  # after keys: who may not ask takes no place
     Guard,
 ]
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""

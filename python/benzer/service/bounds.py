@@ -1,41 +1,34 @@
-"""Is what a request holds within the limits? Each limit has a check, and an error of its own type.
-
-A guard puts the limits of the service into `LIMITS` before a request reaches its route, and `ServedIndex` carries them
-along to its threads: a check is one call wherever a content is read, and no route can forget to hand them on.
-"""
+"""Is what a request holds within the limits? Each limit has a check, and an error of its own type."""
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from io import BytesIO
 
 from benzer.registry import require
 from benzer.service.errors import Refusal
 from benzer.service.settings import Limits
 
-LIMITS: ContextVar[Limits] = ContextVar("limits", default=Limits())
 
-
-def check_batch(count: int, what: str = "documents", field: str = "body.documents") -> None:
+def check_batch(limits: Limits, count: int, what: str = "documents") -> None:
     """Refuse more documents, or questions, than one JSON body may bring (413).
 
-    >>> check_batch(10_001)
+    >>> check_batch(Limits(), 10_001)
     Traceback (most recent call last):
     benzer.service.errors.Refusal: a body holds at most 10,000 documents, got 10,001: send fewer at a time
     """
-    most = LIMITS.get().max_batch
+    most = limits.max_batch
     if count > most:
         raise Refusal(
             413,
             f"a body holds at most {most:,} {what}, got {count:,}: send fewer at a time",
             type="BatchTooLargeError",
-            field=field,
+            field=f"body.{what}",
         )
 
 
-def check_text(name: str, text: str) -> None:
+def check_text(limits: Limits, name: str, text: str) -> None:
     """Refuse a text of too many characters (422); `name`: of the field that it is the content of."""
-    most = LIMITS.get().max_text
+    most = limits.max_text
     if len(text) > most:
         raise Refusal(
             422,
@@ -46,12 +39,12 @@ def check_text(name: str, text: str) -> None:
         )
 
 
-def check_picture(name: str, data: bytes) -> None:
+def check_picture(limits: Limits, name: str, data: bytes) -> None:
     """Refuse a picture of too many pixels by its head, before any is decoded (422).
 
     What is no picture is passed over here: the field that reads it says so.
     """
-    most, pixels = LIMITS.get().max_pixels, pixels_of(data)
+    most, pixels = limits.max_pixels, pixels_of(data)
     if pixels > most:
         raise Refusal(
             422,

@@ -12,8 +12,10 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
 
 from benzer.errors import BenzerError, InputError, SettingsError, StorageError, StoreFormatError
+from benzer.service.trace import trace_of
 
 STATUSES: list[tuple[type[BenzerError], int]] = [
     (InputError, 422),
@@ -26,12 +28,14 @@ STATUSES: list[tuple[type[BenzerError], int]] = [
 
 TYPES = {
     400: "RequestError", 401: "KeyError", 403: "ForbiddenError", 404: "NotFoundError", 405: "MethodNotAllowedError",
-    409: "ConflictError", 413: "TooLargeError", 415: "MediaTypeError", 422: "InputError", 429: "RateError",
-    503: "BusyError",
+    408: "SlowBodyError", 409: "ConflictError", 413: "TooLargeError", 415: "MediaTypeError", 422: "InputError",
+    429: "RateError", 503: "BusyError",
 }  # fmt: skip
 """What the errors of the protocol itself are called; those of the library go by the name of their class."""
 
 MESSAGE_LENGTH = 1000
+UNREADABLE = "There was an error parsing the body"
+"""What the framework says of bytes that are no JSON at all."""
 
 
 class Refusal(HTTPException):
@@ -44,8 +48,10 @@ class Refusal(HTTPException):
         self, status: int, message: str, *, field: str | None = None, type: str | None = None,
         retry_after: float | None = None,
     ) -> None:  # fmt: skip
-        after = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
-        super().__init__(status, message, after)
+        headers = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
+        if status == 408:  # what still arrives of a late body would be taken for the next request
+            headers["Connection"] = "close"
+        super().__init__(status, message, headers)
         self.status, self.message, self.field, self.type = status, message, field, type
 
     def __str__(self) -> str:
@@ -82,10 +88,21 @@ class Answer(JSONResponse):
             return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
+class Failure(Answer):
+    """An answer that says what went wrong; its type is left in the trace of the request, for log and metrics."""
+
+    kind: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        trace_of(scope).error = self.kind
+        await super().__call__(scope, receive, send)
+
+
 def failure(
     status: int, message: str, type: str | None = None, headers: Mapping[str, str] | None = None,
     field: str | None = None,
-) -> Answer:  # fmt: skip
+) -> Failure:  # fmt: skip
     """The answer that says so; a message that repeats a long text is cut.
 
     >>> failure(404, "no document has the id 'a'").body
@@ -93,7 +110,9 @@ def failure(
     """
     short = message if len(message) <= MESSAGE_LENGTH else message[: MESSAGE_LENGTH - 1] + "…"
     name = type or TYPES.get(status, "ServerError" if status >= 500 else "RequestError")
-    return Answer({"error": {"type": name, "message": short, "field": field}}, status, headers)
+    answer = Failure({"error": {"type": name, "message": short, "field": field}}, status, headers)
+    answer.kind = name
+    return answer
 
 
 async def of_library(request: Request, error: Exception) -> Answer:
@@ -109,7 +128,7 @@ async def of_protocol(request: Request, error: Exception) -> Answer:
     message = str(error.detail)
     if error.status_code == 404 and message == "Not Found":
         message = f"there is no {request.url.path}: /openapi.json lists what there is"
-    elif error.status_code == 400:
+    elif error.status_code == 400 and message == UNREADABLE:
         message = "the body cannot be read as JSON: send UTF-8, and no nesting thousands deep"
     return failure(error.status_code, message, headers=error.headers)
 
@@ -127,7 +146,12 @@ async def of_validation(request: Request, error: Exception) -> Answer:
 async def of_refusal(request: Request, error: Exception) -> Answer:
     """Answer for what a route, or the work below it, refused."""
     assert isinstance(error, Refusal)
-    return failure(error.status, error.message, error.type, error.headers, error.field)
+    return answer_of(error)
+
+
+def answer_of(refused: Refusal) -> Answer:
+    """The answer to a request that is refused."""
+    return failure(refused.status, refused.message, refused.type, refused.headers, refused.field)
 
 
 async def of_bug(request: Request, error: Exception) -> Answer:

@@ -9,7 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import TypeVar
 
+from benzer.errors import BenzerError, StorageError
 from benzer.index import Index
+from benzer.service.errors import Refusal
 
 Result = TypeVar("Result")
 READING_THREADS = 8
@@ -20,12 +22,16 @@ class ServedIndex:
 
     What is written is committed before `write` returns, or undone. A reader sees committed changes only, and
     each of them as soon as `write` has returned, also those of other processes.
+
+    wrote: called after each write with how it ended, "done", "refused" or "failed"; in the event loop.
     """
 
     def __init__(self, reader: Index, writer: Index) -> None:
         self._reader, self._writer = reader, writer
         self._reading = ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1), "benzer-read")
         self._writing = ThreadPoolExecutor(1, "benzer-write")  # one thread: writes take turns
+        self._closed = False
+        self.wrote: Callable[[str], object] = str
 
     @classmethod
     def open(cls, location: str | os.PathLike[str], timeout: float = 1.0) -> ServedIndex:
@@ -41,18 +47,37 @@ class ServedIndex:
             raise
         return cls(reader, writer)
 
+    def watch(self, candidates: Callable[[int], object], wrote: Callable[[str], object]) -> None:
+        """Have it told how many candidates each question has, and how each write ended."""
+        self._reader.on_candidates, self.wrote = candidates, wrote
+
     async def read(self, work: Callable[[Index], Result]) -> Result:
         """Run `work` on the index that reads, beside others."""
-        return await asyncio.get_running_loop().run_in_executor(self._reading, contained, work, self._reader)
+        return await self._run(self._reading, work, self._reader)
 
     async def write(self, work: Callable[[Index], Result]) -> Result:
         """Run `work` on the index that writes, alone, and commit; after an error nothing of it is left."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self._writing, contained, committed(work), self._writer
-        )
+        try:
+            result = await self._run(self._writing, committed(work), self._writer)
+        except Exception as error:
+            self.wrote("failed" if is_fault(error) else "refused")
+            raise
+        self.wrote("done")
+        return result
+
+    async def _run(
+        self, threads: ThreadPoolExecutor, work: Callable[[Index], Result], index: Index
+    ) -> Result:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(threads, contained, work, index)
+        except (asyncio.CancelledError, RuntimeError):
+            if self._closed:  # what waited was dropped, and what comes is not taken
+                raise Refusal(404, "the index was deleted while the request waited for its turn") from None
+            raise
 
     def close(self) -> None:
         """Let the work that has begun come to its end, then close the index."""
+        self._closed = True
         for threads in (self._writing, self._reading):
             threads.shutdown(cancel_futures=True)
         self._writer.close()
@@ -68,6 +93,17 @@ class ServedIndex:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def is_fault(error: Exception) -> bool:
+    """Whether a write failed by no fault of the request.
+
+    >>> is_fault(StorageError("the disk is full")), is_fault(Refusal(404, "no document has the id 'a'"))
+    (True, False)
+    """
+    if isinstance(error, Refusal):
+        return error.status >= 500
+    return isinstance(error, StorageError) or not isinstance(error, BenzerError)
 
 
 def committed(work: Callable[[Index], Result]) -> Callable[[Index], Result]:

@@ -25,6 +25,7 @@ class Limits:
     max_text: characters of one text. 422
     max_pixels: pixels of one picture. 422
     max_seconds: how long a request may work, uploads and jobs aside. 503
+    max_body_seconds: how long a body may take to arrive, an upload may pause, and a client may take no answer. 408
     max_concurrent: requests that work or wait at the same time. 503
     max_jobs: jobs that wait or run at the same time. 503
     max_results: jobs that have ended and whose results are kept; the oldest give way.
@@ -41,6 +42,7 @@ class Limits:
     max_text: int = 4_000_000
     max_pixels: int = 50_000_000
     max_seconds: float = 30.0
+    max_body_seconds: float = 60.0
     max_concurrent: int = 64
     max_jobs: int = 16
     max_results: int = 64

@@ -9,6 +9,14 @@ from benzer.service.keys import Keyring, Sessions
 from benzer.service.settings import Limits, Options
 
 
+@dataclass
+class Life:
+    """How a service fares: the requests that it works on, and whether it is being stopped."""
+
+    working: int = 0
+    closing: bool = False
+
+
 @dataclass(frozen=True)
 class State:
     """The indexes that are served, and by which rules."""
@@ -17,6 +25,7 @@ class State:
     options: Options = field(default_factory=Options)
     keys: Keyring | None = None  # None: everybody may ask everything
     sessions: Sessions = field(default_factory=Sessions)
+    life: Life = field(default_factory=Life)
 
     @property
     def limits(self) -> Limits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
 
@@ -13,8 +13,11 @@ from benzer.document import Description, Document, FieldValue
 from benzer.errors import InputError
 from benzer.fields import Schema
 from benzer.service.bounds import check_picture, check_text
+from benzer.service.errors import Refusal
+from benzer.service.settings import Limits
 from benzer.storage.base import checked_id
 
+DEFAULTS = Limits()
 _CONTENTS: list[dict[str, Any]] = [
     {"type": "string"},
     {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}},
@@ -50,48 +53,75 @@ class IdentifiedDocument(Contents):
     id: Id
 
 
-def contents_of(fields: Mapping[str, Any], schema: Schema) -> dict[str, FieldValue]:
+FieldReader = Callable[[Mapping[str, Any], str], dict[str, FieldValue]]
+
+
+def reader_of(schema: Schema, limits: Limits) -> FieldReader:
+    """What reads the fields that a client sent, at some place in its body, as contents of the schema's fields."""
+    readers = {name: READERS[field.kind] for name, field in schema.fields.items()}
+
+    def read(fields: Mapping[str, Any], place: str) -> dict[str, FieldValue]:
+        return {
+            name: None if value is None else content(name, value, place) for name, value in fields.items()
+        }
+
+    def content(name: str, value: Any, place: str) -> FieldValue:
+        if name not in readers:
+            return cast(FieldValue, value)  # an unknown field is the index's to refuse
+        try:
+            return readers[name](name, value, limits)
+        except InputError as error:
+            raise Refusal(422, str(error), field=f"{place}.{name}") from error
+        except Refusal as error:
+            raise Refusal(error.status, error.message, field=f"{place}.{name}", type=error.type) from error
+
+    return read
+
+
+def contents_of(
+    fields: Mapping[str, Any], schema: Schema, limits: Limits = DEFAULTS, place: str = "body.fields"
+) -> dict[str, FieldValue]:
     """What a client sent, as contents of the schema's fields; an unknown field is the index's to refuse.
 
     >>> from benzer.fields import ValueSet
     >>> contents_of({"tags": "red"}, Schema(tags=ValueSet()))
     Traceback (most recent call last):
-    benzer.errors.InputError: the field 'tags' takes a list of texts and integers, got a text
+    benzer.service.errors.Refusal: the field 'tags' takes a list of texts and integers, got a text
     """
-    kinds = {name: field.kind for name, field in schema.fields.items()}
-    return {
-        name: None if value is None else READERS[kinds[name]](name, value) if name in kinds else value
-        for name, value in fields.items()
-    }
+    return reader_of(schema, limits)(fields, place)
 
 
-def text_of(name: str, value: Any) -> FieldValue:
+def text_of(name: str, value: Any, limits: Limits) -> FieldValue:
     if isinstance(value, str):
-        check_text(name, value)
+        check_text(limits, name, value)
         return value
     raise wrong(name, "a text", value)
 
 
-def values_of(name: str, value: Any) -> FieldValue:
+def values_of(name: str, value: Any, limits: Limits) -> FieldValue:
     if isinstance(value, list):
         return value  # its elements are checked where they are hashed
     raise wrong(name, "a list of texts and integers", value)
 
 
-def file_of(name: str, value: Any) -> FieldValue:
+def file_of(name: str, value: Any, limits: Limits) -> FieldValue:
     """The content of a file. A text would be taken for a path on the server: it is refused."""
+    data = value if isinstance(value, bytes) else from_base64(name, value)  # JSON has no bytes: those are of a form
+    check_picture(limits, name, data)
+    return data
+
+
+def from_base64(name: str, value: Any) -> bytes:
     wanted = 'a file as {"base64": …}'
     if not isinstance(value, dict) or list(value) != ["base64"] or not isinstance(value["base64"], str):
         raise wrong(name, wanted, value)
     try:
-        data = b64decode(value["base64"], validate=True)
+        return b64decode(value["base64"], validate=True)
     except (binascii.Error, ValueError) as error:
         raise InputError(f"the field {name!r} takes {wanted}; this is no base64: {error}") from error
-    check_picture(name, data)
-    return data
 
 
-READERS: dict[str, Callable[[str, Any], FieldValue]] = {
+READERS: dict[str, Callable[[str, Any, Limits], FieldValue]] = {
     "text": text_of,
     "values": values_of,
     "image": file_of,

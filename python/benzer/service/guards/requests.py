@@ -1,16 +1,23 @@
-"""Which requests are let in? Those of a bounded size, with a path that can be read, in JSON."""
+"""Which requests are let in? Those of a bounded size, with a path that can be read, in a form that is known."""
 
 from __future__ import annotations
 
+import re
 from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from benzer.service.errors import failure
+from benzer.service.errors import Refusal, answer_of
 from benzer.service.guards.refusing import discard, refuse
+from benzer.service.settings import Limits
 from benzer.service.state import State
+
+JSON, NDJSON = "application/json", "application/x-ndjson"
+FORM, URLENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
+
+UPLOADED = re.compile(r"/v1/(?:indexes/[^/]+/documents|duplicates)")
+"""The paths whose POST may bring NDJSON. It is read as it comes: a route that kept it whole could be sent gigabytes."""
 
 
 class Guard:
@@ -18,7 +25,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app = app
-        self.max_body_bytes = state.limits.max_body_bytes
+        self.limits = state.limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection of the ASGI protocol."""
@@ -26,32 +33,21 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refused = self.refusal(scope, headers)
-        if refused is None:
-            await self.app(scope, self.measured(receive), send)
-            return
-        await refuse(failure(*refused), scope, receive, send, self.max_body_bytes)
-
-    def refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
-        """Status and message, when method, path and headers are enough to refuse a request."""
-        try:
-            unquote_to_bytes(scope["raw_path"]).decode()
-        except UnicodeDecodeError:
-            return 400, "the path is not percent-encoded UTF-8"
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self.max_body_bytes:
-            return 413, self.too_large()
-        if scope["method"] in ("POST", "PUT", "PATCH") and media_type(headers) != "application/json":
-            return 415, "the body must be JSON: send it with the header Content-Type: application/json"
-        return None
-
-    def too_large(self) -> str:
-        return (
-            f"the body is larger than {self.max_body_bytes:,} bytes: send fewer documents at a time, "
-            "or start the service with a larger --max-body"
+        upload = is_upload(scope, headers)
+        most = self.limits.max_upload_bytes if upload else self.limits.max_body_bytes
+        refused = (
+            unreadable(scope) or self.too_large(headers, upload, most) or unknown_form(scope, headers, upload)
         )
+        if refused is None:
+            await self.app(scope, self.measured(receive, upload, most), send)
+            return
+        await refuse(answer_of(refused), scope, receive, send, self.limits.max_body_bytes)
 
-    def measured(self, receive: Receive) -> Receive:
+    def too_large(self, headers: Headers, upload: bool, most: int) -> Refusal | None:
+        length = headers.get("content-length", "0")
+        return None if length.isdecimal() and int(length) <= most else too_large(self.limits, upload)
+
+    def measured(self, receive: Receive, upload: bool, most: int) -> Receive:
         """`receive`, which refuses a body as soon as it is too large, whatever its head said."""
         seen = 0
 
@@ -59,13 +55,71 @@ class Guard:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self.max_body_bytes:
+            if seen > most:
                 if message.get("more_body"):
-                    await discard(receive, self.max_body_bytes)
-                raise HTTPException(413, self.too_large())
+                    await discard(receive, self.limits.max_body_bytes)
+                raise too_large(self.limits, upload)
             return message
 
         return count
+
+
+def unreadable(scope: Scope) -> Refusal | None:
+    try:
+        unquote_to_bytes(scope["raw_path"]).decode()
+    except UnicodeDecodeError:
+        return Refusal(400, "the path is not percent-encoded UTF-8")
+    return None
+
+
+def too_large(limits: Limits, upload: bool) -> Refusal:
+    if upload:
+        return Refusal(
+            413,
+            f"the upload is larger than {limits.max_upload_bytes:,} bytes: send it in parts, or start the service "
+            "with a larger --max-upload",
+            type="UploadTooLargeError",
+        )
+    return Refusal(
+        413,
+        f"the body is larger than {limits.max_body_bytes:,} bytes: send fewer documents at a time, or start the "
+        "service with a larger --max-body",
+        type="BodyTooLargeError",
+    )
+
+
+def unknown_form(scope: Scope, headers: Headers, upload: bool) -> Refusal | None:
+    """Refuse a body of a content type that no route reads; one that is packed, too."""
+    if not brings_body(headers):
+        return None
+    known = {JSON, FORM} if scope["path"].startswith("/v1/") else {JSON, FORM, URLENCODED}
+    if upload or media_type(headers) in known:
+        if headers.get("content-encoding", "identity").strip().lower() == "identity":
+            return None
+        return Refusal(415, "the body must not be packed: leave Content-Encoding out")
+    return Refusal(
+        415,
+        f"the body must be JSON: send it with the header Content-Type: {JSON}; files may come as {FORM}, "
+        f"and many documents as {NDJSON} to the documents of an index, or to /v1/duplicates",
+    )
+
+
+def brings_body(headers: Headers) -> bool:
+    """Whether a request has a body, or may have one.
+
+    >>> brings_body(Headers({"content-length": "0"})), brings_body(Headers({"transfer-encoding": "chunked"}))
+    (False, True)
+    """
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+
+
+def is_upload(scope: Scope, headers: Headers) -> bool:
+    """Whether this is a body of any length, which its route reads as it comes."""
+    return (
+        scope["method"] == "POST"
+        and media_type(headers) == NDJSON
+        and UPLOADED.fullmatch(scope["path"]) is not None
+    )
 
 
 def media_type(headers: Headers) -> str:

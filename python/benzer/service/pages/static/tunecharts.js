@@ -1,6 +1,6 @@
 // What does a person see who tunes? The S-curve and the histogram of a collection, above one axis of similarities.
 
-import { figure, frame, path, pointed, svg, table } from "./chart.js";
+import { figure, frame, path, pointed, svg, table } from "./figure.js";
 import { curve, probability } from "./curve.js";
 import { about, ratio, setting, short } from "./numbers.js";
 import { linear, logarithmic, powers, ticks } from "./scale.js";

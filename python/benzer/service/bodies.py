@@ -1,0 +1,131 @@
+"""How is a body read that may come as JSON or as a form? By its Content-Type, into one model or its parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ValidationError
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from benzer.document import FieldValue
+from benzer.fields import Schema
+from benzer.service.errors import UNREADABLE, Refusal
+from benzer.service.guards.requests import FORM, JSON, NDJSON, media_type
+from benzer.service.settings import Limits
+from benzer.service.wire import reader_of
+
+Model = TypeVar("Model", bound=BaseModel)
+MOST_PARTS = 100
+
+
+async def model_of(request: Request, model: type[Model]) -> Model:
+    """The JSON body of a request as a model; what is wrong with it is refused as for any other route."""
+    body = await request.body()
+    if not body:
+        raise RequestValidationError([{"type": "missing", "loc": ("body",), "msg": "Field required"}])
+    try:
+        value = json.loads(body)
+    except json.JSONDecodeError as error:
+        fault = {"type": "json_invalid", "loc": ("body", error.pos), "ctx": {"error": error.msg}}
+        raise RequestValidationError([fault]) from error
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, UNREADABLE) from error
+    return validated(model, value)
+
+
+def validated(model: type[Model], value: Any) -> Model:
+    """A value as a model."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        faults = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
+        raise RequestValidationError(faults) from error
+
+
+@asynccontextmanager
+async def form_of(request: Request, limits: Limits) -> AsyncIterator[FormData]:
+    """The parts of a form; large files lie on the disk until the block ends."""
+    form = request.form(
+        max_files=MOST_PARTS, max_fields=MOST_PARTS, max_part_size=limits.max_body_bytes
+    )  # the guard has bounded the whole
+    async with form as parts:
+        yield parts
+
+
+async def contents_of_form(request: Request, schema: Schema, limits: Limits) -> dict[str, FieldValue]:
+    """The parts of a form as contents of the schema's fields, one part each.
+
+    An image is a file; a text a file or a plain part, in UTF-8; a value set a plain part that holds its JSON list.
+    """
+    async with form_of(request, limits) as form:
+        names = [name for name, _ in form.multi_items()]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise Refusal(422, f"the part {twice!r} comes more than once: give one a field", field=f"body.{twice}")
+        parts = {
+            name: await value.read() if isinstance(value, UploadFile) else value for name, value in form.items()
+        }
+    return contents_of_parts(parts, schema, limits)
+
+
+def contents_of_parts(parts: Mapping[str, str | bytes], schema: Schema, limits: Limits) -> dict[str, FieldValue]:
+    """The parts of a form, as they were read, as contents.
+
+    >>> from benzer.fields import Text, ValueSet
+    >>> contents_of_parts({"text": b"one", "tags": '["red"]'}, Schema(text=Text(), tags=ValueSet()), Limits())
+    {'text': 'one', 'tags': ['red']}
+    """
+    kinds = {name: field.kind for name, field in schema.fields.items()}
+    fields = {name: _content(name, kinds.get(name), part) for name, part in parts.items()}
+    return reader_of(schema, limits)(fields, "body")
+
+
+def _content(name: str, kind: str | None, part: str | bytes) -> Any:
+    if kind == "image":
+        if isinstance(part, str):
+            raise Refusal(
+                422, f"the field {name!r} takes a file: give its part a filename", field=f"body.{name}"
+            )
+        return part
+    try:
+        text = part if isinstance(part, str) else part.decode()
+        return json.loads(text) if kind == "values" else text
+    except UnicodeDecodeError as error:
+        raise Refusal(
+            422, f"the field {name!r} takes text in UTF-8, and byte {error.start} is none", field=f"body.{name}"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise Refusal(
+            422, f'the field {name!r} takes a JSON list such as ["red", 7]: {error}', field=f"body.{name}"
+        ) from error
+
+
+def described_body(
+    model: type[BaseModel] | None = None, *, form: bool = False, lines: bool = False
+) -> dict[str, Any]:
+    """`openapi_extra` of a route that reads its body by these functions."""
+    content: dict[str, Any] = {}
+    if model is not None:
+        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+        schema.pop("$defs", None)  # those are answered, too, and so described
+        content[JSON] = {"schema": schema}
+    if form:
+        content[FORM] = {
+            "schema": {
+                "type": "object",
+                "description": "A part for each field: an image as a file, a text as it is, a value set as its JSON list.",
+                "additionalProperties": {"type": "string"},
+            }
+        }
+    if lines:
+        content[NDJSON] = {
+            "schema": {"type": "string"},
+            "example": '{"id": "a", "fields": {"text": "one two three"}}\n{"id": 7, "text": "four five"}\n',
+        }
+    return {"requestBody": {"required": True, "content": content}}

@@ -1,0 +1,226 @@
+"""Where do the small copies of pictures lie, which pages show? Beside the index, which keeps descriptions only.
+
+A copy is kept under a document's id and field together with a digest of the description that the index keeps. It
+is written before the document and found only while the digests agree: after an acknowledged write it is there,
+after a write that failed it may be missing, and another document's picture is never shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import urlencode
+
+from benzer.document import Description, Document
+from benzer.service.pictures import Thumbnail
+from benzer.storage import DocumentId, is_url
+
+ENDING = ".thumbnails"
+LOG = logging.getLogger("benzer.service")
+MEDIA_TYPES = ("image/jpeg", "image/png")
+_AT_ONCE = 500
+
+
+class Kept(NamedTuple):
+    """A copy to keep: of which field of which document, and the digest of the description."""
+
+    id: DocumentId
+    field: str
+    digest: bytes
+    thumbnail: Thumbnail
+
+
+class Thumbnails(Protocol):
+    """A home for small copies of pictures. All methods may be called from any thread."""
+
+    def put(self, copies: Iterable[Kept]) -> None:
+        """Keep copies, durably; they replace those of the same documents and fields."""
+
+    def find(self, id: DocumentId, field: str) -> tuple[bytes, Thumbnail] | None:
+        """The digest and the copy that are kept of a field of a document."""
+
+    def remove(self, ids: Iterable[DocumentId]) -> None:
+        """Let go of all copies of some documents."""
+
+    def close(self) -> None:
+        """Let go of the home."""
+
+
+def thumbnails_beside(location: str | os.PathLike[str]) -> Thumbnails:
+    """The home of the copies that belong to an index; nothing is made before there is something to keep."""
+    if is_url(location):
+        return RedisThumbnails(os.fspath(location))
+    return FileThumbnails(Path(os.fspath(location) + ENDING))
+
+
+def digest_of(description: bytes) -> bytes:
+    """What ties a copy to what the index keeps: 16 bytes."""
+    return hashlib.blake2b(description, digest_size=16).digest()
+
+
+def found(thumbnails: Thumbnails, document: Document, field: str) -> Thumbnail | None:
+    """The copy of a document's picture, if it is of the picture that the document holds now."""
+    content = document.fields.get(field)
+    kept = thumbnails.find(document.id, field) if isinstance(content, Description) else None
+    if kept is None or not isinstance(content, Description) or kept[0] != digest_of(content.data):
+        return None
+    return kept[1]
+
+
+def urls_of(thumbnails: Thumbnails, index: str, document: Document) -> dict[str, str]:
+    """Where the copies of a document's pictures can be asked for, by field."""
+    pictures = [name for name, content in document.fields.items() if isinstance(content, Description)]
+    return {
+        name: url_of(index, document.id, name)
+        for name in pictures
+        if found(thumbnails, document, name) is not None
+    }
+
+
+def url_of(index: str, id: DocumentId, field: str) -> str:
+    """The address of a copy.
+
+    >>> url_of("photos", "a/b", "photo")
+    '/v1/indexes/photos/thumbnail?id=a%2Fb&field=photo'
+    """
+    return f"/v1/indexes/{index}/thumbnail?{urlencode({'id': id, 'field': field}, errors='surrogatepass')}"
+
+
+def name_of(id: DocumentId) -> str:
+    """An id as text; 1 and "1" are two.
+
+    >>> name_of("1"), name_of(1)
+    ('s1', 'i1')
+    """
+    return f"s{id}" if isinstance(id, str) else f"i{id}"
+
+
+class FileThumbnails:
+    """Copies in one SQLite file, which is made when the first one comes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def put(self, copies: Iterable[Kept]) -> None:
+        """See `Thumbnails`."""
+        rows = [
+            (name_of(one.id), one.field, one.digest, MEDIA_TYPES.index(one.thumbnail.media_type), one.thumbnail.data)
+            for one in copies
+        ]
+        if rows:
+            self._run("INSERT OR REPLACE INTO thumbnail VALUES (?, ?, ?, ?, ?)", rows)
+
+    def find(self, id: DocumentId, field: str) -> tuple[bytes, Thumbnail] | None:
+        """See `Thumbnails`."""
+        with self._lock:
+            try:
+                connection = self._opened(make=False)
+                if connection is None:
+                    return None
+                select = "SELECT digest, media_type, data FROM thumbnail WHERE id = ? AND field = ?"
+                row = connection.execute(select, (name_of(id), field)).fetchone()
+            except (sqlite3.Error, UnicodeEncodeError) as error:
+                LOG.warning("a thumbnail cannot be read: %s", error)
+                return None
+        return None if row is None else (row[0], Thumbnail(MEDIA_TYPES[row[1]], row[2]))
+
+    def remove(self, ids: Iterable[DocumentId]) -> None:
+        """See `Thumbnails`."""
+        if self.path.exists():
+            self._run("DELETE FROM thumbnail WHERE id = ?", [(name_of(id),) for id in ids])
+
+    def close(self) -> None:
+        """See `Thumbnails`."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _run(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+        with self._lock:
+            try:
+                connection = self._opened(make=True)
+                if connection is not None:
+                    with connection:
+                        connection.executemany(statement, rows)
+            except sqlite3.Error as error:  # a document is not lost for its thumbnail
+                LOG.warning("%d thumbnails cannot be changed: %s", len(rows), error)
+
+    def _opened(self, make: bool) -> sqlite3.Connection | None:
+        if self._connection is None and (make or self.path.exists()):
+            connection = sqlite3.connect(self.path, timeout=1.0, check_same_thread=False)
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS thumbnail (id TEXT, field TEXT, digest BLOB, media_type INTEGER, "
+                "data BLOB, PRIMARY KEY (id, field))"
+            )
+            self._connection = connection
+        return self._connection
+
+
+class RedisThumbnails:
+    """Copies in the server that holds the index, each under a key of its own; they expire with the documents."""
+
+    def __init__(self, location: str) -> None:
+        from benzer.storage.redis.address import read_address
+
+        self._address = read_address(location)
+        self._client = self._address.client()
+
+    def put(self, copies: Iterable[Kept]) -> None:
+        """See `Thumbnails`."""
+        by_document: dict[DocumentId, dict[str, bytes]] = {}
+        for one in copies:
+            kind = bytes([MEDIA_TYPES.index(one.thumbnail.media_type)])
+            by_document.setdefault(one.id, {})[one.field] = one.digest + kind + one.thumbnail.data
+        self._each(
+            by_document,
+            lambda pipe, id: (
+                pipe.hset(self._key(id), mapping=by_document[id]),
+                pipe.expire(self._key(id), self._address.ttl) if self._address.ttl else None,
+            ),
+        )
+
+    def find(self, id: DocumentId, field: str) -> tuple[bytes, Thumbnail] | None:
+        """See `Thumbnails`."""
+        try:
+            value = self._client.hget(self._key(id), field)
+        except self._errors() as error:
+            LOG.warning("a thumbnail cannot be read: %s", error)
+            return None
+        return None if value is None else (value[:16], Thumbnail(MEDIA_TYPES[value[16]], value[17:]))
+
+    def remove(self, ids: Iterable[DocumentId]) -> None:
+        """See `Thumbnails`."""
+        self._each(list(ids), lambda pipe, id: pipe.unlink(self._key(id)))
+
+    def close(self) -> None:
+        """See `Thumbnails`."""
+        self._client.close()
+
+    def _each(self, ids: Iterable[DocumentId] | Mapping[DocumentId, Any], ask: Any) -> None:
+        listed = list(ids)
+        try:
+            for start in range(0, len(listed), _AT_ONCE):
+                pipe = self._client.pipeline(transaction=False)
+                for id in listed[start : start + _AT_ONCE]:
+                    ask(pipe, id)
+                pipe.execute()
+        except self._errors() as error:  # a document is not lost for its thumbnail
+            LOG.warning("%d thumbnails cannot be changed: %s", len(listed), error)
+
+    def _key(self, id: DocumentId) -> bytes:
+        name = hashlib.blake2b(name_of(id).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        return b"{%s}:thumbnail:" % self._address.prefix.encode() + name
+
+    def _errors(self) -> Any:
+        import redis
+
+        return redis.RedisError

@@ -1,0 +1,253 @@
+"""How are a million documents taken in one request? Line by line as they come, and written batch by batch.
+
+The lines are read in a thread of their own while the batch before them is written, so that neither the event
+loop nor other writers wait for more than a batch; a client that sends faster than that is made to wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from benzer.document import Document
+from benzer.errors import BenzerError, InputError
+from benzer.fields import Schema
+from benzer.index import Index
+from benzer.index.given import check_id
+from benzer.service.errors import Refusal, status_of
+from benzer.service.served import ServedIndex
+from benzer.service.settings import Limits
+from benzer.service.taking import add_sound, prepared
+from benzer.service.thumbnails import Kept
+from benzer.service.wire import reader_of
+from benzer.sources.jsonl import BLANK, parsed
+from benzer.sources.rows import BadRow
+from benzer.sources.streams import BOM
+from benzer.storage.base import checked_id
+
+BATCH_LINES = 1000
+BATCH_BYTES = 4 << 20
+MALFORMED_SHOWN = 1000
+DISCARDED_SECONDS, DISCARDED_BYTES = 5.0, 64 << 20
+
+
+class LongLineError(Exception):
+    """A line is longer than a body may be; it never leaves the room."""
+
+
+@dataclass
+class Batch:
+    """What some lines held: documents and their rows, the small copies of pictures, and the malformed rows."""
+
+    rows: dict[int, int] = field(default_factory=dict)
+    documents: list[Document] = field(default_factory=list)
+    thumbnails: list[Kept] = field(default_factory=list)
+    malformed: list[tuple[int, str]] = field(default_factory=list)
+    too_long: int | None = None
+
+
+@dataclass
+class Totals:
+    """What has come of an upload so far; all that it counts is durable."""
+
+    read: int = 0
+    new: int = 0
+    documents: int = 0
+    malformed: list[tuple[int, str]] = field(default_factory=list)
+    malformed_count: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer to the upload."""
+        shown = [{"row": row, "message": message} for row, message in self.malformed]
+        return {
+            "read": self.read, "new": self.new, "documents": self.documents,
+            "malformed": shown, "malformed_count": self.malformed_count,
+        }  # fmt: skip
+
+
+class Upload:
+    """One upload of JSON lines into an index; `skip` says that malformed rows are passed over, and counted."""
+
+    def __init__(self, served: ServedIndex, limits: Limits, skip: bool) -> None:
+        self._served, self._limits, self._skip = served, limits, skip
+        self._schema = served.settings.schema
+        self._writing: asyncio.Future[None] | None = None
+        self.totals = Totals()
+
+    async def take(self, stream: AsyncIterable[bytes]) -> Totals:
+        """Take all lines of a stream; a refusal says how many documents are durable."""
+        chunks = aiter(stream)
+        try:
+            async for first, block in blocks(chunks, self._limits.max_body_bytes):
+                batch = await asyncio.to_thread(
+                    read_block, block, first, self._schema, self._limits, self._skip
+                )
+                await self._settled()
+                self._writing = asyncio.ensure_future(self._write(batch))
+            await self._settled()
+            self.totals.documents = await self._served.read(len)
+        except (Refusal, HTTPException, BenzerError) as error:
+            with suppress(Refusal, BenzerError):
+                await self._settled()
+            refusal = self._told(error)
+            await discarded(chunks)
+            raise refusal from error
+        except ClientDisconnect:
+            await self._settled()
+            raise
+        return self.totals
+
+    async def _settled(self) -> None:
+        """Wait until the batch that is being written is durable."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            await writing
+
+    async def _write(self, batch: Batch) -> None:
+        malformed = list(batch.malformed)
+        rows = batch.rows
+
+        def work(index: Index) -> tuple[int, int]:
+            before = len(index)
+            self._served.thumbnails.put(batch.thumbnails)
+            added = add_sound(
+                index, batch.documents, not self._skip,
+                lambda document, error: malformed.append((rows[id(document)], str(error))),
+            )  # fmt: skip
+            return added, len(index) - before
+
+        added, new = await self._served.write(work) if batch.documents else (0, 0)
+        totals = self.totals
+        totals.read, totals.new = totals.read + added, totals.new + new
+        totals.malformed_count += len(malformed)
+        malformed.sort()
+        totals.malformed += malformed[: MALFORMED_SHOWN - len(totals.malformed)]
+        if malformed and not self._skip:
+            row, message = malformed[0]
+            raise Refusal(
+                422, f"row {row}: {message}; mend it, or pass on_error=skip", field=f"body.{row}",
+                type="MalformedRowError",
+            )  # fmt: skip
+        if batch.too_long is not None:
+            raise Refusal(
+                413, f"row {batch.too_long} is longer than {self._limits.max_body_bytes:,} bytes",
+                field=f"body.{batch.too_long}",
+            )  # fmt: skip
+
+    def _told(self, error: Refusal | HTTPException | BenzerError) -> Refusal:
+        durable = f"; {self.totals.read:,} documents of this upload are durable"
+        if isinstance(error, Refusal):
+            after = error.headers.get("Retry-After")
+            return Refusal(
+                error.status, error.message + durable, field=error.field, type=error.type,
+                retry_after=None if after is None else float(after),
+            )  # fmt: skip
+        if isinstance(error, HTTPException):
+            return Refusal(error.status_code, f"{error.detail}{durable}")
+        status = status_of(error)
+        message = self._served.without_place(str(error)) + durable
+        return Refusal(status, message, type=type(error).__name__, retry_after=1 if status == 503 else None)
+
+
+async def blocks(stream: AsyncIterable[bytes], longest: int) -> AsyncIterator[tuple[int, bytes]]:
+    """The bytes of a stream in blocks of whole lines, each with the number of its first line (from 1).
+
+    A line of more than `longest` bytes ends them: the last block is then the beginning of that line.
+    """
+    pieces: list[bytes] = []
+    size = lines = 0
+    first = 1
+    async for chunk in stream:
+        pieces.append(chunk)
+        size, lines = size + len(chunk), lines + chunk.count(b"\n")
+        if lines >= BATCH_LINES or (lines and size >= BATCH_BYTES):
+            whole = b"".join(pieces)
+            end = whole.rfind(b"\n") + 1
+            yield first, whole[:end]
+            first, lines = first + lines, 0
+            pieces, size = [whole[end:]], len(whole) - end
+        if not lines and size > longest:
+            break
+    if size:
+        yield first, b"".join(pieces)
+
+
+def read_block(block: bytes, first: int, schema: Schema, limits: Limits, skip: bool) -> Batch:
+    """The documents on some lines; without `skip` those before the first malformed one."""
+    batch, read = Batch(), reader_of(schema, limits)
+    content = block.removeprefix(BOM) if first == 1 else block
+    numbers: list[int] = []
+    for row, line in enumerate(content.split(b"\n"), first):
+        if len(line) > limits.max_body_bytes:
+            batch.too_long = row
+            break
+        if not line.strip(BLANK):
+            continue
+        try:
+            batch.documents.append(document_of(line, read))
+            numbers.append(row)
+        except (BadRow, InputError, Refusal) as error:
+            batch.malformed.append((row, str(error)))
+            if not skip:
+                break
+    if schema.foreign:
+        _describe(batch, numbers, schema, skip)
+    else:
+        batch.rows = {id(document): row for document, row in zip(batch.documents, numbers, strict=True)}
+    return batch
+
+
+def _describe(batch: Batch, numbers: list[int], schema: Schema, skip: bool) -> None:
+    """Put descriptions in the place of pictures; what cannot be read is malformed."""
+    ready = prepared(schema, batch.documents)
+    end = min(ready.faults, default=len(numbers)) if not skip else len(numbers)
+    kept = [row for at, row in enumerate(numbers) if at not in ready.faults]
+    batch.malformed += [(numbers[at], str(error)) for at, error in ready.faults.items()]
+    batch.malformed.sort()
+    pairs = [
+        (document, row)
+        for document, row in zip(ready.documents, kept, strict=True)
+        if end == len(numbers) or row < numbers[end]
+    ]
+    batch.documents = [document for document, _ in pairs]
+    batch.rows = {id(document): row for document, row in pairs}
+    ids = {document.id for document in batch.documents}
+    batch.thumbnails = [one for one in ready.thumbnails if one.id in ids]
+
+
+def document_of(line: bytes, read: Any) -> Document:
+    """The document on a line: {"id", "fields": {...}}, or {"id"} with the fields beside it.
+
+    >>> document_of(b'{"id": 7, "text": "one"}', lambda fields, place: fields)
+    Document(id=7, fields={'text': 'one'})
+    """
+    row = parsed(line)
+    if isinstance(row, BadRow):
+        raise row
+    if row.get("id") is None:
+        raise BadRow('no "id"')
+    document_id = checked_id(row.pop("id"))
+    nested = row.get("fields")
+    fields = nested if isinstance(nested, dict) and len(row) == 1 else row
+    return check_id(Document(document_id, read(fields, "fields")))
+
+
+async def discarded(chunks: AsyncIterable[bytes]) -> None:
+    """Read on for a while: a client that is still sending would lose an answer to a closed connection."""
+
+    async def read_on() -> None:
+        left = DISCARDED_BYTES
+        async for chunk in chunks:
+            left -= len(chunk)
+            if left < 0:
+                return
+
+    with suppress(asyncio.TimeoutError, ClientDisconnect, HTTPException, RuntimeError):
+        await asyncio.wait_for(read_on(), DISCARDED_SECONDS)
