@@ -39,7 +39,9 @@ class Address:
         try:
             url = URL(self.url)
         except (InvalidURL, TypeError) as error:
-            raise InputError(f"{self.url!r} is no address of a service: give one such as {EXAMPLE}") from error
+            raise InputError(
+                f"{self.url!r} is no address of a service: give one such as {EXAMPLE}"
+            ) from error
         if url.scheme not in ("http", "https") or not url.host:
             raise InputError(f"{self.url!r} is no address of a service: give one such as {EXAMPLE}")
         object.__setattr__(self, "url", self.url.rstrip("/"))
