@@ -25,6 +25,8 @@ from benzer.service.resources import (
     candidates,
     compare,
     documents,
+    duplicate_tables,
+    duplicates,
     health,
     indexes,
     nearest,
@@ -45,6 +47,8 @@ RESOURCES = [
     quotations,
     seen,
     compare,
+    duplicates,
+    duplicate_tables,
     session,
     health,
 ]

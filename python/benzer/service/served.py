@@ -26,8 +26,8 @@ class ServedIndex:
     wrote: called after each write with how it ended, "done", "refused" or "failed"; in the event loop.
     """
 
-    def __init__(self, reader: Index, writer: Index) -> None:
-        self._reader, self._writer = reader, writer
+    def __init__(self, reader: Index, writer: Index, location: str | os.PathLike[str] = "") -> None:
+        self._reader, self._writer, self._location = reader, writer, location
         self._reading = ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1), "benzer-read")
         self._writing = ThreadPoolExecutor(1, "benzer-write")  # one thread: writes take turns
         self._closed = False
@@ -45,7 +45,11 @@ class ServedIndex:
         except BaseException:
             reader.close()
             raise
-        return cls(reader, writer)
+        return cls(reader, writer, location)
+
+    def again(self) -> Index:
+        """The index opened once more, to be read for long: others would wait for a snapshot of the shared one."""
+        return Index.open(self._location, mode="read")
 
     def watch(self, candidates: Callable[[int], object], wrote: Callable[[str], object]) -> None:
         """Have it told how many candidates each question has, and how each write ended."""

@@ -61,15 +61,19 @@ def serve(
     with Catalog(home) as catalog, listening(host, port) as address:
         for location in locations:
             catalog.open(location)
+        app = create_app(catalog, options)
         # Its warnings and tracebacks go to stderr; no line for each request.
         config = uvicorn.Config(
-            create_app(catalog, options), log_config=None, log_level="warning", access_log=False,
+            app, log_config=None, log_level="warning", access_log=False,
             lifespan="off", ws="none", proxy_headers=False, server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )  # fmt: skip
         if started is not None:
             started(catalog, url_of(address))
-        uvicorn.Server(config).run(sockets=[address])
+        try:
+            uvicorn.Server(config).run(sockets=[address])
+        finally:
+            app.state.shared.jobs.close()
 
 
 def listening(host: str, port: int) -> socket.socket:

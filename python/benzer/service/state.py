@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from benzer.service.catalog import Catalog
+from benzer.service.jobs import Jobs
 from benzer.service.keys import Keyring, Sessions
 from benzer.service.settings import Limits, Options
 
@@ -31,3 +33,8 @@ class State:
     def limits(self) -> Limits:
         """The limits of the service."""
         return self.options.limits
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The searches for duplicates that wait, run or have ended."""
+        return Jobs(self.limits)
