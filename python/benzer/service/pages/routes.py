@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from benzer.service.pages import assets, search
+from benzer.service.pages import assets, indexes, login, reference, search
 
-PAGES = [assets, search]
+PAGES = [assets, search, indexes, login, reference]
 
 router = APIRouter(include_in_schema=False)
 for page in PAGES:
