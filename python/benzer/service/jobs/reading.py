@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,17 @@ class IndexSource(RowsSource):
             yield number, as_row(document, options)
 
 
+@contextmanager
+def room_told() -> Iterator[None]:
+    """Say what a disk without room means for an upload."""
+    try:
+        yield
+    except OSError as error:
+        raise Refusal(
+            503, f"the server has no room for the upload ({error.strerror}): try again later", retry_after=60
+        ) from error
+
+
 class Spool:
     """Lines of an upload on their way to a job, in a temporary file that goes when it is closed."""
 
@@ -82,8 +94,14 @@ class Spool:
 
     def write(self, data: bytes) -> None:
         """Take the next bytes of the upload."""
-        self._file.write(data)
+        with room_told():
+            self._file.write(data)
         self.bytes += len(data)
+
+    def complete(self) -> None:
+        """Take note that there are no more."""
+        with room_told():
+            self._file.flush()
 
     def close(self) -> None:
         """Remove the file; what is mapped of it stays until nobody looks at it."""
@@ -91,7 +109,6 @@ class Spool:
 
     def source(self, schema: Schema, limits: Limits, told: Told) -> Source:
         """The documents in it: scanned by the core where each line is one flat object of texts."""
-        self._file.flush()
         path = Path(self._file.name)
         texts = all(field.kind == "text" for field in schema.fields.values())
         if texts and ("fields" in schema.fields or not self._mentions(NESTED)):
