@@ -82,6 +82,11 @@ class Catalog(Mapping[str, ServedIndex]):
             for one in path.parent.glob(path.name + "*"):
                 one.unlink()
 
+    @property
+    def grows(self) -> bool:
+        """Whether indexes can be made by request."""
+        return self._home is not None
+
     def _path(self, name: str) -> Path:
         if self._home is None:
             raise Refusal(403, "this service makes and deletes no indexes: start it with --home FOLDER")

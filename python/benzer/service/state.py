@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from benzer.service.catalog import Catalog
+from benzer.service.jobs import Jobs
+from benzer.service.keys import Keyring, Sessions
 from benzer.service.logs import Log
 from benzer.service.metrics import Metrics
 from benzer.service.settings import Limits, Options
@@ -25,6 +27,8 @@ class State:
 
     catalog: Catalog
     options: Options = field(default_factory=Options)
+    keys: Keyring | None = None  # None: everybody may ask everything
+    sessions: Sessions = field(default_factory=Sessions)
     life: Life = field(default_factory=Life)
     metrics: Metrics = field(default_factory=Metrics)
     log: Log = field(default_factory=partial(Log, "off"))
@@ -33,3 +37,8 @@ class State:
     def limits(self) -> Limits:
         """The limits of the service."""
         return self.options.limits
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The searches for duplicates that wait, run or have ended."""
+        return Jobs(self.limits, self.catalog.without_places)
