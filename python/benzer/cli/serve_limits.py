@@ -35,6 +35,9 @@ LIMITS = [
     Limit("--max-jobs", "max_jobs", "NUMBER", "Most jobs that wait or run."),
     Limit("--max-results", "max_results", "NUMBER", "Most ended jobs whose results are kept."),
     Limit(
+        "--max-result", "max_result_bytes", "MEGABYTES", "Most memory for the results of ended jobs.", MEGABYTE
+    ),
+    Limit(
         "--grace-seconds", "grace_seconds", "SECONDS",
         "At the end, longest time for requests that have begun.", whole=False,
     ),
