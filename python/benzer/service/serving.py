@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from benzer.errors import OutputError, SettingsError
 from benzer.registry import require
 from benzer.service.addresses import is_loopback
-from benzer.service.catalog import Catalog
+from benzer.service.catalog import Catalog, given
 from benzer.service.settings import Limits, Options
 
 GRACE_SECONDS = 10
@@ -46,8 +46,9 @@ def serve(
     from benzer.service.app import create_app
 
     with Catalog(home) as catalog, listening(host, port) as address:
-        for location in locations:
-            catalog.open(location)
+        for argument in locations:
+            name, location = given(os.fspath(argument))
+            catalog.open(location, name)
         options = Options(limits or Limits(), loopback_only=is_loopback(host))
         # Its warnings and tracebacks go to stderr; no line for each request.
         config = uvicorn.Config(
