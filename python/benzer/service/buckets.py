@@ -40,7 +40,7 @@ async def buckets_of(served: ServedIndex) -> dict[str, Any]:
 
 def counted(served: ServedIndex) -> dict[int, int]:
     """Count with an index of its own: those who read the shared one would wait."""
-    with Index.open(served.location, mode="read") as index:
+    with served.again() as index:
         return index.bucket_sizes()
 
 

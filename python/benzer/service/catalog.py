@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from benzer.errors import SettingsError
 from benzer.index import IndexSettings
@@ -15,6 +16,9 @@ from benzer.service.errors import Refusal
 from benzer.service.homes import ENDING, NAME, Home, home_at, taken
 from benzer.service.served import ServedIndex
 from benzer.storage import is_url
+
+if TYPE_CHECKING:
+    from benzer.service.metrics import Metrics
 
 
 class Catalog(Mapping[str, ServedIndex]):
@@ -28,6 +32,7 @@ class Catalog(Mapping[str, ServedIndex]):
         self._served: dict[str, ServedIndex] = {}
         self._places: list[tuple[re.Pattern[str], str]] = []
         self._changing = asyncio.Lock()
+        self._metrics: Metrics | None = None
         if self._home is not None:
             try:
                 for name, location in self._home.found():
@@ -48,9 +53,17 @@ class Catalog(Mapping[str, ServedIndex]):
             raise SettingsError(
                 f"two indexes would be served as {name!r}: name one, as in benzer serve other={os.fspath(location)}"
             )
-        self._served[name] = ServedIndex.open(location, name=name)
+        served = self._served[name] = ServedIndex.open(location, name=name)
         self._places += [(place, f"the index {name!r}") for place in places_of(location)]
-        return self._served[name]
+        if self._metrics is not None:
+            self._metrics.watch(name, served)
+        return served
+
+    def watch(self, metrics: Metrics) -> None:
+        """Have the indexes counted in, those that are served and those that will be."""
+        self._metrics = metrics
+        for name, served in self._served.items():
+            metrics.watch(name, served)
 
     async def create(self, name: str, settings: IndexSettings) -> ServedIndex:
         """Make an index in the home; it is complete, and durable, when this returns."""
@@ -81,6 +94,11 @@ class Catalog(Mapping[str, ServedIndex]):
             del self._served[name]
             await asyncio.to_thread(served.close)
             await asyncio.to_thread(home.remove, name)
+
+    @property
+    def grows(self) -> bool:
+        """Whether indexes can be made by request."""
+        return self._home is not None
 
     def deletable(self, name: str) -> bool:
         """Whether an index can be deleted by request: it lies in the home."""
