@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -10,9 +11,12 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from benzer.document import Document
 from benzer.index import Index
+from benzer.service import Options, create_app
+from benzer.service.catalog import Catalog
 from benzer.service.keys import add_key, remove_key
 from tests.doors.service import JSON, refused, serving
 from tests.doors.shell import FOX, OTHER, answer, one_line, run
@@ -171,6 +175,30 @@ def test_while_its_keys_cannot_be_read_a_service_lets_nobody_in_and_does_not_say
             assert client.get("/health").status_code == 200
         file.write_bytes(held)
         assert client.get(DOCS, headers=bearer(key)).status_code == 200
+
+
+def test_the_log_says_once_why_nobody_is_let_in(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "lost.keys"
+    _, key = add_key(file, "ci")
+    with Catalog() as catalog:
+        app = create_app(catalog, Options(keys=file))
+        file.unlink()
+        answers = [ask(app, "/v1/indexes", bearer(key)) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [503] * 3
+    assert [str(file) in record.getMessage() for record in caplog.records] == [True]
+
+
+def ask(app: FastAPI, path: str, headers: dict[str, str]) -> httpx.Response:
+    """What an application answers in this process."""
+
+    async def get() -> httpx.Response:
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.get(path, headers=headers)
+
+    return asyncio.run(get())
 
 
 def test_the_description_says_which_key_is_needed(service: Locked, open_client: httpx.Client) -> None:
@@ -519,6 +547,17 @@ def test_a_refusal_by_a_guard_and_a_redirect_are_secured_too(
     ):
         secured(response)
         assert response.headers["cache-control"] == "no-store"
+
+
+def test_an_error_that_nobody_foresaw_is_secured_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Catalog) -> Iterator[str]:
+        raise ZeroDivisionError("a secret")
+
+    monkeypatch.setattr(Catalog, "__iter__", fail)
+    with Catalog() as catalog:
+        response = ask(create_app(catalog), "/v1/indexes", {})
+    assert "secret" not in refused(response, 500)
+    secured(response)
 
 
 def test_no_error_names_a_place_on_the_server(service: Locked, folder: Path) -> None:
