@@ -27,6 +27,8 @@ from benzer.service.resources import (
     quotations,
     seen,
     similar,
+    thumbnails,
+    tune,
 )
 from benzer.service.settings import Options
 from benzer.service.state import State
@@ -34,12 +36,14 @@ from benzer.service.state import State
 RESOURCES = [
     indexes,
     documents,
+    thumbnails,
     similar,
     nearest,
     candidates,
     quotations,
     seen,
     compare,
+    tune,
     health,
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [

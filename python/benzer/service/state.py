@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from benzer.service.catalog import Catalog
 from benzer.service.settings import Limits, Options
+from benzer.service.tuning import Tunings
 
 
 @dataclass
@@ -22,6 +23,7 @@ class State:
 
     catalog: Catalog
     options: Options = field(default_factory=Options)
+    tunings: Tunings = field(default_factory=Tunings)
     life: Life = field(default_factory=Life)
 
     @property
