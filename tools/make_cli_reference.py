@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -34,8 +35,15 @@ def page() -> str:
     root = main.make_context(
         "benzer", [], resilient_parsing=True, terminal_width=WIDTH, max_content_width=WIDTH
     )
-    parts = [click.Context(command, parent=root, info_name=name) for name, command in main.commands.items()]
-    return INTRODUCTION + "".join(section(context) for context in [root, *parts])
+    return INTRODUCTION + "".join(map(section, contexts(root)))
+
+
+def contexts(context: click.Context) -> Iterator[click.Context]:
+    """A command, then those that it holds."""
+    yield context
+    if isinstance(context.command, click.Group):
+        for name, command in context.command.commands.items():
+            yield from contexts(click.Context(command, parent=context, info_name=name))
 
 
 def section(context: click.Context) -> str:

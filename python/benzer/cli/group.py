@@ -26,7 +26,7 @@ OK, USAGE, BUG, STOPPED, PIPE_CLOSED, TERMINATED = 0, 2, 70, 130, 141, 143
 SECTIONS = {
     "Duplicates in files": ("dedupe", "contained", "compare", "tune"),
     "An index, kept and asked": (
-        "index", "search", "serve", "remove", "evict", "merge", "export", "import", "compact",
+        "index", "search", "serve", "keys", "remove", "evict", "merge", "export", "import", "compact",
     ),
     "More": ("info", "experiments", "completion"),
 }  # fmt: skip

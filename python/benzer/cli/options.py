@@ -59,6 +59,15 @@ class TaughtCommand(click.Command):
                 formatter.write_dl([record for _, record in records])
 
 
+class TaughtGroup(TaughtCommand, click.Group):
+    """A command that is several: its help lists them after its options."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options, then the commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
 def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
     """Write examples unwrapped, so that they can be copied."""
     with formatter.section("Examples"):

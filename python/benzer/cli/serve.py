@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
+from benzer.cli.serve_limits import LIMITS, limit_options, limits_of
 
 if TYPE_CHECKING:
     from benzer.service.catalog import Catalog
@@ -19,8 +20,9 @@ benzer serve docs.benzer
 # On any free port; the address is printed on stderr
 benzer serve docs.benzer --port 0
 
-# To other machines; whoever reaches it may change the index
-benzer serve docs.benzer --host 192.0.2.7 --port 8080 --allow-remote
+# To other machines: whoever asks needs a key
+benzer keys add service.keys --name me --scope write
+benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
 """
 
 
@@ -42,10 +44,34 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --allow-remote
 )
 @click.option("--home", metavar="FOLDER", help="Serve the indexes of a folder, too, and make new ones there.")
 @click.option(
-    "--max-body", metavar="MEGABYTES", type=click.IntRange(min=1), default=16, show_default=True,
-    help="Largest body of one request.",
+    "--keys",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Let in only those who send a key of this file (see benzer keys).",
+)
+@click.option(
+    "--origin",
+    "origins",
+    metavar="URL",
+    multiple=True,
+    help="Let the pages of another origin ask, such as https://example.org; may be given several times.",
+)
+@click.option(
+    "--rate",
+    metavar="NUMBER",
+    type=click.FloatRange(0, min_open=True),
+    help="Most requests a minute of each key, or of each address without one.  [default: any number]",
+)
+@click.option(
+    "--log-format", type=click.Choice(["json", "text", "off"]), default="text", show_default=True,
+    help="A line on stderr for each request: for programs, for people, or none.",
 )  # fmt: skip
-def command(indexes: tuple[str, ...], host: str, port: int, home: str | None, max_body: int) -> None:
+@click.option(
+    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True,
+    help="Least level of the lines; requests that went well are of info.",
+)  # fmt: skip
+@limit_options
+def command(indexes: tuple[str, ...], **given: Any) -> None:
     """Answer HTTP requests for INDEXES, to add, look up, remove and find similar documents.
 
     It runs until it is stopped; a request that has begun is answered. /openapi.json describes the requests.
@@ -55,4 +81,5 @@ def command(indexes: tuple[str, ...], host: str, port: int, home: str | None, ma
     def started(catalog: Catalog, address: str) -> None:
         console.note(f"serving {', '.join(catalog)} at {address}")
 
-    serve(indexes, host, port, home=home, limits=Limits(max_body_bytes=max_body * 1_000_000), started=started)
+    limits = Limits(**limits_of({name: given.pop(name) for name in [one.field for one in LIMITS]}))
+    serve(indexes, **given, limits=limits, started=started)

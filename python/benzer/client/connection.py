@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from abc import ABC
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -39,7 +38,9 @@ class Address:
         try:
             url = URL(self.url)
         except (InvalidURL, TypeError) as error:
-            raise InputError(f"{self.url!r} is no address of a service: give one such as {EXAMPLE}") from error
+            raise InputError(
+                f"{self.url!r} is no address of a service: give one such as {EXAMPLE}"
+            ) from error
         if url.scheme not in ("http", "https") or not url.host:
             raise InputError(f"{self.url!r} is no address of a service: give one such as {EXAMPLE}")
         object.__setattr__(self, "url", self.url.rstrip("/"))
@@ -61,7 +62,7 @@ def is_local(host: str) -> bool:
         return False
 
 
-class Sending(ABC):
+class Sending:
     """What both connections know: how a request is written, and how an answer and a failure are read."""
 
     def __init__(self, url: str, key: str | None, patience: Patience) -> None:
@@ -105,7 +106,7 @@ class Walk(Generic[Result]):
     step: Any
     result: Result
 
-    def __init__(self, steps: Steps[Result]) -> None:
+    def __init__(self, steps: Generator[Any, Any, Result]) -> None:
         self._steps = steps
         self.on(None)
 

@@ -60,14 +60,18 @@ def unreachable(address: str, error: Exception) -> UnreachableError:
     """Nobody is there, or does not speak HTTP, or not in time."""
     why = str(error) or type(error).__name__
     return UnreachableError(
-        0, "UnreachableError", f"nobody answers at {address} ({why}): start benzer serve there, or mend the address"
+        0,
+        "UnreachableError",
+        f"nobody answers at {address} ({why}): start benzer serve there, or mend the address",
     )
 
 
 def silent(address: str, seconds: float) -> UnreachableError:
     """Somebody is there, and has not answered in time."""
     return UnreachableError(
-        0, "UnreachableError", f"{address} did not answer within {seconds:g} s: ask for less, or raise timeout"
+        0,
+        "UnreachableError",
+        f"{address} did not answer within {seconds:g} s: ask for less, or raise timeout",
     )
 
 

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.requests import Request
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp
 
 from benzer._native import __version__
 from benzer.service.catalog import Catalog
+from benzer.service.description import Service
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
+from benzer.service.guards.access import Access
+from benzer.service.guards.headers import SecurityHeaders
 from benzer.service.guards.load import Load
+from benzer.service.guards.observing import Observed
 from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
+from benzer.service.keys import Keyring
+from benzer.service.logs import Log
 from benzer.service.pages import routes as pages
+from benzer.service.pages.failures import FailurePages
 from benzer.service.resources import (
     candidates,
     compare,
     documents,
+    duplicate_tables,
+    duplicates,
     health,
     indexes,
+    metrics,
     nearest,
     quotations,
     seen,
+    session,
     similar,
     thumbnails,
     tune,
@@ -44,20 +55,31 @@ RESOURCES = [
     seen,
     compare,
     tune,
+    duplicates,
+    duplicate_tables,
+    session,
     health,
+    metrics,
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [
+    Observed,  # what the others refuse is logged and counted, too
+    SecurityHeaders,  # on all answers, also those of the guards below
+    FailurePages,  # of all refusals below
     Origins,  # before a key is looked at: another site's page may bring a cookie
+    Access,
     Load,  # after keys: who may not ask takes no place
     Guard,
 ]
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""
 
 
-def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
-    """The application of some indexes, which stay the caller's to close."""
-    state = State(catalog, options or Options())
-    app = FastAPI(
+def create_app(catalog: Catalog, options: Options | None = None, log: Log | None = None) -> FastAPI:
+    """The application of some indexes, which stay the caller's to close, as does `log`."""
+    options = options or Options()
+    keys = None if options.keys is None else Keyring(options.keys)
+    state = State(catalog, options, keys, log=log or Log("off"))
+    catalog.watch(state.metrics)
+    app = Service(
         title="Benzer",
         version=__version__,
         docs_url=None,  # their scripts come from other hosts
@@ -67,22 +89,30 @@ def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
         responses={"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}},
     )
     app.state.shared = state
+    resources = [*RESOURCES, *([pages] if options.pages else [])]
+    app.state.routes = [route for resource in resources for route in flat(resource.router.routes)]
     for guard in reversed(GUARDS):
         app.add_middleware(guard, state=state)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
     app.add_exception_handler(405, of_method)
-    for resource in [*RESOURCES, *([pages] if state.options.pages else [])]:
+    for resource in resources:
         app.include_router(resource.router)
     return app
 
 
+def flat(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
+    """The routes of a router, and of those that it includes, in the order in which they are asked."""
+    for route in routes:
+        included = getattr(route, "original_router", None)
+        yield from [route] if included is None else flat(included.routes)
+
+
 async def of_method(request: Request, error: Exception) -> Answer:
     """Answer for a method that a path does not have; the framework names those of one route only."""
-    routes = [route for resource in RESOURCES for route in resource.router.routes]
     fitting = [
         route
-        for route in routes
+        for route in request.app.state.routes
         if isinstance(route, APIRoute) and route.matches(request.scope)[0] is not Match.NONE
     ]
     methods = ", ".join(sorted({method for route in fitting for method in route.methods or ()})) or "GET"

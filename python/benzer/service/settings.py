@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from benzer.checks import is_number
 from benzer.errors import SettingsError
+from benzer.service.keys.keyring import check_rate
+
+ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]+)?")
+"""An origin as browsers write it, in small letters and without a slash at its end."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,8 @@ class Limits:
     max_body_seconds: how long a body may take to arrive, an upload may pause, and a client may take no answer. 408
     max_concurrent: requests that work or wait at the same time. 503
     max_jobs: jobs that wait or run at the same time. 503
-    max_results: jobs that have ended and whose results are kept; the oldest give way.
+    max_results: jobs that have ended and are kept with their results; the oldest give way.
+    max_result_bytes: the results that are kept, together; the oldest give way, but the last one stays.
     grace_seconds: how long requests that have begun are waited for at the end.
 
     >>> Limits(max_batch=0)
@@ -40,6 +47,7 @@ class Limits:
     max_concurrent: int = 64
     max_jobs: int = 16
     max_results: int = 64
+    max_result_bytes: int = 2_000_000_000
     grace_seconds: float = 10.0
 
     def __post_init__(self) -> None:
@@ -56,9 +64,26 @@ class Options:
     loopback_only: refuse requests whose Host header names another machine than this one.
     origins: the pages of which other origins (such as "https://example.org") may ask; none by default.
     pages: whether the web pages are served, too.
+    keys: the file of the keys (`benzer keys`), of which each request must bring one; None: nobody is asked.
+    rate: requests a minute of each key that has no rate of its own, and of each address without a key; None: any.
+
+    >>> Options(origins=["https://example.org/page"])
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: an origin is a scheme, a host and perhaps a port, such as https://example.org, got 'https://example.org/page'
     """
 
     limits: Limits = Limits()
     loopback_only: bool = True
     origins: Sequence[str] = ()
     pages: bool = True
+    keys: str | os.PathLike[str] | None = None
+    rate: float | None = None
+
+    def __post_init__(self) -> None:
+        check_rate(self.rate)
+        for origin in self.origins:
+            if not ORIGIN.fullmatch(origin):
+                raise SettingsError(
+                    "an origin is a scheme, a host and perhaps a port, such as https://example.org, "
+                    f"got {origin!r}"
+                )

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 from benzer.service.catalog import Catalog
+from benzer.service.jobs import Jobs
+from benzer.service.keys import Keyring, Sessions
+from benzer.service.logs import Log
+from benzer.service.metrics import Metrics
 from benzer.service.settings import Limits, Options
 from benzer.service.tuning import Tunings
 
@@ -23,10 +28,19 @@ class State:
 
     catalog: Catalog
     options: Options = field(default_factory=Options)
-    tunings: Tunings = field(default_factory=Tunings)
+    keys: Keyring | None = None  # None: everybody may ask everything
+    sessions: Sessions = field(default_factory=Sessions)
     life: Life = field(default_factory=Life)
+    metrics: Metrics = field(default_factory=Metrics)
+    log: Log = field(default_factory=partial(Log, "off"))
+    tunings: Tunings = field(default_factory=Tunings)
 
     @property
     def limits(self) -> Limits:
         """The limits of the service."""
         return self.options.limits
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The searches for duplicates that wait, run or have ended."""
+        return Jobs(self.limits, self.catalog.without_places)

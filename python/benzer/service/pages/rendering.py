@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from typing import Any
@@ -44,8 +45,18 @@ def page(
 
     twin: where the same is told in JSON; every page links it.
     """
-    text = environment().get_template(template).render(request=request, twin=twin, **context)
+    text = (
+        environment()
+        .get_template(template)
+        .render(request=request, twin=twin, access=access_of(request), **context)
+    )
     return HTMLResponse(UNFIT.sub("\ufffd", text), status, HEADERS)
+
+
+def access_of(request: Request) -> dict[str, Any]:
+    """Who asks, and what they may: `{"name": …, "scopes": […]}`; without keys, all."""
+    everything = {"name": None, "scopes": ["read", "write"]}
+    return request.scope.get("benzer.access", everything)  # type: ignore[no-any-return]
 
 
 @cache
@@ -66,7 +77,7 @@ def environment() -> Any:
             for name in ("brief", "count", "counted", "likeness", "ratio", "setting")
         }
     )
-    made.filters["part"] = part
+    made.filters.update(part=part, capitalized=capitalized, shown=shown)
     made.globals.update(static=address, navigation=NAVIGATION, version=__version__)
     return made
 
@@ -78,3 +89,17 @@ def part(text: str) -> str:
     'a%2Fb%20c'
     """
     return quote(text, safe="")
+
+
+def shown(value: Any) -> str:
+    """A value as JSON that people can read."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def capitalized(sentence: str) -> str:
+    """A message as a sentence; the rest of it stays as it is.
+
+    >>> capitalized("no document has the id 'A'")
+    "No document has the id 'A'."
+    """
+    return sentence[:1].upper() + sentence[1:] + ("" if sentence.endswith((".", "!", "?", "…")) else ".")

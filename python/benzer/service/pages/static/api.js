@@ -126,12 +126,13 @@ export function report(error) {
   const login = error.status === 401
     ? make("a", { href: `/login?next=${encodeURIComponent(location.pathname + location.search)}` }, "Log in") : null;
   show(named("failed"), make("div", { class: "notice failure" },
-    make("p", {}, make("strong", {}, heading(error)), " ", make("span", {}, sentence(error.message) + soon), " ", login),
+    make("p", {}, make("strong", {}, heading(error)), " ", make("span", {}, sentence(unnamed(error)) + soon), " ", login),
     make("button", { type: "button", class: "quiet", onclick: clear, "aria-label": "Dismiss" }, "×")));
   named("failed").scrollIntoView({ block: "nearest" });
 }
 
 const heading = (error) => (error.field ? `${error.field.replace(/^(body|query|path)\./, "")}:` : "This did not work:");
+const unnamed = ({ message, field }) => (field && message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message);
 const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** Take away the error that is shown. */
@@ -149,3 +150,6 @@ export function working(change) {
   if (asked > 0) timer = setTimeout(() => { named("progress").hidden = false; }, 150);
   else named("progress").hidden = true;
 }
+
+/** Whether whoever asks may change anything: hide or explain controls that would. */
+export const mayWrite = () => document.body.dataset.scopes.split(" ").includes("write");

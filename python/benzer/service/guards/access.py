@@ -1,0 +1,147 @@
+"""Who is it that asks, may they, and not too often? Decided by a key, or by the session of one who showed it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from fastapi.routing import APIRoute
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.responses import RedirectResponse
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from benzer.errors import BenzerError
+from benzer.service.access import READS
+from benzer.service.errors import failure
+from benzer.service.guards.refusing import refuse
+from benzer.service.keys import Key, Rates
+from benzer.service.state import State
+
+LOG = logging.getLogger("benzer.service")
+COOKIE = "benzer_session"
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+UNCOUNTED = (
+    "/health",
+    "/ready",
+    "/favicon.ico",
+)  # a probe that is refused would be taken for a service that is ill
+PUBLIC = (*UNCOUNTED, "/login", "/logout", "/openapi.json", "/docs")
+"""What is answered without a key. The description is the same for every service, and names nothing that it holds;
+programs that make clients from it, or test by it, seldom send a key for it."""
+STATIC = "/static/"
+FOR_PROGRAMS = ("/v1/", "/metrics")
+"""Paths that are no pages: whoever asks for one without a key is told so, and not sent to another place."""
+
+
+class Access:
+    """Lets in whoever may ask, and says in `scope["benzer.access"]` who that is: `{"name": …, "scopes": […]}`.
+
+    Without keys, everybody who reaches the service may do everything, and has no name. The key in the header
+    `Authorization` goes before the session of the cookie.
+    """
+
+    def __init__(self, app: ASGIApp, state: State) -> None:
+        self.app = app
+        self.keys, self.sessions = state.keys, state.sessions
+        self.rate, self.rates = state.options.rate, Rates()
+        self.max_body_bytes = state.limits.max_body_bytes
+        self._said = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection of the ASGI protocol."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        refused = self.refusal(scope, Headers(scope=scope))
+        if refused is None:
+            await self.app(scope, receive, send)
+        else:
+            await refuse(refused, scope, receive, send, self.max_body_bytes)
+
+    def refusal(self, scope: Scope, headers: Headers) -> ASGIApp | None:
+        """The answer to a request that is not let in; None to one that is."""
+        path = scope["path"]
+        key, trouble = self.key_of(headers)
+        scope["benzer.access"] = access_of(key, asked=self.keys is not None)
+        if self.keys is not None and not (path in PUBLIC or path.startswith(STATIC)):
+            if trouble:
+                return failure(503, trouble, headers={"Retry-After": "1"})
+            if key is None:
+                return stranger(scope, headers)
+            if "write" not in key.scopes and not only_asks(scope):
+                return failure(403, f"the key {key.name!r} may only read: ask with one of scope write")
+        return self.hurried(scope, key)
+
+    def key_of(self, headers: Headers) -> tuple[Key | None, str]:
+        """The key of whoever asks, if that is one; else why keys cannot be told at all."""
+        if self.keys is None:
+            return None, ""
+        try:
+            if (sent := headers.get("authorization")) is not None:
+                kind, _, secret = sent.partition(" ")
+                return self.keys.find(secret.strip() if kind.lower() == "bearer" else ""), ""
+            id = self.sessions.key_of(session_of(headers))
+            return (None if id is None else self.keys.get(id)), ""
+        except (BenzerError, OSError) as error:
+            if str(error) != self._said:  # once, not for every request
+                LOG.error("nobody is let in: %s", error)
+                self._said = str(error)
+            return None, "the service cannot read its keys: its log says why"
+
+    def hurried(self, scope: Scope, key: Key | None) -> ASGIApp | None:
+        """The answer to one who asks too often."""
+        rate = self.rate if key is None or key.rate is None else key.rate
+        path = scope["path"]
+        if rate is None or path in UNCOUNTED or path.startswith(STATIC):
+            return None
+        address = (scope.get("client") or ("",))[0]
+        wait = self.rates.wait(address if key is None else f"key {key.id}", rate)
+        if not wait:
+            return None
+        asker = "without a key" if key is None else f"with the key {key.name!r}"
+        message = f"more than {rate:g} requests a minute {asker}: ask again in {wait:.1f} seconds"
+        return failure(429, message, headers={"Retry-After": str(max(1, -int(-wait // 1)))})
+
+
+def access_of(key: Key | None, *, asked: bool) -> dict[str, Any]:
+    """Who asks, as pages are told; `asked`: whether the service asks for keys.
+
+    >>> access_of(None, asked=False), access_of(None, asked=True)
+    ({'name': None, 'scopes': ['read', 'write']}, {'name': None, 'scopes': []})
+    """
+    if key is not None:
+        return {"name": key.name, "scopes": list(key.scopes)}
+    return {"name": None, "scopes": [] if asked else ["read", "write"]}
+
+
+def stranger(scope: Scope, headers: Headers) -> ASGIApp:
+    """The answer to one without a key: to a person, the page that asks for it."""
+    path = scope["path"]
+    person = scope["method"] in ("GET", "HEAD") and "text/html" in headers.get("accept", "")
+    if person and "authorization" not in headers and not path.startswith(FOR_PROGRAMS):
+        query = scope["query_string"].decode("latin-1")
+        return RedirectResponse("/login?next=" + quote(path + (f"?{query}" if query else ""), safe="/"), 303)
+    if "authorization" in headers:
+        return failure(401, "this key is not known: send one that benzer keys made", headers=CHALLENGE)
+    return failure(401, "a key is needed: send the header Authorization: Bearer KEY", headers=CHALLENGE)
+
+
+def session_of(headers: Headers) -> str:
+    """The secret of the session that a browser brings; empty where it brings none."""
+    return cookie_parser(headers["cookie"]).get(COOKIE, "") if "cookie" in headers else ""
+
+
+def only_asks(scope: Scope) -> bool:
+    """Whether a request changes nothing: by its method, or because its route says so. What has no route changes."""
+    if scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        return True
+    routes: Iterable[BaseRoute] = scope["app"].state.routes
+    for route in routes:
+        if isinstance(route, APIRoute) and route.matches(scope)[0] is Match.FULL:
+            return READS.items() <= (route.openapi_extra or {}).items()
+    return False

@@ -1,0 +1,87 @@
+"""What may a browser do with an answer? Only what its own pages need: headers say so, on every answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from benzer.service.errors import failure
+from benzer.service.guards.access import STATIC
+from benzer.service.state import State
+
+PAGE = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+NO_PAGE = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    # Not "no-referrer": a browser would then send "Origin: null" with the forms of our own pages.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+BUG = "this is a bug in Benzer, not in the request; the server's log has the traceback"
+
+
+def raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+
+def policy(text: str) -> tuple[bytes, bytes]:
+    return (b"content-security-policy", text.encode())
+
+
+# Written once: this is on the way of every answer.
+RAW, RAW_PAGE, RAW_NO_PAGE = raw(ALWAYS), policy(PAGE), policy(NO_PAGE)
+NO_STORE, NO_CACHE = (b"cache-control", b"no-store"), (b"cache-control", b"no-cache")
+
+
+class SecurityHeaders:
+    """Adds them to all answers, also to those of guards and of errors that nobody foresaw.
+
+    What a route sets itself, such as a `Content-Security-Policy` of its own, or how long its answer may be kept
+    (`Cache-Control`), stays. But for static files, nothing is kept anywhere unless a route says so.
+    """
+
+    def __init__(self, app: ASGIApp, state: State) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection of the ASGI protocol."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun = False
+
+        async def guarded(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                message["headers"] = secured(message, scope["path"])
+            await send(message)
+
+        try:
+            await self.app(scope, receive, guarded)
+        except Exception:
+            if not begun:  # the framework would answer outside all guards
+                await failure(500, BUG)(scope, receive, guarded)
+            raise
+
+
+def secured(message: Message, path: str) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer, and those that it lacks.
+
+    >>> dict(secured({"status": 200, "headers": [(b"cache-control", b"no-cache")]}, "/"))[b"cache-control"]
+    b'no-cache'
+    """
+    headers = list(message.get("headers", ()))
+    held = dict(headers)
+    page = held.get(b"content-type", b"").startswith(b"text/html")
+    # Of a static file the server says at once that it has not changed.
+    keeping = NO_CACHE if path.startswith(STATIC) and message["status"] < 400 else NO_STORE
+    wanted = (*RAW, RAW_PAGE if page else RAW_NO_PAGE, keeping)
+    return headers + [one for one in wanted if one[0] not in held]

@@ -1,0 +1,48 @@
+"""How often may each ask? By a bucket that holds a minute's requests and fills at its rate (a token bucket)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+MOST_BUCKETS = 10_000
+MINUTE = 60.0
+
+
+class Rates:
+    """A bucket for each who asks: a key by its id, others by their address.
+
+    A bucket that is full again is as good as none, and is forgotten when there are many.
+
+    >>> now = 0.0
+    >>> rates = Rates(clock=lambda: now)
+    >>> [rates.wait("ci", 2) for _ in range(3)]
+    [0.0, 0.0, 30.0]
+    >>> now = 30.0
+    >>> rates.wait("ci", 2), rates.wait("other", 2)
+    (0.0, 0.0)
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._full_at: dict[str, float] = {}
+
+    def wait(self, who: str, rate: float) -> float:
+        """Count one request, of `rate` a minute: 0 when it may pass, else the seconds until one may."""
+        now = self._clock()
+        full_at = max(now, self._full_at.get(who, now)) + MINUTE / rate
+        # At least one request fits, however slow the rate.
+        over = full_at - now - max(MINUTE, MINUTE / rate)
+        if over > 1e-9:
+            return over
+        if who not in self._full_at and len(self._full_at) >= MOST_BUCKETS:
+            self._forget(now)
+        self._full_at[who] = full_at
+        return 0.0
+
+    def _forget(self, now: float) -> None:
+        """Drop the buckets that are full again; where all are in use, the one that will be so first."""
+        used = {who: at for who, at in self._full_at.items() if at > now}
+        if len(used) >= MOST_BUCKETS:
+            del used[min(used, key=lambda who: used[who])]
+        self._full_at = used

@@ -1,0 +1,36 @@
+"""Which indexes are there, and what is in one? `/indexes`, and a page for each of them."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from benzer.presets import PRESETS
+from benzer.report.rerun import flat
+from benzer.service.access import IndexName, Served, Shared
+from benzer.service.pages.rendering import page
+from benzer.service.pages.words import in_words
+
+router = APIRouter()
+
+
+@router.get("/indexes")
+async def show_all(request: Request, shared: Shared) -> HTMLResponse:
+    """All indexes, and a form that makes one."""
+    presets = PRESETS.values()
+    return page(request, "indexes.html", twin="/v1/indexes", grows=shared.catalog.grows, presets=presets)
+
+
+@router.get("/indexes/{index}")
+async def show(request: Request, index: IndexName, served: Served) -> HTMLResponse:
+    """One index: its figures, its settings in words, its documents."""
+    settings = await served.read(lambda held: held.settings)
+    return page(
+        request,
+        "index.html",
+        twin=f"/v1/indexes/{index}",
+        name=index,
+        sentences=in_words(settings),
+        rows=list(flat(settings.to_dict())),
+    )

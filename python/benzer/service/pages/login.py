@@ -1,0 +1,21 @@
+"""How does a person at a browser show a key? By a form that needs no script; `POST /login` answers it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from benzer.service.access import Shared
+from benzer.service.pages.rendering import access_of, page
+
+router = APIRouter()
+
+
+@router.get("/login")
+async def show(request: Request, shared: Shared, next: str = "/", failed: str = "") -> HTMLResponse:
+    """The form; or, where no key is needed or one is known already, that word."""
+    needed = shared.keys is not None
+    return page(
+        request, "login.html", next=next, failed=bool(failed), needed=needed, known=access_of(request)["name"]
+    )

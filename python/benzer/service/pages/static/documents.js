@@ -1,0 +1,102 @@
+// How are the documents of an index looked at? A page of them at a time, each with its beginning; opened, all of it.
+
+import { address, ask, attempt, mayWrite, ofIndex, say } from "./api.js";
+import { make, named, show } from "./dom.js";
+import { excerpt } from "./matches.js";
+
+const LIMIT = 20;
+
+/** Start the list of an index. `changed` is told when a document was removed. Gives { first() }. */
+export function startDocuments(information, changed) {
+  const { name, settings } = information;
+  const place = named("documents");
+  const before = []; // where the pages before this one began
+  let here = null;
+
+  async function load(after) {
+    const told = await ask(ofIndex(name, "documents"), { query: { limit: LIMIT, after }, slot: "documents" });
+    here = after;
+    show(place, told.documents.length
+      ? [make("ul", { class: "documents", "aria-label": "Documents" }, told.documents.map(shown)), pager(told.next)]
+      : make("p", { class: "empty" }, "No documents yet: drop some files on this page."));
+  }
+
+  const turn = (after) => attempt(async () => { await load(after); named("documents-heading").scrollIntoView({ block: "nearest" }); }, place);
+
+  function pager(next) {
+    if (next === null && !before.length) return null;
+    return make("nav", { class: "pager", "aria-label": "Pages of documents" },
+      make("button", { type: "button", class: "small", disabled: !before.length, onclick: () => turn(before.pop()) }, "Previous"),
+      make("span", {}, `Page ${before.length + 1}`),
+      make("button", { type: "button", class: "small", disabled: next === null, onclick: () => { before.push(here); turn(next); } }, "Next"));
+  }
+
+  function shown(document, at = 0) {
+    const id = String(document.id);
+    const peek = make("div", { class: "peek", hidden: true, id: `peek-${at}` });
+    const open = make("button", { type: "button", class: "small", "aria-expanded": "false", "aria-controls": peek.id, "aria-label": `Look at ${id}` }, "Look at it");
+    const item = make("li", {},
+      make("div", { class: "line" }, make("bdi", { class: "id" }, id), open,
+        make("a", { class: "button small quiet", href: address("/", { index: name, id }), "aria-label": `More like ${id}` }, "More like this"),
+        mayWrite() ? make("button", { type: "button", class: "small quiet", "aria-label": `Remove ${id}`, onclick: (event) => sure(event.target) }, "Remove") : null),
+      excerpt(document.fields, 180), peek);
+
+    open.addEventListener("click", () => {
+      peek.hidden = !peek.hidden;
+      open.setAttribute("aria-expanded", String(!peek.hidden));
+      if (!peek.hidden && !peek.hasChildNodes()) show(peek, Object.keys(settings.schema).map((field) => fieldShown(document, field)));
+    });
+
+    function sure(button) { // asked twice, in place: no way back
+      if (button.dataset.sure) { attempt(remove, item); return; }
+      button.dataset.sure = "yes";
+      button.textContent = "Remove for good?";
+      button.classList.replace("quiet", "danger");
+      say(`Press again to remove ${id}`);
+      setTimeout(() => { delete button.dataset.sure; button.textContent = "Remove"; button.classList.replace("danger", "quiet"); }, 6000);
+    }
+
+    async function remove() {
+      await ask(ofIndex(name, "documents", id), { method: "DELETE" });
+      const next = item.nextElementSibling ?? item.previousElementSibling;
+      item.remove();
+      (next?.querySelector("button") ?? named("look-up-id")).focus();
+      say(`${id} is removed`);
+      await changed();
+    }
+    return item;
+  }
+
+  function fieldShown(document, field) {
+    const content = document.fields[field] ?? null;
+    const many = Object.keys(settings.schema).length > 1;
+    return [many ? make("h4", {}, make("bdi", {}, field)) : null, contentShown(content, document.id, field)];
+  }
+
+  function contentShown(content, id, field) {
+    if (settings.schema[field].type === "image") return content === null ? make("p", { class: "note" }, "none") : picture(id, field);
+    if (content === null) return make("p", { class: "note" }, "none");
+    if (Array.isArray(content)) return make("ul", { class: "values" }, content.map((value) => make("li", {}, make("bdi", {}, String(value)))));
+    return make("div", { class: "text", dir: "auto", tabindex: "0", role: "region", "aria-label": `${field} of ${id}` }, String(content));
+  }
+
+  function picture(id, field) {
+    const none = () => make("p", { class: "note" }, "The index keeps a description of this picture only, too little to show it.");
+    const shown = make("img", { src: address(ofIndex(name, "thumbnail"), { id, field }), alt: `The picture of ${id}` });
+    shown.addEventListener("error", () => shown.replaceWith(none()));
+    return shown;
+  }
+
+  named("look-up").addEventListener("submit", (event) => {
+    event.preventDefault();
+    attempt(async () => {
+      const document = await ask(ofIndex(name, "documents", named("look-up-id").value), { slot: "documents" });
+      show(place, make("ul", { class: "documents", "aria-label": "The document" }, shown(document)),
+        make("nav", { class: "pager" }, make("button", { type: "button", class: "small", onclick: () => { before.length = 0; turn(null); } }, "All documents")));
+      place.querySelector("button").click();
+      say(`Found ${document.id}`);
+    }, place);
+  });
+
+  return { first: () => { before.length = 0; return load(null); } };
+}

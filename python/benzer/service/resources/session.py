@@ -1,0 +1,102 @@
+"""How does a person at a browser show a key? Once, to `POST /login`; then a cookie stands for it.
+
+The page `/login` sends a form (`application/x-www-form-urlencoded`, which needs no script) with the fields
+
+- `key`: the key, as `benzer keys add` printed it;
+- `next`: the path to go on to, as the query of the page's own address has it (`/login?next=/tune`); "/" without.
+
+The answer is a 303 to `next`, or back to `/login?failed=1&next=…` where there is no such key. A script may send
+the same as JSON (`{"key": …}`), and is answered 200 `{"name", "scopes"}`, or 401 in the shape of all errors.
+`POST /logout`, a form without fields, ends the session and answers a 303 to `/login`.
+
+Pages read who asks from `request.scope["benzer.access"]`: `{"name": "ci", "scopes": ["read", "write"]}`. The name is
+None where the service asks for no keys, and where nobody has shown one; then the scopes are empty.
+
+These routes are for pages, and left out of the description: a program sends its key with each request.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from benzer.errors import BenzerError
+from benzer.service.access import READS, Shared
+from benzer.service.errors import Answer, Refusal, failure
+from benzer.service.guards.access import CHALLENGE, COOKIE, access_of, session_of
+from benzer.service.keys.sessions import SECONDS
+from benzer.service.state import State
+
+router = APIRouter(include_in_schema=False)
+OWN_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]*")
+"""A path of this service. Browsers take `//host` and `/\\host` for another site, and pass over tabs and line ends."""
+MOST_BYTES = 10_000
+
+
+@router.post("/login", openapi_extra=READS)
+async def login(request: Request, shared: Shared) -> Response:
+    """Begin a session for a key."""
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    by_script = media == "application/json"
+    fields = await sent(request, by_script)
+    place = fields["next"] if OWN_PATH.fullmatch(fields["next"]) else "/"
+    try:
+        key = None if shared.keys is None else shared.keys.find(fields["key"].strip())
+    except (BenzerError, OSError) as error:
+        raise Refusal(503, "the service cannot read its keys: its log says why", retry_after=1) from error
+    if key is None and shared.keys is not None:
+        if by_script:
+            return failure(401, "this key is not known: send one that benzer keys made", headers=CHALLENGE)
+        return RedirectResponse("/login?" + urlencode({"failed": "1", "next": place}), 303)
+    access = access_of(key, asked=shared.keys is not None)
+    answer: Response = Answer(access) if by_script else RedirectResponse(place, 303)
+    if key is not None:
+        keep(answer, request, shared, key.id)
+    return answer
+
+
+@router.post("/logout", openapi_extra=READS)
+async def logout(request: Request, shared: Shared) -> Response:
+    """End the session."""
+    shared.sessions.end(session_of(request.headers))
+    answer = RedirectResponse("/login", 303)
+    answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return answer
+
+
+async def sent(request: Request, by_script: bool) -> dict[str, str]:
+    """The fields of a form, or of JSON; texts all."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BYTES:
+            raise Refusal(413, f"a login has at most {MOST_BYTES:,} bytes")
+    try:
+        text = body.decode()
+        fields: Any = json.loads(text) if by_script else dict(parse_qsl(text, max_num_fields=10))
+    except (ValueError, RecursionError) as error:
+        raise Refusal(400, "the body cannot be read: send the field key") from error
+    if not isinstance(fields, dict) or not isinstance(fields.get("key"), str):
+        raise Refusal(422, "a login takes the field key, a text", field="body.key")
+    place = fields.get("next")
+    return {"key": fields["key"], "next": place if isinstance(place, str) else "/"}
+
+
+def keep(answer: Response, request: Request, shared: State, id: str) -> None:
+    """Give a browser the cookie of a new session; no script reads it, no other site's page makes a browser send it.
+
+    `Secure` where the browser speaks TLS, to this service or to a proxy before it. Whoever sends that header without
+    a proxy narrows the use of a cookie of his own.
+    """
+    shared.sessions.end(session_of(request.headers))
+    scheme = request.headers.get("x-forwarded-proto", request.url.scheme)
+    answer.set_cookie(
+        COOKIE, shared.sessions.begin(id), max_age=int(SECONDS),
+        secure=scheme == "https", httponly=True, samesite="strict",
+    )  # fmt: skip
