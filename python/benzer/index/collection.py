@@ -353,6 +353,30 @@ class Index(Quoting, Upkeep):
         for batch in self._storage.iterate():
             yield from map(self._sketcher.decode, batch.ids, batch.payloads)
 
+    def page(self, after: int = -1, limit: int = 100, most: int = 2**63) -> tuple[list[Document], int | None]:
+        """Some documents in order of arrival, and what to pass as `after` for those behind; None behind the last.
+
+        `most`: bytes of the documents together, as they are kept; a page that reaches it ends there.
+
+        >>> with Index.open("memory:") as index:
+        ...     added = index.add({"a": "one two", "b": "three four", "c": "five six"})
+        ...     (first, _), after = index.page(limit=2)
+        ...     first.id, [document.id for document in index.page(after)[0]], index.page(after)[1]
+        ('a', ['c'], None)
+        """
+        found: list[Document] = []
+        last = after
+        for batch in self._storage.iterate(batch_size=min(limit + 1, 64), after=after):
+            for number, document_id, payload in zip(
+                batch.numbers.tolist(), batch.ids, batch.payloads, strict=True
+            ):
+                if len(found) == limit or (found and most <= 0):
+                    return found, last
+                found.append(self._sketcher.decode(document_id, payload))
+                most -= len(payload)
+                last = number
+        return found, None
+
     def __iter__(self) -> Iterator[DocumentId]:
         """The ids of all documents, in the order in which they were added."""
         for batch in self._storage.iterate():

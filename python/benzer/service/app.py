@@ -27,12 +27,14 @@ from benzer.service.resources import (
     compare,
     documents,
     health,
+    ids,
     indexes,
     nearest,
     quotations,
     seen,
     session,
     similar,
+    thumbnails,
 )
 from benzer.service.settings import Options
 from benzer.service.state import State
@@ -40,6 +42,8 @@ from benzer.service.state import State
 RESOURCES = [
     indexes,
     documents,
+    ids,
+    thumbnails,
     similar,
     nearest,
     candidates,

@@ -38,7 +38,7 @@ class Catalog(Mapping[str, ServedIndex]):
             raise SettingsError(
                 f"two indexes would be served as {name!r}: name one, as in benzer serve other={os.fspath(location)}"
             )
-        self._served[name] = ServedIndex.open(location)
+        self._served[name] = ServedIndex.open(location, name=name)
         return self._served[name]
 
     async def create(self, name: str, settings: IndexSettings) -> ServedIndex:
@@ -50,7 +50,7 @@ class Catalog(Mapping[str, ServedIndex]):
                 )
             path = self._path(name)
             await asyncio.to_thread(lambda: Index.open(path, settings).close())
-            self._served[name] = await asyncio.to_thread(ServedIndex.open, path)
+            self._served[name] = await asyncio.to_thread(ServedIndex.open, path, name=name)
             return self._served[name]
 
     async def delete(self, name: str) -> None:
@@ -87,6 +87,10 @@ class Catalog(Mapping[str, ServedIndex]):
 
     def __len__(self) -> int:
         return len(self._served)
+
+    def without_places(self, message: str) -> str:
+        """A message of the library as a client may read it: an index goes by its name, not by where it lies."""
+        return message
 
     def close(self) -> None:
         """Let the work that has begun come to its end, then close all indexes."""
