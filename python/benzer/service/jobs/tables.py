@@ -77,7 +77,7 @@ def clusters(found: Duplicates, order: str) -> Table:
             "least_left_id": [left for left, _ in pairs],
             "least_right_id": [right for _, right in pairs],
             "compared": [report.compared for report in reports],
-            "bridges": [len(report.bridges) for report in reports],
+            "bridge_count": [len(report.bridges) for report in reports],
             "component_size": [report.component_size for report in reports],
             "component_clusters": [report.component_clusters for report in reports],
         }
