@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import doctest
 import inspect
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -452,3 +454,19 @@ def test_methods_say_what_they_give_not_by_which_steps() -> None:
     assert inspect.iscoroutinefunction(awaited.get)
     assert not inspect.iscoroutinefunction(sync.get)
     assert sync.get.__doc__ == awaited.get.__doc__
+
+
+# What the documents say
+
+PAGE_OF_CLIENT = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "use-the-python-client.md"
+
+
+def test_the_examples_of_the_page_print_what_it_says(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = PAGE_OF_CLIENT.read_text(encoding="utf-8")
+    examples = "\n".join(re.findall(r"^```py\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    assert examples.count("benzer.Client(") == 1
+    examples = examples.replace('"http://127.0.0.1:8000"', f'"{service.url}", "{service.key}"')
+    test = doctest.DocTestParser().get_doctest(examples, {}, PAGE_OF_CLIENT.name, str(PAGE_OF_CLIENT), 0)
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(test, out=report.append)
+    assert "".join(report) == ""
