@@ -40,6 +40,7 @@ from benzer.service.resources import (
     session,
     similar,
     thumbnails,
+    tune,
 )
 from benzer.service.settings import Options
 from benzer.service.state import State
@@ -55,6 +56,7 @@ RESOURCES = [
     quotations,
     seen,
     compare,
+    tune,
     duplicates,
     duplicate_tables,
     session,
