@@ -39,6 +39,7 @@ from benzer.service.resources import (
     session,
     similar,
     thumbnails,
+    tune,
 )
 from benzer.service.settings import Options
 from benzer.service.state import State
@@ -53,6 +54,7 @@ RESOURCES = [
     quotations,
     seen,
     compare,
+    tune,
     duplicates,
     duplicate_tables,
     session,
