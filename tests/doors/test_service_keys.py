@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
-from benzer.service import Options, create_app
+from benzer.service import Options
+from benzer.service.app import create_app
 from benzer.service.catalog import Catalog
 from benzer.service.keys import add_key, remove_key
+from benzer.service.logs import Log
 from tests.doors.locked import DOCS, HTML, Locked, ask, bearer, locked
 from tests.doors.service import JSON, refused, serving
 from tests.doors.shell import answer, one_line, run
@@ -154,6 +158,22 @@ def test_the_log_says_once_why_nobody_is_let_in(
         answers = [ask(app, "/v1/indexes", bearer(key)) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [503] * 3
     assert [str(file) in record.getMessage() for record in caplog.records] == [True]
+
+
+def test_the_log_names_the_key_of_each_request_and_gives_none_away(tmp_path: Path) -> None:
+    file, lines = tmp_path / "service.keys", io.StringIO()
+    _, key = add_key(file, "ci")
+    with Catalog() as catalog, Log("json", stream=lines) as log:
+        app = create_app(catalog, Options(keys=file), log)
+        for sent in (bearer(key), bearer(key + "x"), {"Cookie": f"benzer_session={key}"}):
+            ask(app, f"/v1/indexes?key={key}", sent)
+    requests = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert [(one["status"], one["key"], one["error"]) for one in requests] == [
+        (200, "ci", None),
+        (401, None, "KeyError"),
+        (401, None, "KeyError"),
+    ]
+    assert key not in lines.getvalue()
 
 
 def test_the_description_says_which_key_is_needed(service: Locked) -> None:

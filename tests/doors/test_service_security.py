@@ -120,7 +120,7 @@ def test_another_origin_that_is_named_may_ask_and_read_the_answers(open_client: 
     assert allowed.status_code == 204
     assert allowed.headers["access-control-allow-origin"] == FRIEND
     assert "PUT" in allowed.headers["access-control-allow-methods"]
-    assert allowed.headers["access-control-allow-headers"] == "Authorization, Content-Type"
+    assert allowed.headers["access-control-allow-headers"] == "Authorization, Content-Type, X-Request-ID"
     for response, status in (
         (open_client.post(f"{DOCS}/similar", json={"id": "fox"}, headers=asked), 200),
         (open_client.get(f"{DOCS}/documents/none", headers=asked), 404),

@@ -112,11 +112,24 @@ def cell(value: Any) -> Any:
     return value
 
 
-def chunks(file: BinaryIO) -> Iterator[bytes]:
-    """The content of a file, which is closed at its end, or when nobody asks for more."""
-    with file:
-        while chunk := file.read(CHUNK_BYTES):
-            yield chunk
+class Chunks:
+    """The content of a file, which is closed at its end, or when nobody asks for more: a client may go at any time."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def __iter__(self) -> Chunks:
+        return self
+
+    def __next__(self) -> bytes:
+        chunk = self._file.read(CHUNK_BYTES)
+        if not chunk:
+            self._file.close()
+            raise StopIteration
+        return chunk
+
+    def __del__(self) -> None:
+        self._file.close()
 
 
 def size_of(file: BinaryIO) -> int:
