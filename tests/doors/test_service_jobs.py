@@ -320,7 +320,7 @@ def test_hostile_ids_and_texts_come_back_as_they_are_and_nowhere_as_anything_els
         ({"index": "documents", "method": "fast"}, "body.method"),
         ({"index": "documents", "colour": "red"}, "body.colour"),
         ({"index": "documents", "keep": "largest:stars"}, None),
-        ({"index": "documents", "threshold": 0}, None),
+        ({"index": "documents", "threshold": 0}, "body.threshold"),
         ({"documents": [], "fields": {"text": {"type": "sound"}}}, None),
         ({"documents": [], "fields": {"text": {}}}, "fields"),
         ({"documents": [], "fields": {"text": {"type": "text", "loud": True}}}, "fields"),

@@ -7,6 +7,8 @@ import io
 import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet
 import pytest
 
 from benzer.document import Document
@@ -18,8 +20,9 @@ from benzer.service.jobs.clusters import opened
 from benzer.service.jobs.decisions import Decision, decided
 from benzer.service.jobs.results import Result
 from benzer.service.jobs.running import Asked
-from benzer.service.jobs.tables import ORDERS, TABLES, rows_of, table_of
+from benzer.service.jobs.tables import ORDERS, TABLES, Table, rows_of, table_of
 from benzer.sources import MalformedRow
+from benzer.tables import to_arrow
 from tests.jobs import FOUND, ROWS, TEXTS, search, spooled
 
 # How it is seen
@@ -159,6 +162,24 @@ def test_csv_gives_every_text_back_when_one_apostrophe_is_taken_away() -> None:
         *strange, "-7",
     ]  # fmt: skip
     assert not [row for row in read[:-1] if row["id"][:1] in ("=", "+", "-", "@", "\t", "\r", "＝")]
+
+
+def test_parquet_written_in_parts_is_what_the_whole_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {
+        "id": [1, 2, "three", 4, 5], "number": [None, None, 3, None, 5], "none": [None] * 5,
+        "text": [None, None, None, "a", None], "share": np.linspace(0, 1, 5),
+    }  # fmt: skip
+    whole = to_arrow(columns)
+    for rows in (1, 2, 5):
+        monkeypatch.setattr(files, "PART_ROWS", rows)
+        for count in (5, 0):
+            table = Table(
+                count, lambda start, end: {key: column[start:end] for key, column in columns.items()}
+            )
+            with files.written(table, 0, count, "parquet") as file:
+                read = pyarrow.parquet.read_table(file)
+            assert read.to_pydict() == whole.slice(0, count).to_pydict()
+            assert not count or read.schema.equals(whole.schema)
 
 
 def test_parquet_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
