@@ -171,7 +171,12 @@ def answer_of(refused: Refusal) -> Answer:
 
 
 async def of_bug(request: Request, error: Exception) -> Answer:
-    """Answer for what nobody foresaw: the server logs its traceback, the client is told no details."""
+    """Answer for what nobody foresaw."""
+    return bug()
+
+
+def bug() -> Failure:
+    """The answer for it: the server logs its traceback, the client is told no details."""
     return failure(500, "this is a bug in Benzer, not in the request; the server's log has the traceback")
 
 

@@ -53,6 +53,10 @@ class ServedIndex:
             raise
         return cls(reader, writer, location, name)
 
+    def again(self) -> Index:
+        """The index opened once more, to be read for long: others would wait for a snapshot of the shared one."""
+        return Index.open(self._location, mode="read")
+
     @property
     def settings(self) -> IndexSettings:
         """By which settings its documents are compared."""

@@ -28,7 +28,8 @@ class Limits:
     max_body_seconds: how long a body may take to arrive, an upload may pause, and a client may take no answer. 408
     max_concurrent: requests that work or wait at the same time. 503
     max_jobs: jobs that wait or run at the same time. 503
-    max_results: jobs that have ended and whose results are kept; the oldest give way.
+    max_results: jobs that have ended and are kept with their results; the oldest give way.
+    max_result_bytes: the results that are kept, together; the oldest give way, but the last one stays.
     grace_seconds: how long requests that have begun are waited for at the end.
 
     >>> Limits(max_batch=0)
@@ -46,6 +47,7 @@ class Limits:
     max_concurrent: int = 64
     max_jobs: int = 16
     max_results: int = 64
+    max_result_bytes: int = 2_000_000_000
     grace_seconds: float = 10.0
 
     def __post_init__(self) -> None:

@@ -58,7 +58,8 @@ def open_sources(inputs: Any, format: str | None = None, pattern: str | None = N
     Args:
         inputs: one or several paths, globs (their matches sorted) or folders; "-" is the standard input. Or a
             table (anything with `__arrow_c_stream__`), or several. Or an iterable of documents, mappings or
-            (id, text) pairs, or a mapping of ids to texts.
+            (id, text) pairs, or a mapping of ids to texts. Or a list of sources (see `Source`), which are taken as they
+            are.
         format: "jsonl", "csv", "tsv", "parquet", "text" or "images"; by default the ending of each file decides (what
             stands before .gz or .zst), and the standard input is JSONL.
         pattern: the files of a folder and its subfolders that are texts, as in "*.html" (else .txt and .md).
@@ -80,6 +81,8 @@ def open_sources(inputs: Any, format: str | None = None, pattern: str | None = N
     items = _items(inputs)
     if items and all(isinstance(item, (str, os.PathLike)) for item in items):
         return _open_paths([os.fspath(item) for item in items], format, pattern)
+    if items and all(hasattr(item, "read_into") for item in items):
+        return items
     if items and all(hasattr(item, "__arrow_c_stream__") for item in items):
         return [_load("arrow", table, f"table-{i}") for i, table in enumerate(items, start=1)]
     return [_load("iterable", items)]

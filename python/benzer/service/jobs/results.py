@@ -1,0 +1,80 @@
+"""What is kept of a job? Its result, which can be seen at higher thresholds as well, without another run."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from benzer.checks import is_number
+from benzer.recall import RecallEstimate
+from benzer.results import Duplicates
+from benzer.service.errors import Refusal
+from benzer.service.jobs.tables import Table, table_of
+
+VIEWS = 4
+"""Thresholds at which one result is kept ready."""
+DOCUMENT_BYTES = 100
+"""What a document takes beside its contents: its id, its place, the order of ids."""
+
+
+class View:
+    """A result at one threshold, with the tables that were asked for."""
+
+    def __init__(self, found: Duplicates) -> None:
+        self.found = found
+        self._tables: dict[tuple[str, str], Table] = {}
+
+    def table(self, name: str, order: str = "largest") -> Table:
+        """One table; the order is that of clusters."""
+        key = (name, order if name == "clusters" else "")
+        if key not in self._tables:
+            self._tables[key] = table_of(self.found, *key)
+        return self._tables[key]
+
+
+class Result:
+    """What a job has found, and what was measured."""
+
+    def __init__(self, found: Duplicates, recall: RecallEstimate | None = None) -> None:
+        self.found, self.recall = found, recall
+        self.bytes = bytes_of(found)
+        self._lock = threading.Lock()
+        self._views: OrderedDict[float, View] = OrderedDict()
+
+    def told(self) -> dict[str, Any]:
+        """What a job says of its result."""
+        measured = None if self.recall is None else self.recall.to_dict()
+        return {"counts": self.found.counts, "recall": measured, "settings": self.found.settings.to_dict()}
+
+    def at(self, threshold: float | None = None) -> View:
+        """The result at a threshold, by default the job's: see `Duplicates.rethreshold`."""
+        found = self.found
+        least = found.threshold if threshold is None else threshold
+        if not is_number(least) or not found.threshold <= least <= 1:
+            raise Refusal(
+                422, f"threshold must be from {found.threshold}, the job's, to 1, got {least}: start a job for less",
+                field="query.threshold",
+            )  # fmt: skip
+        with self._lock:
+            view = self._views.get(least)
+        if view is None:
+            view = View(found if least == found.threshold else found.rethreshold(least))
+        with self._lock:
+            self._views[least] = view = self._views.get(least, view)
+            self._views.move_to_end(least)
+            while len(self._views) > VIEWS:
+                self._views.popitem(last=False)
+        return view
+
+
+def bytes_of(found: Duplicates) -> int:
+    """About what a result takes of the memory: its documents' contents, and its arrays."""
+    arrays = (
+        found.empty, found.short, found.rank, found.stands_for, found.verified, found.leader, found.leader_similarity,
+        found.proposed.left, found.proposed.right,
+    )  # fmt: skip
+    contents = int(found.corpus.lengths().sum(dtype=np.uint64))
+    return contents + DOCUMENT_BYTES * len(found.corpus) + sum(array.nbytes for array in arrays)

@@ -1,0 +1,116 @@
+"""What stands in the tables of a result, and in each part of one? Columns, of which only those rows are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benzer.results import Duplicates
+from benzer.results.columns import held, places
+from benzer.service.errors import Refusal
+from benzer.tables import IdColumn, NameColumn
+from benzer.tables.native import plain
+
+TABLES = ("pairs", "clusters", "removed", "kept", "malformed")
+ORDERS = ("largest", "doubtful", "source")
+
+Columns = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of `total` rows; `part(start, end)` gives the columns of some of them."""
+
+    total: int
+    part: Callable[[int, int], Columns]
+
+
+def table_of(found: Duplicates, name: str, order: str) -> Table:
+    """A table by its name: pairs, removed and malformed as `Duplicates.table` has them, clusters and kept as below."""
+    if name == "clusters":
+        return clusters(found, order)
+    columns = kept(found) if name == "kept" else held(found, name)
+    total = len(next(iter(columns.values())))
+    return Table(
+        total, lambda start, end: {key: part_of(column, start, end) for key, column in columns.items()}
+    )
+
+
+def part_of(column: Any, start: int, end: int) -> Any:
+    """Some rows of a column, as a column of the same kind.
+
+    >>> part_of(["a", "b", "c"], 1, 3)
+    ['b', 'c']
+    """
+    if isinstance(column, IdColumn):
+        return IdColumn(column.corpus, column.positions[start:end])
+    if isinstance(column, NameColumn):
+        return NameColumn(column.names, column.places[start:end])
+    return column[start:end]
+
+
+def kept(found: Duplicates) -> Columns:
+    """The documents that stay, and where they stand."""
+    stays = np.flatnonzero(found.stays).astype(np.uint32)
+    return {"id": IdColumn(found.corpus, stays), **places(found, stays)}
+
+
+def clusters(found: Duplicates, order: str) -> Table:
+    """The clusters: a row for each, with its number, which is its place in the order of the input."""
+    numbers = cluster_numbers(found, order)
+    means = cluster_means(found)
+
+    def part(start: int, end: int) -> Columns:
+        chosen = numbers[start:end]
+        reports = found.safety.reports(chosen)
+        pairs = [report.least_pair for report in reports]
+        return {
+            "cluster": chosen.tolist(),
+            "kept_id": [report.representative for report in reports],
+            "size": [report.size for report in reports],
+            "distinct": [report.distinct for report in reports],
+            "least": [report.least_similarity for report in reports],
+            "mean": means[chosen].tolist(),
+            "least_left_id": [left for left, _ in pairs],
+            "least_right_id": [right for _, right in pairs],
+            "compared": [report.compared for report in reports],
+            "bridge_count": [len(report.bridges) for report in reports],
+            "component_size": [report.component_size for report in reports],
+            "component_clusters": [report.component_clusters for report in reports],
+        }
+
+    return Table(len(numbers), part)
+
+
+def cluster_numbers(found: Duplicates, order: str) -> Any:
+    """The numbers of all clusters in an order."""
+    if order not in ORDERS:
+        raise Refusal(
+            422, f"order must be one of {', '.join(ORDERS)}, got {order!r:.40}", field="query.order"
+        )
+    if order == "source":
+        return np.arange(len(found.safety.inside.leader))
+    return found.safety.order("largest" if order == "largest" else "doubtful")
+
+
+def cluster_means(found: Duplicates) -> Any:
+    """How alike the members of each cluster are to the one that stays, in the mean (float64)."""
+    leader = found.safety.inside.leader
+    led = np.flatnonzero(found.led)
+    number = np.searchsorted(leader, found.leader[led])
+    sums = np.bincount(number, weights=found.leader_similarity[led], minlength=len(leader))
+    return np.minimum(sums / np.maximum(np.bincount(number, minlength=len(leader)), 1), 1.0)
+
+
+def rows_of(columns: Columns) -> list[dict[str, Any]]:
+    """The rows of some columns, as JSON has them.
+
+    >>> rows_of({"id": ["a"], "similarity": np.array([0.5])})
+    [{'id': 'a', 'similarity': 0.5}]
+    """
+    lists = [plain(column) for column in columns.values()]
+    lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in lists]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]

@@ -1,0 +1,28 @@
+// What does a pair next to the threshold look like? Each is a line with its similarity, opened to its evidence.
+
+import { likeness, make, show } from "./dom.js";
+import { evidenceShown } from "./evidence.js";
+
+/** Show examples in a place, the first of them open. none: what is said where there are none. */
+export function showExamples(host, examples, none) {
+  show(host, examples.length
+    ? examples.map((example, at) => exampleShown(example, at === 0))
+    : make("p", { class: "empty" }, none));
+}
+
+function exampleShown({ left, right, similarity, evidence }, open) {
+  const titles = { a: String(left.id), b: String(right.id) };
+  const inside = make("div", {});
+  const fold = make("details", { class: "example card", open },
+    make("summary", {},
+      make("span", { class: "number" }, likeness(similarity)), " ",
+      make("bdi", {}, titles.a), " ", make("span", { class: "note" }, "and"), " ", make("bdi", {}, titles.b)),
+    inside);
+  const fill = () => {
+    if (!fold.open || inside.hasChildNodes()) return;
+    show(inside, evidenceShown(evidence && "passages" in evidence ? { text: evidence } : evidence ?? { text: null }, titles));
+  };
+  fold.addEventListener("toggle", fill);
+  fill();
+  return fold;
+}

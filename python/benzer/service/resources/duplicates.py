@@ -1,0 +1,168 @@
+"""How are the duplicates of many documents found? By a job, which `/v1/duplicates` starts, shows and ends.
+
+Jobs belong to the service: whoever may read sees all of them, and may start, cancel and forget them, as they change
+nothing but themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.requests import ClientDisconnect, Request
+
+from benzer.fields import Schema
+from benzer.index import Index
+from benzer.service.access import READS, Shared
+from benzer.service.bodies import model_of
+from benzer.service.bounds import check_batch
+from benzer.service.errors import Answer, Refusal
+from benzer.service.guards.requests import JSON, NDJSON, media_type
+from benzer.service.jobs import Job
+from benzer.service.jobs.reading import Spool
+from benzer.service.jobs.running import Asked, Search, check
+from benzer.service.jobs.wire import NewJob, Options, ShownJob, ShownJobs, UploadOptions
+from benzer.service.served import ServedIndex
+from benzer.service.state import State
+
+router = APIRouter(prefix="/v1/duplicates", tags=["duplicates"])
+JobId = Annotated[str, Path(description="The id of the job.", examples=["5d41402abc4b2a76"])]
+CANCEL_SECONDS = 1.0
+
+
+UPLOAD_PARAMETERS = [
+    {
+        "name": name,
+        "in": "query",
+        "required": False,
+        "description": f"Of an upload: {field.description}",
+        "schema": {
+            "type": {"measure": "boolean", "threshold": "number", "recall": "number"}.get(name, "string")
+        },
+    }
+    for name, field in UploadOptions.model_fields.items()
+]
+STARTS = {
+    **READS,
+    "parameters": UPLOAD_PARAMETERS,
+    "requestBody": {
+        "required": True,
+        "content": {
+            JSON: {"schema": NewJob.model_json_schema(), "example": {"index": "demo", "threshold": 0.8}},
+            NDJSON: {
+                "schema": {"type": "string", "description": "One document a line; the options stand in the query."},
+                "example": '{"id": "a", "text": "one two three"}\n{"id": "b", "text": "one two three four"}\n',
+            },
+        },
+    },
+}  # fmt: skip
+
+
+@router.post("", response_model=ShownJob, status_code=202, openapi_extra=STARTS)
+async def start(request: Request, shared: Shared) -> Answer:
+    """Search an index, or the documents of this request, for duplicates; its answer says where to look for the result.
+
+    Documents come in the body, or, any number of them, as NDJSON, one a line; the options then stand in the query.
+    """
+    with shared.jobs.place() as begin:
+        if media_type(request.headers) == NDJSON:
+            search, job = await of_upload(request, shared)
+        else:
+            search, job = await of_json(request, shared)
+        begin(search, job)
+    return Answer(job.to_dict(), 202, {"Location": f"/v1/duplicates/{job.id}"})
+
+
+async def of_json(request: Request, shared: State) -> tuple[Search, Job]:
+    """The job that a JSON body asks for."""
+    asked = await model_of(request, NewJob)
+    check_batch(shared.limits, len(asked.documents or ()))
+    own = None if asked.index is None else shared.catalog[asked.index]
+    search, settings = await prepared(asked, asked.fields, own, asked.documents, shared)
+    source = {"upload": len(asked.documents or ())} if own is None else {"index": asked.index}
+    return search, Job(source, settings)
+
+
+async def of_upload(request: Request, shared: State) -> tuple[Search, Job]:
+    """The job that an upload asks for, which is complete when this returns."""
+    asked = of_query(request)
+    spool = Spool()
+    try:
+        search, settings = await prepared(asked, asked.fields, None, spool, shared)
+        async for chunk in request.stream():
+            await asyncio.to_thread(spool.write, chunk)
+        await asyncio.to_thread(spool.complete)
+    except BaseException as error:
+        spool.close()
+        if isinstance(error, ClientDisconnect):
+            raise Refusal(400, "the upload was cut off") from None
+        raise
+    return search, Job({"upload": None}, settings)
+
+
+def of_query(request: Request) -> UploadOptions:
+    """The options of an upload, which stand in its query."""
+    try:
+        return UploadOptions.model_validate(dict(request.query_params), strict=False)
+    except ValidationError as error:
+        faults = [{**one, "loc": ("query", *one["loc"])} for one in error.errors()]
+        raise RequestValidationError(faults) from error
+
+
+async def prepared(
+    options: Options, fields: Mapping[str, Mapping[str, Any]] | None, own: ServedIndex | None,
+    uploaded: Spool | Sequence[Any] | None, shared: State,
+) -> tuple[Search, dict[str, Any]]:  # fmt: skip
+    """What a job will do, and by which settings; refused where that cannot be."""
+    against = {name: shared.catalog[name] for name in options.against}
+    asked = Asked(
+        options.threshold, options.recall, options.keep, options.method,
+        None if fields is None else schema_of(fields),
+        getattr(options, "on_error", "stop"), options.measure,
+    )  # fmt: skip
+    settings = None if own is None else own.settings
+    known: dict[str, Index] = {}
+    for name, one in against.items():
+        known[name] = await one.read(lambda index: index)
+    search = Search(asked, own, uploaded, against, shared.limits)
+    return search, await asyncio.to_thread(check, asked, settings, known)
+
+
+def schema_of(fields: Mapping[str, Mapping[str, Any]]) -> Schema:
+    """The schema that a request describes."""
+    try:
+        return Schema.from_dict(fields)
+    except (KeyError, TypeError) as error:
+        raise Refusal(
+            422, f"the fields cannot be read ({error}): give each a type and its settings", field="fields"
+        ) from error
+
+
+@router.get("", response_model=ShownJobs)
+async def show_all(shared: Shared) -> Answer:
+    """List the jobs, the newest first."""
+    return Answer({"jobs": [job.to_dict() for job in shared.jobs]})
+
+
+@router.get("/{job}", response_model=ShownJob)
+async def show(job: JobId, shared: Shared) -> Answer:
+    """Show a job, and how far it is."""
+    return Answer(shared.jobs[job].to_dict())
+
+
+@router.post("/{job}/cancel", response_model=ShownJob, openapi_extra=READS)
+async def cancel(job: JobId, shared: Shared) -> Answer:
+    """Ask a job to end, and show it when it has, or after a second; one that is over stays as it is."""
+    shared.jobs.cancel(job)
+    return Answer((await asyncio.to_thread(shared.jobs.wait, job, CANCEL_SECONDS)).to_dict())
+
+
+@router.delete("/{job}", status_code=204, openapi_extra=READS)
+async def delete(job: JobId, shared: Shared) -> Response:
+    """Cancel a job, and forget it with its result."""
+    shared.jobs.delete(job)
+    return Response(status_code=204)
