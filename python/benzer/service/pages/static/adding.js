@@ -1,7 +1,7 @@
 // How do files become documents? Texts by the batch, JSON lines as a stream, pictures one by one; each is accounted for.
 
 import { ask, attempt, ofIndex, say, upload } from "./api.js";
-import { bytes, counted, make, named, show } from "./dom.js";
+import { bytes, counted, make, named, plain, show } from "./dom.js";
 import { documentControls, takeFiles } from "./fields.js";
 
 const BATCH_FILES = 200, BATCH_BYTES = 4_000_000;
@@ -33,7 +33,7 @@ export function startAdding({ name, settings }, changed) {
     const stop = new AbortController();
     const progress = make("progress", { max: 1, value: 0, "aria-label": `Progress of ${title}` });
     const told = make("span", { class: "note" }), end = make("button", { type: "button", class: "small", onclick: () => stop.abort() }, "Stop");
-    const item = make("li", {}, make("div", { class: "line" }, make("bdi", {}, title), told, end), progress);
+    const item = make("li", {}, make("div", { class: "line" }, make("bdi", {}, plain(title)), told, end), progress);
     named("uploads").prepend(item);
     const row = {
       signal: stop.signal,
@@ -117,7 +117,7 @@ export function startAdding({ name, settings }, changed) {
 function malformedShown(malformed, more) {
   if (!malformed.length) return [];
   return [make("details", { open: malformed.length <= 5 }, make("summary", {}, `${counted(malformed.length + more, "thing")} left out`),
-    make("ol", { class: "malformed" }, malformed.map(({ row, message }) => make("li", { value: Number.isInteger(row) ? row : null }, Number.isInteger(row) ? "" : [make("bdi", {}, String(row)), ": "], message))),
+    make("ol", { class: "malformed" }, malformed.map(({ row, message }) => make("li", { value: Number.isInteger(row) ? row : null }, Number.isInteger(row) ? "" : [make("bdi", {}, plain(row)), ": "], message))),
     more > 0 ? make("p", { class: "note" }, `and ${more.toLocaleString("en")} more`) : null)];
 }
 
@@ -129,7 +129,7 @@ function startByHand(schema, path, changed) {
     attempt(async () => {
       const id = named("new-id").value, fields = await controls.contents();
       const { replaced } = await ask(`${path}/${encodeURIComponent(id)}`, { method: "PUT", json: { fields } });
-      say(replaced ? `${id} is replaced` : `${id} is added`);
+      say(replaced ? `${plain(id)} is replaced` : `${plain(id)} is added`);
       form.reset();
       controls.clear();
       named("new-id").focus();

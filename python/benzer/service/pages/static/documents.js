@@ -1,7 +1,7 @@
 // How are the documents of an index looked at? A page of them at a time, each with its beginning; opened, all of it.
 
 import { address, ask, attempt, mayWrite, ofIndex, say } from "./api.js";
-import { make, named, show } from "./dom.js";
+import { make, named, plain, show } from "./dom.js";
 import { excerpt } from "./matches.js";
 import { picture, thumbnail } from "./pictures.js";
 
@@ -33,13 +33,13 @@ export function startDocuments(information, changed) {
   }
 
   function shown(document, at = 0) {
-    const id = String(document.id);
+    const id = String(document.id), called = plain(id);
     const peek = make("div", { class: "peek", hidden: true, id: `peek-${at}` });
-    const open = make("button", { type: "button", class: "small", "aria-expanded": "false", "aria-controls": peek.id, "aria-label": `Look at ${id}` }, "Look at it");
+    const open = make("button", { type: "button", class: "small", "aria-expanded": "false", "aria-controls": peek.id, "aria-label": `Look at ${called}` }, "Look at it");
     const item = make("li", {},
-      make("div", { class: "line" }, small(document), make("bdi", { class: "id" }, id), open,
-        make("a", { class: "button small quiet", href: address("/", { index: name, id }), "aria-label": `More like ${id}` }, "More like this"),
-        mayWrite() ? make("button", { type: "button", class: "small quiet", "aria-label": `Remove ${id}`, onclick: (event) => sure(event.target) }, "Remove") : null),
+      make("div", { class: "line" }, small(document), make("bdi", { class: "id" }, called), open,
+        make("a", { class: "button small quiet", href: address("/", { index: name, id }), "aria-label": `More like ${called}` }, "More like this"),
+        mayWrite() ? make("button", { type: "button", class: "small quiet", "aria-label": `Remove ${called}`, onclick: (event) => sure(event.target) }, "Remove") : null),
       excerpt(document.fields, 180), peek);
 
     open.addEventListener("click", () => {
@@ -53,7 +53,7 @@ export function startDocuments(information, changed) {
       button.dataset.sure = "yes";
       button.textContent = "Remove for good?";
       button.classList.replace("quiet", "danger");
-      say(`Press again to remove ${id}`);
+      say(`Press again to remove ${called}`);
       setTimeout(() => { delete button.dataset.sure; button.textContent = "Remove"; button.classList.replace("danger", "quiet"); }, 6000);
     }
 
@@ -62,7 +62,7 @@ export function startDocuments(information, changed) {
       const next = item.nextElementSibling ?? item.previousElementSibling;
       item.remove();
       (next?.querySelector("button") ?? named("look-up-id")).focus();
-      say(`${id} is removed`);
+      say(`${called} is removed`);
       await changed();
     }
     return item;
@@ -75,10 +75,10 @@ export function startDocuments(information, changed) {
   }
 
   function contentShown(content, id, field) {
-    if (settings.schema[field].type === "image") return content === null ? make("p", { class: "note" }, "none") : picture(address(ofIndex(name, "thumbnail"), { id, field }), id);
+    if (settings.schema[field].type === "image") return content === null ? make("p", { class: "note" }, "none") : picture(address(ofIndex(name, "thumbnail"), { id, field }), plain(id));
     if (content === null) return make("p", { class: "note" }, "none");
     if (Array.isArray(content)) return make("ul", { class: "values" }, content.map((value) => make("li", {}, make("bdi", {}, String(value)))));
-    return make("div", { class: "text", dir: "auto", tabindex: "0", role: "region", "aria-label": `${field} of ${id}` }, String(content));
+    return make("div", { class: "text", dir: "auto", tabindex: "0", role: "group", "aria-label": `${field} of ${plain(id)}` }, String(content));
   }
 
   /** A small copy of the first picture of a document, where there is one. */
@@ -94,7 +94,7 @@ export function startDocuments(information, changed) {
       show(place, make("ul", { class: "documents", "aria-label": "The document" }, shown(document)),
         make("nav", { class: "pager" }, make("button", { type: "button", class: "small", onclick: () => { before.length = 0; turn(null); } }, "All documents")));
       place.querySelector("button").click();
-      say(`Found ${document.id}`);
+      say(`Found ${plain(document.id)}`);
     }, place);
   });
 

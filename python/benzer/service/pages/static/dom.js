@@ -30,6 +30,9 @@ export function show(element, ...children) {
   return element;
 }
 
+/** An id as people read it: what would turn, hide or break the letters around it is shown as �. */
+export const plain = (id) => String(id).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
+
 /** A count with separators, and its noun: `counted(2, "copy", "copies")`. */
 export function counted(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;

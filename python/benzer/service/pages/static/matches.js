@@ -1,7 +1,7 @@
 // How are matches shown? Best first, each with its similarity; opened, side by side with what was asked for.
 
 import { ask, attempt, ofIndex, say } from "./api.js";
-import { bar, counted, likeness, make, show } from "./dom.js";
+import { bar, counted, likeness, make, plain, show } from "./dom.js";
 import { picture, thumbnail } from "./pictures.js";
 import { sideBySide } from "./sidebyside.js";
 
@@ -16,19 +16,19 @@ export function matchList(matches, question, more) {
 
 function matchShown(match, at, question, more) {
   const opened = make("div", { class: "opened", id: `opened-${at}`, hidden: true });
-  const open = make("button", { type: "button", class: "small", "aria-expanded": "false", "aria-controls": opened.id }, "Side by side");
+  const open = make("button", { type: "button", class: "small", "aria-expanded": "false", "aria-controls": opened.id, "aria-describedby": `match-${at}` }, "Side by side");
   open.addEventListener("click", () => toggle(open, opened, match, question));
   const fields = Object.entries(match.fields);
   return make("li", { class: "match card", "aria-labelledby": `match-${at}` },
     make("div", { class: "head" },
-      make("h3", { id: `match-${at}` }, make("bdi", { class: "id" }, String(match.id))),
+      make("h3", { id: `match-${at}` }, make("bdi", { class: "id" }, plain(match.id))),
       bar(match.similarity)),
     make("div", { class: "body" }, thumbnail(Object.values(match.thumbnails ?? {})[0]), make("div", {}, excerpt(match.contents ?? {}),
       fields.length > 1 ? make("dl", { class: "fields" }, fields.map(([name, value]) =>
         make("div", {}, make("dt", {}, name), make("dd", {}, bar(value, `similarity of ${name}`))))) : null)),
     make("div", { class: "actions" }, open,
-      make("button", { type: "button", class: "small quiet", onclick: () => more(match.id), "aria-label": `More like ${match.id}` }, "More like this"),
-      make("a", { class: "button small quiet", href: ofIndex(question.index, "documents", String(match.id)), "aria-label": `Document ${match.id} in JSON` }, "JSON")),
+      make("button", { type: "button", class: "small quiet", onclick: () => more(match.id), "aria-label": `More like ${plain(match.id)}` }, "More like this"),
+      make("a", { class: "button small quiet", href: ofIndex(question.index, "documents", String(match.id)), "aria-label": `Document ${plain(match.id)} in JSON` }, "JSON")),
     opened);
 }
 
@@ -54,7 +54,7 @@ async function toggle(button, opened, match, question) {
 }
 
 function comparedFields(told, match, question) {
-  const titles = { a: question.title, b: String(match.id) };
+  const titles = { a: question.title, b: plain(match.id) };
   const entries = Object.entries(told.fields);
   return entries.map(([name, field]) => make("section", { class: "compared" },
     entries.length > 1 ? make("h4", {}, make("bdi", {}, name), " ", bar(field.similarity, `similarity of ${name}`)) : null,
@@ -74,5 +74,5 @@ function pictures(asked, stored, titles) {
   const one = (address, title) => make("figure", { class: "picture side" },
     make("figcaption", { class: "name" }, make("bdi", {}, title)),
     picture(address, title));
-  return make("div", { class: "pair evidence" }, one(asked, titles.a), one(stored, titles.b));
+  return make("div", { class: "pair pictures evidence" }, one(asked, titles.a), one(stored, titles.b));
 }

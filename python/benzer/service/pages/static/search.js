@@ -1,7 +1,7 @@
 // What does the first page do? It asks an index for the likes of a text, a picture or a stored document.
 
 import { address, ask, attempt, clear, forget, ofIndex, report, say } from "./api.js";
-import { counted, make, named, show } from "./dom.js";
+import { counted, make, named, plain, show } from "./dom.js";
 import { documentControls, takeFiles } from "./fields.js";
 import { matchList } from "./matches.js";
 
@@ -128,7 +128,7 @@ async function answer(given) {
   const found = matches.length ? counted(matches.length, "document") : "No document";
   show(results,
     make("div", { class: "found" }, make("h2", {}, found, " ", make("span", { class: "note" }, `from a similarity of ${least}`)),
-      make("p", { class: "note" }, asked.id !== null ? ["like ", make("bdi", { class: "id" }, String(asked.id)), " · "] : null, `${seconds < 0.1 ? Math.max(1, Math.round(1000 * seconds)) + " ms" : seconds.toFixed(1) + " s"}`)),
+      make("p", { class: "note" }, asked.id !== null ? ["like ", make("bdi", { class: "id" }, plain(asked.id)), " · "] : null, `${seconds < 0.1 ? Math.max(1, Math.round(1000 * seconds)) + " ms" : seconds.toFixed(1) + " s"}`)),
     matches.length ? listed(matches, asked) : nothing(asked, least), byCurl(path, body));
   say(`${found} found from a similarity of ${least}`);
 }
@@ -136,7 +136,7 @@ async function answer(given) {
 function listed(matches, asked) {
   const pictures = Object.fromEntries(Object.entries(asked.files).map(([name, file]) => [name, URL.createObjectURL(file)]));
   const question = {
-    index: asked.index, side: sideOf(asked), title: asked.id === null ? "Asked for" : String(asked.id),
+    index: asked.index, side: sideOf(asked), title: asked.id === null ? "Asked for" : plain(asked.id),
     picture: (name) => pictures[name] ?? (asked.id !== null && known.settings.schema[name]?.type === "image"
       ? address(ofIndex(asked.index, "thumbnail"), { id: asked.id, field: name }) : null),
   };

@@ -10,14 +10,18 @@ const UNFIT = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
  */
 export function sideBySide(evidence, titles) {
   const figures = evidence.passages.map((passage, at) => passageShown(passage, at, titles));
-  return make("section", { class: "evidence", "aria-label": "What both share" },
+  return make("div", { class: "evidence", role: "group", "aria-label": "What both share" },
     make("p", { class: "headline" }, evidence.headline),
+    figures.length ? key() : null,
     figures.length > 1 ? walk(figures) : null,
     figures,
     evidence.more > 0 ? make("p", { class: "note" }, `and ${counted(evidence.more, "more passage")}, none of them longer`) : null,
     evidence.shared?.length ? values(evidence.shared) : null,
     evidence.whole ? wholeTexts(evidence.whole, titles) : null);
 }
+
+/** What the marks mean. */
+const key = () => make("p", { class: "key" }, make("mark", { class: "equal" }, "in both"), " ", make("mark", { class: "differs" }, "differs"));
 
 function passageShown(passage, at, titles) {
   return make("figure", { tabindex: "-1", class: "passage", "aria-label": passage.caption },
@@ -46,7 +50,7 @@ function pair(left, right) {
 export function side(stretches, title, letter = null, place = null) {
   return make("div", { class: "side" },
     make("p", { class: "name" }, letter ? make("span", { class: "letter" }, letter) : null, make("bdi", {}, title), place ? make("span", { class: "place" }, ` ${place}`) : null),
-    make("div", { class: "text", dir: "auto", tabindex: "0", role: "region", "aria-label": `Text of ${title}` }, stretches.map(stretch)));
+    make("div", { class: "text", dir: "auto", tabindex: "0", role: "group", "aria-label": `Text of ${title}` }, stretches.map(stretch)));
 }
 
 /** A stretch as an element: what is equal and what differs is marked, and said by a title as well as by colour. */
