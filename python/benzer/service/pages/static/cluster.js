@@ -4,6 +4,7 @@ import { ask, attempt, say } from "./api.js";
 import { bar, counted, likeness, make, show } from "./dom.js";
 import { evidenceShown } from "./evidence.js";
 
+const RULES = /([^\p{L}\p{N}\s])\1{3,}/gu; // underlines, and the like
 const SNIPPET = 200, FETCHED = 1000, FIRST = 5, MORE = 50;
 
 /**
@@ -47,7 +48,7 @@ function memberShown(member, context) {
   return make("li", { class: kept ? "member stays" : "member", "data-id": JSON.stringify(id) },
     make("div", { class: "name" }, make("bdi", {}, name), " ", kept ? make("span", { class: "tag done" }, "stays") : null),
     kept ? null : bar(similarity, "similarity to the one that stays"),
-    text ? make("p", { class: "snippet", dir: "auto" }, cut.replace(/\s+/g, " ")) : null,
+    text ? make("p", { class: "snippet", dir: "auto" }, cut.replace(/\s+/g, " ").replace(RULES, "$1$1$1")) : null,
     kept ? null : make("div", { class: "acts" },
       make("button", { type: "button", class: "small", onclick: () => compare(member, context), "aria-label": `Show ${name} beside the one that stays` }, "Side by side"),
       make("label", {}, make("input", { type: "checkbox", "data-member": true, onchange: (event) => context.decided(context.row, id, event.target.checked) }), "let it stay")));

@@ -14,9 +14,10 @@ const STATES = { waiting: "waiting", running: "running", done: "done", failed: "
 export const tag = (job) => make("span", { class: `tag ${job.state}` }, STATES[job.state]);
 
 /** What a job works on. */
-export function sourceOf({ source }) {
+export function sourceOf({ source, counts }) {
   if (source.index !== undefined) return source.index;
-  return typeof source.upload === "number" ? `${counted(source.upload, "uploaded document")}` : "uploaded files";
+  const documents = counts?.documents ?? source.upload;
+  return typeof documents === "number" ? counted(documents, "uploaded document") : "uploaded files";
 }
 
 /** By which settings, in a line. */
@@ -31,9 +32,9 @@ export function outcomeOf(job) {
     const { removed, documents, clusters } = job.counts;
     return `${removed.toLocaleString("en")} of ${counted(documents, "document")} go (${share(removed, documents)}), in ${counted(clusters, "cluster")}`;
   }
-  if (job.state === "failed") return job.error?.message ?? "it failed";
-  if (job.state === "cancelled") return "it was cancelled";
-  return job.state === "waiting" ? "it waits for its turn" : stageOf(job);
+  if (job.state === "failed") return job.error?.message ?? "It failed";
+  if (job.state === "cancelled") return "It was cancelled";
+  return job.state === "waiting" ? "It waits for its turn" : stageOf(job);
 }
 
 /** The stage that a job is in, in words. */

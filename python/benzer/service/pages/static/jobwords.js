@@ -98,5 +98,5 @@ export function showPlace({ offset = 0, shown = 0, total, page = 1, alone = fals
 /** How many decisions there are. */
 export function showDecided({ all, keep, split }, total) {
   named("decided").hidden = all === 0;
-  named("decided-said").textContent = `${all.toLocaleString("en")} of ${counted(total, "cluster")} decided: ${keep.toLocaleString("en")} kept as found, ${split.toLocaleString("en")} split. The others are kept as found.`;
+  named("decided-said").textContent = `${all.toLocaleString("en")} of ${counted(total, "cluster")} decided: ${keep.toLocaleString("en")} kept as found, ${split.toLocaleString("en")} split. The rest is kept as found.`;
 }
