@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from benzer._native import __version__
     from benzer.advice import advise_shingle_size
     from benzer.bands import Bands
+    from benzer.client import AsyncClient, Client
     from benzer.clusters import Keep
     from benzer.comparison import Comparison, compare
     from benzer.contained import find_contained
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
     from benzer.verify import bag_jaccard, containment, jaccard, jaccard_sorted
 
 __all__ = [
+    "AsyncClient",
     "Bands",
     "BenzerError",
     "Candidate",
+    "Client",
     "Comparison",
     "ContainmentMatch",
     "Document",
@@ -79,9 +82,11 @@ __all__ = [
 
 # A name is imported when it is first used: `benzer --help` then starts without NumPy, in half the time.
 _ROOMS = {
+    "AsyncClient": "client",
     "Bands": "bands",
     "BenzerError": "errors",
     "Candidate": "index",
+    "Client": "client",
     "Comparison": "comparison",
     "ContainmentMatch": "index",
     "Document": "document",

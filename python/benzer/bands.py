@@ -22,6 +22,9 @@ MAX_VALUES = 65_535
 DEFAULT_LIMIT = 1024
 """The longest signature that `Bands.for_recall` takes when `num_hashes` is not given."""
 
+RULE_HASHES = 128
+"""The length of a signature that a rule of the literature cuts, when `num_hashes` is not given."""
+
 Floats = NDArray[np.float64]
 Rule = Callable[[float, int], tuple[int, int]]
 
@@ -172,6 +175,58 @@ class Bands:
         return cls(*RULES[name](threshold, _checked_num_hashes(num_hashes)))
 
     @classmethod
+    def choose(
+        cls,
+        threshold: float,
+        recall: float,
+        num_hashes: int | None = None,
+        *,
+        bands: int | None = None,
+        rows: int | None = None,
+        rule: str | None = None,
+    ) -> Bands:
+        """The bands that are asked for: by number, by a `rule` of the literature, else those of `for_recall`.
+
+        `rows` without `bands` takes as many bands as `num_hashes` has room for; a rule takes 128 hashes unless
+        told otherwise.
+
+        >>> Bands.choose(0.8, 0.95), Bands.choose(0.8, 0.95, bands=9, rows=13)
+        (Bands(bands=10, rows=6), Bands(bands=9, rows=13))
+        >>> Bands.choose(0.8, 0.95, 100, bands=9, rows=13)
+        Traceback (most recent call last):
+        benzer.errors.SettingsError: 9 bands of 13 rows need 117 signature values, got num_hashes 100: ...
+        """
+        if rule and (bands or rows):
+            raise SettingsError("a rule chooses bands and rows itself: leave them out, or the rule")
+        if rule:
+            return cls.by_rule(rule, threshold, num_hashes or RULE_HASHES)
+        if bands and rows:
+            return cls(bands, rows)._fitting(num_hashes)
+        if rows and num_hashes:
+            return cls.with_rows(rows, num_hashes)
+        if bands or rows:
+            raise SettingsError(
+                "give both bands and rows, or rows with num_hashes: one alone chooses nothing"
+            )
+        return cls.for_recall(threshold, recall, num_hashes)
+
+    def _fitting(self, num_hashes: int | None) -> Bands:
+        if num_hashes and self.num_values > num_hashes:
+            raise SettingsError(
+                f"{self.bands} bands of {self.rows} rows need {self.num_values} signature values, got num_hashes "
+                f"{num_hashes}: allow more, or take fewer bands"
+            )
+        return self
+
+    def met_by_chance(self) -> float:
+        """The share of all pairs that share a band though they are unrelated, spread as in `BACKGROUND`.
+
+        >>> Bands(20, 5).met_by_chance() < Bands(20, 3).met_by_chance()
+        True
+        """
+        return sum(share * (1.0 - (1.0 - s**self.rows) ** self.bands) for s, share in BACKGROUND)
+
+    @classmethod
     def with_rows(cls, rows: int, num_hashes: int) -> Bands:
         """As many bands of so many rows as the signature has room for.
 
@@ -232,8 +287,7 @@ def _cost(shape: Bands) -> float:
     Measured: 30 ns a band, 2 ns a row, 500 ns a comparison. In a collection of 100,000 there are 50,000
     pairs a document, spread as in `BACKGROUND`.
     """
-    chance = sum(share * (1.0 - (1.0 - s**shape.rows) ** shape.bands) for s, share in BACKGROUND)
-    return shape.bands * (30 + 2 * shape.rows) + 500 * 50_000 * chance
+    return shape.bands * (30 + 2 * shape.rows) + 500 * 50_000 * shape.met_by_chance()
 
 
 def _pick_bands(threshold: float, num_hashes: int) -> tuple[int, int]:

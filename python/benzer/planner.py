@@ -86,6 +86,20 @@ class Spread:
         """How many pairs of different contents are alike by the threshold, estimated."""
         return float(self.weight[self.similarity >= threshold].sum())
 
+    def histogram(self, bins: int) -> Floats:
+        """How many pairs of different contents have a similarity in each of so many equal bins, estimated.
+
+        The last bin holds 1.0, too.
+
+        >>> from benzer.corpus import corpus_of
+        >>> corpus = corpus_of(Schema())
+        >>> corpus.add(0, [1, 2], ["a", "b"], [["one two three four", "one two three four five"]])
+        >>> look(corpus, Schema()).histogram(bins=4).tolist()
+        [0.0, 0.0, 1.0, 0.0]
+        """
+        edges = [place / bins for place in range(bins + 1)]
+        return np.histogram(self.similarity, bins=edges, weights=self.weight)[0].astype(np.float64)
+
     def candidates(self, bands: Bands) -> float:
         """How many pairs share a band, estimated."""
         return float(self.weight @ self._probability(bands))
@@ -96,9 +110,9 @@ class Spread:
 
     def bands_cost(self, bands: Bands) -> float:
         """Seconds of one core for signatures, buckets and the comparison of the candidates."""
-        filed = self.contents * len(self.sizes) * bands.bands * (BAND + VALUE * bands.rows)
+        filed = self.contents * len(self.sizes) * filing_cost(bands)
         compared = (self.weight * self._probability(bands)) @ (PAIR + COMPARED * self.elements)
-        return float(filed + compared) * 1e-9
+        return float(filed + compared * 1e-9)
 
     def exact_cost(self, thresholds: list[float]) -> float:
         """Seconds of one core for making all sets again, and for the exact join of each field."""
@@ -133,6 +147,15 @@ class Plan:
         bands = None if self.bands is None else {"bands": self.bands.bands, "rows": self.bands.rows}
         seconds = {name: round(cost, 6) for name, cost in self.seconds.items()}
         return {**vars(self), "bands": bands, "seconds": seconds}
+
+
+def filing_cost(bands: Bands) -> float:
+    """Seconds of one core for the signature of one field of a document, and for its band keys.
+
+    >>> f"{filing_cost(Bands(10, 6)):.2e}"
+    '4.24e-07'
+    """
+    return bands.bands * (BAND + VALUE * bands.rows) * 1e-9
 
 
 def choose(

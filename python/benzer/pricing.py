@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
 
@@ -128,12 +128,45 @@ def price(
     check_work(schema, threads, 2)
     way = method_of(method, recall, None, schema)
     found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads)
+    prices = price_read(
+        found, asked, recall=recall, schema=schema, keep=keep, method=way, num_hashes=num_hashes,
+        threads=threads, documents=documents, confidence=confidence, seed=seed,
+    )  # fmt: skip
+    return replace(prices, seconds=perf_counter() - started)
+
+
+def price_read(
+    found: Read,
+    thresholds: Sequence[float],
+    *,
+    recall: float,
+    schema: Schema,
+    keep: Keep,
+    method: str,
+    num_hashes: int | None = None,
+    threads: int = 0,
+    documents: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    spread: Spread | None = None,
+) -> Prices:
+    """`price` of documents that have been read, by arguments that have been checked.
+
+    spread: what `benzer.planner.look` saw of them, where that is known.
+
+    >>> schema = Schema()
+    >>> found = read({"a": "one two three four", "b": "One two three four"}, schema)
+    >>> price_read(found, [0.8], recall=0.95, schema=schema, keep=Keep.parse("first"), method="lsh").prices[0].removed
+    1
+    """
+    started = perf_counter()
     known = _Known.of(found, schema, keep, threads)
-    spread = look(found.corpus, schema, threads)
-    near = _near(known, spread, asked, documents, seed)
+    spread = spread or look(found.corpus, schema, threads)
+    near = _near(known, spread, thresholds, documents, seed)
     counts = (len(found.corpus), len(known.population))
     prices = tuple(
-        _priced(near, known, spread, threshold, (way, recall, num_hashes, confidence)) for threshold in asked
+        _priced(near, known, spread, threshold, (method, recall, num_hashes, confidence))
+        for threshold in thresholds
     )
     empty = int(known.empty.sum())
     return Prices(

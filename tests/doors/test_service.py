@@ -165,8 +165,8 @@ def test_the_description_has_every_path_and_the_shape_of_errors(client: httpx.Cl
 # What it refuses
 
 WRONG: list[tuple[str, str, Any, int, str]] = [
-    ("POST", f"{DOCS}/similar", {}, 422, 'either "id" or "fields"'),
-    ("POST", f"{DOCS}/similar", {"id": "fox", "fields": {"text": ""}}, 422, 'either "id" or "fields"'),
+    ("POST", f"{DOCS}/similar", {}, 422, 'one of "id", "text" and "fields"'),
+    ("POST", f"{DOCS}/similar", {"id": "fox", "fields": {"text": ""}}, 422, 'one of "id", "text" and "fields"'),
     ("POST", f"{DOCS}/similar", {"id": "nobody"}, 404, "'nobody'"),
     ("POST", f"{DOCS}/similar", {"id": 0}, 404, "the id 0"),
     ("POST", f"{DOCS}/similar", {"id": ""}, 404, "the id ''"),

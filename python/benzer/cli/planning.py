@@ -36,16 +36,12 @@ class Planned(NamedTuple):
 
     def histogram(self) -> list[Bin]:
         """Pairs by similarity, in tenths; exact copies are left out, as they are found without bands."""
-        import numpy as np
-
-        similarity, weight = self.spread.similarity, self.spread.weight
-        counts, _ = np.histogram(similarity, bins=[tenth / 10 for tenth in range(11)], weights=weight)
         middles = [(2 * tenth + 1) / 20 for tenth in range(10)]
         return [
             Bin(
                 round(middle - 0.05, 1), round(middle + 0.05, 1), float(count), self.bands.probability(middle)
             )
-            for middle, count in zip(middles, counts, strict=True)
+            for middle, count in zip(middles, self.spread.histogram(bins=10), strict=True)
         ]
 
     def to_dict(self) -> dict[str, Any]:

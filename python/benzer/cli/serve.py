@@ -8,6 +8,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
+from benzer.cli.serve_limits import LIMITS, limit_options, limits_of
 
 if TYPE_CHECKING:
     from benzer.service.catalog import Catalog
@@ -62,12 +63,15 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
     help="Most requests a minute of each key, or of each address without one.  [default: any number]",
 )
 @click.option(
-    "--max-body", metavar="MEGABYTES", type=click.IntRange(min=1), default=16, show_default=True,
-    help="Largest body of one request.",
+    "--log-format", type=click.Choice(["json", "text", "off"]), default="text", show_default=True,
+    help="A line on stderr for each request: for programs, for people, or none.",
 )  # fmt: skip
-def command(
-    indexes: tuple[str, ...], host: str, port: int, home: str | None, max_body: int, **access: Any
-) -> None:
+@click.option(
+    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True,
+    help="Least level of the lines; requests that went well are of info.",
+)  # fmt: skip
+@limit_options
+def command(indexes: tuple[str, ...], **given: Any) -> None:
     """Answer HTTP requests for INDEXES, to add, look up, remove and find similar documents.
 
     It runs until it is stopped; a request that has begun is answered. /openapi.json describes the requests.
@@ -77,5 +81,5 @@ def command(
     def started(catalog: Catalog, address: str) -> None:
         console.note(f"serving {', '.join(catalog)} at {address}")
 
-    limits = Limits(max_body_bytes=max_body * 1_000_000)
-    serve(indexes, host, port, home=home, limits=limits, started=started, **access)
+    limits = Limits(**limits_of({name: given.pop(name) for name in [one.field for one in LIMITS]}))
+    serve(indexes, **given, limits=limits, started=started)

@@ -10,7 +10,6 @@ import click
 from benzer.cli import console, fields, planning
 from benzer.cli import options as shared
 from benzer.cli.reading import DocumentReader
-from benzer.errors import SettingsError
 
 if TYPE_CHECKING:
     from benzer.bands import Bands
@@ -35,7 +34,7 @@ benzer tune docs.jsonl --threshold 0.7
 benzer tune --documents docs.jsonl --text body --unit word
 """
 RULES = ["pick_bands", "inverse_root", "area"]
-RULE_HASHES = 128
+RULE_HASHES = 128  # as benzer.bands has it: NumPy is imported only when a command runs
 ADVICE_OPTIONS = ("unit",)
 BAND_OPTIONS = ("bands", "rows", "rule")
 READ_OPTIONS = (*fields.OPTIONS, "id_column")
@@ -166,39 +165,11 @@ def advise(documents: str, column: str, unit: Literal["char", "word"], as_json: 
     console.show(f"\nto use it: benzer dedupe {documents} --shingle {unit}:{advice.size} ...")
 
 
-def choose(
-    threshold: float,
-    recall: float,
-    num_hashes: int | None,
-    bands: int | None,
-    rows: int | None,
-    rule: str | None,
-) -> Bands:
+def choose(threshold: float, recall: float, **choice: Any) -> Bands:
     """Take the bands that the options name, by rule, by number, or for the recall."""
     from benzer.bands import Bands
 
-    if rule and (bands or rows):
-        raise click.UsageError(
-            "--rule chooses bands and rows itself: leave out --bands and --rows, or --rule."
-        )
-    if rule:
-        return Bands.by_rule(rule, threshold, num_hashes or RULE_HASHES)
-    if bands and rows:
-        return fitting(Bands(bands, rows), num_hashes)
-    if rows and num_hashes:
-        return Bands.with_rows(rows, num_hashes)
-    if bands or rows:
-        raise click.UsageError("give both --bands and --rows, or --rows with --num-hashes.")
-    return Bands.for_recall(threshold, recall, num_hashes)
-
-
-def fitting(bands: Bands, num_hashes: int | None) -> Bands:
-    if num_hashes and bands.num_values > num_hashes:
-        raise SettingsError(
-            f"bands {bands.bands} x {bands.rows} need {bands.num_values} signature values, "
-            f"got --num-hashes {num_hashes}: allow more, or take fewer bands"
-        )
-    return bands
+    return Bands.choose(threshold, recall, **choice)
 
 
 def similarities(threshold: float) -> list[float]:

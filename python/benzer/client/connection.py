@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from abc import ABC
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -63,7 +62,7 @@ def is_local(host: str) -> bool:
         return False
 
 
-class Sending(ABC):
+class Sending:
     """What both connections know: how a request is written, and how an answer and a failure are read."""
 
     def __init__(self, url: str, key: str | None, patience: Patience) -> None:
@@ -107,7 +106,7 @@ class Walk(Generic[Result]):
     step: Any
     result: Result
 
-    def __init__(self, steps: Steps[Result]) -> None:
+    def __init__(self, steps: Generator[Any, Any, Result]) -> None:
         self._steps = steps
         self.on(None)
 

@@ -31,7 +31,7 @@ class Patience:
     patience: float = 120.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.retries, int) or isinstance(self.retries, bool) or self.retries < 0:
+        if not is_number(self.retries) or self.retries % 1 != 0 or self.retries < 0:
             raise SettingsError(f"retries must be 0 or more, got {self.retries!r}")
         for name in ("timeout", "patience"):
             seconds = getattr(self, name)

@@ -6,6 +6,7 @@
 | `upkeep` | last seen, evict, merge, export and import |
 | `exchange` | the format of an export |
 | `nearest`, `bounds` | the nearest documents without a threshold, and what is promised of them |
+| `sampling` | documents drawn by a seed |
 | `answers` | `Match`, `Candidate` |
 | `settings` | `IndexSettings`: what is compared and promised, and its fingerprint |
 | `fingerprints` | `Passages`: how finely passages are filed; under which keys |

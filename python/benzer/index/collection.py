@@ -20,6 +20,7 @@ from benzer.index.answers import Candidate, Filed, Match, check_limit
 from benzer.index.given import Query, as_document, as_query, check_id
 from benzer.index.nearest import NearestMatches, Scan
 from benzer.index.quoting import Quoting
+from benzer.index.sampling import check_draw, draw, fitting, last_number
 from benzer.index.settings import IndexSettings, mismatch
 from benzer.index.upkeep import Upkeep, When, second_of
 from benzer.sketcher import check_fields
@@ -348,6 +349,59 @@ class Index(Quoting, Upkeep):
         """All documents, in the order in which they were added."""
         for batch in self._storage.iterate():
             yield from map(self._sketcher.decode, batch.ids, batch.payloads)
+
+    def page(self, after: int = -1, limit: int = 100, most: int = 2**63) -> tuple[list[Document], int | None]:
+        """Some documents in order of arrival, and what to pass as `after` for those behind; None behind the last.
+
+        `most`: bytes of the documents together, as they are kept; a page that reaches it ends there.
+
+        >>> with Index.open("memory:") as index:
+        ...     added = index.add({"a": "one two", "b": "three four", "c": "five six"})
+        ...     (first, _), after = index.page(limit=2)
+        ...     first.id, [document.id for document in index.page(after)[0]], index.page(after)[1]
+        ('a', ['c'], None)
+        """
+        found: list[Document] = []
+        last = after
+        for batch in self._storage.iterate(batch_size=min(limit + 1, 64), after=after):
+            for number, document_id, payload in zip(
+                batch.numbers.tolist(), batch.ids, batch.payloads, strict=True
+            ):
+                if len(found) == limit or (found and most <= 0):
+                    return found, last
+                found.append(self._sketcher.decode(document_id, payload))
+                most -= len(payload)
+                last = number
+        return found, None
+
+    def sample(self, count: int, most_bytes: int | None = None, seed: int = 0) -> list[Document]:
+        """Some of the documents, drawn by a seed, in the order in which they were added; all, if they are few.
+
+        The same collection gives the same ones. As few are read as are given: at most `count`, and so many that
+        they have `most_bytes` together as they are kept.
+
+        >>> with Index.open("memory:") as index:
+        ...     added = index.add({name: f"a text about {name}" for name in "abcdefgh"})
+        ...     len(index.sample(3)), index.sample(3) == index.sample(3), len(index.sample(100))
+        (3, True, 8)
+        """
+        check_draw(count, most_bytes, seed)
+        with self._storage.snapshot():
+            ids, payloads = fitting(self._storage, draw(self._storage, count, seed), most_bytes)
+        return list(map(self._sketcher.decode, ids, payloads))
+
+    def state(self) -> tuple[int, int]:
+        """Two numbers that are equal at two times only if the collection held the same documents.
+
+        For who keeps what was computed of all documents. A cheap question: nothing is read but the counts.
+
+        >>> with Index.open("memory:") as index:
+        ...     before, added = index.state(), index.add({"a": "one two three"})
+        ...     before == index.state()
+        False
+        """
+        with self._storage.snapshot():
+            return len(self._storage), last_number(self._storage)
 
     def __iter__(self) -> Iterator[DocumentId]:
         """The ids of all documents, in the order in which they were added."""

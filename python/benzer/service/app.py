@@ -12,13 +12,16 @@ from starlette.types import ASGIApp
 
 from benzer._native import __version__
 from benzer.service.catalog import Catalog
+from benzer.service.description import Service
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.access import Access
 from benzer.service.guards.headers import SecurityHeaders
 from benzer.service.guards.load import Load
+from benzer.service.guards.observing import Observed
 from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
 from benzer.service.keys import Keyring
+from benzer.service.logs import Log
 from benzer.service.pages import routes as pages
 from benzer.service.pages.failures import FailurePages
 from benzer.service.resources import (
@@ -29,11 +32,13 @@ from benzer.service.resources import (
     duplicates,
     health,
     indexes,
+    metrics,
     nearest,
     quotations,
     seen,
     session,
     similar,
+    thumbnails,
 )
 from benzer.service.settings import Options
 from benzer.service.state import State
@@ -41,6 +46,7 @@ from benzer.service.state import State
 RESOURCES = [
     indexes,
     documents,
+    thumbnails,
     similar,
     nearest,
     candidates,
@@ -51,8 +57,10 @@ RESOURCES = [
     duplicate_tables,
     session,
     health,
+    metrics,
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [
+    Observed,  # what the others refuse is logged and counted, too
     SecurityHeaders,  # on all answers, also those of the guards below
     FailurePages,  # of all refusals below
     Origins,  # before a key is looked at: another site's page may bring a cookie
@@ -63,11 +71,13 @@ GUARDS: list[Callable[..., ASGIApp]] = [
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""
 
 
-def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
-    """The application of some indexes, which stay the caller's to close."""
+def create_app(catalog: Catalog, options: Options | None = None, log: Log | None = None) -> FastAPI:
+    """The application of some indexes, which stay the caller's to close, as does `log`."""
     options = options or Options()
-    state = State(catalog, options, keys=None if options.keys is None else Keyring(options.keys))
-    app = FastAPI(
+    keys = None if options.keys is None else Keyring(options.keys)
+    state = State(catalog, options, keys, log=log or Log("off"))
+    catalog.watch(state.metrics)
+    app = Service(
         title="Benzer",
         version=__version__,
         docs_url=None,  # their scripts come from other hosts

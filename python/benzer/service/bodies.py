@@ -16,7 +16,7 @@ from starlette.requests import Request
 from benzer.document import FieldValue
 from benzer.fields import Schema
 from benzer.service.errors import UNREADABLE, Refusal
-from benzer.service.guards.requests import FORM, JSON, NDJSON, media_type
+from benzer.service.guards.requests import FORM, JSON, NDJSON
 from benzer.service.settings import Limits
 from benzer.service.wire import reader_of
 
@@ -67,14 +67,19 @@ async def contents_of_form(request: Request, schema: Schema, limits: Limits) -> 
         names = [name for name, _ in form.multi_items()]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise Refusal(422, f"the part {twice!r} comes more than once: give one a field", field=f"body.{twice}")
+            raise Refusal(
+                422, f"the part {twice!r} comes more than once: give one a field", field=f"body.{twice}"
+            )
         parts = {
-            name: await value.read() if isinstance(value, UploadFile) else value for name, value in form.items()
+            name: await value.read() if isinstance(value, UploadFile) else value
+            for name, value in form.items()
         }
     return contents_of_parts(parts, schema, limits)
 
 
-def contents_of_parts(parts: Mapping[str, str | bytes], schema: Schema, limits: Limits) -> dict[str, FieldValue]:
+def contents_of_parts(
+    parts: Mapping[str, str | bytes], schema: Schema, limits: Limits
+) -> dict[str, FieldValue]:
     """The parts of a form, as they were read, as contents.
 
     >>> from benzer.fields import Text, ValueSet
@@ -98,7 +103,9 @@ def _content(name: str, kind: str | None, part: str | bytes) -> Any:
         return json.loads(text) if kind == "values" else text
     except UnicodeDecodeError as error:
         raise Refusal(
-            422, f"the field {name!r} takes text in UTF-8, and byte {error.start} is none", field=f"body.{name}"
+            422,
+            f"the field {name!r} takes text in UTF-8, and byte {error.start} is none",
+            field=f"body.{name}",
         ) from error
     except (ValueError, RecursionError) as error:
         raise Refusal(
@@ -119,7 +126,7 @@ def described_body(
         content[FORM] = {
             "schema": {
                 "type": "object",
-                "description": "A part for each field: an image as a file, a text as it is, a value set as its JSON list.",
+                "description": "A part for each field: an image as a file, a text plainly, a value set as its JSON list.",
                 "additionalProperties": {"type": "string"},
             }
         }

@@ -8,12 +8,16 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from benzer.errors import SettingsError
 from benzer.index import Index, IndexSettings
 from benzer.service.errors import Refusal
 from benzer.service.served import ServedIndex
 from benzer.storage import is_url
+
+if TYPE_CHECKING:
+    from benzer.service.metrics import Metrics
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ENDING = ".benzer"
@@ -26,6 +30,7 @@ class Catalog(Mapping[str, ServedIndex]):
         self._home = None if home is None else Path(home)
         self._served: dict[str, ServedIndex] = {}
         self._changing = asyncio.Lock()
+        self._metrics: Metrics | None = None
         if self._home is not None:
             self._home.mkdir(parents=True, exist_ok=True)
             for path in sorted(self._home.glob(f"*{ENDING}")):
@@ -38,8 +43,19 @@ class Catalog(Mapping[str, ServedIndex]):
             raise SettingsError(
                 f"two indexes would be served as {name!r}: name one, as in benzer serve other={os.fspath(location)}"
             )
-        self._served[name] = ServedIndex.open(location)
-        return self._served[name]
+        return self._serve(name, ServedIndex.open(location, name=name))
+
+    def _serve(self, name: str, served: ServedIndex) -> ServedIndex:
+        self._served[name] = served
+        if self._metrics is not None:
+            self._metrics.watch(name, served)
+        return served
+
+    def watch(self, metrics: Metrics) -> None:
+        """Have the indexes counted in, those that are served and those that will be."""
+        self._metrics = metrics
+        for name, served in self._served.items():
+            metrics.watch(name, served)
 
     async def create(self, name: str, settings: IndexSettings) -> ServedIndex:
         """Make an index in the home; it is complete, and durable, when this returns."""
@@ -50,8 +66,7 @@ class Catalog(Mapping[str, ServedIndex]):
                 )
             path = self._path(name)
             await asyncio.to_thread(lambda: Index.open(path, settings).close())
-            self._served[name] = await asyncio.to_thread(ServedIndex.open, path)
-            return self._served[name]
+            return self._serve(name, await asyncio.to_thread(ServedIndex.open, path, name=name))
 
     async def delete(self, name: str) -> None:
         """Delete an index that lies in the home, with all its documents."""
@@ -87,6 +102,10 @@ class Catalog(Mapping[str, ServedIndex]):
 
     def __len__(self) -> int:
         return len(self._served)
+
+    def without_places(self, message: str) -> str:
+        """A message of the library as a client may read it: an index goes by its name, not by where it lies."""
+        return message
 
     def close(self) -> None:
         """Let the work that has begun come to its end, then close all indexes."""

@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from benzer.errors import BenzerError, InputError, SettingsError, StorageError, StoreFormatError
@@ -117,9 +117,25 @@ def failure(
 
 async def of_library(request: Request, error: Exception) -> Answer:
     """Answer for an error that Benzer raised on purpose; 503 means that a later try may succeed."""
-    status = next(status for kind, status in STATUSES if isinstance(error, kind))
+    assert isinstance(error, BenzerError)
+    status = status_of(error)
     headers = {"Retry-After": "1"} if status == 503 else None
-    return failure(status, str(error), type(error).__name__, headers)
+    message = request.app.state.shared.catalog.without_places(str(error))
+    return failure(status, message, type(error).__name__, headers)
+
+
+def status_of(error: BenzerError) -> int:
+    """The status of an error of the library.
+
+    >>> status_of(StorageError("another process is writing"))
+    503
+    """
+    return next(status for kind, status in STATUSES if isinstance(error, kind))
+
+
+async def of_cut(request: Request, error: Exception) -> Answer:
+    """Answer for a connection that was cut before the body was there; nobody reads it, but the log."""
+    return failure(400, "the connection was cut before the whole body had come")
 
 
 async def of_protocol(request: Request, error: Exception) -> Answer:
@@ -155,7 +171,12 @@ def answer_of(refused: Refusal) -> Answer:
 
 
 async def of_bug(request: Request, error: Exception) -> Answer:
-    """Answer for what nobody foresaw: the server logs its traceback, the client is told no details."""
+    """Answer for what nobody foresaw."""
+    return bug()
+
+
+def bug() -> Failure:
+    """The answer for it: the server logs its traceback, the client is told no details."""
     return failure(500, "this is a bug in Benzer, not in the request; the server's log has the traceback")
 
 
@@ -163,6 +184,7 @@ HANDLERS: dict[type[Exception], Any] = {
     Refusal: of_refusal,
     BenzerError: of_library,
     HTTPException: of_protocol,
+    ClientDisconnect: of_cut,
     RequestValidationError: of_validation,
     Exception: of_bug,
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from benzer.registry import require
 
 LONGEST_SIDE = 256
@@ -45,10 +47,10 @@ def _upright(image: Any) -> Any:
     mode = "RGBA" if image.has_transparency_data else "RGB"
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))  # first, so that the whole is never converted
     turned = ImageOps.exif_transpose(image)
-    if turned.mode in ("I;16", "I", "F"):
-        low, high = turned.convert("F").getextrema()
-        turned = turned.convert("F").point(lambda value: (value - low) * (255 / max(high - low, 1e-9)))
-        turned = turned.convert("L")
+    if turned.mode in ("I;16", "I", "F"):  # wider than Pillow can show: stretched
+        grey = np.asarray(turned, dtype=np.float64)
+        low, high = float(grey.min()), float(grey.max())
+        turned = pillow().fromarray(((grey - low) * (255 / max(high - low, 1e-9))).astype(np.uint8))
     return turned.convert(mode)
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Annotated, Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.requests import Request
 
 from benzer.document import Document
 from benzer.fields import Schema
 from benzer.index import Index, Match
 from benzer.service import evidence
+from benzer.service.bodies import contents_of_form, model_of, validated
 from benzer.service.errors import Refusal
 from benzer.service.evidence import ShownEvidence
+from benzer.service.guards.requests import FORM, media_type
+from benzer.service.served import ServedIndex
+from benzer.service.settings import Limits
 from benzer.service.wire import Body, Content, Id, contents_of
 from benzer.storage import DocumentId
 
@@ -70,6 +76,23 @@ class Explained(Asked):
     contents: Annotated[bool, Field(description="Give the contents of each match.")] = False
 
 
+Asking = TypeVar("Asking", bound=Explained)
+
+
+class FormOptions(BaseModel):
+    """The options of a question that comes as a form, whose parts are the fields: they stand in the query string."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    only: Annotated[
+        list[str] | None, Field(min_length=1, description="The fields that count; all unless given.")
+    ] = None
+    limit: Limit = 10
+    evidence: Annotated[bool, Field(description="Say where each match agrees (100 at most).")] = False
+    contents: Annotated[bool, Field(description="Give the contents of each match.")] = False
+    threshold: Annotated[Share | None, Field(description="The least similarity.", examples=[0.8])] = None
+
+
 class SimilarDocument(BaseModel):
     """A document that is like the one asked for: its similarity, and that of each field that both hold."""
 
@@ -98,24 +121,38 @@ class AskedFor(BaseModel):
     contents: dict[str, Content] = Field(examples=[{"text": "The quick brown fox …"}])
 
 
-def document_of(asked: Side, index: Index, place: str = "body") -> Document:
-    """The document that is asked for; what is given has the id "", as the index reads it.
+async def question_from(
+    request: Request, model: type[Asking], options: FormOptions, served: ServedIndex, limits: Limits
+) -> Asking:
+    """The question of a request: its JSON body; or a form, whose parts are the fields, with options in the query."""
+    given = options.model_dump(include=options.model_fields_set)
+    if media_type(request.headers) != FORM:
+        if given:
+            name = next(iter(given))
+            raise Refusal(422, f"{name} goes into the body, beside the question", field=f"query.{name}")
+        return await model_of(request, model)
+    schema = await served.read(lambda index: index.settings.schema)
+    return validated(model, {**given, "fields": await contents_of_form(request, schema, limits)})
+
+
+def document_of(asked: Side, index: Index, limits: Limits, place: str = "body") -> Document:
+    """The document that is asked for; what is given has the id "".
 
     place: where it stands in the request, for a message.
     """
-    schema = index.settings.schema
-    if asked.id is not None:
-        held = index.get(asked.id)
-        if held is None:
-            raise Refusal(404, f"no document has the id {asked.id!r}", field=f"{place}.id")
-        return held
-    return given_document(asked, schema, place)
+    if asked.id is None:
+        return given_document(asked, index.settings.schema, limits, place)
+    held = index.get(asked.id)
+    if held is None:
+        raise Refusal(404, f"no document has the id {asked.id!r}", field=f"{place}.id")
+    return held
 
 
-def given_document(asked: Side, schema: Schema, place: str = "body") -> Document:
+def given_document(asked: Side, schema: Schema, limits: Limits, place: str = "body") -> Document:
     """A text or fields as a document of a schema."""
     if asked.fields is not None:
-        return Document("", contents_of(asked.fields, schema))
+        check_names(asked.fields, schema, f"{place}.fields")
+        return Document("", contents_of(asked.fields, schema, limits, f"{place}.fields"))
     names = list(schema.fields)
     if len(names) > 1:
         raise Refusal(
@@ -123,20 +160,36 @@ def given_document(asked: Side, schema: Schema, place: str = "body") -> Document
             f"a text alone could be any of the fields {', '.join(names)}: give fields",
             field=f"{place}.text",
         )
-    return Document("", contents_of({names[0]: asked.text}, schema))
+    try:
+        return Document("", contents_of({names[0]: asked.text}, schema, limits, place))
+    except Refusal as error:
+        raise Refusal(error.status, error.message, field=f"{place}.text", type=error.type) from error
 
 
-def question_of(asked: Asked, index: Index, place: str = "body") -> Document | Mapping[str, Any]:
+def check_names(names: Collection[str], schema: Schema, place: str) -> None:
+    """Refuse a field that there is not, and no field at all."""
+    known = ", ".join(schema.fields)
+    unknown = [name for name in names if name not in schema.fields]
+    if unknown:
+        raise Refusal(422, f"there is no field {unknown[0]!r}: there are {known}", field=place)
+    if not names:
+        raise Refusal(422, f"no field is given: there are {known}", field=place)
+
+
+def question_of(
+    asked: Asked, index: Index, limits: Limits, place: str = "body"
+) -> Document | Mapping[str, Any]:
     """What to ask the index for: a document that it holds, or fields; of either those that count."""
-    document = document_of(asked, index, place)
+    return some_of(document_of(asked, index, limits, place), asked, index, place)
+
+
+def some_of(
+    document: Document, asked: Asked, index: Index, place: str = "body"
+) -> Document | Mapping[str, Any]:
+    """Of a document the fields that count; a `Document` only where the index holds it."""
     fields = document.fields
     if asked.only is not None:
-        unknown = [name for name in asked.only if name not in index.settings.schema.fields]
-        if unknown:
-            known = ", ".join(index.settings.schema.fields)
-            raise Refusal(
-                422, f"there is no field {unknown[0]!r}: the index has {known}", field=f"{place}.only"
-            )
+        check_names(asked.only, index.settings.schema, f"{place}.only")
         fields = {name: fields.get(name) for name in asked.only}
     return fields if asked.id is None else Document(document.id, fields)
 
@@ -149,7 +202,7 @@ class Found(NamedTuple):
     held: Sequence[Document]
 
 
-def ask(index: Index, asked: Explained, find: Callable[[Any], Sequence[Match]]) -> Found:
+def ask(index: Index, asked: Explained, limits: Limits, find: Callable[[Any], Sequence[Match]]) -> Found:
     """Find the matches of a question; and look them up in the same state of the index, where they are to be shown."""
     if asked.evidence and asked.limit > MOST_EXPLAINED:
         raise Refusal(
@@ -157,12 +210,14 @@ def ask(index: Index, asked: Explained, find: Callable[[Any], Sequence[Match]]) 
             f"evidence is given for {MOST_EXPLAINED} matches at most, got a limit of {asked.limit}: ask for fewer",
             field="body.limit",
         )
-    if not (asked.evidence or asked.contents):
-        return Found(Document("", {}), find(question_of(asked, index)), [])
-    with index.snapshot():
-        document = document_of(asked, index)
-        matches = find(question_of(asked, index))
-        held = [one for match in matches if (one := index.get(match.id)) is not None]
+    with index.snapshot() if asked.evidence or asked.contents else nullcontext():
+        document = document_of(asked, index, limits)
+        matches = find(some_of(document, asked, index))
+        held = (
+            [one for match in matches if (one := index.get(match.id))]
+            if asked.evidence or asked.contents
+            else []
+        )
     return Found(document, matches, held)
 
 

@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import TypeVar
 
 from benzer.errors import BenzerError, StorageError
-from benzer.index import Index
+from benzer.index import Index, IndexSettings
 from benzer.service.errors import Refusal
+from benzer.service.thumbnails import thumbnails_beside
 
 Result = TypeVar("Result")
 READING_THREADS = 8
@@ -26,16 +27,21 @@ class ServedIndex:
     wrote: called after each write with how it ended, "done", "refused" or "failed"; in the event loop.
     """
 
-    def __init__(self, reader: Index, writer: Index, location: str | os.PathLike[str] = "") -> None:
+    def __init__(
+        self, reader: Index, writer: Index, location: str | os.PathLike[str] = "", name: str = ""
+    ) -> None:
         self._reader, self._writer, self._location = reader, writer, location
+        self.name, self.thumbnails = name, thumbnails_beside(location)
         self._reading = ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1), "benzer-read")
         self._writing = ThreadPoolExecutor(1, "benzer-write")  # one thread: writes take turns
         self._closed = False
         self.wrote: Callable[[str], object] = str
 
     @classmethod
-    def open(cls, location: str | os.PathLike[str], timeout: float = 1.0) -> ServedIndex:
+    def open(cls, location: str | os.PathLike[str], timeout: float = 1.0, name: str = "") -> ServedIndex:
         """Open an index that is there; `timeout`: seconds that a write waits for another process's.
+
+        name: under which it is served.
 
         Raises what `Index.open` raises; an index in memory cannot be shared, and is refused.
         """
@@ -45,11 +51,16 @@ class ServedIndex:
         except BaseException:
             reader.close()
             raise
-        return cls(reader, writer, location)
+        return cls(reader, writer, location, name)
 
     def again(self) -> Index:
         """The index opened once more, to be read for long: others would wait for a snapshot of the shared one."""
         return Index.open(self._location, mode="read")
+
+    @property
+    def settings(self) -> IndexSettings:
+        """By which settings its documents are compared."""
+        return self._reader.settings
 
     def watch(self, candidates: Callable[[int], object], wrote: Callable[[str], object]) -> None:
         """Have it told how many candidates each question has, and how each write ended."""
@@ -86,6 +97,7 @@ class ServedIndex:
             threads.shutdown(cancel_futures=True)
         self._writer.close()
         self._reader.close()
+        self.thumbnails.close()
 
     def __len__(self) -> int:
         return len(self._reader)

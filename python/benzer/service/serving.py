@@ -15,8 +15,6 @@ from benzer.service.settings import Limits, Options
 if TYPE_CHECKING:
     from benzer.service.catalog import Catalog
 
-GRACE_SECONDS = 10
-
 
 def serve(
     locations: Sequence[str | os.PathLike[str]] = (),
@@ -28,13 +26,19 @@ def serve(
     origins: Sequence[str] = (),
     rate: float | None = None,
     limits: Limits | None = None,
+    log_format: str = "off",
+    log_level: str = "info",
     started: Callable[[Catalog, str], object] | None = None,
 ) -> None:
     """Serve indexes until SIGINT or SIGTERM, which are raised again when all is closed.
 
     locations: paths and URLs of indexes that are there. home: a folder whose indexes are served, too, and in which
     new ones are made. keys, origins, rate: as in `Options`. Port 0 takes a free one; `started` is told what is
-    served and the address, such as "http://127.0.0.1:8000", from when on requests are accepted.
+    served and the address, such as "http://127.0.0.1:8000", from when on requests are accepted. log_format: "json",
+    "text" or "off", of a line for each request on stderr; log_level: "debug", "info", "warning" or "error".
+
+    At the end requests that have begun are answered, for at most `limits.grace_seconds`; what then still runs is given
+    up, and the process ends within two seconds more.
 
     Raises:
         SettingsError: the host is not this machine alone, and there are no keys; or the file holds none.
@@ -47,31 +51,25 @@ def serve(
             f"the host {host!r} can be reached from other machines: make keys with benzer keys add FILE, "
             "and serve with --keys FILE"
         )
-    for module in ("fastapi", "uvicorn"):
+    for module in ("fastapi", "uvicorn", "prometheus_client", "python_multipart"):
         require(module, extra="service", purpose="HTTP services")
-    import uvicorn
-
     from benzer.service.app import create_app
     from benzer.service.catalog import Catalog
+    from benzer.service.logs import Log
+    from benzer.service.running import Server
 
     # With keys any name will do: what a page gains that had its own name resolve to this machine is no key.
     options = Options(
         limits or Limits(), loopback_only=keys is None, origins=tuple(origins), keys=keys, rate=rate
     )
-    with Catalog(home) as catalog, listening(host, port) as address:
+    with Log(log_format, log_level) as log, Catalog(home) as catalog, listening(host, port) as address:
         for location in locations:
             catalog.open(location)
-        app = create_app(catalog, options)
-        # Its warnings and tracebacks go to stderr; no line for each request.
-        config = uvicorn.Config(
-            app, log_config=None, log_level="warning", access_log=False,
-            lifespan="off", ws="none", proxy_headers=False, server_header=False,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-        )  # fmt: skip
+        app = create_app(catalog, options, log)
         if started is not None:
             started(catalog, url_of(address))
         try:
-            uvicorn.Server(config).run(sockets=[address])
+            Server(app).run(sockets=[address])
         finally:
             app.state.shared.jobs.close()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from benzer.service.catalog import Catalog
 from benzer.service.jobs import Jobs
 from benzer.service.keys import Keyring, Sessions
+from benzer.service.logs import Log
+from benzer.service.metrics import Metrics
 from benzer.service.settings import Limits, Options
 
 
@@ -28,6 +30,8 @@ class State:
     keys: Keyring | None = None  # None: everybody may ask everything
     sessions: Sessions = field(default_factory=Sessions)
     life: Life = field(default_factory=Life)
+    metrics: Metrics = field(default_factory=Metrics)
+    log: Log = field(default_factory=partial(Log, "off"))
 
     @property
     def limits(self) -> Limits:
@@ -37,4 +41,4 @@ class State:
     @cached_property
     def jobs(self) -> Jobs:
         """The searches for duplicates that wait, run or have ended."""
-        return Jobs(self.limits)
+        return Jobs(self.limits, self.catalog.without_places)

@@ -5,8 +5,10 @@ Describing is the costly part, and needs no turn: it is done off the event loop 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from benzer.document import Document
 from benzer.errors import InputError
@@ -15,7 +17,9 @@ from benzer.fields.base import described
 from benzer.index import Index
 from benzer.service.errors import Refusal
 from benzer.service.pictures import thumbnail_of
-from benzer.service.thumbnails import Kept, Thumbnails, digest_of
+from benzer.service.thumbnails import Kept, digest_of
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,19 @@ def prepared(schema: Schema, documents: Sequence[Document], threads: int = 0) ->
     )
 
 
-def all_prepared(schema: Schema, documents: Sequence[Document]) -> Prepared:
-    """The same, where a document that cannot be read refuses them all."""
+def all_prepared(schema: Schema, documents: Sequence[Document], alone: bool = False) -> Prepared:
+    """The same, where a document that cannot be read refuses them all. `alone`: it is the body by itself."""
     ready = prepared(schema, documents)
     for at, error in ready.faults.items():
-        raise Refusal(422, f"document {documents[at].id!r}, {error}", field=f"body.documents.{at}")
+        if alone:
+            raise Refusal(422, str(error), field="body.fields")
+        raise Refusal(422, f"document {documents[at].id!r}, {error}", field=f"body.documents.{at}.fields")
     return ready
+
+
+async def in_thread(schema: Schema, work: Callable[[], Result]) -> Result:
+    """Run `work` off the event loop, where pictures make it long."""
+    return await asyncio.to_thread(work) if schema.foreign else work()
 
 
 def add_sound(
@@ -77,8 +88,3 @@ def add_sound(
     if stop and added < half:
         return added
     return added + add_sound(index, documents[half:], stop, refused)
-
-
-def keep_thumbnails(thumbnails: Thumbnails, copies: Iterable[Kept]) -> None:
-    """Keep the small copies; called before their documents are written."""
-    thumbnails.put(copies)

@@ -112,7 +112,13 @@ class FileThumbnails:
     def put(self, copies: Iterable[Kept]) -> None:
         """See `Thumbnails`."""
         rows = [
-            (name_of(one.id), one.field, one.digest, MEDIA_TYPES.index(one.thumbnail.media_type), one.thumbnail.data)
+            (
+                name_of(one.id),
+                one.field,
+                one.digest,
+                MEDIA_TYPES.index(one.thumbnail.media_type),
+                one.thumbnail.data,
+            )
             for one in copies
         ]
         if rows:

@@ -7,10 +7,9 @@ loop nor other writers wait for more than a batch; a client that sends faster th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -75,8 +74,11 @@ class Totals:
 class Upload:
     """One upload of JSON lines into an index; `skip` says that malformed rows are passed over, and counted."""
 
-    def __init__(self, served: ServedIndex, limits: Limits, skip: bool) -> None:
+    def __init__(
+        self, served: ServedIndex, limits: Limits, skip: bool, without_places: Callable[[str], str] = str
+    ) -> None:
         self._served, self._limits, self._skip = served, limits, skip
+        self._without_places = without_places
         self._schema = served.settings.schema
         self._writing: asyncio.Future[None] | None = None
         self.totals = Totals()
@@ -144,7 +146,7 @@ class Upload:
     def _told(self, error: Refusal | HTTPException | BenzerError) -> Refusal:
         durable = f"; {self.totals.read:,} documents of this upload are durable"
         if isinstance(error, Refusal):
-            after = error.headers.get("Retry-After")
+            after = (error.headers or {}).get("Retry-After")
             return Refusal(
                 error.status, error.message + durable, field=error.field, type=error.type,
                 retry_after=None if after is None else float(after),
@@ -152,7 +154,7 @@ class Upload:
         if isinstance(error, HTTPException):
             return Refusal(error.status_code, f"{error.detail}{durable}")
         status = status_of(error)
-        message = self._served.without_place(str(error)) + durable
+        message = self._without_places(str(error)) + durable
         return Refusal(status, message, type=type(error).__name__, retry_after=1 if status == 503 else None)
 
 

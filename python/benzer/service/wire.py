@@ -106,7 +106,9 @@ def values_of(name: str, value: Any, limits: Limits) -> FieldValue:
 
 def file_of(name: str, value: Any, limits: Limits) -> FieldValue:
     """The content of a file. A text would be taken for a path on the server: it is refused."""
-    data = value if isinstance(value, bytes) else from_base64(name, value)  # JSON has no bytes: those are of a form
+    data = (
+        value if isinstance(value, bytes) else from_base64(name, value)
+    )  # JSON has no bytes: those are of a form
     check_picture(limits, name, data)
     return data
 

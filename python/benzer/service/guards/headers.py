@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
+from collections.abc import Mapping
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from benzer.service.errors import failure
@@ -26,11 +27,24 @@ ALWAYS = {
 BUG = "this is a bug in Benzer, not in the request; the server's log has the traceback"
 
 
+def raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+
+def policy(text: str) -> tuple[bytes, bytes]:
+    return (b"content-security-policy", text.encode())
+
+
+# Written once: this is on the way of every answer.
+RAW, RAW_PAGE, RAW_NO_PAGE = raw(ALWAYS), policy(PAGE), policy(NO_PAGE)
+NO_STORE, NO_CACHE = (b"cache-control", b"no-store"), (b"cache-control", b"no-cache")
+
+
 class SecurityHeaders:
     """Adds them to all answers, also to those of guards and of errors that nobody foresaw.
 
-    A route that sets a policy of its own (`Content-Security-Policy`), or how long its answer may be kept
-    (`Cache-Control`), keeps it; but for its static files, nothing is kept anywhere unless a route says so.
+    What a route sets itself, such as a `Content-Security-Policy` of its own, or how long its answer may be kept
+    (`Cache-Control`), stays. But for static files, nothing is kept anywhere unless a route says so.
     """
 
     def __init__(self, app: ASGIApp, state: State) -> None:
@@ -47,7 +61,7 @@ class SecurityHeaders:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                add(MutableHeaders(scope=message), kept(scope["path"], message["status"]))
+                message["headers"] = secured(message, scope["path"])
             await send(message)
 
         try:
@@ -58,13 +72,16 @@ class SecurityHeaders:
             raise
 
 
-def kept(path: str, status: int) -> str:
-    """How long an answer may be kept: of static files the server says at once when they have not changed."""
-    return "no-cache" if path.startswith(STATIC) and status < 400 else "no-store"
+def secured(message: Message, path: str) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer, and those that it lacks.
 
-
-def add(headers: MutableHeaders, keeping: str) -> None:
-    headers.update(ALWAYS)
-    page = headers.get("content-type", "").startswith("text/html")
-    headers.setdefault("Content-Security-Policy", PAGE if page else NO_PAGE)
-    headers.setdefault("Cache-Control", keeping)
+    >>> dict(secured({"status": 200, "headers": [(b"cache-control", b"no-cache")]}, "/"))[b"cache-control"]
+    b'no-cache'
+    """
+    headers = list(message.get("headers", ()))
+    held = dict(headers)
+    page = held.get(b"content-type", b"").startswith(b"text/html")
+    # Of a static file the server says at once that it has not changed.
+    keeping = NO_CACHE if path.startswith(STATIC) and message["status"] < 400 else NO_STORE
+    wanted = (*RAW, RAW_PAGE if page else RAW_NO_PAGE, keeping)
+    return headers + [one for one in wanted if one[0] not in held]

@@ -47,9 +47,7 @@ class Load:
     def refusal(self) -> Refusal | None:
         """Why a request is not let in now; None where it is."""
         if self.state.life.closing:
-            return Refusal(
-                503, "the service is being stopped: ask again later", type="ClosingError", retry_after=5
-            )
+            return CLOSING
         if self.state.life.working >= self.limits.max_concurrent:
             return Refusal(
                 503,
@@ -71,11 +69,13 @@ class Load:
             taken = self.patient(receive) if upload else answer.receive(self.limits.max_seconds)
             await self.app(scope, taken, answer.send)
         except asyncio.CancelledError:
-            if clock.struck is None:  # somebody else's: the service is being stopped
+            ended = self.state.life.closing and clock.struck is None
+            if clock.struck is None and not ended:
                 raise
             clock.forgive()
             if not answer.begun:
-                await answer_of(self.out_of_time(clock.struck))(scope, receive, send)
+                refused = CLOSING if clock.struck is None else self.out_of_time(clock.struck)
+                await answer_of(refused)(scope, receive, send)
         finally:
             clock.stop()
 
@@ -114,6 +114,7 @@ class Load:
         return wait
 
 
+CLOSING = Refusal(503, "the service is being stopped: ask again later", type="ClosingError", retry_after=5)
 BODY, WORK, ANSWER = "body", "work", "answer"
 
 

@@ -9,7 +9,9 @@
 | `results` | what is kept of it, and at which thresholds it is seen |
 | `tables` | the tables of a result, part by part |
 | `files` | a table as a file: JSON lines, CSV, Parquet |
-| `clusters` | one cluster, and two documents side by side |
+| `clusters` | one cluster |
+| `sides` | two documents side by side |
+| `wire` | how all of this looks in JSON |
 | `decisions` | what stays when a person has decided about clusters |
 """
 

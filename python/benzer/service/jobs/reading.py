@@ -5,6 +5,8 @@ from __future__ import annotations
 import mmap
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,16 @@ from benzer.fields import Schema
 from benzer.index import Index
 from benzer.service.errors import Refusal
 from benzer.service.jobs.job import Told
-from benzer.service.wire import contents_of
+from benzer.service.settings import Limits
+from benzer.service.wire import FieldReader, reader_of
 from benzer.sources.base import DocumentSink, Keep, MalformedRows, ReadOptions, ReadReport, Source, noun_of
 from benzer.sources.iterable import as_row
 from benzer.sources.jsonl import BLANK, JsonlSource, parsed
 from benzer.sources.rows import IDENTITY, BadRow, NumberedRow, RowReader, add_rows
 from benzer.sources.streams import BOM, FileInput
 
+MOST_LINE = 64 << 20
+"""Bytes of a line that is read here; the core takes longer ones."""
 TOLD_ROWS = 500
 """After so many rows a job says how far it is, and hears that it is no longer wanted."""
 NESTED = b'"fields"'
@@ -69,6 +74,17 @@ class IndexSource(RowsSource):
             yield number, as_row(document, options)
 
 
+@contextmanager
+def room_told() -> Iterator[None]:
+    """Say what a disk without room means for an upload."""
+    try:
+        yield
+    except OSError as error:
+        raise Refusal(
+            503, f"the server has no room for the upload ({error.strerror}): try again later", retry_after=60
+        ) from error
+
+
 class Spool:
     """Lines of an upload on their way to a job, in a temporary file that goes when it is closed."""
 
@@ -78,21 +94,28 @@ class Spool:
 
     def write(self, data: bytes) -> None:
         """Take the next bytes of the upload."""
-        self._file.write(data)
+        with room_told():
+            self._file.write(data)
         self.bytes += len(data)
+
+    def complete(self) -> None:
+        """Take note that there are no more."""
+        with room_told():
+            self._file.flush()
 
     def close(self) -> None:
         """Remove the file; what is mapped of it stays until nobody looks at it."""
         self._file.close()
 
-    def source(self, schema: Schema, told: Told) -> Source:
+    def source(self, schema: Schema, limits: Limits, told: Told) -> Source:
         """The documents in it: scanned by the core where each line is one flat object of texts."""
-        self._file.flush()
         path = Path(self._file.name)
         texts = all(field.kind == "text" for field in schema.fields.values())
         if texts and ("fields" in schema.fields or not self._mentions(NESTED)):
             return JsonlSource(FileInput("upload", path, suffix=".jsonl", spool=self._file))
-        return RowsSource("upload", "line", lambda options: documents(self._lines(told), schema, options))
+        return RowsSource(
+            "upload", "line", lambda options: documents(self._lines(told), schema, limits, options)
+        )
 
     def _mentions(self, word: bytes) -> bool:
         if not self.bytes:
@@ -101,56 +124,59 @@ class Spool:
             return content.find(word) >= 0
 
     def _lines(self, told: Told) -> Iterator[tuple[int, Any]]:
-        done = 0
         with open(self._file.name, "rb") as stream:
-            for number, line in enumerate(stream, 1):
+            for number, line in enumerate(iter(partial(stream.readline, MOST_LINE), b""), 1):
                 if number % TOLD_ROWS == 1:
-                    told("read", done, self.bytes)
-                done += len(line)
+                    told("read", stream.tell(), self.bytes)
+                if len(line) == MOST_LINE:
+                    raise InputError(f"upload line {number} is longer than {MOST_LINE:,} bytes: send less")
                 content = line.removeprefix(BOM) if number == 1 else line
                 if content.strip(BLANK):
                     yield number, parsed(content)
 
 
-def listed(given: Sequence[Any], schema: Schema, told: Told) -> Source:
+def listed(given: Sequence[Any], schema: Schema, limits: Limits, told: Told) -> Source:
     """The documents of a JSON body."""
 
     def rows(options: ReadOptions) -> Iterator[NumberedRow]:
         told("read", 0, len(given))
-        return documents(enumerate(given, 1), schema, options)
+        return documents(enumerate(given, 1), schema, limits, options)
 
     return RowsSource("upload", "item", rows)
 
 
-def documents(rows: Iterable[tuple[int, Any]], schema: Schema, options: ReadOptions) -> Iterator[NumberedRow]:
+def documents(
+    rows: Iterable[tuple[int, Any]], schema: Schema, limits: Limits, options: ReadOptions
+) -> Iterator[NumberedRow]:
     """Objects as rows: `{"id", "fields": {...}}`, or flat, `{"id", "text": ...}`; or why one cannot be read.
 
     A content is read as the service reads it: the text of an image field is no path on the server, but refused.
 
-    >>> [(_, row)] = documents([(1, {"id": 7, "fields": {"text": "one"}})], Schema(), ReadOptions())
+    >>> [(_, row)] = documents([(1, {"id": 7, "fields": {"text": "one"}})], Schema(), Limits(), ReadOptions())
     >>> row == {"text": "one", IDENTITY: 7}
     True
     """
+    read = reader_of(schema, limits)
     for number, row in rows:
         try:
-            yield number, row if isinstance(row, BadRow) else row_of(row, schema, options)
+            yield number, row if isinstance(row, BadRow) else row_of(row, schema, read, options)
         except (InputError, Refusal) as error:
             yield number, BadRow(str(error))
 
 
-def row_of(row: Any, schema: Schema, options: ReadOptions) -> dict[str, Any] | BadRow:
+def row_of(row: Any, schema: Schema, read: FieldReader, options: ReadOptions) -> dict[str, Any] | BadRow:
     """One object as a row with the columns of the schema."""
     if not isinstance(row, Mapping):
         return BadRow(f"not a JSON object, but {noun_of(row)}")
     fields = row.get("fields") if "fields" not in schema.fields else None
     if not isinstance(fields, Mapping):
         named = {name: row[name] for name in schema.fields if name in row}
-        return {**row, **contents_of(named, schema)}
+        return {**row, **read(named, "document")}
     unknown = [name for name in fields if name not in schema.fields and name != options.extra_column]
     if unknown:
         return BadRow(f"a document has a field {unknown[0]!r}; the schema has {', '.join(schema.fields)}")
     if not any(name in fields for name in schema.fields):
         return BadRow(f"a document has none of the schema's fields: {', '.join(schema.fields)}")
-    contents = contents_of({name: fields.get(name) for name in schema.fields}, schema)
+    contents = read({name: fields.get(name) for name in schema.fields}, "document")
     extra = {} if options.extra_column is None else {options.extra_column: fields.get(options.extra_column)}
     return {**extra, **contents, IDENTITY: row.get("id")}

@@ -55,11 +55,12 @@ class Kept:
 class Jobs:
     """The jobs of a service, in memory: they are gone when it ends.
 
-    All methods may be called from any thread, and none waits for a job but `close`.
+    All methods may be called from any thread; only `wait` and `close` wait for a job.
+    without_places: takes out of a message of the library where indexes lie.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, limits: Limits, without_places: Callable[[str], str] = str) -> None:
+        self._limits, self._without_places = limits, without_places
         self._lock = threading.RLock()
         self._kept: dict[str, Kept] = {}
         self._ended: list[str] = []  # in the order of their ends
@@ -174,7 +175,7 @@ class Jobs:
         except Cancelled:
             over = kept.job.over("cancelled", time())
         except BaseException as error:
-            over = kept.job.over("failed", time(), error=failure_of(error))
+            over = kept.job.over("failed", time(), error=failure_of(error, self._without_places))
         else:
             kept.result = result
             over = kept.job.over("done", time(), **result.told())
@@ -216,7 +217,7 @@ def stand_back() -> None:
             os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
 
 
-def failure_of(error: BaseException) -> Failure:
+def failure_of(error: BaseException, without_places: Callable[[str], str] = str) -> Failure:
     """What a client is told; what nobody foresaw is logged with its traceback, and told without details.
 
     >>> from benzer.errors import InputError
@@ -224,7 +225,7 @@ def failure_of(error: BaseException) -> Failure:
     Failure(type='InputError', message='the line 7 is no JSON: mend it')
     """
     if isinstance(error, BenzerError):
-        return Failure(type(error).__name__, str(error))
+        return Failure(type(error).__name__, without_places(str(error)))
     if isinstance(error, Refusal):
         return Failure(error.type or "InputError", error.message)
     if isinstance(error, MemoryError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from benzer.clusters import Keep
@@ -19,6 +19,7 @@ from benzer.service.jobs.job import Told
 from benzer.service.jobs.reading import IndexSource, Spool, listed
 from benzer.service.jobs.results import Result
 from benzer.service.served import ServedIndex
+from benzer.service.settings import Limits
 from benzer.sources import Source
 
 
@@ -72,6 +73,7 @@ class Search:
     index: ServedIndex | None
     uploaded: Spool | Sequence[Any] | None
     against: Mapping[str, ServedIndex]
+    limits: Limits = field(default_factory=Limits)
 
     def run(self, told: Told) -> Result:
         """Find the duplicates; equal to what the library finds in the same documents."""
@@ -95,8 +97,8 @@ class Search:
         if index is not None:
             return IndexSource(index, told)
         if isinstance(self.uploaded, Spool):
-            return self.uploaded.source(schema, told)
-        return listed(self.uploaded or (), schema, told)
+            return self.uploaded.source(schema, self.limits, told)
+        return listed(self.uploaded or (), schema, self.limits, told)
 
     def close(self) -> None:
         """Remove what was uploaded."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from typing import Any
@@ -76,7 +77,7 @@ def environment() -> Any:
             for name in ("brief", "count", "counted", "likeness", "ratio", "setting")
         }
     )
-    made.filters.update(part=part, capitalized=capitalized)
+    made.filters.update(part=part, capitalized=capitalized, shown=shown)
     made.globals.update(static=address, navigation=NAVIGATION, version=__version__)
     return made
 
@@ -88,6 +89,11 @@ def part(text: str) -> str:
     'a%2Fb%20c'
     """
     return quote(text, safe="")
+
+
+def shown(value: Any) -> str:
+    """A value as JSON that people can read."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def capitalized(sentence: str) -> str:

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from benzer.index import Index
-from benzer.service.access import READS, Served
+from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
 from benzer.service.questions import Asked, Limit, question_of
 from benzer.service.wire import Id
@@ -36,11 +36,11 @@ class Candidates(BaseModel):
 
 
 @router.post("", response_model=Candidates, openapi_extra=READS)
-async def find(question: CandidatesQuestion, served: Served) -> Answer:
+async def find(question: CandidatesQuestion, served: Served, shared: Shared) -> Answer:
     """Find the documents that share a bucket with one: what `similar` would compare, unverified."""
 
     def work(index: Index) -> list[dict[str, Any]]:
-        found = index.find_candidates(question_of(question, index), question.limit)
+        found = index.find_candidates(question_of(question, index, shared.limits), question.limit)
         return [one._asdict() for one in found]
 
     return Answer({"candidates": await served.read(work)})

@@ -20,6 +20,8 @@ from benzer.service.access import READS, Shared
 from benzer.service.errors import Answer, Refusal
 from benzer.service.evidence import ShownEvidence
 from benzer.service.questions import Side, document_of, given_document
+from benzer.service.recipes import schema_from
+from benzer.service.settings import Limits
 from benzer.service.wire import Body
 
 router = APIRouter(prefix="/v1/compare", tags=["questions"])
@@ -72,22 +74,22 @@ class Compared(BaseModel):
 async def compare(pair: Pair, shared: Shared) -> Answer:
     """Compare two documents exactly and by signatures, and say where they agree."""
     if pair.index is None:
-        return Answer(await asyncio.to_thread(of_given, pair))
+        return Answer(await asyncio.to_thread(of_given, pair, shared.limits))
     if pair.fields is not None or pair.preset is not None:
         name = "fields" if pair.fields is not None else "preset"
         raise Refusal(422, f"the index says how documents are read: leave out {name}", field=f"body.{name}")
-    return Answer(await shared.catalog[pair.index].read(lambda index: of_index(pair, index)))
+    return Answer(await shared.catalog[pair.index].read(lambda index: of_index(pair, index, shared.limits)))
 
 
-def of_index(pair: Pair, index: Index) -> dict[str, Any]:
+def of_index(pair: Pair, index: Index, limits: Limits) -> dict[str, Any]:
     """Compare by the settings of an index."""
     with index.snapshot():
-        a, b = document_of(pair.a, index, "body.a"), document_of(pair.b, index, "body.b")
+        a, b = document_of(pair.a, index, limits, "body.a"), document_of(pair.b, index, limits, "body.b")
     settings = index.settings
     return compared(a, b, settings.schema, settings.minhash, pair.evidence)
 
 
-def of_given(pair: Pair) -> dict[str, Any]:
+def of_given(pair: Pair, limits: Limits) -> dict[str, Any]:
     """Compare by a schema that is given, or the default."""
     for side, name in ((pair.a, "a"), (pair.b, "b")):
         if side.id is not None:
@@ -97,7 +99,7 @@ def of_given(pair: Pair) -> dict[str, Any]:
     if pair.fields is not None and pair.preset is not None:
         raise Refusal(422, "fields and preset exclude each other: leave one out", field="body.preset")
     schema = schema_of(pair)
-    a, b = given_document(pair.a, schema, "body.a"), given_document(pair.b, schema, "body.b")
+    a, b = given_document(pair.a, schema, limits, "body.a"), given_document(pair.b, schema, limits, "body.b")
     return compared(a, b, schema, MinHash(), pair.evidence)
 
 
@@ -105,7 +107,7 @@ def schema_of(pair: Pair) -> Schema:
     """How the documents of a pair are read without an index."""
     if pair.preset is not None:
         return preset(pair.preset).schema
-    return Schema() if pair.fields is None else Schema.from_dict(pair.fields)
+    return Schema() if pair.fields is None else schema_from(pair.fields)
 
 
 def compared(a: Document, b: Document, schema: Schema, minhash: MinHash, explains: bool) -> dict[str, Any]:

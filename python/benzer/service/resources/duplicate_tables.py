@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from benzer.report import report_html
 from benzer.service.access import READS, Shared
 from benzer.service.errors import Answer, Refusal
-from benzer.service.evidence import ShownEvidence
-from benzer.service.jobs import clusters, decisions, files
+from benzer.service.jobs import clusters, decisions, files, sides
 from benzer.service.jobs.files import MEDIA_TYPES
 from benzer.service.jobs.results import Result, View
 from benzer.service.jobs.tables import Table, rows_of
+from benzer.service.jobs.wire import Cluster, DecidedRows, Decisions, Rows, TwoDocuments
 from benzer.service.resources.duplicates import JobId
 from benzer.service.state import State
-from benzer.service.wire import Body, Id
 
 router = APIRouter(prefix="/v1/duplicates/{job}", tags=["duplicates"])
 Answered = TypeVar("Answered")
@@ -59,117 +58,6 @@ Length = Annotated[
         description="So many characters of each text; contents_cut says that one is longer.",
     ),
 ]
-
-
-class Rows(BaseModel):
-    """Some rows of a table."""
-
-    rows: list[dict[str, Any]] = Field(examples=[[{"left_id": "a", "right_id": 7, "similarity": 0.9}]])
-    offset: int
-    limit: int
-    total: int = Field(description="The rows of the whole table.")
-    next: str | None = Field(description="Where the next rows are; null at the end.")
-
-
-class Contents(BaseModel):
-    """A document with its texts, each up to a length."""
-
-    id: Id
-    contents: dict[str, str | None] = Field(
-        description="Texts by field; of other fields a job keeps no contents."
-    )
-    contents_cut: bool = Field(description="Whether a text is longer than what is shown.")
-
-
-class Member(Contents):
-    """A document of a cluster, and its exact similarity to the one that stays."""
-
-    kept: bool
-    similarity: float
-
-
-class ClusterRow(BaseModel):
-    """A cluster: a document that stays, and those that go for it."""
-
-    cluster: int = Field(description="Its number: its place in the order of the input, at this threshold.")
-    kept_id: Id
-    size: int
-    distinct: int = Field(description="Its different contents.")
-    least: float = Field(
-        description="The least similarity found between two of its documents: how doubtful it is."
-    )
-    mean: float = Field(description="The mean similarity to the one that stays.")
-    least_left_id: Id
-    least_right_id: Id
-    compared: Literal["all", "some"] = Field(
-        description="Whether `least` is that of all pairs, or of a part of them."
-    )
-    bridge_count: int = Field(description="The other clusters that a pair ties it to.")
-    component_size: int = Field(
-        description="The documents that pairs tie together, in this and other clusters."
-    )
-    component_clusters: int
-
-
-class Bridge(BaseModel):
-    """A pair that ties a document of the cluster to one of another cluster."""
-
-    left_id: Id
-    right_id: Id
-    similarity: float
-    representative: Id
-    representatives: float
-
-
-class Cluster(ClusterRow):
-    """One cluster with some of its members, who stays first."""
-
-    bridges: list[Bridge]
-    members: list[Member]
-    offset: int
-    limit: int
-    total: int
-
-
-class SharedField(BaseModel):
-    """How alike two documents are in one field, and what they share there."""
-
-    similarity: float | None
-    evidence: ShownEvidence | None
-
-
-class TwoDocuments(BaseModel):
-    """Two documents side by side."""
-
-    left: Contents
-    right: Contents
-    similarity: float
-    fields: dict[str, SharedField]
-
-
-class OneDecision(Body):
-    """What is decided about a cluster: it is kept as it was found, or split: all of it stays, or the named members."""
-
-    cluster: int = Field(description="Its number.", examples=[0])
-    decision: Literal["keep", "split"] = Field(examples=["split"])
-    members: list[Id] | None = Field(
-        None, description="Of a split: who stays; by default all.", examples=[["b"]]
-    )
-
-
-class Decisions(Body):
-    """Decisions, one a cluster; the others are kept as they were found."""
-
-    decisions: list[OneDecision]
-
-
-class DecidedRows(BaseModel):
-    """The documents that stay, or go, after some decisions, and how many do."""
-
-    rows: list[dict[str, Any]]
-    total: int
-    kept: int
-    removed: int
 
 
 async def viewed(shared: State, job: str, at: float | None, work: Callable[[View], Answered]) -> Answered:
@@ -210,11 +98,23 @@ async def report(job: JobId, shared: Shared, at: At = None) -> Response:
 async def evidence(
     job: JobId, shared: Shared, left: Annotated[str, Query(description="The id of a document.")],
     right: Annotated[str, Query(description="That of another one.")], at: At = None, length: Length = LENGTH,
+    index: Annotated[
+        str | None, Query(description="Where the other one is kept (kept_in), unless it is one of the job's own.")
+    ] = None,
 ) -> Answer:  # fmt: skip
-    """Two documents of the job side by side: how alike they are, and what they share. Any two may be asked for."""
-    return Answer(
-        await viewed(shared, job, at, lambda view: clusters.compared(view.found, left, right, length))
-    )
+    """Two documents of the job side by side: how alike they are, and what they share. Any two may be asked for.
+
+    Of an index that the job was held against, those may be asked for that the left one is alike; they are shown as
+    the index holds them now.
+    """
+    old = None if index is None else await shared.catalog[index].read(partial(sides.held, right))
+
+    def work(view: View) -> dict[str, Any]:
+        if index is None:
+            return sides.compared(view.found, left, right, length)
+        return sides.compared_with_old(view.found, left, index, old, right, length)
+
+    return Answer(await viewed(shared, job, at, work))
 
 
 @router.get("/clusters/{number}", response_model=Cluster)

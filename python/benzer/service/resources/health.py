@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel
 
 from benzer._native import __version__
+from benzer.errors import BenzerError
 from benzer.service.access import Shared
-from benzer.service.errors import Answer
+from benzer.service.errors import Answer, Refusal
+from benzer.service.served import ServedIndex
 
 router = APIRouter(tags=["health"])
+PATIENCE_SECONDS = 2.0
 
 
 class Health(BaseModel):
@@ -29,7 +33,28 @@ async def health() -> Answer:
 
 @router.get("/ready", response_model=Health)
 async def ready(shared: Shared) -> Answer:
-    """Read from every index, and say that it went well."""
-    for served in shared.catalog.values():
-        await served.read(len)
+    """Read from every index, and say that it went well.
+
+    503 while the service is being stopped, and while an index cannot be read, or not within 2 s.
+    """
+    if shared.life.closing:
+        raise unready("the service is being stopped")
+    indexes = dict(shared.catalog)
+    answers = await asyncio.gather(*map(is_read, indexes.values()))
+    away = [name for name, answered in zip(indexes, answers, strict=True) if not answered]
+    if away:
+        raise unready(f"of these indexes nothing can be read now: {', '.join(away)}")
     return Answer({"status": "ok", "version": __version__})
+
+
+async def is_read(served: ServedIndex) -> bool:
+    """Whether an index can be read, in time."""
+    try:
+        await asyncio.wait_for(served.read(len), PATIENCE_SECONDS)
+    except (BenzerError, asyncio.TimeoutError):
+        return False
+    return True
+
+
+def unready(why: str) -> Refusal:
+    return Refusal(503, f"{why}: ask again later", type="NotReadyError", retry_after=1)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import Field
+from starlette.requests import Request
 
-from benzer.index import Index, NearestMatches
-from benzer.service.access import READS, IndexName, Served
+from benzer.index import Index
+from benzer.service.access import READS, IndexName, Served, Shared
+from benzer.service.bodies import described_body
 from benzer.service.errors import Answer
-from benzer.service.questions import Explained, Share, answer_of, ask
+from benzer.service.questions import Explained, FormOptions, Share, answer_of, ask, question_from
 from benzer.service.resources.similar import Matches
 
 router = APIRouter(prefix="/v1/indexes/{index}/nearest", tags=["questions"])
@@ -40,19 +42,37 @@ class Nearest(Matches):
     threshold: float = Field(description="From which similarity on that is promised.", examples=[0.1])
 
 
-@router.post("", response_model=Nearest, openapi_extra=READS)
-async def find(question: NearestQuestion, index: IndexName, served: Served) -> Answer:
+class NearestOptions(FormOptions):
+    """The options of a question that comes as a form."""
+
+    recall: Annotated[float, Field(gt=0, le=1, description="The probability to find each.")] = 0.999
+
+
+@router.post("", response_model=Nearest, openapi_extra=READS | described_body(NearestQuestion, form=True))
+async def find(
+    request: Request,
+    options: Annotated[NearestOptions, Query()],
+    index: IndexName,
+    served: Served,
+    shared: Shared,
+) -> Answer:
     """Find the nearest documents, also below the threshold of the index; each similarity is exact.
 
     The first such question reads the whole collection, and keeps 137 bytes a document of one field in memory.
     """
+    question = await question_from(request, NearestQuestion, options, served, shared.limits)
 
     def work(opened: Index) -> dict[str, Any]:
         limit, recall, threshold = question.limit, question.recall, question.threshold
-        found = ask(opened, question, lambda asked: opened.find_nearest(asked, limit, recall, threshold))
-        nearest = found.matches
-        assert isinstance(nearest, NearestMatches)
-        promised = {name: getattr(nearest, name) for name in ("recall", "compared", "documents", "threshold")}
+        found = ask(
+            opened,
+            question,
+            shared.limits,
+            lambda asked: opened.find_nearest(asked, limit, recall, threshold),
+        )
+        promised = {
+            name: getattr(found.matches, name) for name in ("recall", "compared", "documents", "threshold")
+        }
         return {**answer_of(found, question, opened.settings.schema, index), **promised}
 
     return Answer(await served.read(work))

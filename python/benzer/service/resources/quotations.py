@@ -9,9 +9,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from benzer.index import ContainmentMatches, Index
-from benzer.service.access import READS, Served
+from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
 from benzer.service.questions import Asked, Limit, SimilarDocument, question_of
+from benzer.service.settings import Limits
 from benzer.service.wire import Id
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["questions"])
@@ -91,35 +92,35 @@ class PassagesAnswer(BaseModel):
 
 
 @router.post("/containing", response_model=ContainmentAnswer, openapi_extra=READS)
-async def containing(question: ContainmentQuestion, served: Served) -> Answer:
+async def containing(question: ContainmentQuestion, served: Served, shared: Shared) -> Answer:
     """Find the documents that contain one: a page with more around it, a book that quotes it."""
-    return Answer(await served.read(contained_by(question, Index.find_containing)))
+    return Answer(await served.read(contained_by(question, shared.limits, Index.find_containing)))
 
 
 @router.post("/contained", response_model=ContainmentAnswer, openapi_extra=READS)
-async def contained(question: ContainmentQuestion, served: Served) -> Answer:
+async def contained(question: ContainmentQuestion, served: Served, shared: Shared) -> Answer:
     """Find the documents that stand in one."""
-    return Answer(await served.read(contained_by(question, Index.find_contained)))
+    return Answer(await served.read(contained_by(question, shared.limits, Index.find_contained)))
 
 
 @router.post("/passages", response_model=PassagesAnswer, openapi_extra=READS)
-async def passages(question: PassagesQuestion, served: Served) -> Answer:
+async def passages(question: PassagesQuestion, served: Served, shared: Shared) -> Answer:
     """Find which passages of a text stand anywhere in the index, in which documents, and where there."""
 
     def work(index: Index) -> dict[str, Any]:
-        asked = question_of(question, index)
+        asked = question_of(question, index, shared.limits)
         return index.find_passages(asked, question.least_words, question.limit, question.most).to_dict()
 
     return Answer(await served.read(work))
 
 
 def contained_by(
-    question: ContainmentQuestion, find: Callable[..., ContainmentMatches]
+    question: ContainmentQuestion, limits: Limits, find: Callable[..., ContainmentMatches]
 ) -> Callable[[Index], dict[str, Any]]:
     """The work that answers a question of containment."""
 
     def work(index: Index) -> dict[str, Any]:
-        asked = question_of(question, index)
+        asked = question_of(question, index, limits)
         found = find(index, asked, question.threshold, question.limit, question.most)
         return {
             "matches": [{**one._asdict(), "fields": dict(one.fields)} for one in found],

@@ -14,6 +14,7 @@ from benzer.index import Index
 from benzer.index.given import ids_of
 from benzer.index.upkeep import second_of
 from benzer.service.access import Served, Shared
+from benzer.service.bounds import check_batch
 from benzer.service.errors import Answer, Refusal
 from benzer.service.wire import Body, Id
 
@@ -83,12 +84,7 @@ class Seen(BaseModel):
 @router.post("/touch", response_model=Touched)
 async def touch(asked: Touch, served: Served, shared: Shared) -> Answer:
     """Note that documents were seen, and are unchanged; an earlier time than is known changes nothing."""
-    if len(asked.ids) > shared.limits.max_batch:
-        raise Refusal(
-            413,
-            f"{len(asked.ids):,} ids are more than {shared.limits.max_batch:,}: send them in parts",
-            field="body.ids",
-        )
+    check_batch(shared.limits, len(asked.ids), "ids")
     return Answer({"held": await served.write(lambda index: index.touch(asked.ids, asked.seen_at))})
 
 

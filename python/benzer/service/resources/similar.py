@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
+from starlette.requests import Request
 
 from benzer.index import Index
 from benzer.service.access import READS, IndexName, Served, Shared
-from benzer.service.errors import Answer, Refusal
+from benzer.service.bodies import described_body
+from benzer.service.bounds import check_batch
+from benzer.service.errors import Answer
 from benzer.service.questions import (
     Asked,
     AskedFor,
     Explained,
     ExplainedDocument,
+    FormOptions,
     Limit,
     Share,
     SimilarDocument,
     answer_of,
     ask,
     match_as_json,
+    question_from,
     question_of,
 )
 from benzer.service.wire import Body
@@ -68,17 +73,26 @@ class Answers(BaseModel):
     answers: list[OnlyMatches]
 
 
-@router.post("", response_model=Matches, openapi_extra=READS)
-async def find(question: Question, index: IndexName, served: Served) -> Answer:
+@router.post("", response_model=Matches, openapi_extra=READS | described_body(Question, form=True))
+async def find(
+    request: Request,
+    options: Annotated[FormOptions, Query()],
+    index: IndexName,
+    served: Served,
+    shared: Shared,
+) -> Answer:
     """Find the documents most like one, best first; each similarity is exact.
 
     A document that is asked for by its id is not among them. `threshold` is that of the index unless given;
     a lower one is allowed, but pairs below that of the index are found with less than its promised recall.
     """
+    question = await question_from(request, Question, options, served, shared.limits)
 
     def work(opened: Index) -> dict[str, Any]:
         limit, threshold = question.limit, question.threshold
-        found = ask(opened, question, lambda asked: opened.find_similar(asked, limit, threshold))
+        found = ask(
+            opened, question, shared.limits, lambda asked: opened.find_similar(asked, limit, threshold)
+        )
         return answer_of(found, question, opened.settings.schema, index)
 
     return Answer(await served.read(work))
@@ -87,17 +101,13 @@ async def find(question: Question, index: IndexName, served: Served) -> Answer:
 @router.post("/batch", response_model=Answers, openapi_extra=READS)
 async def find_batch(batch: Questions, served: Served, shared: Shared) -> Answer:
     """Find the documents most like each of many; faster than one by one."""
-    if len(batch.questions) > shared.limits.max_batch:
-        raise Refusal(
-            413,
-            f"{len(batch.questions):,} questions are more than {shared.limits.max_batch:,}: ask them in parts",
-            field="body.questions",
-        )
+    check_batch(shared.limits, len(batch.questions), "questions")
 
     def work(opened: Index) -> dict[str, Any]:
         with opened.snapshot():
             asked = [
-                question_of(one, opened, f"body.questions.{at}") for at, one in enumerate(batch.questions)
+                question_of(one, opened, shared.limits, f"body.questions.{at}")
+                for at, one in enumerate(batch.questions)
             ]
         found = opened.find_similar_batch(asked, batch.limit, batch.threshold, threads=1)
         return {"answers": [{"matches": [match_as_json(one) for one in matches]} for matches in found]}

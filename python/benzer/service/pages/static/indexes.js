@@ -5,11 +5,6 @@ import { bytes, counted, make, named, show } from "./dom.js";
 
 const list = named("list"), form = named("make");
 
-await attempt(async () => {
-  const { indexes } = await ask("/v1/indexes");
-  show(list, indexes.length ? indexes.map(card) : make("div", { class: "empty" }, make("p", {}, form ? "There is no index yet: make the first one below." : "There is no index yet.")));
-}, list);
-
 function card(index) {
   const { settings } = index, page = `/indexes/${encodeURIComponent(index.name)}`;
   const facts = [
@@ -27,18 +22,6 @@ function card(index) {
 const kindOf = (field) => ({
   text: () => `text, ${field.shingle_size} ${field.unit === "char" ? "characters" : "words"}`, image: () => `pictures, ${field.method}`, values: () => "values",
 }[field.type]?.() ?? field.type);
-
-if (form) {
-  named("preset").addEventListener("change", () => preset());
-  named("add-field").addEventListener("click", () => {
-    const row = fieldRow({ name: freeName(), type: "text", unit: "word", size: 3 });
-    named("schema").append(row);
-    row.querySelector("input").select();
-  });
-  named("threshold").addEventListener("input", thresholdShown);
-  form.addEventListener("submit", (event) => { event.preventDefault(); attempt(create, form); });
-  preset();
-}
 
 function preset() {
   const { value, selectedOptions: [chosen] } = named("preset"), { dataset } = chosen;
@@ -105,3 +88,20 @@ async function create() {
   say(`The index ${information.name} is made, ${counted(information.documents, "document")}`);
   location.href = `/indexes/${encodeURIComponent(information.name)}`;
 }
+
+if (form) {
+  named("preset").addEventListener("change", () => preset());
+  named("add-field").addEventListener("click", () => {
+    const row = fieldRow({ name: freeName(), type: "text", unit: "word", size: 3 });
+    named("schema").append(row);
+    row.querySelector("input").select();
+  });
+  named("threshold").addEventListener("input", thresholdShown);
+  form.addEventListener("submit", (event) => { event.preventDefault(); attempt(create, form); });
+  preset();
+}
+
+await attempt(async () => {
+  const { indexes } = await ask("/v1/indexes");
+  show(list, indexes.length ? indexes.map(card) : make("div", { class: "empty" }, make("p", {}, form ? "There is no index yet: make the first one below." : "There is no index yet.")));
+}, list);

@@ -2,7 +2,7 @@
 
 import { ask, attempt, ofIndex, say } from "./api.js";
 import { bar, counted, likeness, make, show } from "./dom.js";
-import { side, sideBySide } from "./sidebyside.js";
+import { sideBySide } from "./sidebyside.js";
 
 /**
  * The matches of a question as a list.
@@ -40,7 +40,7 @@ function thumbnail(match) {
 export function excerpt(contents, length = 260) {
   const found = Object.values(contents).find((content) => typeof content === "string" || Array.isArray(content));
   if (found === undefined) return null;
-  const text = (Array.isArray(found) ? found.slice(0, 40).join(", ") : found.slice(0, 4 * length)).replace(/\s+/g, " ").trim();
+  const text = (Array.isArray(found) ? found.slice(0, 40).join(", ") : found.slice(0, 4 * length)).replace(/([^\p{L}\p{N}\s])\1{3,}/gu, " ").replace(/\s+/g, " ").trim();
   return make("p", { class: "excerpt", dir: "auto" }, text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}…` : text || "(empty)");
 }
 
@@ -81,5 +81,3 @@ function pictures(asked, stored, titles) {
       : make("p", { class: "note" }, "The index keeps a description of this picture only, too little to show it."));
   return make("div", { class: "pair evidence" }, one(asked, titles.a), one(stored, titles.b));
 }
-
-export { side };

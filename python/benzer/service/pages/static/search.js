@@ -11,8 +11,6 @@ const form = named("question"), results = named("results");
 let known = null; // the index that is chosen: { name, settings, controls }
 let number = 0;
 
-if (form) start();
-
 async function start() {
   form.addEventListener("submit", (event) => { event.preventDefault(); submit(); });
   form.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); submit(); } });
@@ -21,8 +19,8 @@ async function start() {
   named("clear").addEventListener("click", emptied);
   named("file").addEventListener("change", () => { if (named("file").files.length) taken([...named("file").files]); named("file").value = ""; });
   takeFiles(taken);
-  addEventListener("popstate", (event) => attempt(() => restore(kept.get(event.state?.number))));
-  await attempt(() => restore());
+  addEventListener("popstate", (event) => attempt(() => restore(kept.get(event.state?.number)), results));
+  await attempt(() => restore(), results);
 }
 
 /** Choose an index, and show the controls of its fields; what is typed into fields of the same name stays. */
@@ -60,12 +58,12 @@ async function taken(files) {
 }
 
 /** Ask what the form says, and put it into the history. */
-async function submit() {
+async function submit(given = null) {
   if (!known || !form.reportValidity()) return;
-  const id = named("id").value.trim();
-  const fields = id ? null : await known.controls.contents();
-  if (!id && !Object.keys(fields).length) { named("fields").querySelector("textarea, input")?.focus(); say("Nothing to search for yet: paste a text first"); return; }
-  const asked = questionOf(id || null, fields);
+  const id = given ?? named("id").value.trim();
+  const fields = id !== "" ? null : await known.controls.contents();
+  if (id === "" && !Object.keys(fields).length) { named("fields").querySelector("textarea, input")?.focus(); say("Nothing to search for yet: paste a text first"); return; }
+  const asked = questionOf(id === "" ? null : id, fields);
   number += 1;
   kept.set(number, asked);
   history.pushState({ number }, "", addressOf(asked));
@@ -106,13 +104,20 @@ async function restore(entry) {
   known.controls.fill({ ...(asked.fields ?? {}), ...asked.files });
   named("limit").value = asked.limit;
   if (asked.threshold !== null) setThreshold(asked.threshold);
-  if (asked.id || asked.fields) await answer(asked);
+  if (asked.id !== null || asked.fields) await answer(asked);
 }
 
-const sideOf = ({ id, fields }) => (id ? { id } : { fields });
+const sideOf = ({ id, fields }) => (id !== null ? { id } : { fields });
 
-async function answer(asked) {
-  results.setAttribute("aria-busy", "true");
+/** The same question with the id as the index holds it: in an address the number 7 and the text "7" read alike. */
+async function resolved(asked) {
+  if (typeof asked.id !== "string") return asked;
+  const { id } = await ask(ofIndex(asked.index, "documents", asked.id), { slot: "similar" });
+  return { ...asked, id };
+}
+
+async function answer(given) {
+  const asked = await resolved(given);
   const path = ofIndex(asked.index, "similar");
   const body = { ...sideOf(asked), limit: asked.limit, threshold: asked.threshold, contents: true };
   const begun = performance.now();
@@ -122,17 +127,16 @@ async function answer(asked) {
   const found = matches.length ? counted(matches.length, "document") : "No document";
   show(results,
     make("div", { class: "found" }, make("h2", {}, found, " ", make("span", { class: "note" }, `from a similarity of ${least}`)),
-      make("p", { class: "note" }, asked.id ? ["like ", make("bdi", { class: "id" }, asked.id), " · "] : null, `${seconds < 0.1 ? Math.max(1, Math.round(1000 * seconds)) + " ms" : seconds.toFixed(1) + " s"}`)),
+      make("p", { class: "note" }, asked.id !== null ? ["like ", make("bdi", { class: "id" }, String(asked.id)), " · "] : null, `${seconds < 0.1 ? Math.max(1, Math.round(1000 * seconds)) + " ms" : seconds.toFixed(1) + " s"}`)),
     matches.length ? listed(matches, asked) : nothing(asked, least), byCurl(path, body));
-  results.removeAttribute("aria-busy");
   say(`${found} found from a similarity of ${least}`);
 }
 
 function listed(matches, asked) {
   const pictures = Object.fromEntries(Object.entries(asked.files).map(([name, file]) => [name, URL.createObjectURL(file)]));
   const question = {
-    index: asked.index, side: sideOf(asked), title: asked.id ?? "Asked for",
-    picture: (name) => pictures[name] ?? (asked.id && known.settings.schema[name]?.type === "image"
+    index: asked.index, side: sideOf(asked), title: asked.id === null ? "Asked for" : String(asked.id),
+    picture: (name) => pictures[name] ?? (asked.id !== null && known.settings.schema[name]?.type === "image"
       ? address(ofIndex(asked.index, "thumbnail"), { id: asked.id, field: name }) : null),
   };
   return matchList(matches, question, moreLike);
@@ -143,7 +147,7 @@ function moreLike(id) {
   known.controls.clear();
   named("id").value = id;
   scrollTo({ top: 0 });
-  return submit();
+  return submit(id);
 }
 
 function nothing(asked, least) {
@@ -189,3 +193,5 @@ function emptied() {
   attempt(() => choose(known.name));
   named("fields").querySelector("textarea, input")?.focus();
 }
+
+if (form) start();

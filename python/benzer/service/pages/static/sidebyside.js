@@ -22,16 +22,30 @@ export function sideBySide(evidence, titles) {
 function passageShown(passage, at, titles) {
   return make("figure", { tabindex: "-1", class: "passage", "aria-label": passage.caption },
     make("figcaption", {}, passage.caption),
-    make("div", { class: "pair" },
-      side(passage.views.a, titles.a, placed(passage.a)), side(passage.views.b, titles.b, placed(passage.b))));
+    pair(side(passage.views.a, titles.a, "A", placed(passage.a)), side(passage.views.b, titles.b, "B", placed(passage.b))));
 }
 
 const placed = ([start, end]) => `characters ${start.toLocaleString("en")} to ${end.toLocaleString("en")}`;
 
+/** Two columns that scroll together, each by its own share. */
+function pair(left, right) {
+  const texts = [left, right].map((one) => one.querySelector(".text"));
+  let led = null; // the column that the reader moves; the other one follows, and its own events are not followed back
+  texts.forEach((text, at) => text.addEventListener("scroll", () => {
+    if (led === text) { led = null; return; }
+    const other = texts[1 - at], room = text.scrollHeight - text.clientHeight;
+    const wanted = room > 0 ? Math.round((text.scrollTop / room) * (other.scrollHeight - other.clientHeight)) : 0;
+    if (Math.abs(other.scrollTop - wanted) < 1) return;
+    led = other;
+    other.scrollTop = wanted;
+  }, { passive: true }));
+  return make("div", { class: "pair" }, left, right);
+}
+
 /** One column: stretches of a text under the name of its document. */
-export function side(stretches, title, place = null) {
+export function side(stretches, title, letter = null, place = null) {
   return make("div", { class: "side" },
-    make("p", { class: "name" }, make("bdi", {}, title), place ? make("span", { class: "place" }, ` ${place}`) : null),
+    make("p", { class: "name" }, letter ? make("span", { class: "letter" }, letter) : null, make("bdi", {}, title), place ? make("span", { class: "place" }, ` ${place}`) : null),
     make("div", { class: "text", dir: "auto", tabindex: "0", role: "region", "aria-label": `Text of ${title}` }, stretches.map(stretch)));
 }
 
@@ -75,10 +89,10 @@ function values(shared) {
 
 /** Both whole texts, folded up; they are drawn when they are opened. */
 function wholeTexts(whole, titles) {
-  const inside = make("div", { class: "pair" });
+  const inside = make("div");
   const fold = make("details", {}, make("summary", {}, "The whole texts"), inside);
   fold.addEventListener("toggle", () => {
-    if (fold.open && !inside.hasChildNodes()) show(inside, side(whole.a, titles.a), side(whole.b, titles.b));
+    if (fold.open && !inside.hasChildNodes()) show(inside, pair(side(whole.a, titles.a, "A"), side(whole.b, titles.b, "B")));
   });
   return fold;
 }

@@ -1,0 +1,98 @@
+"""How are many documents added? Part by part: each is durable when it is answered, and can be sent again unharmed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from benzer.client.given import SOURCE, Row, Rows
+from benzer.client.steps import Request, Steps
+from benzer.errors import BenzerError, ServiceError
+from benzer.sources import MalformedRow
+
+NDJSON = "application/x-ndjson"
+Progress = Callable[[int], object]
+"""Is told how many documents the service has taken so far."""
+
+
+class Added(int):
+    """How many documents were read: a number, which also says what came of them.
+
+    new: those whose ids were not held. documents: how many the index holds now; None where nothing was sent.
+    malformed: the rows that `on_error="skip"` set aside, which count from 1 (of the service's 1,000 a part at most);
+        malformed_count: how many there are.
+
+    >>> added = Added(3, new=2, documents=10)
+    >>> added, added.new
+    (3, 2)
+    """
+
+    new: int
+    documents: int | None
+    malformed: Sequence[MalformedRow]
+    malformed_count: int
+
+    def __new__(  # noqa: PYI034 (Self needs Python 3.11)
+        cls, read: int, new: int = 0, documents: int | None = None,
+        malformed: Sequence[MalformedRow] = (), malformed_count: int = 0,
+    ) -> Added:  # fmt: skip
+        added = super().__new__(cls, read)
+        added.new, added.documents = new, documents
+        added.malformed, added.malformed_count = malformed, malformed_count
+        return added
+
+
+def add(path: str, rows: Rows, batch_size: int, progress: Progress | None) -> Steps[Added]:
+    """Send all rows to the documents of an index."""
+    read = new = malformed = 0
+    held: int | None = None
+    part: list[Row] = []
+    try:
+        while part := (yield from rows.part(batch_size)):
+            answer = yield from _sent(path, part, rows.skips)
+            read, new, held = read + answer["read"], new + answer["new"], answer["documents"]
+            malformed += answer["malformed_count"]
+            rows.malformed += [
+                MalformedRow(SOURCE, part[one["row"] - 1].number, one["message"])
+                for one in answer["malformed"]
+            ]
+            part = []
+            if progress is not None:
+                progress(read)
+    except BenzerError as error:
+        raise told(error, part, read) from error.__cause__
+    malformed += rows.refused
+    return Added(read, new, held, sorted(rows.malformed, key=lambda one: one.row), malformed)
+
+
+def _sent(path: str, part: Sequence[Row], skips: bool) -> Steps[Any]:
+    body = b"".join(row.line for row in part)
+    parameters = {"on_error": "skip" if skips else "stop"}
+    answer = yield Request("POST", path, parameters, body, NDJSON)
+    return answer.json()
+
+
+DURABLE = re.compile(r"; ([\d,]+) documents of this upload are durable$")
+ROW = re.compile(r"^row (\d+): ")
+
+
+def told(error: BenzerError, part: Sequence[Row], read: int) -> BenzerError:
+    """The error, which counts rows and durable documents from the beginning of the input, not of the part.
+
+    >>> lines = [Row(2001, b""), Row(2002, b"")]
+    >>> told(BenzerError("row 2: no text; 1 documents of this upload are durable"), lines, 2000)
+    BenzerError('row 2002: no text; 2,001 documents are durable')
+    """
+    message = str(error)
+    found = DURABLE.search(message)
+    if found:  # the service's own words
+        message = message[: found.start()]
+        read += int(found[1].replace(",", ""))
+        row = ROW.match(message)
+        if row and int(row[1]) <= len(part):
+            message = f"row {part[int(row[1]) - 1].number}: {message[row.end() :]}"
+    error.args = (f"{message}; {read:,} documents are durable",)
+    if isinstance(error, ServiceError):
+        error.message = error.args[0]
+    return error

@@ -1,0 +1,391 @@
+"""How is an index that a service holds kept and asked? As one that lies here: the same methods, the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from benzer.client import adding, wire
+from benzer.client.adding import Added, Progress
+from benzer.client.given import Rows, check_batch_size, source_of
+from benzer.client.jobs import AsyncDuplicatesJob, DuplicatesJob
+from benzer.client.methods import Awaiting, Blocking, call, paged, value
+from benzer.client.questions import Asked, answered
+from benzer.client.steps import Pages, Steps, as_json, ask, draw, given, segment
+from benzer.comparison import Comparison
+from benzer.document import Document
+from benzer.errors import InputError, SettingsError
+from benzer.index import Candidate, ContainmentMatches, IndexSettings, Match, NearestMatches
+from benzer.index.given import check_id
+from benzer.index.passages import PassageMatches
+from benzer.index.upkeep import When, second_of
+from benzer.storage import DocumentId
+from benzer.storage.base import checked_id
+
+IDS_AT_ONCE = 5000
+QUESTIONS_AT_ONCE, QUESTION_BYTES = 200, 4_000_000
+DOCUMENTS_A_PAGE = 500
+MOST_COMPARED = 1_000_000  # what a service takes for all
+Job = TypeVar("Job", bound=DuplicatesJob | AsyncDuplicatesJob)
+
+
+class IndexCalls(Generic[Job]):
+    """What a remote index can be asked; see `benzer.Index`, whose methods these are.
+
+    Threads are the service's, and every change is durable when its method returns: there is no `commit`.
+    """
+
+    _connection: Any
+    _job: type[Job]
+
+    def __init__(self, connection: Any, name: str) -> None:
+        self._connection, self.name = connection, name
+        self._path = f"/v1/indexes/{segment(name)}"
+        self._known: IndexSettings | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r} at {self._connection.address.url})"
+
+    def _settings(self) -> Steps[IndexSettings]:
+        if self._known is None:
+            self._known = wire.settings_of((yield from ask("GET", self._path)).json())
+        return self._known
+
+    def _asked(self, document: Any) -> Steps[Asked]:
+        return Asked.of(document, (yield from self._settings()).schema)
+
+    # What it is
+
+    @call
+    def info(self) -> Steps[dict[str, Any]]:
+        """Facts and figures of the index, its settings, and their fingerprint."""
+        told: dict[str, Any] = (yield from ask("GET", self._path)).json()
+        return told
+
+    @value
+    def settings(self) -> Steps[IndexSettings]:
+        """What the index compares, and what it promises; the same for its whole life."""
+        return (yield from self._settings())
+
+    @call
+    def probability(self, similarity: float) -> Steps[float]:
+        """With which probability a document of this similarity is found; of several fields, at least that."""
+        settings = yield from self._settings()
+        return float(settings.bands.probability(settings.schema.band_threshold(similarity)))
+
+    @call
+    def count(self) -> Steps[int]:
+        """How many documents the index holds."""
+        told = (yield from ask("GET", self._path)).json()
+        return int(told["documents"])
+
+    # What it holds
+
+    @call
+    def add(
+        self,
+        documents: Any,
+        batch_size: int = 2000,
+        *,
+        on_error: Literal["stop", "skip"] = "stop",
+        progress: Progress | None = None,
+    ) -> Steps[Added]:
+        """Add documents from any iterable, of which no more than a batch is held: `Document`s, pairs, mappings.
+
+        A picture may be a path, which is read here, its bytes, or an array. A document whose id is held already
+        replaces the old one, so that a batch whose answer was lost is sent again unharmed. Gives how many were
+        read; see `Added`. After an error the batches before it are durable, and the message says how many
+        documents that is; with `on_error="skip"` malformed documents are set aside, and listed. `progress` is
+        called with the number of documents so far.
+        """
+        check_batch_size(batch_size)
+        if on_error not in ("stop", "skip"):
+            raise SettingsError(f'on_error must be "stop" or "skip", got {on_error!r}')
+        schema = (yield from self._settings()).schema
+        rows = Rows(source_of(documents), schema, skips=on_error == "skip")
+        return (yield from adding.add(f"{self._path}/documents", rows, batch_size, progress))
+
+    @call
+    def remove(self, ids: Iterable[DocumentId]) -> Steps[int]:
+        """Remove documents; ids that are not held are passed over. Gives how many were removed."""
+        removed = 0
+        for some in parts_of(ids):
+            answer = yield from ask("POST", f"{self._path}/remove", {"ids": some})
+            removed += answer.json()["removed"]
+        return removed
+
+    @call
+    def get(self, document_id: DocumentId) -> Steps[Document | None]:
+        """The document with this id; None when it is not held."""
+        found = yield from self._held(document_id, contents=True)
+        return None if found is None else wire.document_of(found)
+
+    @call
+    def contains(self, document_id: DocumentId) -> Steps[bool]:
+        """Whether the index holds a document with this id."""
+        if isinstance(document_id, bool) or not isinstance(document_id, str | int):
+            return False
+        return (yield from self._held(document_id, contents=False)) is not None
+
+    def _held(self, document_id: DocumentId, contents: bool) -> Steps[Any]:
+        check_id(Document(checked_id(document_id), {}))
+        body = {"ids": [document_id], "contents": contents}
+        (found,) = (yield from ask("POST", f"{self._path}/lookup", body)).json()["documents"]
+        return found
+
+    @paged
+    def documents(self) -> Pages[Document]:
+        """All documents, in the order in which they were added."""
+        after = None
+        while True:
+            page = yield from ask("GET", f"{self._path}/documents", limit=DOCUMENTS_A_PAGE, after=after)
+            told = page.json()
+            yield [wire.document_of(one) for one in told["documents"]]
+            after = told["next"]
+            if after is None:
+                return
+
+    # What is like a document
+
+    @call
+    def find_similar(
+        self,
+        document: Any,
+        limit: int | None = 10,
+        threshold: float | None = None,
+        *,
+        evidence: bool = False,
+        contents: bool = False,
+    ) -> Steps[list[wire.FoundMatch]]:
+        """The documents most like one, best first; see `benzer.Index.find_similar`.
+
+        With `evidence` each match says where both agree; with `contents` what it holds.
+        """
+        explained = {"evidence": evidence or None, "contents": contents or None}
+        asked = yield from self._asked(document)
+        path = f"{self._path}/similar"
+        _, found = yield from answered(
+            path, asked, limit, "matches", wire.match_of, threshold=threshold, **explained
+        )
+        return found
+
+    @call
+    def find_similar_batch(
+        self, documents: Any, limit: int | None = 10, threshold: float | None = None
+    ) -> Steps[list[list[Match]]]:
+        """`find_similar` for many documents, in the order asked; much faster than one by one."""
+        source, found = source_of(documents), list[list[Match]]()
+        path, waiting = f"{self._path}/similar/batch", list[Asked]()
+        size, ended = 0, False
+        while not ended:
+            some = yield from draw(source, 1)
+            ended = not some
+            for one in some:
+                waiting.append((yield from self._asked(one)))
+                size += len(as_json(waiting[-1].fields))
+            if waiting and (ended or size > QUESTION_BYTES or len(waiting) == QUESTIONS_AT_ONCE):
+                body = {
+                    "questions": [{"fields": asked.fields} for asked in waiting],
+                    "limit": max(asked.wanted(limit) for asked in waiting),
+                    **given({"threshold": threshold}),
+                }
+                answers = (yield from ask("POST", path, body)).json()["answers"]
+                for asked, one in zip(waiting, answers, strict=True):
+                    found.append(asked.kept([wire.match_of(match) for match in one["matches"]], limit))
+                waiting, size = [], 0
+        return found
+
+    @call
+    def find_nearest(
+        self,
+        document: Any,
+        limit: int | None = 10,
+        recall: float = 0.999,
+        threshold: float | None = None,
+        *,
+        evidence: bool = False,
+    ) -> Steps[NearestMatches]:
+        """The documents nearest to one, also below the threshold; see `benzer.Index.find_nearest`.
+
+        Where a `Document` is asked for that is held, `compared` counts it, too.
+        """
+        asked = yield from self._asked(document)
+        options = {"recall": recall, "threshold": threshold, "evidence": evidence or None}
+        answer, found = yield from answered(
+            f"{self._path}/nearest", asked, limit, "matches", wire.match_of, **options
+        )
+        return wire.nearest_of(answer, found)
+
+    @call
+    def find_candidates(self, document: Any, limit: int | None = 10) -> Steps[list[Candidate]]:
+        """The documents that share a bucket with one, those of most shared buckets first: not verified."""
+        return (yield from self._candidates(document, limit))
+
+    @call
+    def find_candidates_batch(self, documents: Any, limit: int | None = 10) -> Steps[list[list[Candidate]]]:
+        """`find_candidates` for many documents, in the order asked."""
+        source, found = source_of(documents), list[list[Candidate]]()
+        while some := (yield from draw(source, 1)):
+            found.append((yield from self._candidates(some[0], limit)))
+        return found
+
+    def _candidates(self, document: Any, limit: int | None) -> Steps[list[Candidate]]:
+        asked = yield from self._asked(document)
+        path = f"{self._path}/candidates"
+        _, found = yield from answered(path, asked, limit, "candidates", wire.candidate_of)
+        return found
+
+    # What quotes a document
+
+    @call
+    def find_containing(
+        self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
+    ) -> Steps[ContainmentMatches]:
+        """The documents that contain one; see `benzer.Index.find_containing`."""
+        return (yield from self._contained("containing", document, threshold, limit, most))
+
+    @call
+    def find_contained(
+        self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
+    ) -> Steps[ContainmentMatches]:
+        """The documents that stand in one; see `benzer.Index.find_contained`."""
+        return (yield from self._contained("contained", document, threshold, limit, most))
+
+    def _contained(
+        self, route: str, document: Any, threshold: float, limit: int | None, most: int | None
+    ) -> Steps[ContainmentMatches]:
+        asked = yield from self._asked(document)
+        options = {"threshold": threshold, "most": MOST_COMPARED if most is None else most}
+        answer, found = yield from answered(
+            f"{self._path}/{route}", asked, limit, "matches", wire.containment_of, **options
+        )
+        return wire.containments_of(answer, found)
+
+    @call
+    def find_passages(
+        self, document: Any, least_words: int = 8, limit: int | None = 10, most: int | None = 1000
+    ) -> Steps[PassageMatches]:
+        """Which passages of a text stand anywhere in the index; see `benzer.Index.find_passages`."""
+        asked = yield from self._asked(document)
+        options = {"least_words": least_words, "most": MOST_COMPARED if most is None else most}
+        answer, found = yield from answered(
+            f"{self._path}/passages", asked, limit, "matches", wire.quotation_of, **options
+        )
+        return wire.quotations_of(answer, found)
+
+    @call
+    def compare(self, a: Any, b: Any, *, evidence: bool = False) -> Steps[Comparison]:
+        """Compare two documents, which need not be held, by the settings of the index; see `benzer.compare`."""
+        sides = {}
+        for side, document in {"a": a, "b": b}.items():
+            sides[side] = {"fields": (yield from self._asked(document)).fields}
+        answer = yield from ask("POST", "/v1/compare", {"index": self.name, **sides, "evidence": evidence})
+        return wire.comparison_of(answer.json())
+
+    # What was seen, and what goes
+
+    @call
+    def touch(self, ids: Iterable[DocumentId], seen_at: When | None = None) -> Steps[int]:
+        """Note that documents were seen, by default now. Gives how many are held."""
+        held = 0
+        seconds = None if seen_at is None else second_of(seen_at)
+        for some in parts_of(ids):
+            body = {"ids": some, **given({"seen_at": seconds})}
+            held += (yield from ask("POST", f"{self._path}/touch", body)).json()["held"]
+        return held
+
+    @call
+    def last_seen(self, document_id: DocumentId) -> Steps[datetime | None]:
+        """When a document was added or last touched, in UTC; None when it is not held, or that is not known."""
+        found = yield from self._held(document_id, contents=False)
+        moment = None if found is None else found["last_seen"]
+        return None if moment is None else datetime.fromisoformat(moment.replace("Z", "+00:00"))
+
+    @call
+    def evict(self, unseen_since: When) -> Steps[int]:
+        """Remove the documents that were last seen before a moment. Gives how many."""
+        if unseen_since is None:
+            raise InputError("give the moment since which documents were not seen, got None")
+        body = {"unseen_since": second_of(unseen_since)}
+        removed: int = (yield from ask("POST", f"{self._path}/evict", body)).json()["removed"]
+        return removed
+
+    # Duplicates, and settings
+
+    @call
+    def find_duplicates(
+        self,
+        keep: str = "first",
+        *,
+        threshold: float | None = None,
+        recall: float | None = None,
+        method: str | None = None,
+        against: Iterable[str] = (),
+        measure: bool = False,
+    ) -> Steps[Job]:
+        """Start a search for the duplicates among all documents held: a job, whose result is there when it is done.
+
+        `against`: names of other indexes; documents like one of theirs go, too. `measure`: whether the recall is
+        measured at the end.
+        """
+        options = {"threshold": threshold, "recall": recall, "method": method, "keep": str(keep)}
+        body = {"index": self.name, **given(options), "against": list(against), "measure": measure}
+        answer = yield from ask("POST", "/v1/duplicates", body, again=False)
+        return self._job(self._connection, answer.json()["id"])
+
+    @call
+    def tune(
+        self,
+        threshold: float = 0.8,
+        recall: float = 0.95,
+        *,
+        fields: Mapping[str, Mapping[str, Any]] | None = None,
+        shingle_size: int | None = None,
+        sample: int = 2000,
+        examples: int = 5,
+    ) -> Steps[dict[str, Any]]:
+        """What a threshold and a recall would cost and find in this index, from a sample of it."""
+        options = {"fields": fields, "shingle_size": shingle_size}
+        body = {"threshold": threshold, "recall": recall, "sample": sample, "examples": examples}
+        told: dict[str, Any] = (
+            yield from ask("POST", f"{self._path}/tune", {**body, **given(options)})
+        ).json()
+        return told
+
+
+def parts_of(ids: Iterable[DocumentId]) -> Iterator[list[DocumentId]]:
+    """Ids, so many at a time as one request carries."""
+    if isinstance(ids, str):
+        raise InputError(f"ids must be a list of ids, got the text {ids!r}: put it into a list")
+    listed = [checked_id(one) for one in ids]
+    for start in range(0, len(listed), IDS_AT_ONCE):
+        yield listed[start : start + IDS_AT_ONCE]
+
+
+class RemoteIndex(Blocking, IndexCalls[DuplicatesJob]):
+    """An index that a service holds, with the methods of `benzer.Index`; `benzer.Client.index` makes it."""
+
+    _job = DuplicatesJob
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __contains__(self, document_id: object) -> bool:
+        return self.contains(document_id)  # type: ignore[arg-type]
+
+    def __iter__(self) -> Iterator[DocumentId]:
+        """The ids of all documents, in the order in which they were added."""
+        for document in self.documents():
+            yield document.id
+
+
+class AsyncRemoteIndex(Awaiting, IndexCalls[AsyncDuplicatesJob]):
+    """An index that a service holds: its methods are awaited, and `await index.settings` is, too."""
+
+    _job = AsyncDuplicatesJob
+
+    async def __aiter__(self) -> AsyncIterator[DocumentId]:
+        """The ids of all documents, in the order in which they were added."""
+        async for document in self.documents():
+            yield document.id

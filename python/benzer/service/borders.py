@@ -1,0 +1,112 @@
+"""Which pairs of a collection lie just above a threshold, and just below? Examples to judge it by.
+
+Many documents are asked for all that is alike them from a low similarity on, so that a threshold may move without a
+second look. Below that, where pairs abound, pairs of documents drawn at random stand for the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.fields import Schema
+from benzer.planner import Spread
+from benzer.recall import field_thresholds
+from benzer.verify import verify
+
+Positions = NDArray[np.uint32]
+
+MOST_ASKED = 20_000
+"""Documents that are asked for their neighbours at most."""
+MOST_SHINGLES = 10_000_000
+"""Shingles of them, and of the pairs drawn at random, which are in memory meanwhile."""
+MOST_PAIRS = 200_000
+"""Pairs that are expected and compared at most, and kept."""
+DRAWN_PAIRS = 20_000
+FLOORS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+@dataclass(frozen=True)
+class Borders:
+    """Pairs of a corpus by position (uint32, `left` before `right`), ascending by their exact similarity (float64)."""
+
+    left: Positions
+    right: Positions
+    similarity: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, corpus: Any, schema: Schema, spread: Spread, seed: int = 0, threads: int = 0) -> Borders:
+        """Look for pairs of all similarities; the same corpus gives the same ones."""
+        size = max(sum(spread.sizes), 1.0)
+        asked = max(min(MOST_ASKED, int(MOST_SHINGLES / size)), 1)
+        order = corpus.sample(len(corpus), seed, threads)[:asked].copy()
+        floor = floor_of(spread, len(order))
+        query, other = corpus.exact_neighbours(order, field_thresholds(schema, floor), threads)
+        near = order[query], other
+        far = drawn(order, min(DRAWN_PAIRS, int(MOST_SHINGLES / (2 * size))))
+        left, right = (np.concatenate(sides) for sides in zip(near, far, strict=True))
+        left, right = each_once(left, right)
+        similarity = verify(corpus, left, right, schema.weights, threads)
+        found = np.lexsort((right, left, similarity))
+        found = found[similarity[found] > 0]  # what shares nothing is no example of anything
+        return cls(left[found], right[found], similarity[found])
+
+    def above(self, threshold: float, count: int) -> NDArray[np.int64]:
+        """The places of the pairs of least similarity that reach the threshold, the nearest to it first."""
+        start = int(np.searchsorted(self.similarity, threshold, "left"))
+        return self._distinct(np.arange(start, len(self.similarity)), count)
+
+    def below(self, threshold: float, count: int) -> NDArray[np.int64]:
+        """The places of the pairs of most similarity that do not reach it, the nearest to it first."""
+        end = int(np.searchsorted(self.similarity, threshold, "left"))
+        return self._distinct(np.arange(end)[::-1], count)
+
+    def _distinct(self, places: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+        """The first of these, of documents that do not stand in two, as far as there are such; nearest first."""
+        met: set[int] = set()
+        chosen: list[int] = []
+        spare: list[int] = []
+        for place in places[: 1000 * count].tolist():
+            pair = {int(self.left[place]), int(self.right[place])}
+            if len(chosen) == count:
+                break
+            if pair & met:
+                spare.append(place)
+            else:
+                chosen.append(place)
+                met |= pair
+        rank = {place: at for at, place in enumerate(places[: 1000 * count].tolist())}
+        return np.array(sorted(chosen + spare[: count - len(chosen)], key=rank.__getitem__), np.int64)
+
+
+def floor_of(spread: Spread, asked: int) -> float:
+    """From which similarity on all neighbours of so many documents are few enough to be looked for."""
+    for floor in FLOORS:
+        if 2 * spread.pairs(floor) * asked / max(spread.contents, 1) <= MOST_PAIRS:
+            return floor
+    return FLOORS[-1]
+
+
+def drawn(order: Positions, wanted: int) -> tuple[Positions, Positions]:
+    """Pairs of documents that lie in the order of a hash: each with those that follow it, so many at most."""
+    count = len(order)
+    steps = min(max(wanted // max(count, 1), 1), max((count - 1) // 2, 1))
+    if count < 2:
+        return order[:0], order[:0]
+    one = np.tile(np.arange(count), steps)
+    other = (one + np.repeat(np.arange(1, steps + 1), count)) % count
+    return order[one][:wanted], order[other][:wanted]
+
+
+def each_once(left: Positions, right: Positions) -> tuple[Positions, Positions]:
+    """Pairs without repeats, the lower position first.
+
+    >>> each_once(np.array([2, 1, 1], np.uint32), np.array([1, 2, 3], np.uint32))
+    (array([1, 1], dtype=uint32), array([2, 3], dtype=uint32))
+    """
+    low, high = np.minimum(left, right).astype(np.uint64), np.maximum(left, right).astype(np.uint64)
+    pairs = np.unique(low << np.uint64(32) | high)
+    return (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)

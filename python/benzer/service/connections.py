@@ -1,0 +1,71 @@
+"""What if a connection brings no request? It is closed in time, and told so in the shape that all errors have."""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from benzer.service.errors import failure
+
+
+class Connection(HttpToolsProtocol):
+    """The server's connection, with a limit on the time between two requests, and on that of a head to arrive.
+
+    The server itself closes a connection that says nothing after an answer, but waits for ever for the rest of a head,
+    and of a body that nobody wanted.
+    """
+
+    _closing: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to wait for the first head."""
+        super().connection_made(transport)  # type: ignore[arg-type]
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; the wait ends when a request has begun."""
+        super().data_received(data)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        super().connection_lost(exc)
+        self._wait_no_more()
+
+    def _wait(self) -> None:
+        if self._answering():
+            self._wait_no_more()
+        elif self._closing is None:
+            application: Any = self.config.app
+            seconds = application.state.shared.limits.max_body_seconds
+            self._closing = self.loop.call_later(seconds, self._give_up, seconds)
+
+    def _answering(self) -> bool:
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is not None and not cycle.response_complete
+
+    def _wait_no_more(self) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
+            self._closing = None
+
+    def _give_up(self, seconds: float) -> None:
+        self._refuse(408, f"no request came within {seconds:g} s: connect again")
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP."""
+        self._refuse(
+            400, "this is no HTTP request: send the head and the length of the body as HTTP/1.1 has it"
+        )
+
+    def _refuse(self, status: int, message: str) -> None:
+        if self.transport.is_closing():
+            return
+        answer = failure(status, message, headers={"Connection": "close"})
+        head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()
+        lines = b"".join(name + b": " + value + b"\r\n" for name, value in answer.raw_headers)
+        self.transport.write(head + lines + b"\r\n" + bytes(answer.body))
+        self.transport.close()

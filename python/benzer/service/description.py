@@ -1,0 +1,47 @@
+"""What does /openapi.json say beside the routes? Which key each of them asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+
+from benzer.service.access import READS
+from benzer.service.guards.access import PUBLIC
+from benzer.service.state import State
+
+SCHEME = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "A key that `benzer keys add` made. One of scope write may also read; `x-benzer-scope` says of each "
+    "operation which it needs.",
+}
+METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
+
+
+class Service(FastAPI):
+    """The application, whose description names the keys where the service asks for them."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Describe the service; made once."""
+        if self.openapi_schema is None:
+            described, shared = super().openapi(), self.state.shared
+            if isinstance(shared, State) and shared.keys is not None:
+                add_keys(described)
+        return super().openapi()
+
+
+def add_keys(described: dict[str, Any]) -> None:
+    """Say that a key is needed, and of which scope."""
+    described.setdefault("components", {})["securitySchemes"] = {"key": SCHEME}
+    described["security"] = [{"key": []}]
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            if method not in METHODS:
+                continue
+            if path in PUBLIC:
+                operation["security"] = []
+            elif method == "get":
+                operation.update(READS)
+            else:
+                operation.setdefault("x-benzer-scope", "write")

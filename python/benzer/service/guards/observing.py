@@ -1,0 +1,96 @@
+"""What happened to a request? It gets an id, a line in the log, and its place in the metrics; a bug gets its answer."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import traceback
+from time import perf_counter
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from benzer.service.errors import bug
+from benzer.service.state import State
+from benzer.service.trace import Trace, trace_of
+
+SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+=@-]{0,127}")
+"""A request id that is taken from the client: nothing in it can break a line, or a header."""
+
+
+class Observed:
+    """Stands before all other guards, so that what they refuse is seen, too. Contents are never written."""
+
+    def __init__(self, app: ASGIApp, state: State) -> None:
+        self.app, self.state = app, state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection of the ASGI protocol."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        seen = Seen(receive, send, trace_of(scope))
+        seen.trace.id = id_of(Headers(scope=scope))
+        try:
+            await self.app(scope, seen.receive, seen.send)
+        except Exception:
+            self.state.log.write("error", "bug", id=seen.trace.id, traceback=traceback.format_exc())
+            if seen.status:  # half an answer is no answer: the server closes the connection
+                raise
+            await bug()(scope, seen.receive, seen.send)
+        finally:
+            self.note(scope, seen)
+
+    def note(self, scope: Scope, seen: Seen) -> None:
+        """Write the line, and count."""
+        seconds, trace = perf_counter() - seen.start, seen.trace
+        route, status = route_of(scope), seen.status or 499  # nobody took the answer
+        self.state.metrics.request(route, scope["method"], status, seconds, trace.error)
+        self.state.log.write(
+            "error" if status == 500 else "warning" if status == 503 else "info", "request",
+            id=trace.id, method=scope["method"], route=route, status=status, seconds=round(seconds, 6),
+            key=trace.key, received=seen.received, sent=seen.sent, error=trace.error,
+        )  # fmt: skip
+
+
+class Seen:
+    """The two ends of a request, and what has passed through them."""
+
+    __slots__ = ("given", "received", "sent", "start", "status", "taken", "trace")
+
+    def __init__(self, receive: Receive, send: Send, trace: Trace) -> None:
+        self.taken, self.given, self.trace = receive, send, trace
+        self.start, self.status, self.received, self.sent = perf_counter(), 0, 0, 0
+
+    async def receive(self) -> Message:
+        """Receive, and count the bytes."""
+        message = await self.taken()
+        self.received += len(message.get("body", b""))
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send, and count the bytes; the head of the answer says which request it is of."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message["headers"], (b"x-request-id", self.trace.id.encode())]
+        else:
+            self.sent += len(message.get("body", b""))
+        await self.given(message)
+
+
+def id_of(headers: Headers) -> str:
+    """The id that a client or a proxy gave its request; a new one where that is none.
+
+    >>> id_of(Headers({"x-request-id": "a1-7"})), len(id_of(Headers({"x-request-id": "a b"})))
+    ('a1-7', 16)
+    """
+    given = headers.get("x-request-id", "")
+    return given if SANE.fullmatch(given) else secrets.token_hex(8)
+
+
+def route_of(scope: Scope) -> str:
+    """The template of the route that a request reached, such as /v1/indexes/{index}; never the path itself."""
+    path = getattr(scope.get("route"), "path", None)
+    if isinstance(path, str):
+        return path
+    return "/static" if scope["path"].startswith("/static/") else "none"

@@ -1,0 +1,126 @@
+"""What do two documents of a job share? Or one of them, and one of an index that it was held against?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benzer.comparison import compare
+from benzer.document import Document
+from benzer.errors import InputError
+from benzer.fields import Schema
+from benzer.index import Index
+from benzer.index.given import ids_of
+from benzer.pipeline.against import same_id
+from benzer.results import Duplicates
+from benzer.results.evidence import evidence_of, position_of
+from benzer.service import evidence
+from benzer.service.errors import Refusal
+from benzer.service.jobs.clusters import contents_of, texts_of
+
+
+def compared(found: Duplicates, left_id: str, right_id: str, length: int) -> dict[str, Any]:
+    """Two documents of a job: how alike they are, field by field, and what they share."""
+    left, right = place(found, left_id, "left"), place(found, right_id, "right")
+    ids = found.corpus.ids([left, right])
+    texts = texts_of(found, left), texts_of(found, right)
+    shared = evidence_of(found, *ids)
+    fields = found.settings.schema.fields
+    each = {
+        name: {
+            "similarity": field_similarity(found, left, right, number),
+            "evidence": evidence.as_json(shared.get(name), texts[0].get(name), texts[1].get(name)),
+        }
+        for number, name in enumerate(fields)
+    }
+    return {
+        "left": {"id": ids[0], **contents_of(found, left, length)},
+        "right": {"id": ids[1], **contents_of(found, right, length)},
+        "similarity": similarity(found, left, right),
+        "fields": each,
+    }
+
+
+def held(text: str, index: Index) -> Document | None:
+    """The document of an index that a text of a query means."""
+    return next(filter(None, map(index.get, ids_of(text))), None)
+
+
+def compared_with_old(
+    found: Duplicates, left_id: str, name: str, old: Document | None, right_id: str, length: int
+) -> dict[str, Any]:
+    """A document of a job and one of an older index that it is alike: the same, by the texts that both hold."""
+    left = place(found, left_id, "left")
+    alike = None if old is None else known_similarity(found, left, name, old.id)
+    if old is None or alike is None:
+        raise Refusal(
+            404, f"the job knows of no document {right_id!r:.200} of the index {name!r:.80} that is like "
+            f"{left_id!r:.200}: give a kept_id with its kept_in", field="query.right",
+        )  # fmt: skip
+    texts = texts_of(found, left)
+    others = {key: str(old.fields[key]) for key, text in texts.items() if old.fields.get(key) is not None}
+    each = {}
+    for key, field in found.settings.schema.fields.items():
+        a, b = texts.get(key), others.get(key)
+        both = a is not None and b is not None
+        similarity = compare(text_alone(key, a), text_alone(key, b), Schema(**{key: field})) if both else None
+        each[key] = {
+            "similarity": None if similarity is None else similarity.similarity,
+            "evidence": evidence.explained(field, a, b),
+        }
+    cut = {key: text[:length] for key, text in others.items()}
+    return {
+        "left": {"id": found.corpus.ids([left])[0], **contents_of(found, left, length)},
+        "right": {"id": old.id, "contents": cut, "contents_cut": cut != others},
+        "similarity": alike,
+        "fields": each,
+    }
+
+
+def text_alone(name: str, text: str | None) -> Document:
+    """A document of one text."""
+    return Document("", {name: text})
+
+
+def known_similarity(found: Duplicates, left: int, name: str, old_id: str | int) -> float | None:
+    """The similarity that the run found between a document and one of an older index; None where it found none."""
+    matches = found.matches
+    if matches is None or name not in matches.names:
+        return None
+    mine = np.flatnonzero((matches.position == left) & (matches.collection == matches.names.index(name)))
+    for at in mine.tolist():
+        if same_id(matches.old_ids[at], old_id):
+            return float(matches.similarity[at])
+    return None
+
+
+def place(found: Duplicates, text: str, side: str) -> int:
+    """The position of the document that a text of a query means: that of this text as id, else of the number."""
+    for id in ids_of(text):
+        try:
+            return position_of(found, id)
+        except InputError:
+            continue
+    raise Refusal(
+        404, f"the job has no document {text!r:.200}: give an id of its tables", field=f"query.{side}"
+    )
+
+
+def similarity(found: Duplicates, left: int, right: int) -> float:
+    """The exact similarity of two documents."""
+    return float(found.compare(*positions(left, right))[0])
+
+
+def field_similarity(found: Duplicates, left: int, right: int, number: int) -> float | None:
+    """That of one of their fields; None where one of them does not hold it, or both are empty."""
+    weights = [float(at == number) for at in range(len(found.settings.schema.fields))]
+    if found.corpus.missing(number)[[left, right]].any():
+        return None
+    value = float(found.corpus.similarity(*positions(left, right), weights, 1)[0])
+    return value if value == value else None
+
+
+def positions(left: int, right: int) -> tuple[Any, Any]:
+    """Two positions as the core takes them."""
+    return np.array([left], dtype=np.uint32), np.array([right], dtype=np.uint32)

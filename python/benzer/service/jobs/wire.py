@@ -1,0 +1,235 @@
+"""How do jobs, their tables and their clusters look in JSON?"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
+
+from benzer.service.evidence import ShownEvidence
+from benzer.service.wire import Body, Id
+
+
+def listed(value: Any) -> Any:
+    """A list of names; in a query it is one text, with commas."""
+    return [name for name in value.split(",") if name] if isinstance(value, str) else value
+
+
+def unpacked(value: Any) -> Any:
+    """An object; in a query it is the text of one."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+class Options(Body):
+    """How duplicates are searched for; what is left out is as in the index, or as in `benzer.find_duplicates`."""
+
+    threshold: float | None = Field(
+        None, description="The similarity from which two documents are duplicates.", examples=[0.8]
+    )
+    recall: float | None = Field(
+        None, description="The share of pairs at the threshold that is found; 1 for all.", examples=[0.95]
+    )
+    keep: str = Field(
+        "first",
+        description="Which document of a cluster stays: first, last, longest, largest:COLUMN, …",
+        examples=["first"],
+    )
+    method: Literal["lsh", "exact", "auto"] | None = Field(
+        None, description="How candidates are found.", examples=["lsh"]
+    )
+    against: Annotated[list[str], BeforeValidator(listed)] = Field(
+        [],
+        description="Names of indexes: documents like one of theirs go. They are only read.",
+        examples=[[]],
+    )
+    measure: bool = Field(
+        False, description="Whether the recall is measured when all is found.", examples=[True]
+    )
+
+
+class UploadOptions(Options):
+    """How duplicates are searched for among documents that come with the request."""
+
+    fields: Annotated[dict[str, dict[str, Any]] | None, BeforeValidator(unpacked)] = Field(
+        None, description="How their fields are read, as in the settings of an index; by default one text called text.",
+        examples=[{"text": {"type": "text", "shingle_size": 3}}],
+    )  # fmt: skip
+    on_error: Literal["stop", "skip"] = Field(
+        "stop",
+        description="What a malformed document does: it fails the job, or it is set aside and listed.",
+        examples=["skip"],
+    )
+
+
+class NewJob(UploadOptions):
+    """What to search: an index, or these documents."""
+
+    index: str | None = Field(None, description="The name of an index.", examples=["demo"])
+    documents: list[dict[str, Any]] | None = Field(
+        None, description='Documents, each {"id", "fields": {...}}, or flat: {"id", "text"}.',
+        examples=[[{"id": "a", "fields": {"text": "one two three"}}]],
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def searches_once(self) -> NewJob:
+        """Refuse a job over two things, or over none."""
+        if (self.index is None) == (self.documents is None):
+            raise ValueError('give either "index" or "documents"')
+        if self.index is not None and self.fields is not None:
+            raise ValueError('an index has its own fields: leave out "fields"')
+        return self
+
+
+class JobProgress(BaseModel):
+    """How far a stage is; `total` is null where that is not known."""
+
+    stage: str = Field(examples=["sketch"])
+    done: int = Field(examples=[1200])
+    total: int | None = Field(examples=[1764])
+
+
+class JobError(BaseModel):
+    """Why a job failed."""
+
+    type: str = Field(examples=["MalformedRowError"])
+    message: str
+
+
+class ShownJob(BaseModel):
+    """A job; times are ISO 8601 in UTC."""
+
+    id: str = Field(examples=["5d41402abc4b2a76"])
+    state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    created: str = Field(examples=["2026-01-31T12:00:00.000Z"])
+    started: str | None
+    ended: str | None
+    source: dict[str, Any] = Field(
+        description='{"index": name}, or {"upload": documents}, null before they are read.',
+        examples=[{"index": "demo"}],
+    )
+    settings: dict[str, Any] = Field(
+        description="What was asked for; of a job that is done, all that its result depends on."
+    )
+    progress: JobProgress | None
+    counts: dict[str, int] | None = Field(examples=[{"documents": 1764, "kept": 1500, "removed": 264}])
+    recall: dict[str, Any] | None = Field(description="The recall that was measured, with its interval.")
+    seconds: float = Field(description="How long it has run.", examples=[0.7])
+    error: JobError | None
+
+
+class ShownJobs(BaseModel):
+    """All jobs that wait or run, and those kept that have ended; the newest first."""
+
+    jobs: list[ShownJob]
+
+
+class Rows(BaseModel):
+    """Some rows of a table."""
+
+    rows: list[dict[str, Any]] = Field(examples=[[{"left_id": "a", "right_id": 7, "similarity": 0.9}]])
+    offset: int
+    limit: int
+    total: int = Field(description="The rows of the whole table.")
+    next: str | None = Field(description="Where the next rows are; null at the end.")
+
+
+class Contents(BaseModel):
+    """A document with its texts, each up to a length."""
+
+    id: Id
+    contents: dict[str, str | None] = Field(
+        description="Texts by field; of other fields a job keeps no contents."
+    )
+    contents_cut: bool = Field(description="Whether a text is longer than what is shown.")
+
+
+class Member(Contents):
+    """A document of a cluster, and its exact similarity to the one that stays."""
+
+    kept: bool
+    similarity: float
+
+
+class ClusterRow(BaseModel):
+    """A cluster: a document that stays, and those that go for it."""
+
+    cluster: int = Field(description="Its number: its place in the order of the input, at this threshold.")
+    kept_id: Id
+    size: int
+    distinct: int = Field(description="Its different contents.")
+    least: float = Field(
+        description="The least similarity found between two of its documents: how doubtful it is."
+    )
+    mean: float = Field(description="The mean similarity to the one that stays.")
+    least_left_id: Id
+    least_right_id: Id
+    compared: Literal["all", "some"] = Field(
+        description="Whether `least` is that of all pairs, or of a part of them."
+    )
+    bridge_count: int = Field(description="The other clusters that a pair ties it to.")
+    component_size: int = Field(
+        description="The documents that pairs tie together, in this and other clusters."
+    )
+    component_clusters: int
+
+
+class Bridge(BaseModel):
+    """A pair that ties a document of the cluster to one of another cluster."""
+
+    left_id: Id
+    right_id: Id
+    similarity: float
+    representative: Id
+    representatives: float
+
+
+class Cluster(ClusterRow):
+    """One cluster with some of its members, who stays first."""
+
+    bridges: list[Bridge]
+    members: list[Member]
+    offset: int
+    limit: int
+    total: int
+
+
+class SharedField(BaseModel):
+    """How alike two documents are in one field, and what they share there."""
+
+    similarity: float | None
+    evidence: ShownEvidence | None
+
+
+class TwoDocuments(BaseModel):
+    """Two documents side by side."""
+
+    left: Contents
+    right: Contents
+    similarity: float
+    fields: dict[str, SharedField]
+
+
+class OneDecision(Body):
+    """What is decided about a cluster: it is kept as it was found, or split: all of it stays, or the named members."""
+
+    cluster: int = Field(description="Its number.", examples=[0])
+    decision: Literal["keep", "split"] = Field(examples=["split"])
+    members: list[Id] | None = Field(
+        None, description="Of a split: who stays; by default all.", examples=[["b"]]
+    )
+
+
+class Decisions(Body):
+    """Decisions, one a cluster; the others are kept as they were found."""
+
+    decisions: list[OneDecision]
+
+
+class DecidedRows(BaseModel):
+    """The documents that stay, or go, after some decisions, and how many do."""
+
+    rows: list[dict[str, Any]]
+    total: int
+    kept: int
+    removed: int

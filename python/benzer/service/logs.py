@@ -1,0 +1,136 @@
+"""What does the service tell those who run it? A line for each request, and for whatever goes wrong, on stderr.
+
+Requests only hand a line over; one thread writes them. A terminal or a pipe that takes no more lines stops neither the
+event loop nor a request: what does not fit into the queue is dropped, and the next line says how many were.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+import traceback
+from collections import deque
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from time import time
+from types import TracebackType
+from typing import Any, TextIO
+
+FORMATS = ("json", "text", "off")
+LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+QUEUED = 10_000
+TOGETHER_SECONDS = 0.05
+END_SECONDS = 2.0
+
+Line = Mapping[str, Any]
+
+
+class Log:
+    """The log of a service: lines of one form, from a level on. `close` writes what still waits."""
+
+    def __init__(self, form: str = "text", level: str = "info", stream: TextIO | None = None) -> None:
+        self.form, self.least = form, LEVELS[level]
+        self._stream = sys.stderr if stream is None else stream
+        self._lines: deque[Line] = deque()
+        self._dropped = 0
+        self._ready, self._closing = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._write_all, name="benzer-log", daemon=True)
+        if form != "off":
+            self._thread.start()
+
+    def write(self, level: str, event: str, **facts: Any) -> None:
+        """Hand over a line; `event` says what kind of line it is."""
+        if self.form == "off" or LEVELS[level] < self.least:
+            return
+        if len(self._lines) >= QUEUED:
+            self._dropped += 1
+            return
+        self._lines.append({"time": time(), "level": level, "event": event, **facts})
+        self._ready.set()
+
+    def close(self) -> None:
+        """Write what waits, unless nobody takes it, and end."""
+        self._closing.set()
+        self._ready.set()
+        if self._thread.is_alive():
+            self._thread.join(END_SECONDS)
+
+    def _write_all(self) -> None:
+        while not (self._closing.is_set() and not self._lines):
+            self._ready.wait()
+            self._ready.clear()
+            lines = [self._lines.popleft() for _ in range(len(self._lines))]
+            dropped, self._dropped = self._dropped, 0
+            if dropped:
+                lines.append({"time": time(), "level": "warning", "event": "dropped", "lines": dropped})
+            try:
+                self._stream.write("".join(written(line, self.form) for line in lines))
+                self._stream.flush()
+            except (OSError, ValueError):  # stderr was closed: there is nobody to tell
+                return
+            self._closing.wait(TOGETHER_SECONDS)
+
+    def __enter__(self) -> Log:  # noqa: PYI034 (Self needs Python 3.11)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Forwarded(logging.Handler):
+    """Hands on what libraries say by the standard `logging`, such as the server's own errors."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__()
+        self.log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hand one record on."""
+        level = next((name for name, value in LEVELS.items() if record.levelno <= value), "error")
+        trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else None
+        facts = {"logger": record.name, "message": record.getMessage()}
+        self.log.write(level, "message", **facts, **({"traceback": trace} if trace else {}))
+
+
+def forward(log: Log, *names: str) -> None:
+    """Have these loggers speak through `log`, and only through it."""
+    for name in names:
+        logger = logging.getLogger(name)
+        logger.handlers = [Forwarded(log)]
+        logger.propagate = False
+        logger.setLevel(max(log.least, LEVELS["warning"]))
+
+
+def written(line: Line, form: str) -> str:
+    """A line as it is written; in text, control characters are escaped, but for the ends of a traceback's lines.
+
+    >>> line = {"time": 0.25, "level": "info", "event": "request", "method": "GET", "status": 200, "key": None}
+    >>> print(written(line, "json"), end="")
+    {"time":"1970-01-01T00:00:00.250Z","level":"info","event":"request","method":"GET","status":200,"key":null}
+    >>> print(written(line, "text"), end="")
+    00:00:00.250 info request method=GET status=200
+    """
+    moment = datetime.fromtimestamp(line["time"], timezone.utc).isoformat(timespec="milliseconds")
+    if form == "json":
+        stamped = {**line, "time": moment.replace("+00:00", "Z")}
+        return json.dumps(stamped, separators=(",", ":"), default=str) + "\n"
+    said = [f"{moment[11:23]} {line['level']} {line['event']}"]
+    rest = {
+        name: value for name, value in line.items() if name not in ("time", "level", "event", "traceback")
+    }
+    said += [f"{name}={plain(value)}" for name, value in rest.items() if value is not None]
+    return " ".join(said) + "\n" + str(line.get("traceback", ""))
+
+
+def plain(value: object) -> str:
+    """A value as one word or a quoted text.
+
+    >>> plain("a b\\n"), plain(0.00213)
+    ('"a b\\\\n"', '0.00213')
+    """
+    text = str(value)
+    return text if text.isprintable() and " " not in text and text else json.dumps(text)

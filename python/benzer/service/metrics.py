@@ -1,0 +1,120 @@
+"""What is measured of a service, for Prometheus? Requests, indexes, candidates, jobs: each application has its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
+)
+
+from benzer.service.served import ServedIndex
+
+SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+CANDIDATES = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000)
+
+
+class Metrics:
+    """The numbers of one application. A route is named by its template, so that there are few."""
+
+    def __init__(self) -> None:
+        registry = self.registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        PlatformCollector(registry=registry)
+        asked = ["route", "method"]
+        self.requests = Counter(
+            "benzer_requests", "Requests that were answered.", [*asked, "status"], registry=registry
+        )
+        self.seconds = Histogram(
+            "benzer_request_seconds", "From the head of a request to the end of its answer.", asked,
+            buckets=SECONDS, registry=registry,
+        )  # fmt: skip
+        self.refused = Counter(
+            "benzer_refused", "Requests that were answered by an error, by its type.", ["reason"],
+            registry=registry,
+        )  # fmt: skip
+        self.working = Gauge("benzer_requests_in_flight", "Requests that are worked on.", registry=registry)
+        self.candidates = Histogram(
+            "benzer_candidates", "Documents that share a bucket with one that was asked for.", ["index"],
+            buckets=CANDIDATES, registry=registry,
+        )  # fmt: skip
+        self.writes = Counter(
+            "benzer_writes", "Changes that were done, refused or failed.", ["index", "outcome"],
+            registry=registry,
+        )  # fmt: skip
+        self.indexes = {
+            name: Gauge(f"benzer_index_{name}", about, ["index"], registry=registry)
+            for name, about in INDEXES.items()
+        }
+        self.sized = Gauge(
+            "benzer_index_buckets_of_size", "Buckets that hold so many documents, when they were last counted.",
+            ["index", "documents"], registry=registry,
+        )  # fmt: skip
+        self.jobs = Gauge("benzer_jobs", "Jobs that are known, by state.", ["state"], registry=registry)
+        self._ended: dict[tuple[str, str, int], Callable[[float], object]] = {}
+
+    def request(self, route: str, method: str, status: int, seconds: float, error: str | None) -> None:
+        """Count a request that was answered."""
+        known = self._ended.get((route, method, status))
+        if known is None:  # finding a child by its labels costs more than what the child does
+            count, spread = (
+                self.requests.labels(route, method, str(status)),
+                self.seconds.labels(route, method),
+            )
+
+            def known(seconds: float) -> None:
+                count.inc()
+                spread.observe(seconds)
+
+            self._ended[route, method, status] = known
+        known(seconds)
+        if error is not None:
+            self.refused.labels(error).inc()
+
+    def watch(self, name: str, served: ServedIndex) -> None:
+        """Count the candidates of an index's questions, and its writes."""
+
+        def wrote(outcome: str) -> None:
+            self.writes.labels(name, outcome).inc()
+
+        served.watch(self.candidates.labels(name).observe, wrote)
+
+    def show_index(self, name: str, info: Mapping[str, Any] | None) -> None:
+        """Set the gauges of an index by what `Index.info` says of it; None where it cannot be read."""
+        self.indexes["up"].labels(name).set(info is not None)
+        for fact in ("documents", "bytes", "removed"):
+            if info is not None and fact in info:
+                self.indexes[fact].labels(name).set(info[fact])
+
+    def show_buckets(self, name: str, buckets: Mapping[str, Any]) -> None:
+        """Set the gauges of an index's buckets, as they were last counted."""
+        self.indexes["buckets"].labels(name).set(buckets["buckets"])
+        self.indexes["largest_bucket"].labels(name).set(buckets["largest"])
+        for documents, count in buckets["histogram"]:
+            self.sized.labels(name, str(documents)).set(count)
+
+    def forget_indexes(self) -> None:
+        """Take the gauges of indexes away before they are set anew: one may have been deleted."""
+        for gauge in (*self.indexes.values(), self.sized):
+            gauge.clear()
+
+    def text(self) -> bytes:
+        """Everything, in the text form that Prometheus reads."""
+        return generate_latest(self.registry)
+
+
+INDEXES = {
+    "up": "Whether the index can be read.",
+    "documents": "Documents that an index holds.",
+    "bytes": "Size of an index where it is kept.",
+    "removed": "Removed documents whose places are not yet used again.",
+    "buckets": "Buckets, when they were last counted.",
+    "largest_bucket": "Documents in the largest bucket, when they were last counted.",
+}

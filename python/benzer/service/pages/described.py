@@ -1,0 +1,187 @@
+"""What does the description of the service (OpenAPI) say of each route? The parts that its page shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+METHODS = ("get", "post", "put", "delete")
+DEEPEST = 6
+Api = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Something that a request carries: where, of which type, and what it means."""
+
+    name: str
+    place: str
+    type: str
+    required: bool
+    about: str
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A route: how it is asked, an example of that, and one of its answer."""
+
+    method: str
+    path: str
+    tag: str
+    about: str
+    parameters: tuple[Parameter, ...]
+    media: tuple[str, ...]
+    body: Any
+    status: str
+    answer: Any
+    answer_media: tuple[str, ...]
+    changes: bool
+
+    @property
+    def anchor(self) -> str:
+        """Its name in the page.
+
+        >>> Operation("get", "/v1/indexes/{index}", "", "", (), (), None, "200", None, (), False).anchor
+        'get-v1-indexes-index'
+        """
+        return f"{self.method}{re.sub(r'[^A-Za-z0-9]+', '-', self.path)}".strip("-")
+
+    def curl(self, origin: str) -> str:
+        """An example of a request, for a shell."""
+        path = self.path
+        for one in self.parameters:
+            if one.place == "path":
+                path = path.replace("{" + one.name + "}", {"index": "demo"}.get(one.name, "1"))
+        words = ["curl"] if self.method == "get" else ["curl -X", self.method.upper()]
+        lines = [" ".join([*words, f"{origin}{path}"])]
+        if self.body is not None:
+            text = json.dumps(self.body, ensure_ascii=False).replace("'", "'\\''")
+            lines += ["  -H 'Content-Type: application/json'", f"  -d '{text}'"]
+        return " \\\n".join(lines)
+
+
+def operations(api: Api) -> Iterator[Operation]:
+    """All routes, in the order of the description."""
+    for path, methods in api["paths"].items():
+        for method in METHODS:
+            if method in methods:
+                yield operation(api, path, method, methods[method])
+
+
+def operation(api: Api, path: str, method: str, told: Api) -> Operation:
+    """One route."""
+    contents = told.get("requestBody", {}).get("content", {})
+    schema = contents.get("application/json", {}).get("schema")
+    sample = contents.get("application/json", {}).get("example")
+    status, answer = next((code, one) for code, one in told["responses"].items() if code.startswith("2"))
+    answered = answer.get("content", {})
+    given = answered.get("application/json", {}).get("schema")
+    return Operation(
+        method, path, told.get("tags", ["other"])[0], told.get("description") or told.get("summary", ""),
+        (*asked(api, told), *in_body(api, schema)), tuple(contents),
+        sample if sample is not None or schema is None else example(api, schema, least=True),
+        status, None if given is None else example(api, given), tuple(answered),
+        method != "get" and told.get("x-benzer-scope") != "read",
+    )  # fmt: skip
+
+
+def asked(api: Api, told: Api) -> Iterator[Parameter]:
+    """The parameters of the path and of the query."""
+    for one in told.get("parameters", []):
+        schema = one.get("schema", {})
+        about = one.get("description", schema.get("description", ""))
+        yield Parameter(
+            one["name"], one["in"], type_of(api, schema), one.get("required", False), about + default(schema)
+        )
+
+
+def in_body(api: Api, schema: Api | None) -> Iterator[Parameter]:
+    """The keys of a body in JSON."""
+    body = resolved(api, schema or {})
+    for name, one in body.get("properties", {}).items():
+        about = one.get("description", "") or resolved(api, one).get("description", "")
+        yield Parameter(
+            name, "body", type_of(api, one), name in body.get("required", ()), about + default(one)
+        )
+
+
+def default(schema: Api) -> str:
+    """What holds where a parameter is left out."""
+    value = schema.get("default")
+    return "" if value is None or value == "" else f" Default: `{json.dumps(value)}`."
+
+
+def resolved(api: Api, schema: Api) -> Api:
+    """A schema, or that which it refers to."""
+    if "$ref" not in schema:
+        return schema
+    found: Api = api["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return found
+
+
+def type_of(api: Api, schema: Api) -> str:
+    """A type in a few words.
+
+    >>> type_of({}, {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]})
+    'list of string'
+    """
+    schema = resolved(api, schema)
+    if "enum" in schema:
+        return ", ".join(map(str, schema["enum"]))
+    if "const" in schema:
+        return str(schema["const"])
+    if several := schema.get("anyOf") or schema.get("oneOf"):
+        named = [type_of(api, one) for one in several if one.get("type") != "null"]
+        return " or ".join(dict.fromkeys(named)) or "null"
+    if schema.get("type") == "array":
+        return f"list of {type_of(api, schema.get('items', {}))}"
+    return str(schema.get("type", "any"))
+
+
+def example(api: Api, schema: Api, *, least: bool = False, depth: int = 0) -> Any:
+    """A value of a schema. `least`: of an object what it must have, or else the first part that has an example.
+
+    >>> example({}, {"type": "object", "properties": {"id": {"examples": [7]}, "text": {"type": "string"}}})
+    {'id': 7, 'text': 'string'}
+    """
+    schema = resolved(api, schema)
+    if "example" in schema or schema.get("examples"):
+        return schema["example"] if "example" in schema else schema["examples"][0]
+    if "const" in schema or "enum" in schema:
+        return schema.get("const", next(iter(schema.get("enum", [None]))))
+    if several := schema.get("anyOf") or schema.get("oneOf"):
+        return example(api, several[0], least=least, depth=depth)
+    if "properties" in schema and depth < DEEPEST:
+        parts = schema["properties"]
+        wanted = chosen(schema, parts) if least else list(parts)
+        return {name: example(api, parts[name], least=least, depth=depth + 1) for name in wanted}
+    return simple(api, schema, least, depth)
+
+
+def chosen(schema: Api, parts: Api) -> list[str]:
+    """The parts of an object that an example of a request has."""
+    required = [name for name in parts if name in schema.get("required", ())]
+    return required or [name for name, one in parts.items() if one.get("examples")][:1]
+
+
+def simple(api: Api, schema: Api, least: bool, depth: int) -> Any:
+    """A value of a type that names no example."""
+    kind = schema.get("type")
+    if kind == "array":
+        items = schema.get("items")
+        return (
+            [] if items is None or depth >= DEEPEST else [example(api, items, least=least, depth=depth + 1)]
+        )
+    if (
+        kind == "object"
+        and isinstance(inner := schema.get("additionalProperties"), Mapping)
+        and depth < DEEPEST
+    ):
+        return {"text": example(api, inner, least=least, depth=depth + 1)}
+    if "default" in schema:
+        return schema["default"]
+    values: dict[str, Any] = {"string": "string", "integer": 1, "number": 0.8, "boolean": True, "object": {}}
+    return values.get(str(kind))

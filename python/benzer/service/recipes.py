@@ -1,0 +1,44 @@
+"""How are fields described in JSON, and made again? By the settings that `Schema.to_dict` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benzer.errors import SettingsError
+from benzer.fields import Schema
+from benzer.fields.base import Field
+from benzer.fields.schema import field_from_dict
+from benzer.service.errors import Refusal
+
+
+def schema_from(fields: Mapping[str, Mapping[str, Any]], place: str = "body.fields") -> Schema:
+    """The schema of fields that a client described; a refusal names the one at fault.
+
+    >>> schema_from({"text": {"type": "text", "shingle_size": 2}}).fields["text"].shingle_size
+    2
+    >>> schema_from({"text": {"type": "text", "shingles": 2}})
+    Traceback (most recent call last):
+    benzer.service.errors.Refusal: the field 'text' cannot be made: Text.__init__() got an unexpected keyword ...
+    """
+    if not fields:
+        raise Refusal(422, 'name one field at least, as in {"text": {"type": "text"}}', field=place)
+    if "self" in fields:
+        raise Refusal(422, "no field can be called 'self': choose another name", field=f"{place}.self")
+    return Schema(**{name: _field(name, one, f"{place}.{name}") for name, one in fields.items()})
+
+
+def _field(name: str, settings: Mapping[str, Any], place: str) -> Field:
+    if "type" not in settings:
+        raise Refusal(422, f'the field {name!r} has no type: give "text", "values" or "image"', field=place)
+    try:
+        return field_from_dict(settings)
+    except SettingsError as error:
+        raise Refusal(422, f"the field {name!r}: {error}", field=place, type="SettingsError") from error
+    except (
+        TypeError,
+        ValueError,
+        AttributeError,
+        KeyError,
+    ) as error:  # other names, or values of other types
+        raise Refusal(422, f"the field {name!r} cannot be made: {error}", field=place) from error

@@ -1,0 +1,42 @@
+"""What does Prometheus read? `GET /metrics`: the numbers of the service and of its indexes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from benzer.service.access import Shared
+from benzer.service.served import ServedIndex
+
+router = APIRouter(tags=["health"])
+PATIENCE_SECONDS = 2.0
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(shared: Shared) -> Response:
+    """Measure, in the text form of Prometheus; an index that cannot be read now has `benzer_index_up` 0."""
+    numbers, indexes = shared.metrics, dict(shared.catalog)
+    known = await asyncio.gather(*map(information, indexes.values()))
+    numbers.forget_indexes()
+    for (name, served), info in zip(indexes.items(), known, strict=True):
+        numbers.show_index(name, info)
+        buckets = getattr(served, "buckets", None)
+        if buckets is not None:
+            numbers.show_buckets(name, buckets)
+    numbers.working.set(shared.life.working)
+    return Response(numbers.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+async def information(served: ServedIndex) -> dict[str, Any] | None:
+    """What an index says of itself; None where it says nothing in time."""
+    try:
+        return await asyncio.wait_for(served.read(lambda index: index.info()), PATIENCE_SECONDS)
+    except Exception:  # a home that is away raises what its client raises
+        return None
