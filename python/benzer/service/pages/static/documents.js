@@ -3,8 +3,9 @@
 import { address, ask, attempt, mayWrite, ofIndex, say } from "./api.js";
 import { make, named, show } from "./dom.js";
 import { excerpt } from "./matches.js";
+import { picture, thumbnail } from "./pictures.js";
 
-const LIMIT = 20;
+const LIMIT = 10;
 
 /** Start the list of an index. `changed` is told when a document was removed. Gives { first() }. */
 export function startDocuments(information, changed) {
@@ -36,7 +37,7 @@ export function startDocuments(information, changed) {
     const peek = make("div", { class: "peek", hidden: true, id: `peek-${at}` });
     const open = make("button", { type: "button", class: "small", "aria-expanded": "false", "aria-controls": peek.id, "aria-label": `Look at ${id}` }, "Look at it");
     const item = make("li", {},
-      make("div", { class: "line" }, make("bdi", { class: "id" }, id), open,
+      make("div", { class: "line" }, small(document), make("bdi", { class: "id" }, id), open,
         make("a", { class: "button small quiet", href: address("/", { index: name, id }), "aria-label": `More like ${id}` }, "More like this"),
         mayWrite() ? make("button", { type: "button", class: "small quiet", "aria-label": `Remove ${id}`, onclick: (event) => sure(event.target) }, "Remove") : null),
       excerpt(document.fields, 180), peek);
@@ -74,17 +75,16 @@ export function startDocuments(information, changed) {
   }
 
   function contentShown(content, id, field) {
-    if (settings.schema[field].type === "image") return content === null ? make("p", { class: "note" }, "none") : picture(id, field);
+    if (settings.schema[field].type === "image") return content === null ? make("p", { class: "note" }, "none") : picture(address(ofIndex(name, "thumbnail"), { id, field }), id);
     if (content === null) return make("p", { class: "note" }, "none");
     if (Array.isArray(content)) return make("ul", { class: "values" }, content.map((value) => make("li", {}, make("bdi", {}, String(value)))));
     return make("div", { class: "text", dir: "auto", tabindex: "0", role: "region", "aria-label": `${field} of ${id}` }, String(content));
   }
 
-  function picture(id, field) {
-    const none = () => make("p", { class: "note" }, "The index keeps a description of this picture only, too little to show it.");
-    const shown = make("img", { src: address(ofIndex(name, "thumbnail"), { id, field }), alt: `The picture of ${id}` });
-    shown.addEventListener("error", () => shown.replaceWith(none()));
-    return shown;
+  /** A small copy of the first picture of a document, where there is one. */
+  function small(document) {
+    const [field] = Object.keys(settings.schema).filter((one) => settings.schema[one].type === "image" && document.fields[one] !== null);
+    return field === undefined ? null : thumbnail(address(ofIndex(name, "thumbnail"), { id: document.id, field }));
   }
 
   named("look-up").addEventListener("submit", (event) => {

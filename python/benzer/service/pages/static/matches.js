@@ -2,6 +2,7 @@
 
 import { ask, attempt, ofIndex, say } from "./api.js";
 import { bar, counted, likeness, make, show } from "./dom.js";
+import { picture, thumbnail } from "./pictures.js";
 import { sideBySide } from "./sidebyside.js";
 
 /**
@@ -22,18 +23,13 @@ function matchShown(match, at, question, more) {
     make("div", { class: "head" },
       make("h3", { id: `match-${at}` }, make("bdi", { class: "id" }, String(match.id))),
       bar(match.similarity)),
-    make("div", { class: "body" }, thumbnail(match), make("div", {}, excerpt(match.contents ?? {}),
+    make("div", { class: "body" }, thumbnail(Object.values(match.thumbnails ?? {})[0]), make("div", {}, excerpt(match.contents ?? {}),
       fields.length > 1 ? make("dl", { class: "fields" }, fields.map(([name, value]) =>
         make("div", {}, make("dt", {}, name), make("dd", {}, bar(value, `similarity of ${name}`))))) : null)),
     make("div", { class: "actions" }, open,
       make("button", { type: "button", class: "small quiet", onclick: () => more(match.id), "aria-label": `More like ${match.id}` }, "More like this"),
       make("a", { class: "button small quiet", href: ofIndex(question.index, "documents", String(match.id)), "aria-label": `Document ${match.id} in JSON` }, "JSON")),
     opened);
-}
-
-function thumbnail(match) {
-  const [address] = Object.values(match.thumbnails ?? {});
-  return address ? make("img", { class: "thumbnail", src: address, alt: "", loading: "lazy" }) : null;
 }
 
 /** The beginning of what a document holds. */
@@ -77,7 +73,6 @@ function fieldCompared(name, field, match, question, titles) {
 function pictures(asked, stored, titles) {
   const one = (address, title) => make("figure", { class: "picture side" },
     make("figcaption", { class: "name" }, make("bdi", {}, title)),
-    address ? make("img", { src: address, alt: `The picture of ${title}` })
-      : make("p", { class: "note" }, "The index keeps a description of this picture only, too little to show it."));
+    picture(address, title));
   return make("div", { class: "pair evidence" }, one(asked, titles.a), one(stored, titles.b));
 }

@@ -33,6 +33,7 @@ async function choose(name) {
   named("twin").href = ofIndex(name);
   named("about").textContent = counted(information.documents, "document");
   show(named("fields"), known.controls.element);
+  document.querySelector("label[for=file]").hidden = !Object.values(settings.schema).some(({ type }) => type === "text");
   known.controls.fill(typed);
   setThreshold(settings.threshold);
   if (!results.hasChildNodes()) show(results, welcome(information));
