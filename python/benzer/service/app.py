@@ -39,6 +39,7 @@ from benzer.service.resources import (
     session,
     similar,
     thumbnails,
+    tune,
 )
 from benzer.service.settings import Options
 from benzer.service.state import State
@@ -56,6 +57,7 @@ RESOURCES = [
     duplicates,
     duplicate_tables,
     session,
+    tune,
     health,
     metrics,
 ]

@@ -6,6 +6,7 @@ second look. Below that, where pairs abound, pairs of documents drawn at random 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,8 @@ MOST_SHINGLES = 10_000_000
 MOST_PAIRS = 200_000
 """Pairs that are expected and compared at most, and kept."""
 DRAWN_PAIRS = 20_000
+LOOKED_THROUGH = 200
+"""Pairs that are looked through for each that is shown, so that not all are of one family."""
 FLOORS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -54,32 +57,29 @@ class Borders:
         found = found[similarity[found] > 0]  # what shares nothing is no example of anything
         return cls(left[found], right[found], similarity[found])
 
-    def above(self, threshold: float, count: int) -> NDArray[np.int64]:
+    def above(self, threshold: float, count: int) -> list[int]:
         """The places of the pairs of least similarity that reach the threshold, the nearest to it first."""
         start = int(np.searchsorted(self.similarity, threshold, "left"))
-        return self._distinct(np.arange(start, len(self.similarity)), count)
+        return self._distinct(range(start, len(self.similarity)), count)
 
-    def below(self, threshold: float, count: int) -> NDArray[np.int64]:
+    def below(self, threshold: float, count: int) -> list[int]:
         """The places of the pairs of most similarity that do not reach it, the nearest to it first."""
         end = int(np.searchsorted(self.similarity, threshold, "left"))
-        return self._distinct(np.arange(end)[::-1], count)
+        return self._distinct(range(end - 1, -1, -1), count)
 
-    def _distinct(self, places: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-        """The first of these, of documents that do not stand in two, as far as there are such; nearest first."""
+    def _distinct(self, places: Sequence[int], count: int) -> list[int]:
+        """The first of these, of documents that stand in no other of them, as far as there are such."""
         met: set[int] = set()
         chosen: list[int] = []
         spare: list[int] = []
-        for place in places[: 1000 * count].tolist():
-            pair = {int(self.left[place]), int(self.right[place])}
+        for place in places[: LOOKED_THROUGH * count]:
             if len(chosen) == count:
                 break
-            if pair & met:
-                spare.append(place)
-            else:
-                chosen.append(place)
-                met |= pair
-        rank = {place: at for at, place in enumerate(places[: 1000 * count].tolist())}
-        return np.array(sorted(chosen + spare[: count - len(chosen)], key=rank.__getitem__), np.int64)
+            pair = {int(self.left[place]), int(self.right[place])}
+            (spare if pair & met else chosen).append(place)
+            met |= pair
+        wanted = {*chosen, *spare[: count - len(chosen)]}
+        return [place for place in places[: LOOKED_THROUGH * count] if place in wanted]
 
 
 def floor_of(spread: Spread, asked: int) -> float:

@@ -11,6 +11,7 @@ from benzer.service.keys import Keyring, Sessions
 from benzer.service.logs import Log
 from benzer.service.metrics import Metrics
 from benzer.service.settings import Limits, Options
+from benzer.service.tuning import Tunings
 
 
 @dataclass
@@ -29,6 +30,7 @@ class State:
     options: Options = field(default_factory=Options)
     keys: Keyring | None = None  # None: everybody may ask everything
     sessions: Sessions = field(default_factory=Sessions)
+    tunings: Tunings = field(default_factory=Tunings)
     life: Life = field(default_factory=Life)
     metrics: Metrics = field(default_factory=Metrics)
     log: Log = field(default_factory=partial(Log, "off"))
