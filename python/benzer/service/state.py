@@ -30,10 +30,10 @@ class State:
     options: Options = field(default_factory=Options)
     keys: Keyring | None = None  # None: everybody may ask everything
     sessions: Sessions = field(default_factory=Sessions)
-    tunings: Tunings = field(default_factory=Tunings)
     life: Life = field(default_factory=Life)
     metrics: Metrics = field(default_factory=Metrics)
     log: Log = field(default_factory=partial(Log, "off"))
+    tunings: Tunings = field(default_factory=Tunings)
 
     @property
     def limits(self) -> Limits:
