@@ -110,9 +110,12 @@ class Spread:
 
     def bands_cost(self, bands: Bands) -> float:
         """Seconds of one core for signatures, buckets and the comparison of the candidates."""
-        filed = self.contents * len(self.sizes) * filing_cost(bands)
         compared = (self.weight * self._probability(bands)) @ (PAIR + COMPARED * self.elements)
-        return float(filed + compared * 1e-9)
+        return float(self.filed_cost(bands) + compared * 1e-9)
+
+    def filed_cost(self, bands: Bands) -> float:
+        """Seconds of one core for signatures and buckets alone."""
+        return self.contents * len(self.sizes) * filing_cost(bands)
 
     def exact_cost(self, thresholds: list[float]) -> float:
         """Seconds of one core for making all sets again, and for the exact join of each field."""
@@ -207,7 +210,7 @@ def plan(
     bands = None
     if recall < 1:
         shapes = Bands.all_for_recall(schema.band_threshold(threshold), recall, num_hashes)
-        bands = min(shapes, key=lambda shape: (spread.bands_cost(shape), shape.rows))
+        bands = _cheapest(spread, shapes)
         seconds["lsh"] = spread.bands_cost(bands)
     if joins:
         seconds["exact"] = spread.exact_cost(field_thresholds(schema, threshold))
@@ -228,6 +231,21 @@ def plan(
         contents=spread.contents,
         reason=_reason(chosen, method == "auto", bands, seconds, spread, found, pairs, threshold),
     )
+
+
+def _cheapest(spread: Spread, shapes: list[Bands]) -> Bands:
+    """The shape that costs least, and of equal ones that of fewer rows.
+
+    At a threshold near 1 there are a thousand: those whose filing alone costs more than the best are passed over.
+    """
+    best, least = shapes[0], (np.inf, 0)
+    for shape in sorted(shapes, key=spread.filed_cost):
+        if spread.filed_cost(shape) > least[0]:
+            break
+        cost = (spread.bands_cost(shape), shape.rows)
+        if cost < least:
+            best, least = shape, cost
+    return best
 
 
 def _cheaper(seconds: dict[Method, float]) -> Method:

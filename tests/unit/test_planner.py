@@ -300,3 +300,23 @@ def test_a_field_that_compares_by_more_than_its_sets_is_planned_for_bands() -> N
     with pytest.raises(SettingsError, match="take 'lsh'"):
         choose(run.corpus, schema, 0.5, 0.95, "exact")
     assert run.measure_recall().recall is None
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.6, 0.8, 0.95, 0.999, 1.0])
+def test_the_bands_of_a_plan_are_the_cheapest_of_all_shapes(threshold: float) -> None:
+    spread = look(corpus_of_texts(collection(seed=7, count=120)), WORDS)
+    shapes = Bands.all_for_recall(threshold, 0.95)
+    best = min(shapes, key=lambda shape: (spread.bands_cost(shape), shape.rows))
+    assert plan(spread, WORDS, threshold, 0.95).bands == best
+
+
+def test_the_histogram_counts_each_pair_in_its_bin() -> None:
+    texts = collection(seed=8, count=80)
+    once = {text: name for name, text in texts.items() if text.strip()}
+    corpus = corpus_of_texts({name: text for text, name in once.items()})
+    spread = look(corpus, WORDS)
+    counts = spread.histogram(bins=20)
+    assert counts.sum() == pytest.approx(spread.weight.sum())
+    for place in range(20):
+        beyond = spread.pairs((place + 1) / 20) if place < 19 else 0.0
+        assert counts[place] == pytest.approx(spread.pairs(place / 20) - beyond)

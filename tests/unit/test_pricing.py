@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from benzer import Bands, find_duplicates, pricing
+from benzer.clusters import Keep
 from benzer.errors import SettingsError
-from benzer.pricing import HEADINGS, Prices, price, table_rows
+from benzer.fields import Schema
+from benzer.pipeline.reading import read
+from benzer.planner import look
+from benzer.pricing import HEADINGS, Prices, price, price_read, table_rows
 from tests.bounds import share_deviation
 from tests.corpora import collection, shuffled
 from tests.reference.hashing import shingle_hashes
@@ -159,3 +163,18 @@ def test_a_file_is_priced(tmp_path: Path) -> None:
     lines = (json.dumps({"id": name, "text": text}) for name, text in texts.items())
     (tmp_path / "docs.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert without_time(price(str(tmp_path / "docs.jsonl"))) == without_time(price(texts))
+
+
+def test_documents_that_were_read_and_looked_at_are_priced_as_those_that_were_not() -> None:
+    texts, schema = collection(6, 200), Schema()
+    found = read(texts, schema)
+    asked = {"recall": 0.9, "schema": schema, "documents": 100, "seed": 3}
+    prices = price_read(
+        found,
+        [0.5, 0.8],
+        keep=Keep.parse("longest"),
+        method="lsh",
+        spread=look(found.corpus, schema),
+        **asked,
+    )
+    assert prices.prices == price(texts, (0.8, 0.5), keep="longest", **asked).prices

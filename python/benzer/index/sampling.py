@@ -80,5 +80,6 @@ def check_draw(count: int, most_bytes: int | None, seed: int) -> None:
     for name, value in {"count": count, "most_bytes": most_bytes}.items():
         if value is not None and (not is_number(value) or value != int(value) or value < 1):
             raise SettingsError(f"{name} must be 1 or more, got {value!r}")
-    if not isinstance(seed, int) or seed < 0:
+    given: object = seed  # callers without a type checker may give anything
+    if not isinstance(given, int) or given < 0:
         raise SettingsError(f"seed must be a whole number from 0 on, got {seed!r}")

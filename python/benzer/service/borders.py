@@ -6,6 +6,7 @@ second look. Below that, where pairs abound, pairs of documents drawn at random 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,11 @@ MOST_SHINGLES = 10_000_000
 """Shingles of them, and of the pairs drawn at random, which are in memory meanwhile."""
 MOST_PAIRS = 200_000
 """Pairs that are expected and compared at most, and kept."""
+MOST_SECONDS = 1.0
+"""What it may cost to look for them, on one core: predicted, not timed."""
 DRAWN_PAIRS = 20_000
+LOOKED_THROUGH = 200
+"""Pairs that are looked through for each that is shown, so that not all are of one family."""
 FLOORS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -43,7 +48,7 @@ class Borders:
         size = max(sum(spread.sizes), 1.0)
         asked = max(min(MOST_ASKED, int(MOST_SHINGLES / size)), 1)
         order = corpus.sample(len(corpus), seed, threads)[:asked].copy()
-        floor = floor_of(spread, len(order))
+        floor = floor_of(spread, schema, len(order))
         query, other = corpus.exact_neighbours(order, field_thresholds(schema, floor), threads)
         near = order[query], other
         far = drawn(order, min(DRAWN_PAIRS, int(MOST_SHINGLES / (2 * size))))
@@ -54,38 +59,37 @@ class Borders:
         found = found[similarity[found] > 0]  # what shares nothing is no example of anything
         return cls(left[found], right[found], similarity[found])
 
-    def above(self, threshold: float, count: int) -> NDArray[np.int64]:
+    def above(self, threshold: float, count: int) -> list[int]:
         """The places of the pairs of least similarity that reach the threshold, the nearest to it first."""
         start = int(np.searchsorted(self.similarity, threshold, "left"))
-        return self._distinct(np.arange(start, len(self.similarity)), count)
+        return self._distinct(range(start, len(self.similarity)), count)
 
-    def below(self, threshold: float, count: int) -> NDArray[np.int64]:
+    def below(self, threshold: float, count: int) -> list[int]:
         """The places of the pairs of most similarity that do not reach it, the nearest to it first."""
         end = int(np.searchsorted(self.similarity, threshold, "left"))
-        return self._distinct(np.arange(end)[::-1], count)
+        return self._distinct(range(end - 1, -1, -1), count)
 
-    def _distinct(self, places: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-        """The first of these, of documents that do not stand in two, as far as there are such; nearest first."""
+    def _distinct(self, places: Sequence[int], count: int) -> list[int]:
+        """The first of these, of documents that stand in no other of them, as far as there are such."""
         met: set[int] = set()
         chosen: list[int] = []
         spare: list[int] = []
-        for place in places[: 1000 * count].tolist():
-            pair = {int(self.left[place]), int(self.right[place])}
+        for place in places[: LOOKED_THROUGH * count]:
             if len(chosen) == count:
                 break
-            if pair & met:
-                spare.append(place)
-            else:
-                chosen.append(place)
-                met |= pair
-        rank = {place: at for at, place in enumerate(places[: 1000 * count].tolist())}
-        return np.array(sorted(chosen + spare[: count - len(chosen)], key=rank.__getitem__), np.int64)
+            pair = {int(self.left[place]), int(self.right[place])}
+            (spare if pair & met else chosen).append(place)
+            met |= pair
+        wanted = {*chosen, *spare[: count - len(chosen)]}
+        return [place for place in places[: LOOKED_THROUGH * count] if place in wanted]
 
 
-def floor_of(spread: Spread, asked: int) -> float:
-    """From which similarity on all neighbours of so many documents are few enough to be looked for."""
+def floor_of(spread: Spread, schema: Schema, asked: int) -> float:
+    """From which similarity on all neighbours of so many documents are few enough, and cheap enough, to be looked for."""
+    part = 2 * asked / max(spread.contents, 1)
     for floor in FLOORS:
-        if 2 * spread.pairs(floor) * asked / max(spread.contents, 1) <= MOST_PAIRS:
+        seconds = part * spread.exact_cost(field_thresholds(schema, floor))
+        if part * spread.pairs(floor) <= MOST_PAIRS and seconds <= MOST_SECONDS:
             return floor
     return FLOORS[-1]
 

@@ -1,11 +1,10 @@
-"""How is an index asked? For a document it holds, a text, or fields; and with what is an answer explained?"""
+"""How is an index asked? For a document that it holds, for a text, or for fields; by JSON, or by a form."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Annotated, Any, NamedTuple, TypeVar
-from urllib.parse import quote, urlencode
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
@@ -13,22 +12,18 @@ from starlette.requests import Request
 from benzer.document import Document
 from benzer.fields import Schema
 from benzer.index import Index, Match
-from benzer.service import evidence
 from benzer.service.bodies import contents_of_form, model_of, validated
 from benzer.service.errors import Refusal
-from benzer.service.evidence import ShownEvidence
+from benzer.service.explaining import Found, answer_of, pictures_of
 from benzer.service.guards.requests import FORM, media_type
 from benzer.service.served import ServedIndex
 from benzer.service.settings import Limits
 from benzer.service.wire import Body, Content, Id, contents_of
-from benzer.storage import DocumentId
 
 MOST = 1000
 """Matches that one question may ask for."""
 MOST_EXPLAINED = 100
 """Of those, when evidence is asked for."""
-MOST_READ = 10_000_000
-"""Characters of texts that are compared for the evidence of one answer."""
 
 Limit = Annotated[int, Field(ge=1, le=MOST, description="How many to give at most.", examples=[10])]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -91,34 +86,6 @@ class FormOptions(BaseModel):
     evidence: Annotated[bool, Field(description="Say where each match agrees (100 at most).")] = False
     contents: Annotated[bool, Field(description="Give the contents of each match.")] = False
     threshold: Annotated[Share | None, Field(description="The least similarity.", examples=[0.8])] = None
-
-
-class SimilarDocument(BaseModel):
-    """A document that is like the one asked for: its similarity, and that of each field that both hold."""
-
-    id: Id = Field(examples=["fox/again"])
-    similarity: float = Field(description="Exact.", examples=[0.75])
-    fields: dict[str, float] = Field(examples=[{"text": 0.75}])
-
-
-class ExplainedDocument(SimilarDocument):
-    """The same; with its contents, and where it agrees, where that was asked for."""
-
-    contents: dict[str, Content] = Field(
-        {},
-        description="Texts and lists by field; a picture is shown by its thumbnail.",
-        examples=[{"text": "A fox …"}],
-    )
-    thumbnails: dict[str, str] = Field({}, description="The address of a small picture, by field of images.")
-    evidence: dict[str, ShownEvidence | None] = Field(
-        {}, description="By field that both hold; null for images, and where the texts are too long together."
-    )
-
-
-class AskedFor(BaseModel):
-    """What was asked for."""
-
-    contents: dict[str, Content] = Field(examples=[{"text": "The quick brown fox …"}])
 
 
 async def question_from(
@@ -194,14 +161,6 @@ def some_of(
     return fields if asked.id is None else Document(document.id, fields)
 
 
-class Found(NamedTuple):
-    """What was asked for, the matches, and of each match the document; none where only ids were asked for."""
-
-    document: Document
-    matches: Sequence[Match]
-    held: Sequence[Document]
-
-
 def ask(index: Index, asked: Explained, limits: Limits, find: Callable[[Any], Sequence[Match]]) -> Found:
     """Find the matches of a question; and look them up in the same state of the index, where they are to be shown."""
     if asked.evidence and asked.limit > MOST_EXPLAINED:
@@ -221,59 +180,7 @@ def ask(index: Index, asked: Explained, limits: Limits, find: Callable[[Any], Se
     return Found(document, matches, held)
 
 
-def answer_of(found: Found, asked: Explained, schema: Schema, name: str) -> dict[str, Any]:
-    """What was found as it is answered; `name`: that of the index. Takes long where texts are: no snapshot is held."""
-    answer: dict[str, Any] = {"matches": [match_as_json(match) for match in found.matches]}
-    for shown, document in zip(answer["matches"], found.held, strict=bool(found.held)):
-        if asked.contents:
-            shown.update(shown_contents(document, schema, name))
-    if asked.evidence:
-        answer["asked"] = {"contents": shown_contents(found.document, schema, name)["contents"]}
-        answer["unexplained"] = explain(found, answer["matches"], schema)
-    return answer
-
-
-def match_as_json(match: Match) -> dict[str, Any]:
-    return {"id": match.id, "similarity": match.similarity, "fields": dict(match.fields)}
-
-
-def shown_contents(document: Document, schema: Schema, index: str) -> dict[str, Any]:
-    """Texts and lists of a document, and addresses of its pictures.
-
-    >>> shown_contents(Document(7, {"text": "one", "tags": None}), Schema(), "demo")
-    {'contents': {'text': 'one', 'tags': None}, 'thumbnails': {}}
-    """
-    foreign = schema.foreign
-    held = [name for name in foreign if document.fields.get(name) is not None]
-    return {
-        "contents": {
-            name: evidence.text_of(value) if isinstance(value, str) else value
-            for name, value in document.fields.items()
-            if name not in foreign
-        },
-        "thumbnails": {name: thumbnail_url(index, document.id, name) for name in held},
-    }
-
-
-def thumbnail_url(index: str, id: DocumentId, field: str) -> str:
-    """Where a small picture of a document is.
-
-    >>> thumbnail_url("demo", "a/b", "photo")
-    '/v1/indexes/demo/thumbnail?id=a%2Fb&field=photo'
-    """
-    return f"/v1/indexes/{quote(index)}/thumbnail?{urlencode({'id': id, 'field': field})}"
-
-
-def explain(found: Found, shown: Sequence[dict[str, Any]], schema: Schema) -> int:
-    """Add to each match where it agrees with what was asked for; gives how many are too long to be explained."""
-    left, unexplained = MOST_READ, 0
-    longest = evidence.MOST_WHOLE // max(1, len(shown))
-    for one, document in zip(shown, found.held, strict=True):
-        both = {name: (found.document.fields[name], document.fields[name]) for name in one["fields"]}
-        left -= sum(len(text) for pair in both.values() for text in pair if isinstance(text, str))
-        unexplained += left < 0
-        one["evidence"] = {
-            name: None if left < 0 else evidence.explained(schema.fields[name], a, b, longest)
-            for name, (a, b) in both.items()
-        }
-    return unexplained
+def answered(found: Found, asked: Explained, index: Index, served: ServedIndex) -> dict[str, Any]:
+    """The answer to a question, with all that it asks to be told."""
+    pictures, schema = pictures_of(served), index.settings.schema
+    return answer_of(found, schema, pictures, contents=asked.contents, explains=asked.evidence)

@@ -37,13 +37,14 @@ class ServedIndex:
         self, reader: Index, writer: Index, location: str | os.PathLike[str] = "", name: str = "",
         timeout: float = 1.0,
     ) -> None:  # fmt: skip
-        self._reader, self._writer, self._location = reader, writer, location
+        self._reader, self._writer, self.location = reader, writer, location
         self.name, self.thumbnails = name, thumbnails_beside(location)
         self._reading = ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1), "benzer-read")
         self._writing = ThreadPoolExecutor(1, "benzer-write")  # one thread: writes take turns
         self._loading, self._loader = asyncio.Lock(), Loader(location, timeout)
         self._idle: asyncio.TimerHandle | None = None
         self._closed = False
+        self.writes = 0
         self.wrote: Callable[[str], object] = str
 
     @classmethod
@@ -64,7 +65,7 @@ class ServedIndex:
 
     def again(self) -> Index:
         """The index opened once more, to be read for long: others would wait for a snapshot of the shared one."""
-        return Index.open(self._location, mode="read")
+        return Index.open(self.location, mode="read")
 
     @property
     def settings(self) -> IndexSettings:
@@ -105,6 +106,7 @@ class ServedIndex:
         except Exception as error:
             self.wrote("failed" if is_fault(error) else "refused")
             raise
+        self.writes += 1
         self.wrote("done")
         return result
 

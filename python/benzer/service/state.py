@@ -11,6 +11,7 @@ from benzer.service.keys import Keyring, Sessions
 from benzer.service.logs import Log
 from benzer.service.metrics import Metrics
 from benzer.service.settings import Limits, Options
+from benzer.service.tuning import Tunings
 
 
 @dataclass
@@ -32,6 +33,7 @@ class State:
     life: Life = field(default_factory=Life)
     metrics: Metrics = field(default_factory=Metrics)
     log: Log = field(default_factory=partial(Log, "off"))
+    tunings: Tunings = field(default_factory=Tunings)
 
     @property
     def limits(self) -> Limits:

@@ -9,10 +9,10 @@ from pydantic import Field
 from starlette.requests import Request
 
 from benzer.index import Index
-from benzer.service.access import READS, IndexName, Served, Shared
+from benzer.service.access import READS, Served, Shared
 from benzer.service.bodies import described_body
 from benzer.service.errors import Answer
-from benzer.service.questions import Explained, FormOptions, Share, answer_of, ask, question_from
+from benzer.service.questions import Explained, FormOptions, Share, answered, ask, question_from
 from benzer.service.resources.similar import Matches
 
 router = APIRouter(prefix="/v1/indexes/{index}/nearest", tags=["questions"])
@@ -52,7 +52,6 @@ class NearestOptions(FormOptions):
 async def find(
     request: Request,
     options: Annotated[NearestOptions, Query()],
-    index: IndexName,
     served: Served,
     shared: Shared,
 ) -> Answer:
@@ -73,6 +72,6 @@ async def find(
         promised = {
             name: getattr(found.matches, name) for name in ("recall", "compared", "documents", "threshold")
         }
-        return {**answer_of(found, question, opened.settings.schema, index), **promised}
+        return {**answered(found, question, opened, served), **promised}
 
     return Answer(await served.read(work))

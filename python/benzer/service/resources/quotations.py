@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 from benzer.index import ContainmentMatches, Index
 from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
-from benzer.service.questions import Asked, Limit, SimilarDocument, question_of
+from benzer.service.explaining import SimilarDocument
+from benzer.service.questions import Asked, Limit, question_of
 from benzer.service.settings import Limits
 from benzer.service.wire import Id
 

@@ -9,22 +9,19 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 
 from benzer.index import Index
-from benzer.service.access import READS, IndexName, Served, Shared
+from benzer.service.access import READS, Served, Shared
 from benzer.service.bodies import described_body
 from benzer.service.bounds import check_batch
 from benzer.service.errors import Answer
+from benzer.service.explaining import AskedFor, ExplainedDocument, SimilarDocument, match_as_json
 from benzer.service.questions import (
     Asked,
-    AskedFor,
     Explained,
-    ExplainedDocument,
     FormOptions,
     Limit,
     Share,
-    SimilarDocument,
-    answer_of,
+    answered,
     ask,
-    match_as_json,
     question_from,
     question_of,
 )
@@ -77,7 +74,6 @@ class Answers(BaseModel):
 async def find(
     request: Request,
     options: Annotated[FormOptions, Query()],
-    index: IndexName,
     served: Served,
     shared: Shared,
 ) -> Answer:
@@ -93,7 +89,7 @@ async def find(
         found = ask(
             opened, question, shared.limits, lambda asked: opened.find_similar(asked, limit, threshold)
         )
-        return answer_of(found, question, opened.settings.schema, index)
+        return answered(found, question, opened, served)
 
     return Answer(await served.read(work))
 

@@ -1,0 +1,160 @@
+"""How is a match shown? With its contents, its pictures, and where it agrees with what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from benzer.document import Document
+from benzer.fields import Schema
+from benzer.index import Match
+from benzer.service import evidence
+from benzer.service.evidence import ShownEvidence
+from benzer.service.served import ServedIndex
+from benzer.service.thumbnails import urls_of
+from benzer.service.wire import Content, Id
+
+MOST_READ = 10_000_000
+"""Characters of texts that are compared for the evidence of one answer."""
+MOST_SHOWN = 20_000_000
+"""Characters of texts that one answer gives."""
+
+Pictures = Callable[[Document], dict[str, str]]
+"""The addresses of small copies of a document's pictures, by field."""
+
+
+def pictures_of(served: ServedIndex) -> Pictures:
+    """The addresses of the pictures of an index."""
+    return partial(urls_of, served.thumbnails, served.name)
+
+
+class Allowance:
+    """So many characters for one answer: what comes first is served first, and what goes beyond is left out.
+
+    >>> allowance = Allowance(10)
+    >>> allowance.grants(6), allowance.grants(6), allowance.grants(1)
+    (True, False, False)
+    """
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def grants(self, length: int) -> bool:
+        """Take so many; whether there were as many left."""
+        self._left -= length
+        return self._left >= 0
+
+
+class SimilarDocument(BaseModel):
+    """A document that is like the one asked for: its similarity, and that of each field that both hold."""
+
+    id: Id = Field(examples=["fox/again"])
+    similarity: float = Field(description="Exact.", examples=[0.75])
+    fields: dict[str, float] = Field(examples=[{"text": 0.75}])
+
+
+class ExplainedDocument(SimilarDocument):
+    """The same; with its contents, and where it agrees, where that was asked for."""
+
+    contents: dict[str, Content] | None = Field(
+        {},
+        description="Texts and lists by field; null behind 20,000,000 characters. A picture has a thumbnail instead.",
+        examples=[{"text": "A fox …"}],
+    )
+    thumbnails: dict[str, str] = Field({}, description="The address of a small picture, by field of images.")
+    evidence: dict[str, ShownEvidence | None] = Field(
+        {}, description="By field that both hold; null for images, and where the texts are too long together."
+    )
+
+
+class AskedFor(BaseModel):
+    """What was asked for."""
+
+    contents: dict[str, Content] | None = Field(examples=[{"text": "The quick brown fox …"}])
+    thumbnails: dict[str, str] = Field({}, description="The address of a small picture, by field of images.")
+
+
+class Found(NamedTuple):
+    """What was asked for, the matches, and of each match the document; none where only ids were asked for."""
+
+    document: Document
+    matches: Sequence[Match]
+    held: Sequence[Document]
+
+
+def answer_of(
+    found: Found, schema: Schema, pictures: Pictures, *, contents: bool, explains: bool
+) -> dict[str, Any]:
+    """What was found as it is answered, with `contents`, and with evidence where it `explains`.
+
+    Takes long where texts are: no snapshot is held meanwhile.
+    """
+    answer: dict[str, Any] = {"matches": [match_as_json(match) for match in found.matches]}
+    allowance = Allowance(MOST_SHOWN)
+    if explains:
+        answer["asked"] = shown_contents(found.document, pictures, allowance)
+    if contents:
+        for shown, document in zip(answer["matches"], found.held, strict=True):
+            shown.update(shown_contents(document, pictures, allowance))
+    if explains:
+        answer["unexplained"] = explain(found, answer["matches"], schema)
+    return answer
+
+
+def match_as_json(match: Match) -> dict[str, Any]:
+    return {"id": match.id, "similarity": match.similarity, "fields": dict(match.fields)}
+
+
+def shown_contents(document: Document, pictures: Pictures, allowance: Allowance) -> dict[str, Any]:
+    """Texts and lists of a document, and addresses of its pictures.
+
+    >>> document = Document(7, {"text": "one", "photo": b"..."})
+    >>> shown_contents(document, lambda document: {"photo": "/v1/..."}, Allowance(100))
+    {'contents': {'text': 'one'}, 'thumbnails': {'photo': '/v1/...'}}
+    """
+    contents = {
+        name: evidence.text_of(content) if isinstance(content, str) else content
+        for name, content in document.fields.items()
+        if content is None or isinstance(content, str | list)
+    }
+    granted = allowance.grants(length_of(document, list(contents)))
+    return {"contents": contents if granted else None, "thumbnails": pictures(document)}
+
+
+def explain(found: Found, shown: Sequence[dict[str, Any]], schema: Schema) -> int:
+    """Add to each match where it agrees with what was asked for; gives how many are too long to be explained."""
+    allowance, unexplained = Allowance(MOST_READ), 0
+    for one, document in zip(shown, found.held, strict=True):
+        names = list(one["fields"])
+        one["evidence"] = explained_pair(found.document, document, names, schema, allowance, len(shown))
+        unexplained += allowance.grants(0) is False
+    return unexplained
+
+
+def explained_pair(
+    a: Document, b: Document, names: Sequence[str], schema: Schema, allowance: Allowance, among: int = 1
+) -> dict[str, dict[str, Any] | None]:
+    """Where two documents agree, by field; None where they are too long, and of what shows nothing.
+
+    among: how many such pairs one answer has; so many share the length of whole texts.
+    """
+    if not allowance.grants(length_of(a, names) + length_of(b, names)):
+        return dict.fromkeys(names)
+    longest = evidence.MOST_WHOLE // max(1, among)
+    return {
+        name: evidence.explained(schema.fields[name], a.fields.get(name), b.fields.get(name), longest)
+        for name in names
+    }
+
+
+def length_of(document: Document, names: Sequence[str]) -> int:
+    """The characters of some fields of a document.
+
+    >>> length_of(Document(7, {"text": "one", "tags": ["red"]}), ["text", "tags"])
+    3
+    """
+    contents = (document.fields.get(name) for name in names)
+    return sum(len(content) for content in contents if isinstance(content, str))
