@@ -36,9 +36,6 @@ LIMITS = [
     Limit("--max-results", "max_results", "NUMBER", "Most ended jobs whose results are kept."),
     Limit("--max-result-memory", "max_result_bytes", "MEGABYTES", "Most memory of these together.", MEGABYTE),
     Limit(
-        "--max-result", "max_result_bytes", "MEGABYTES", "Most memory for the results of ended jobs.", MEGABYTE
-    ),
-    Limit(
         "--grace-seconds", "grace_seconds", "SECONDS",
         "At the end, longest time for requests that have begun.", whole=False,
     ),
