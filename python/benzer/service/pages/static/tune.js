@@ -71,8 +71,12 @@ function draw() {
   showCost(named("cost"), { ...now, cost: tuned.cost, prices: found()?.prices });
   showPrices(named("prices"), { ...now, ...found() }, (at) => { threshold.set(at); moved(); });
   showRecipe({ threshold: now.threshold, recall: now.recall, schema: schema() }, isOwn() ? index() : "");
+  for (const button of steps) button.textContent = `${button.dataset.step < 0 ? "Lower" : "Raise"} it to ${setting(stepped(button))}`;
   remember();
 }
+
+const steps = document.querySelectorAll("[data-step]");
+const stepped = (button) => Math.min(Math.max(Math.round(100 * threshold.value + 100 * button.dataset.step) / 100, 0.05), 1);
 
 /** The fields as the page has them read: those of the index, but for the shingles that are tuned. */
 function schema() {
@@ -178,5 +182,6 @@ for (const one of document.getElementsByName("unit")) {
   one.addEventListener("change", () => { size.set(sizeOf({ unit: unit() })); moved(); });
 }
 for (const id of ["curve-table", "histogram-table"]) named(id).parentElement.addEventListener("toggle", draw);
+for (const button of steps) button.addEventListener("click", () => { threshold.set(stepped(button)); moved(); });
 named("settings").addEventListener("submit", (event) => event.preventDefault());
 start();

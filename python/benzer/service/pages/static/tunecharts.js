@@ -80,8 +80,9 @@ function bars(box, across, up, [low, high, count], { threshold, bands, rows }) {
   return parts.flatMap(([from, to]) => {
     const met = count * probability((from + to) / 2, bands, rows);
     const [behind, front] = from >= threshold - 1e-9 ? ["missed", "found"] : ["passed", "compared"];
-    const x = across(from) + 0.5;
-    const width = Math.max(across(to) - across(from) - 1, 0.75);
+    const wide = across(to) - across(from);
+    const gap = wide > 5 ? 0.5 : 0; // on either side; thin bars would fade
+    const [x, width] = [across(from) + gap, Math.max(wide - 2 * gap, 0.5)];
     const bar = (look, number) => {
       const top = Math.min(up(number), box.floor - 1);
       return svg("rect", { class: `bar ${look}`, x, y: top, width, height: box.floor - top });
