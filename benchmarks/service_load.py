@@ -130,7 +130,9 @@ def request_of(path: str, body: bytes, key: str | None) -> bytes:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("port", type=int)
     parser.add_argument("path")
     parser.add_argument("questions", type=Path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import threading
+from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -370,3 +372,41 @@ def test_locations_that_cannot_be_opened_say_what_would_do(
 ) -> None:
     with pytest.raises(error, match=message.replace("(", r"\(")):
         open_storage(location, "{}", **options)  # type: ignore[arg-type]
+
+
+def sizes_by_hand(storage: Storage, keys: dict[str | int, list[int]]) -> dict[int, int]:
+    """The same as `bucket_sizes` of the documents that are held, from the keys that each was added with."""
+    held = {one for batch in storage.iterate() for one in batch.ids}
+    documents = Counter(key for one, row in keys.items() if one in held for key in set(row))
+    documents.pop(int(NO_KEY), None)
+    return dict(sorted(Counter(documents.values()).items()))
+
+
+def test_buckets_are_counted_by_size_without_removed_documents(home: Home, tmp_path: Path) -> None:
+    ids, payloads, keys = corpus(600, seed=3, bands=4, keys=150)
+    keys[5] = NO_KEY
+    keys[6] = keys[6][0]  # one key in all bands
+    given: dict[str | int, list[int]] = {}
+    with closing(home.open(tmp_path)) as storage:
+        assert storage.bucket_sizes() == {}
+        for start in range(0, 600, 60):
+            rows = slice(start, start + 60)
+            storage.add(ids[rows], payloads[rows], keys[rows])
+            given.update(zip(ids[rows], keys[rows].tolist(), strict=True))
+            if start % 120:
+                assert storage.bucket_sizes() == sizes_by_hand(storage, given)  # before the commit
+                storage.commit()
+            storage.remove(ids[start : start + 60 : 7])
+            assert storage.bucket_sizes() == sizes_by_hand(storage, given)
+        storage.add(ids[:50], payloads[:50], keys[100:150])  # replaced
+        given.update(zip(ids[:50], keys[100:150].tolist(), strict=True))
+        storage.commit()
+        assert storage.bucket_sizes() == sizes_by_hand(storage, given)
+        storage.add(["x"], [b""], keys[:1])
+        storage.rollback()
+        assert storage.bucket_sizes() == sizes_by_hand(storage, given)
+        storage.compact()
+        assert storage.bucket_sizes() == sizes_by_hand(storage, given)
+        storage.remove(ids)
+        storage.commit()
+        assert storage.bucket_sizes() == {}

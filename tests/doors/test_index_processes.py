@@ -119,3 +119,22 @@ def test_a_fork_in_mid_transaction_harms_neither_process(tmp_path: Path) -> None
             answers = list(lines(process))
             assert process.wait() == 0
         assert answers == [["child", "100", "1", "0"], ["parent", "7", "5000", "1"], ["whole", "5000"]]
+
+
+def test_an_index_that_one_process_has_open_twice_is_not_swept_up_by_another(tmp_path: Path) -> None:
+    path = tmp_path / "index.benzer"
+    look = f"from benzer.index import Index\nwith Index.open({str(path)!r}) as index: print(len(index))"
+
+    def seen_by_another() -> int:
+        return int(subprocess.run([sys.executable, "-c", look], check=True, capture_output=True).stdout)
+
+    with Index.open(path, SETTINGS) as writer, Index.open(path, mode="read") as reader:
+        writer.add([document(number) for number in range(300)])
+        writer.commit()
+        assert (len(reader), seen_by_another()) == (300, 300)
+        writer.add([document(number) for number in range(300, 600)])
+        writer.commit()
+        assert (len(reader), seen_by_another()) == (600, 600)
+    with Index.open(path) as index:
+        index.check()
+        assert len(index) == 600

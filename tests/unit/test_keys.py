@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,17 @@ def test_the_ring_follows_its_file(path: Path) -> None:
     remove_key(path, key.id)
     assert ring.find(secret) is None
     assert ring.get(key.id) is None
+
+
+def test_the_ring_sees_a_file_of_the_same_size_that_was_written_at_once(path: Path) -> None:
+    key, secret = add_key(path, "one")
+    ring, held = Keyring(path), path.read_text()
+    for name in ("two", "six", "ten"):
+        new = path.with_name("new")
+        new.write_text(held.replace('"one"', f'"{name}"'))
+        new.chmod(0o600)
+        new.replace(path)
+        assert ring.find(secret) == replace(key, name=name)
 
 
 def test_a_ring_whose_file_is_gone_or_broken_knows_nobody(path: Path) -> None:

@@ -34,6 +34,7 @@ LIMITS = [
     Limit("--max-concurrent", "max_concurrent", "NUMBER", "Most requests at a time."),
     Limit("--max-jobs", "max_jobs", "NUMBER", "Most jobs that wait or run."),
     Limit("--max-results", "max_results", "NUMBER", "Most ended jobs whose results are kept."),
+    Limit("--max-result-memory", "max_result_bytes", "MEGABYTES", "Most memory of these together.", MEGABYTE),
     Limit(
         "--grace-seconds", "grace_seconds", "SECONDS",
         "At the end, longest time for requests that have begun.", whole=False,

@@ -416,6 +416,20 @@ class Index(Quoting, Upkeep):
     def __len__(self) -> int:
         return len(self._storage)
 
+    def bucket_sizes(self) -> dict[int, int]:
+        """How many buckets there are of each size: {documents that share a key: keys with so many}.
+
+        Large buckets make questions slow, for all documents of a bucket are compared. Of an index that files
+        passages the keys of passages count, too. Reads all postings: a second for some ten million.
+
+        >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
+        ...     added = index.add({"a": "one two three four", "b": "one two three four", "c": "five six seven"})
+        ...     sizes = index.bucket_sizes()
+        ...     sorted(sizes), sizes[1] == sizes[2] == index.settings.bands.bands
+        ([1, 2], True)
+        """
+        return self._storage.bucket_sizes()
+
     def commit(self) -> None:
         """Make the changes since the last commit durable, together, and visible to others."""
         self._storage.commit()

@@ -7,7 +7,9 @@
 | `documents`, `similar`, `information`, `health` | the resources, each with its routes |
 | `wire` | how documents look in JSON |
 | `served`, `access` | `ServedIndex`: an index that many requests share; how a route comes by it |
-| `guard` | which requests are let in |
+| `guards` | what stands before the routes: whose pages may ask (`origins`), whose keys, how often (`access`) |
+| `keys` | the keys in their file, sessions of browsers, rates |
+| `description` | what /openapi.json says of keys |
 | `errors` | how an answer says what went wrong |
 
 A new resource is one new file with a `router`, and one line in `app.RESOURCES`. FastAPI and uvicorn come with

@@ -31,6 +31,7 @@ from benzer.service.resources import (
     duplicate_tables,
     duplicates,
     health,
+    ids,
     indexes,
     metrics,
     nearest,
@@ -47,6 +48,7 @@ from benzer.service.state import State
 RESOURCES = [
     indexes,
     documents,
+    ids,
     thumbnails,
     similar,
     nearest,
@@ -62,8 +64,8 @@ RESOURCES = [
     metrics,
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [
-    Observed,  # what the others refuse is logged and counted, too
     SecurityHeaders,  # on all answers, also those of the guards below
+    Observed,  # what the others refuse is logged and counted, too
     FailurePages,  # of all refusals below
     Origins,  # before a key is looked at: another site's page may bring a cookie
     Access,

@@ -126,7 +126,7 @@ def described_body(
         content[FORM] = {
             "schema": {
                 "type": "object",
-                "description": "A part for each field: an image as a file, a text plainly, a value set as its JSON list.",
+                "description": "A part a field: an image as a file, a text plainly, a value set as its JSON list.",
                 "additionalProperties": {"type": "string"},
             }
         }

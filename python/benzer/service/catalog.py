@@ -11,42 +11,50 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from benzer.errors import SettingsError
-from benzer.index import Index, IndexSettings
+from benzer.index import IndexSettings
 from benzer.service.errors import Refusal
+from benzer.service.homes import ENDING, NAME, Home, home_at, taken
 from benzer.service.served import ServedIndex
 from benzer.storage import is_url
 
 if TYPE_CHECKING:
     from benzer.service.metrics import Metrics
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-ENDING = ".benzer"
-
 
 class Catalog(Mapping[str, ServedIndex]):
-    """The served indexes by name. Only those that lie in `home`, a folder, can be made and deleted by request."""
+    """The served indexes by name. Only those that lie in `home` can be made and deleted by request.
+
+    home: a folder, which is made where there is none, or a redis:// URL; the indexes in it are served.
+    """
 
     def __init__(self, home: str | os.PathLike[str] | None = None) -> None:
-        self._home = None if home is None else Path(home)
+        self._home = None if home is None else home_at(home)
         self._served: dict[str, ServedIndex] = {}
+        self._places: list[tuple[re.Pattern[str], str]] = []
         self._changing = asyncio.Lock()
         self._metrics: Metrics | None = None
         if self._home is not None:
-            self._home.mkdir(parents=True, exist_ok=True)
-            for path in sorted(self._home.glob(f"*{ENDING}")):
-                self.open(path)
+            try:
+                for name, location in self._home.found():
+                    self.open(location, name)
+            except BaseException:
+                self.close()
+                raise
 
     def open(self, location: str | os.PathLike[str], name: str | None = None) -> ServedIndex:
-        """Serve the index at a path or URL under a name, by default that of its file or its prefix in Redis."""
+        """Serve the index at a path or URL under a name, by default that of its file or its prefix in Redis.
+
+        An index of the home, named once more, is served once.
+        """
         name = checked_name(name_of(location) if name is None else name)
         if name in self._served:
+            if self._home is not None and same(location, self._home.location(name)):
+                return self._served[name]
             raise SettingsError(
                 f"two indexes would be served as {name!r}: name one, as in benzer serve other={os.fspath(location)}"
             )
-        return self._serve(name, ServedIndex.open(location, name=name))
-
-    def _serve(self, name: str, served: ServedIndex) -> ServedIndex:
-        self._served[name] = served
+        served = self._served[name] = ServedIndex.open(location, name=name)
+        self._places += [(place, f"the index {name!r}") for place in places_of(location)]
         if self._metrics is not None:
             self._metrics.watch(name, served)
         return served
@@ -59,53 +67,67 @@ class Catalog(Mapping[str, ServedIndex]):
 
     async def create(self, name: str, settings: IndexSettings) -> ServedIndex:
         """Make an index in the home; it is complete, and durable, when this returns."""
+        return await asyncio.shield(
+            self._create(name, settings)
+        )  # what has begun is done, whoever waits for it
+
+    async def _create(self, name: str, settings: IndexSettings) -> ServedIndex:
         async with self._changing:
             if checked_name(name) in self._served:
-                raise Refusal(
-                    409, f"there is an index {name!r} already: choose another name, or delete it first"
-                )
-            path = self._path(name)
-            await asyncio.to_thread(lambda: Index.open(path, settings).close())
-            return self._serve(name, await asyncio.to_thread(ServedIndex.open, path, name=name))
+                raise taken(name)
+            home = self._own_home()
+            await asyncio.to_thread(home.make, name, settings)
+            return await asyncio.to_thread(self.open, home.location(name), name)
 
     async def delete(self, name: str) -> None:
         """Delete an index that lies in the home, with all its documents."""
+        await asyncio.shield(self._delete(name))
+
+    async def _delete(self, name: str) -> None:
         async with self._changing:
-            served, path = self[name], self._path(name)
-            if not path.exists():
+            served, home = self[name], self._own_home()
+            if not self.deletable(name):
                 raise Refusal(
                     403,
                     f"the index {name!r} was named when the service was started: only its keeper can delete it",
                 )
             del self._served[name]
             await asyncio.to_thread(served.close)
-            for one in path.parent.glob(path.name + "*"):
-                one.unlink()
+            await asyncio.to_thread(home.remove, name)
 
     @property
     def grows(self) -> bool:
         """Whether indexes can be made by request."""
         return self._home is not None
 
-    def _path(self, name: str) -> Path:
+    def deletable(self, name: str) -> bool:
+        """Whether an index can be deleted by request: it lies in the home."""
+        return self._home is not None and same(self[name].location, self._home.location(name))
+
+    def _own_home(self) -> Home:
         if self._home is None:
             raise Refusal(403, "this service makes and deletes no indexes: start it with --home FOLDER")
-        return self._home / f"{name}{ENDING}"
+        return self._home
+
+    def without_places(self, message: str) -> str:
+        """A message of the library as a client may read it: an index goes by its name, not by where it lies."""
+        for place, name in self._places:
+            message = place.sub(name, message)
+        return message if self._home is None else self._home.without_places(message)
 
     def __getitem__(self, name: str) -> ServedIndex:
         if name not in self._served:
             raise Refusal(404, f"there is no index {name!r}: GET /v1/indexes lists those there are")
         return self._served[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._served
+
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._served))
 
     def __len__(self) -> int:
         return len(self._served)
-
-    def without_places(self, message: str) -> str:
-        """A message of the library as a client may read it: an index goes by its name, not by where it lies."""
-        return message
 
     def close(self) -> None:
         """Let the work that has begun come to its end, then close all indexes."""
@@ -120,6 +142,16 @@ class Catalog(Mapping[str, ServedIndex]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def given(argument: str) -> tuple[str | None, str]:
+    """The name and the location in an argument of the command line, NAME=LOCATION or LOCATION alone.
+
+    >>> given("news=data/x.benzer"), given("redis://localhost?prefix=news"), given("./a=b.benzer")
+    (('news', 'data/x.benzer'), (None, 'redis://localhost?prefix=news'), (None, './a=b.benzer'))
+    """
+    name, equals, location = argument.partition("=")
+    return (name, location) if equals and location and NAME.fullmatch(name) else (None, argument)
 
 
 def name_of(location: str | os.PathLike[str]) -> str:
@@ -146,3 +178,33 @@ def checked_name(name: str) -> str:
     if not NAME.fullmatch(name):
         raise SettingsError(f"an index's name must be 1 to 64 of A-Z a-z 0-9 . _ -, got {name!r}")
     return name
+
+
+def same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two locations are one.
+
+    >>> same("a/../b.benzer", "b.benzer"), same("redis://h/0?prefix=a", "redis://h/0?prefix=b")
+    (True, False)
+    """
+    if is_url(one) != is_url(other):
+        return False
+    if is_url(one):
+        from benzer.storage.redis.address import read_address
+
+        return repr(read_address(os.fspath(one))) == repr(read_address(os.fspath(other)))
+    return Path(one).resolve() == Path(other).resolve()
+
+
+def places_of(location: str | os.PathLike[str]) -> list[re.Pattern[str]]:
+    """How the library's messages may write a location, the longest first.
+
+    A relative path counts where it stands alone, for it may be as short as a word.
+    """
+    text = os.fspath(location)
+    if is_url(text):
+        from benzer.storage.redis.address import read_address
+
+        return [re.compile(re.escape(one)) for one in (text, repr(read_address(text)))]
+    absolute = {str(Path(text).absolute()), str(Path(text).resolve())}
+    places = [re.compile(re.escape(one)) for one in sorted(absolute, key=len, reverse=True)]
+    return [*places, re.compile(rf"(?<![\w./-]){re.escape(text)}(?![\w/])")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from contextlib import suppress
 from types import FrameType
@@ -14,6 +15,9 @@ from benzer.service.connections import Connection
 from benzer.service.logs import forward
 from benzer.service.state import State
 
+SWITCH_SECONDS = 0.0005
+"""How long a thread keeps the interpreter from others that want it; see docs/decisions/0027-loading-apart.md. Python's
+own 5 ms are waited for at each step of a search, which lets the interpreter go for native work."""
 LAST_SECONDS = 2.0
 """After the time of grace: for the last answers to be sent, and the indexes to be closed."""
 
@@ -24,6 +28,7 @@ class Server(uvicorn.Server):
     def __init__(self, app: FastAPI) -> None:
         self.state: State = app.state.shared
         self.limits = self.state.limits
+        sys.setswitchinterval(SWITCH_SECONDS)
         super().__init__(
             uvicorn.Config(
                 app, http=Connection, log_config=None, log_level=None, access_log=False, lifespan="off",

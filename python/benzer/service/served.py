@@ -6,16 +6,22 @@ import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
 from typing import TypeVar
 
 from benzer.errors import BenzerError, StorageError
 from benzer.index import Index, IndexSettings
 from benzer.service.errors import Refusal
+from benzer.service.loading import Loader
+from benzer.service.settings import Limits
 from benzer.service.thumbnails import thumbnails_beside
+from benzer.service.written import Written
 
 Result = TypeVar("Result")
 READING_THREADS = 8
+IDLE_SECONDS = 30.0
+"""After the last block of an upload: then the process that wrote it ends."""
 
 
 class ServedIndex:
@@ -28,13 +34,17 @@ class ServedIndex:
     """
 
     def __init__(
-        self, reader: Index, writer: Index, location: str | os.PathLike[str] = "", name: str = ""
-    ) -> None:
-        self._reader, self._writer, self._location = reader, writer, location
+        self, reader: Index, writer: Index, location: str | os.PathLike[str] = "", name: str = "",
+        timeout: float = 1.0,
+    ) -> None:  # fmt: skip
+        self._reader, self._writer, self.location = reader, writer, location
         self.name, self.thumbnails = name, thumbnails_beside(location)
         self._reading = ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1), "benzer-read")
         self._writing = ThreadPoolExecutor(1, "benzer-write")  # one thread: writes take turns
+        self._loading, self._loader = asyncio.Lock(), Loader(location, timeout)
+        self._idle: asyncio.TimerHandle | None = None
         self._closed = False
+        self.writes = 0
         self.wrote: Callable[[str], object] = str
 
     @classmethod
@@ -51,11 +61,11 @@ class ServedIndex:
         except BaseException:
             reader.close()
             raise
-        return cls(reader, writer, location, name)
+        return cls(reader, writer, location, name, timeout)
 
     def again(self) -> Index:
         """The index opened once more, to be read for long: others would wait for a snapshot of the shared one."""
-        return Index.open(self._location, mode="read")
+        return Index.open(self.location, mode="read")
 
     @property
     def settings(self) -> IndexSettings:
@@ -68,23 +78,41 @@ class ServedIndex:
 
     async def read(self, work: Callable[[Index], Result]) -> Result:
         """Run `work` on the index that reads, beside others."""
-        return await self._run(self._reading, work, self._reader)
+        return await self._run(self._reading, partial(work, self._reader))
 
     async def write(self, work: Callable[[Index], Result]) -> Result:
         """Run `work` on the index that writes, alone, and commit; after an error nothing of it is left."""
+        return await self._written(partial(committed(work), self._writer))
+
+    async def load(self, block: bytes, first: int, skip: bool, limits: Limits) -> Written:
+        """Write a block of an upload, and commit, in a process of its own; it takes its turn to write, not to read."""
+        loop = asyncio.get_running_loop()
+        if self._idle is not None:
+            self._idle.cancel()
         try:
-            result = await self._run(self._writing, committed(work), self._writer)
+            async with self._loading:
+                await asyncio.to_thread(self._loader.read, block, first, skip, limits)
+                return await self._written(self._loader.write)
+        finally:
+            self._idle = loop.call_later(IDLE_SECONDS, self._end_loader)
+
+    def _end_loader(self) -> None:
+        asyncio.get_running_loop().run_in_executor(None, self._loader.close)
+
+    async def _written(self, work: Callable[[], Result]) -> Result:
+        """Do what writes and commits, when it is its turn, and tell how it ended."""
+        try:
+            result = await self._run(self._writing, work)
         except Exception as error:
             self.wrote("failed" if is_fault(error) else "refused")
             raise
+        self.writes += 1
         self.wrote("done")
         return result
 
-    async def _run(
-        self, threads: ThreadPoolExecutor, work: Callable[[Index], Result], index: Index
-    ) -> Result:
+    async def _run(self, threads: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
         try:
-            return await asyncio.get_running_loop().run_in_executor(threads, contained, work, index)
+            return await asyncio.get_running_loop().run_in_executor(threads, contained, work)
         except (asyncio.CancelledError, RuntimeError):
             if self._closed:  # what waited was dropped, and what comes is not taken
                 raise Refusal(404, "the index was deleted while the request waited for its turn") from None
@@ -93,8 +121,11 @@ class ServedIndex:
     def close(self) -> None:
         """Let the work that has begun come to its end, then close the index."""
         self._closed = True
+        if self._idle is not None:
+            self._idle.cancel()
         for threads in (self._writing, self._reading):
             threads.shutdown(cancel_futures=True)
+        self._loader.close()
         self._writer.close()
         self._reader.close()
         self.thumbnails.close()
@@ -145,10 +176,10 @@ def committed(work: Callable[[Index], Result]) -> Callable[[Index], Result]:
     return run
 
 
-def contained(work: Callable[[Index], Result], index: Index) -> Result:
+def contained(work: Callable[[], Result]) -> Result:
     """Run `work`; a panic of the native core, which is no Exception, becomes one that a server can answer."""
     try:
-        return work(index)
+        return work()
     except Exception:
         raise
     except BaseException as panic:

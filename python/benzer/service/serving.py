@@ -54,7 +54,7 @@ def serve(
     for module in ("fastapi", "uvicorn", "prometheus_client", "python_multipart"):
         require(module, extra="service", purpose="HTTP services")
     from benzer.service.app import create_app
-    from benzer.service.catalog import Catalog
+    from benzer.service.catalog import Catalog, given
     from benzer.service.logs import Log
     from benzer.service.running import Server
 
@@ -63,8 +63,9 @@ def serve(
         limits or Limits(), loopback_only=keys is None, origins=tuple(origins), keys=keys, rate=rate
     )
     with Log(log_format, log_level) as log, Catalog(home) as catalog, listening(host, port) as address:
-        for location in locations:
-            catalog.open(location)
+        for argument in locations:
+            name, location = given(os.fspath(argument))
+            catalog.open(location, name)
         app = create_app(catalog, options, log)
         if started is not None:
             started(catalog, url_of(address))

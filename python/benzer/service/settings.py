@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields
 
 from benzer.checks import is_number
 from benzer.errors import SettingsError
-from benzer.service.keys.keyring import check_rate
 
 ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]+)?")
 """An origin as browsers write it, in small letters and without a slash at its end."""
@@ -87,3 +86,14 @@ class Options:
                     "an origin is a scheme, a host and perhaps a port, such as https://example.org, "
                     f"got {origin!r}"
                 )
+
+
+def check_rate(rate: float | None) -> None:
+    """Refuse a rate that is none.
+
+    >>> check_rate(0)
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: a rate must be more than 0 requests a minute, got 0
+    """
+    if rate is not None and not (is_number(rate) and 0 < rate < float("inf")):
+        raise SettingsError(f"a rate must be more than 0 requests a minute, got {rate!r}")

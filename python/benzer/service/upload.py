@@ -1,7 +1,7 @@
 """How are a million documents taken in one request? Line by line as they come, and written batch by batch.
 
-The lines are read in a thread of their own while the batch before them is written, so that neither the event
-loop nor other writers wait for more than a batch; a client that sends faster than that is made to wait.
+They are received while those before them are written, and written in a process of their own (see `loading`), so that
+neither searches nor other writers wait for more than a batch; a client that sends faster than that is made to wait.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from benzer.service.errors import Refusal, status_of
 from benzer.service.served import ServedIndex
 from benzer.service.settings import Limits
 from benzer.service.taking import add_sound, prepared
-from benzer.service.thumbnails import Kept
+from benzer.service.thumbnails import Kept, Thumbnails
 from benzer.service.wire import reader_of
+from benzer.service.written import Written
 from benzer.sources.jsonl import BLANK, parsed
 from benzer.sources.rows import BadRow
 from benzer.sources.streams import BOM
@@ -88,11 +89,8 @@ class Upload:
         chunks = aiter(stream)
         try:
             async for first, block in blocks(chunks, self._limits.max_body_bytes):
-                batch = await asyncio.to_thread(
-                    read_block, block, first, self._schema, self._limits, self._skip
-                )
                 await self._settled()
-                self._writing = asyncio.ensure_future(self._write(batch))
+                self._writing = asyncio.ensure_future(self._write(first, block))
             await self._settled()
             self.totals.documents = await self._served.read(len)
         except (Refusal, HTTPException, BenzerError) as error:
@@ -112,24 +110,21 @@ class Upload:
         if writing is not None:
             await writing
 
-    async def _write(self, batch: Batch) -> None:
-        malformed = list(batch.malformed)
-        rows = batch.rows
+    async def _write(self, first: int, block: bytes) -> None:
+        """Write a block: the first one here, for it may be all; the others in a process of their own."""
+        served, limits, skip = self._served, self._limits, self._skip
+        if first > 1:
+            written = await served.load(block, first, skip, limits)
+        else:
+            batch = await asyncio.to_thread(read_block, block, first, self._schema, limits, skip)
+            written = await served.write(lambda index: write_batch(index, served.thumbnails, batch, skip))
+        self._count(written)
 
-        def work(index: Index) -> tuple[int, int]:
-            before = len(index)
-            self._served.thumbnails.put(batch.thumbnails)
-            added = add_sound(
-                index, batch.documents, not self._skip,
-                lambda document, error: malformed.append((rows[id(document)], str(error))),
-            )  # fmt: skip
-            return added, len(index) - before
-
-        added, new = await self._served.write(work) if batch.documents else (0, 0)
+    def _count(self, written: Written) -> None:
+        malformed = sorted(written.malformed)
         totals = self.totals
-        totals.read, totals.new = totals.read + added, totals.new + new
+        totals.read, totals.new = totals.read + written.added, totals.new + written.new
         totals.malformed_count += len(malformed)
-        malformed.sort()
         totals.malformed += malformed[: MALFORMED_SHOWN - len(totals.malformed)]
         if malformed and not self._skip:
             row, message = malformed[0]
@@ -137,10 +132,10 @@ class Upload:
                 422, f"row {row}: {message}; mend it, or pass on_error=skip", field=f"body.{row}",
                 type="MalformedRowError",
             )  # fmt: skip
-        if batch.too_long is not None:
+        if written.too_long is not None:
             raise Refusal(
-                413, f"row {batch.too_long} is longer than {self._limits.max_body_bytes:,} bytes",
-                field=f"body.{batch.too_long}",
+                413, f"row {written.too_long} is longer than {self._limits.max_body_bytes:,} bytes",
+                field=f"body.{written.too_long}",
             )  # fmt: skip
 
     def _told(self, error: Refusal | HTTPException | BenzerError) -> Refusal:
@@ -156,6 +151,20 @@ class Upload:
         status = status_of(error)
         message = self._without_places(str(error)) + durable
         return Refusal(status, message, type=type(error).__name__, retry_after=1 if status == 503 else None)
+
+
+def write_batch(index: Index, thumbnails: Thumbnails, batch: Batch, skip: bool) -> Written:
+    """Write the documents of a batch; the caller commits."""
+    malformed, rows = list(batch.malformed), batch.rows
+    if not batch.documents:
+        return Written(0, 0, malformed, batch.too_long)
+    before = len(index)
+    thumbnails.put(batch.thumbnails)
+    added = add_sound(
+        index, batch.documents, not skip,
+        lambda document, error: malformed.append((rows[id(document)], str(error))),
+    )  # fmt: skip
+    return Written(added, len(index) - before, malformed, batch.too_long)
 
 
 async def blocks(stream: AsyncIterable[bytes], longest: int) -> AsyncIterator[tuple[int, bytes]]:

@@ -107,6 +107,14 @@ class Storage(Protocol):
         A document removed on the way is left out from then on; one that is added on the way does not appear.
         """
 
+    def bucket_sizes(self) -> dict[int, int]:
+        """How many buckets there are of each size: {documents under one key: keys with so many}.
+
+        Exact, removed documents do not count, and a key that no document has left is no bucket. Every key counts
+        under which documents were added: of an index that files passages also those of passages. Reads all
+        postings, a portion at a time; other threads wait meanwhile, so open the storage once more for it.
+        """
+
     def snapshot(self) -> AbstractContextManager[None]:
         """Within this block all reads see one and the same state, whatever other processes commit."""
 

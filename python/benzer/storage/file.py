@@ -31,7 +31,8 @@ from benzer.storage.base import (
 )
 from benzer.storage.check import check_file
 from benzer.storage.layout import given_id, stored_id
-from benzer.storage.postings import Postings, sorted_lookup, unique_pairs
+from benzer.storage.merge import delta_of, merged_slices, removed_from
+from benzer.storage.postings import Postings, bucket_sizes, sorted_lookup, unique_pairs
 from benzer.storage.runs import Limits, find_few, find_in_runs
 from benzer.storage.session import Session
 
@@ -193,6 +194,17 @@ class FileStorage:
                 held = ~np.isin(number, self._removed(number))
                 row, number = row[held], number[held]
         return row, number
+
+    def bucket_sizes(self) -> dict[int, int]:
+        """How many buckets there are of each size; see Storage.bucket_sizes."""
+        session = self._session
+        with session.reading():
+            connection, runs, limits = session.connection, session.runs, session.limits
+            fresh = [piece for piece in (delta_of(connection), *session.pending.pieces) if len(piece.keys)]
+            new, removed = Postings.merged(fresh), removed_from(connection, 0)
+            total = len(new.keys) + sum(run.postings for run in runs)
+            parts, count = max(1, total // limits.block_postings), -(-total // limits.slice_postings)
+            return bucket_sizes(merged_slices(connection, runs, new, parts, count, removed))
 
     def _find(self, keys: Keys) -> Pairs:
         """(row, number) of the postings under the keys, also of documents that are removed since."""

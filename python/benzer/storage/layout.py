@@ -25,8 +25,8 @@ from benzer.storage.base import DocumentId
 from benzer.storage.file_seen import SINCE, TABLES
 
 FORMAT = 2
+_LEAST = 512  # bytes of the smallest file of SQLite
 APPLICATION = 0x426E7A72  # "Bnzr", in the header of every index file
-_MAGIC = b"SQLite format 3\0"
 
 _TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -101,6 +101,8 @@ def connect(path: Path, settings: str | None, mode: str, timeout: float) -> sqli
     except BaseException as error:
         if connection is not None:
             connection.close()
+        if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
+            raise _no_index(path) from error
         if isinstance(error, sqlite3.Error):
             raise told(error, path, timeout) from error
         raise
@@ -108,6 +110,11 @@ def connect(path: Path, settings: str | None, mode: str, timeout: float) -> sqli
 
 
 def _check_path(path: Path, settings: str | None, mode: str) -> None:
+    """Refuse what cannot be an index, without a look into the file.
+
+    To close a file lets go of all locks that this process has on it, also those of SQLite's connections: another
+    process would then take the file for one that nobody uses, and remove the log from under them.
+    """
     if path.is_dir():
         raise StorageError(f"{path} is a folder: give the path of an index file")
     if not path.exists():
@@ -115,11 +122,12 @@ def _check_path(path: Path, settings: str | None, mode: str) -> None:
             raise StorageError(f"there is no index at {path}: mode='write' with settings makes one")
         if not path.parent.is_dir():
             raise StorageError(f"there is no folder {path.parent} to make an index in: make it first")
-        return
-    with open(path, "rb") as file:
-        head = file.read(len(_MAGIC))
-    if head and head != _MAGIC:
-        raise StoreFormatError(f"{path} is not a Benzer index: give the path of one, or of no file yet")
+    elif 0 < path.stat().st_size < _LEAST:  # SQLite would take it for a new file, and write over it
+        raise _no_index(path)
+
+
+def _no_index(path: Path) -> StoreFormatError:
+    return StoreFormatError(f"{path} is not a Benzer index: give the path of one, or of no file yet")
 
 
 def _open(path: Path, mode: str, timeout: float) -> sqlite3.Connection:

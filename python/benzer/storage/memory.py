@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,9 @@ from benzer.storage.base import (
     missing_number,
 )
 from benzer.storage.memory_seen import SeenTimes
-from benzer.storage.postings import PostingPieces, Postings
+from benzer.storage.postings import PostingPieces, Postings, bucket_sizes
 
+_PORTION = 262_144  # postings that are counted at a time
 _PURGE_AT = 1000  # do not rewrite the postings for fewer removed documents than this
 
 
@@ -189,6 +191,17 @@ class MemoryStorage:
                 found = [self._documents[number] for number in held]
             if held:
                 yield StoredBatch(np.array(held, np.int64), [i for i, _ in found], [p for _, p in found])
+
+    def bucket_sizes(self) -> dict[int, int]:
+        """How many buckets there are of each size; see Storage.bucket_sizes."""
+        with self.snapshot():
+            pieces, removed = list(self._postings.pieces), np.array(sorted(self._removed), np.int64)
+            count = -(-sum(len(piece.keys) for piece in pieces) // _PORTION)
+        bounds = [(at << 64) // max(1, count) for at in range(max(1, count) + 1)]
+        return bucket_sizes(
+            Postings.merged([piece.between(low, high) for piece in pieces]).without(removed)
+            for low, high in pairwise(bounds)
+        )
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

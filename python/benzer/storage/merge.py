@@ -30,15 +30,15 @@ def move_to_runs(
 
     With `everything`, all runs are merged into one. Changes `state`, and gives the runs there are afterwards.
     """
-    new = Postings.merged([piece for piece in (_delta(connection), *fresh) if len(piece.keys)])
+    new = Postings.merged([piece for piece in (delta_of(connection), *fresh) if len(piece.keys)])
     sizes = [run.postings for run in runs] + [len(new.keys)]
     count = len(sizes) if everything else pieces_to_merge(sizes, limits.delta_postings)
     kept, merged = list(runs[: len(runs) - count + 1]), runs[len(runs) - count + 1 :]
     first = 0 if everything else _first(merged, new, state)
-    removed = _removed_from(connection, first) if state.removed else np.empty(0, np.int64)
+    removed = removed_from(connection, first) if state.removed else np.empty(0, np.int64)
     total = sum(sizes[len(kept) :])
     parts = max(1, total // limits.block_postings)
-    slices = _merged_slices(connection, merged, new, parts, -(-total // limits.slice_postings), removed)
+    slices = merged_slices(connection, merged, new, parts, -(-total // limits.slice_postings), removed)
     run = write_run(connection, state.next_run, parts, first, slices)
     state.next_run += 1
     for old in merged:
@@ -51,7 +51,7 @@ def move_to_runs(
     return [*kept, run] if run else kept
 
 
-def _delta(connection: sqlite3.Connection) -> Postings:
+def delta_of(connection: sqlite3.Connection) -> Postings:
     rows = connection.execute("SELECT band_key, number FROM delta").fetchall()
     if not rows:
         return NO_POSTINGS
@@ -67,12 +67,12 @@ def _first(merged: Sequence[Run], new: Postings, state: State) -> int:
     return int(new.numbers.min()) if len(new.numbers) else state.next_number
 
 
-def _removed_from(connection: sqlite3.Connection, first: int) -> Numbers:
+def removed_from(connection: sqlite3.Connection, first: int) -> Numbers:
     rows = connection.execute("SELECT number FROM removed WHERE number >= ? ORDER BY number", (first,))
     return np.array([number for (number,) in rows], np.int64)
 
 
-def _merged_slices(
+def merged_slices(
     connection: sqlite3.Connection,
     runs: Sequence[Run],
     new: Postings,

@@ -137,6 +137,22 @@ class PostingPieces:
         self.pieces = [Postings.merged(self.pieces).without(removed)]
 
 
+def bucket_sizes(portions: Iterable[Postings]) -> dict[int, int]:
+    """How many keys have how many postings; all postings of a key are in one portion.
+
+    >>> bucket_sizes([Postings(np.array([3, 3, 9], np.uint64), np.array([0, 1, 0], np.uint32))])
+    {1: 1, 2: 1}
+    """
+    found: dict[int, int] = {}
+    for keys, _ in portions:
+        if len(keys):
+            ends = np.append((keys[1:] != keys[:-1]).nonzero()[0] + 1, len(keys))
+            sizes, counts = np.unique(np.diff(ends, prepend=0), return_counts=True)
+            for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+                found[size] = found.get(size, 0) + count
+    return dict(sorted(found.items()))
+
+
 def sorted_lookup(keys: Keys) -> tuple[Keys, Numbers]:
     """The keys of some rows (m × bands) in sorted order, and the row each is from; NO_KEY is left out."""
     flat = keys.reshape(-1)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from benzer.service.errors import failure
 from benzer.service.guards.access import STATIC
 from benzer.service.state import State
 
@@ -24,7 +23,6 @@ ALWAYS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
-BUG = "this is a bug in Benzer, not in the request; the server's log has the traceback"
 
 
 def raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
@@ -41,7 +39,7 @@ NO_STORE, NO_CACHE = (b"cache-control", b"no-store"), (b"cache-control", b"no-ca
 
 
 class SecurityHeaders:
-    """Adds them to all answers, also to those of guards and of errors that nobody foresaw.
+    """Adds them to all answers, also to those of the other guards, so it stands before them.
 
     What a route sets itself, such as a `Content-Security-Policy` of its own, or how long its answer may be kept
     (`Cache-Control`), stays. But for static files, nothing is kept anywhere unless a route says so.
@@ -55,21 +53,13 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        begun = False
 
         async def guarded(message: Message) -> None:
-            nonlocal begun
             if message["type"] == "http.response.start":
-                begun = True
                 message["headers"] = secured(message, scope["path"])
             await send(message)
 
-        try:
-            await self.app(scope, receive, guarded)
-        except Exception:
-            if not begun:  # the framework would answer outside all guards
-                await failure(500, BUG)(scope, receive, guarded)
-            raise
+        await self.app(scope, receive, guarded)
 
 
 def secured(message: Message, path: str) -> list[tuple[bytes, bytes]]:

@@ -23,7 +23,7 @@ ASKING = ("GET", "HEAD", "OPTIONS")
 
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, X-Request-ID",
     "Access-Control-Max-Age": "600",
 }
 EXPOSED = "Location, Retry-After, Content-Disposition, X-Request-ID"

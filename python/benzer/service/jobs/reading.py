@@ -33,21 +33,24 @@ Rows = Callable[[ReadOptions], Iterator[NumberedRow]]
 
 
 class RowsSource:
-    """Rows that are made when they are read, and kept by nobody but the corpus (see `benzer.sources.Source`)."""
+    """Rows that are made when they are read, once, and kept by nobody but the corpus (see `benzer.sources.Source`)."""
 
     suffix = ".jsonl"
     path: Path | None = None
 
     def __init__(self, name: str, unit: str, rows: Rows) -> None:
-        self.name = name
-        self._unit, self._rows = unit, rows
+        self.name, self._unit = name, unit
+        self._rows: Rows | None = rows
 
     def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
         """Add each row as a document (see `Source`)."""
-        first = next((row for _, row in self._rows(options) if isinstance(row, dict)), None)
+        rows, self._rows = self._rows, None  # a result holds its sources: what is read must not live as long
+        if rows is None:
+            raise InputError(f"{self.name} was read already: a job reads once")
+        first = next((row for _, row in rows(options) if isinstance(row, dict)), None)
         reader = RowReader.of(options, first)
         malformed = MalformedRows(self.name, options.on_error, unit=self._unit)
-        return add_rows(corpus, number, self._rows(options), reader, malformed)
+        return add_rows(corpus, number, rows(options), reader, malformed)
 
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Refused: the rows are gone."""
@@ -153,7 +156,7 @@ def documents(
     A content is read as the service reads it: the text of an image field is no path on the server, but refused.
 
     >>> [(_, row)] = documents([(1, {"id": 7, "fields": {"text": "one"}})], Schema(), Limits(), ReadOptions())
-    >>> row == {"text": "one", IDENTITY: 7}
+    >>> row == {"id": 7, "text": "one", IDENTITY: 7}
     True
     """
     read = reader_of(schema, limits)
@@ -179,4 +182,5 @@ def row_of(row: Any, schema: Schema, read: FieldReader, options: ReadOptions) ->
         return BadRow(f"a document has none of the schema's fields: {', '.join(schema.fields)}")
     contents = read({name: fields.get(name) for name in schema.fields}, "document")
     extra = {} if options.extra_column is None else {options.extra_column: fields.get(options.extra_column)}
-    return {**extra, **contents, IDENTITY: row.get("id")}
+    # Also as a column: the first row decides whether there is one of ids, which flat rows after it may use.
+    return {"id": row.get("id"), **extra, **contents, IDENTITY: row.get("id")}

@@ -43,10 +43,10 @@ class Task(Protocol):
 
 @dataclass
 class Kept:
-    """A job with what belongs to it."""
+    """A job with what belongs to it; its task goes when it ends, with all that was uploaded."""
 
     job: Job
-    task: Task
+    task: Task | None
     stop: threading.Event = field(default_factory=threading.Event)
     future: Future[None] | None = None
     result: Result | None = None
@@ -92,7 +92,7 @@ class Jobs:
     def _start(self, task: Task, job: Job) -> Job:
         with self._lock:
             kept = self._kept[job.id] = Kept(job, task)
-            kept.future = self._threads.submit(self._run, kept)
+            kept.future = self._threads.submit(self._run, kept, task)
         return job
 
     def __iter__(self) -> Iterator[Job]:
@@ -161,7 +161,7 @@ class Jobs:
                 f"there is no job {id!r}: GET /v1/duplicates lists those there are; a restart forgets them",
             )
 
-    def _run(self, kept: Kept) -> None:
+    def _run(self, kept: Kept, task: Task) -> None:
         """Do what a job does; whatever happens is told by its state."""
 
         def told(stage: str, done: int, total: int | None) -> None:
@@ -171,7 +171,8 @@ class Jobs:
 
         kept.job = kept.job.begun(time())
         try:
-            result = kept.task.run(told)
+            told("start", 0, None)
+            result = task.run(told)
         except Cancelled:
             over = kept.job.over("cancelled", time())
         except BaseException as error:
@@ -184,10 +185,12 @@ class Jobs:
         self._end(kept, over)
 
     def _end(self, kept: Kept, over: Job) -> None:
-        kept.task.close()
+        task, kept.task = kept.task, None
+        if task is not None:
+            task.close()
         with self._lock:
             kept.job = over
-            if over.id not in self._kept:  # deleted while it ran
+            if self._kept.get(over.id) is not kept:  # deleted while it ran
                 kept.result = None
                 return
             self._ended.append(over.id)

@@ -12,7 +12,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from benzer.errors import SettingsError
-from benzer.service.keys.keyring import PREFIX, SCOPES, Key, check_rate, digest, read_keys, written
+from benzer.service.keys.keyring import PREFIX, SCOPES, Key, digest, read_keys, written
+from benzer.service.settings import check_rate
 from benzer.tables import atomic_write
 
 NAME_LENGTH = 64

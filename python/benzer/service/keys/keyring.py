@@ -12,8 +12,8 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
-from benzer.checks import is_number
 from benzer.errors import SettingsError
+from benzer.service.settings import check_rate
 
 PREFIX = "bz"
 FORMAT = 1
@@ -43,17 +43,6 @@ class Key:
                 f"the key {self.name!r} has scopes {list(self.scopes)}: it takes read or write"
             )
         check_rate(self.rate)
-
-
-def check_rate(rate: float | None) -> None:
-    """Refuse a rate that is none.
-
-    >>> check_rate(0)
-    Traceback (most recent call last):
-    benzer.errors.SettingsError: a rate must be more than 0 requests a minute, got 0
-    """
-    if rate is not None and not (is_number(rate) and 0 < rate < float("inf")):
-        raise SettingsError(f"a rate must be more than 0 requests a minute, got {rate!r}")
 
 
 def digest(secret: str) -> str:

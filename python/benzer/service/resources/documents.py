@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -35,6 +36,22 @@ from benzer.service.wire import (
     reader_of,
 )
 
+
+class AnyText(Convertor[str]):
+    """A part of a path that may hold anything, also slashes and line breaks."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        """The text itself."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """The text itself."""
+        return value
+
+
+register_url_convertor("any", AnyText())
 router = APIRouter(prefix="/v1/indexes/{index}/documents", tags=["documents"])
 PathId = Annotated[
     str, Path(min_length=1, description="The document's id, percent-encoded.", examples=["debian/nbd-client"])
@@ -158,7 +175,7 @@ async def show_all(
 
 
 @router.put(
-    "/{id:path}", response_model=Put, responses={201: {"model": Put}},
+    "/{id:any}", response_model=Put, responses={201: {"model": Put}},
     openapi_extra=described_body(Contents, form=True),
 )  # fmt: skip
 async def put(id: PathId, request: Request, served: Served, shared: Shared) -> Answer:
@@ -186,7 +203,7 @@ async def put(id: PathId, request: Request, served: Served, shared: Shared) -> A
     return Answer({"id": id if new else held, "replaced": not new}, 201 if new else 200)
 
 
-@router.get("/{id:path}", response_model=StoredDocument)
+@router.get("/{id:any}", response_model=StoredDocument)
 async def get(id: PathId, served: Served) -> Answer:
     """Look up one document."""
 
@@ -200,7 +217,7 @@ async def get(id: PathId, served: Served) -> Answer:
     return Answer(document)
 
 
-@router.delete("/{id:path}", status_code=204)
+@router.delete("/{id:any}", status_code=204)
 async def remove(id: PathId, served: Served) -> Response:
     """Remove one document."""
 

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
-from pydantic import BaseModel
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
 
-from benzer.fields import Schema
-from benzer.index import IndexSettings
 from benzer.service.access import IndexName, Served, Shared
+from benzer.service.buckets import Buckets, buckets_of
 from benzer.service.errors import Answer
-from benzer.service.served import ServedIndex
-from benzer.service.wire import Body
+from benzer.service.making import NewIndex, settings_of
+from benzer.service.state import State
 
 router = APIRouter(prefix="/v1/indexes", tags=["indexes"])
-
-
-class NewIndex(Body):
-    """A name, and settings as `benzer.IndexSettings` takes them; those that are left out have their defaults."""
-
-    name: str
-    fields: dict[str, dict[str, Any]] | None = None
-    threshold: float = 0.8
-    recall: float = 0.95
+FROM_STORAGE = ("home", "documents", "removed", "bytes", "settings", "fingerprint")
 
 
 class Information(BaseModel):
     """Facts and figures of an index; where it lies is the server's own business."""
 
-    name: str
-    home: str
-    documents: int
-    settings: dict[str, Any]
-    fingerprint: str
+    name: str = Field(examples=["news"])
+    home: str = Field(description="The kind of its home.", examples=["file"])
+    documents: int = Field(examples=[1764])
+    removed: int = Field(description="Removed documents that still take room.", examples=[0])
+    bytes: int = Field(
+        description="Room that it takes, on the disk or in the server's memory.", examples=[3_120_000]
+    )
+    settings: dict[str, Any] = Field(description="By which its documents are compared.")
+    fingerprint: str = Field(description="Equal for equal settings only.")
+    deletable: bool = Field(
+        description="Whether it can be deleted by request: it lies in the home of the service."
+    )
+    buckets: Buckets | None = Field(None, description="With `?buckets=true` only.")
 
 
 class Indexes(BaseModel):
@@ -42,34 +42,47 @@ class Indexes(BaseModel):
     indexes: list[Information]
 
 
-async def described(name: str, served: ServedIndex) -> dict[str, Any]:
+async def described(name: str, shared: State, buckets: bool = False) -> dict[str, Any]:
+    """What is told of an index."""
+    served = shared.catalog[name]
     known = await served.read(lambda index: index.info())
-    return {"name": name, **{key: known[key] for key in Information.model_fields if key != "name"}}
+    return {
+        "name": name,
+        **{key: known[key] for key in FROM_STORAGE},
+        "deletable": shared.catalog.deletable(name),
+        "buckets": await buckets_of(served) if buckets else None,
+    }
 
 
 @router.get("", response_model=Indexes)
 async def show_all(shared: Shared) -> Answer:
     """List the indexes that are served."""
-    return Answer({"indexes": [await described(name, served) for name, served in shared.catalog.items()]})
+    return Answer({"indexes": [await described(name, shared) for name in list(shared.catalog)]})
 
 
 @router.post("", response_model=Information, status_code=201)
 async def create(asked: NewIndex, shared: Shared) -> Answer:
-    """Make an index."""
-    schema = None if asked.fields is None else Schema.from_dict(asked.fields)
-    settings = IndexSettings(schema, threshold=asked.threshold, recall=asked.recall)
-    served = await shared.catalog.create(asked.name, settings)
-    return Answer(await described(asked.name, served), 201, {"Location": f"/v1/indexes/{asked.name}"})
+    """Make an index in the home of the service; it is complete, and durable, when this is answered."""
+    settings = await asyncio.to_thread(settings_of, asked)
+    await shared.catalog.create(asked.name, settings)
+    return Answer(await described(asked.name, shared), 201, {"Location": f"/v1/indexes/{asked.name}"})
 
 
 @router.get("/{index}", response_model=Information)
-async def show(index: IndexName, served: Served) -> Answer:
+async def show(
+    index: IndexName,
+    served: Served,
+    shared: Shared,
+    buckets: Annotated[
+        bool, Query(description="Count the buckets by size, too: reads all postings.")
+    ] = False,
+) -> Answer:
     """Describe an index: how many documents it holds, and by which settings they are compared."""
-    return Answer(await described(index, served))
+    return Answer(await described(index, shared, buckets))
 
 
 @router.delete("/{index}", status_code=204)
 async def delete(index: IndexName, shared: Shared) -> Response:
-    """Delete an index with all its documents."""
+    """Delete an index with all its documents, when the work on it that has begun is done."""
     await shared.catalog.delete(index)
     return Response(status_code=204)

@@ -70,7 +70,7 @@ def _shards(
     session: Session, kind: str, shards: int, held: Numbers, hidden: Numbers
 ) -> Iterator[npt.NDArray[np.void]]:
     """All shards of a kind, once it is clear that they name only documents that are held or known to be gone."""
-    for shard, piece in _pieces(session, kind, shards):
+    for shard, piece in pieces(session, kind, shards):
         table = np.frombuffer(piece, POSTING)
         if (shard_of((table["key"] & np.uint64(0xFFFFFFFF)).astype(np.int64), shards) != shard).any():
             raise _damaged(session, f"shard {kind}{shard} holds what belongs to another")
@@ -104,12 +104,12 @@ def _removed(session: Session) -> Iterator[int]:
         at += 1
 
 
-def _pieces(session: Session, kind: str, count: int) -> Iterator[tuple[int, Any]]:
+def pieces(session: Session, kind: str, count: int) -> Iterator[tuple[int, Any]]:
     at = 0
     while at < count:
-        pieces = session.read("shards", kind, at, min(count, at + _AT_ONCE))[1]
-        yield from enumerate(pieces, at)
-        at += len(pieces)
+        some = session.read("shards", kind, at, min(count, at + _AT_ONCE))[1]
+        yield from enumerate(some, at)
+        at += len(some)
 
 
 def _damaged(session: Session, fault: str) -> StoreFormatError:

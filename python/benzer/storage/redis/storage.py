@@ -28,6 +28,7 @@ from benzer.storage.base import (
 )
 from benzer.storage.postings import Postings
 from benzer.storage.redis.address import Address, read_address
+from benzer.storage.redis.buckets import counted
 from benzer.storage.redis.check import check_server
 from benzer.storage.redis.records import (
     Record,
@@ -212,6 +213,13 @@ class RedisStorage:
         keys = checked_keys(keys)
         with self._session.reading():
             return find(self._session, keys, self._mortal)
+
+    def bucket_sizes(self) -> dict[int, int]:
+        """How many buckets there are of each size; see Storage.bucket_sizes.
+
+        It is counted again when a writer has moved postings to other shards meanwhile.
+        """
+        return counted(self._session)
 
     def payloads(self, numbers: Sequence[int] | Numbers) -> list[bytes]:
         """The payloads of documents, in the order asked."""

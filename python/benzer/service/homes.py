@@ -1,0 +1,210 @@
+"""Where do the indexes lie that are made by request? In a folder, or in a Redis server; each whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from uuid import uuid4
+
+from benzer.errors import StorageError
+from benzer.index import Index, IndexSettings
+from benzer.service.errors import Refusal
+from benzer.service.thumbnails import ENDING as THUMBNAILS
+from benzer.storage import is_url
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+ENDING = ".benzer"
+BESIDE = ("-wal", "-shm", "-journal", THUMBNAILS, f"{THUMBNAILS}-journal")
+"""What may lie beside the file of an index, and goes with it."""
+UNFINISHED = (".making", ".deleting")
+_AT_ONCE = 1000
+
+
+class Home(Protocol):
+    """A place for indexes by name. Its methods take long: call them in a thread."""
+
+    def found(self) -> Iterator[tuple[str, str]]:
+        """Name and location of each index that is there; what an interrupted request left is cleared away."""
+
+    def location(self, name: str) -> str:
+        """Where the index of a name lies, or would."""
+
+    def make(self, name: str, settings: IndexSettings) -> None:
+        """Make an empty index; it is there as a whole, and durable, or not at all. 409 where there is one."""
+
+    def remove(self, name: str) -> None:
+        """Remove an index that nobody has open. It is gone at once; what is left of it is then cleared away."""
+
+    def without_places(self, message: str) -> str:
+        """A message without the places of this home."""
+
+
+def home_at(location: str | os.PathLike[str]) -> Home:
+    """The home at the path of a folder, or at a redis:// URL."""
+    return RedisHome(os.fspath(location)) if is_url(location) else FolderHome(Path(location))
+
+
+def taken(name: str) -> Refusal:
+    """The refusal of a name that an index has."""
+    return Refusal(
+        409, f"there is an index {name!r} already: choose another name, or delete it first", field="body.name"
+    )
+
+
+class FolderHome:
+    """A folder with one file for each index, NAME.benzer."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.absolute()
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def found(self) -> Iterator[tuple[str, str]]:
+        """See `Home`."""
+        for path in self._folder.iterdir():
+            if any(f"{ENDING}{mark}" in path.name for mark in UNFINISHED):
+                path.unlink(missing_ok=True)
+        for path in sorted(self._folder.glob(f"*{ENDING}")):
+            yield path.name.removesuffix(ENDING), str(path)
+
+    def location(self, name: str) -> str:
+        """See `Home`."""
+        return str(self._folder / f"{name}{ENDING}")
+
+    def make(self, name: str, settings: IndexSettings) -> None:
+        """See `Home`."""
+        path = Path(self.location(name))
+        if path.exists():
+            raise taken(name)
+        made = path.with_name(f".{path.name}.making-{uuid4().hex}")
+        try:
+            Index.open(made, settings).close()
+            for ending in (
+                BESIDE
+            ):  # left by a file that somebody removed by hand; they would be taken for the new one's
+                path.with_name(path.name + ending).unlink(missing_ok=True)
+            os.link(made, path)  # unlike a renaming it replaces nothing
+        except FileExistsError:
+            raise taken(name) from None
+        except OSError as error:
+            raise StorageError(f"the index {name!r} cannot be made: {error.strerror}") from error
+        finally:
+            for ending in ("", *BESIDE):
+                with suppress(OSError):
+                    made.with_name(made.name + ending).unlink(missing_ok=True)
+        self._settle()
+
+    def remove(self, name: str) -> None:
+        """See `Home`."""
+        path = Path(self.location(name))
+        gone = path.with_name(f".{path.name}.deleting-{uuid4().hex}")
+        try:
+            path.rename(gone)
+            self._settle()
+            for one in (gone, *(path.with_name(path.name + ending) for ending in BESIDE)):
+                one.unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageError(f"the index {name!r} cannot be deleted: {error.strerror}") from error
+
+    def _settle(self) -> None:
+        """Have the names in the folder on the disk."""
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def without_places(self, message: str) -> str:
+        """See `Home`."""
+        return re.sub(re.escape(str(self._folder)) + r"(/[^\s:;,'\"]*)?", "the home", message)
+
+
+class RedisHome:
+    """A Redis server in which each index has a prefix of its own: its name, behind the prefix of the URL if it has one.
+
+    Whether what is made outlives the server is for the server's own persistence to say.
+    """
+
+    def __init__(self, location: str) -> None:
+        from benzer.storage.redis.address import read_address
+
+        self._parts = urlsplit(location)
+        self._options = dict(parse_qsl(self._parts.query, keep_blank_values=True))
+        given = self._options.pop("prefix", "")
+        self._before = f"{given}:" if given else ""
+        self._shown = repr(read_address(self.location("index"))).partition("?")[0]
+        self._client = read_address(self.location("index")).client()
+
+    def found(self) -> Iterator[tuple[str, str]]:
+        """See `Home`."""
+        begin, end = f"{{{self._before}".encode(), b"}:m"
+        try:
+            keys = sorted(self._client.scan_iter(match=escaped(begin) + b"*" + escaped(end), count=_AT_ONCE))
+            for key in keys:
+                name = key.removeprefix(begin).removesuffix(end).decode(errors="replace")
+                is_index = self._client.type(key) == b"hash" and self._client.hexists(key, "settings")
+                if NAME.fullmatch(name) and is_index:
+                    yield name, self.location(name)
+        except self._errors() as error:
+            raise StorageError(f"{self._shown} cannot be reached: {error}") from error
+
+    def location(self, name: str) -> str:
+        """See `Home`."""
+        return urlunsplit(
+            self._parts._replace(query=urlencode({**self._options, "prefix": self._before + name}))
+        )
+
+    def make(self, name: str, settings: IndexSettings) -> None:
+        """See `Home`."""
+        from benzer.storage import exists
+
+        if exists(self.location(name)):
+            raise taken(name)
+        self._clear(name)  # what an interrupted removal has left
+        Index.open(self.location(name), settings).close()
+
+    def remove(self, name: str) -> None:
+        """See `Home`."""
+        try:
+            self._client.unlink(self._key(name, b"m"))
+        except self._errors() as error:
+            raise StorageError(f"the index {name!r} cannot be deleted: {error}") from error
+        self._clear(name)
+
+    def _clear(self, name: str) -> None:
+        try:
+            some: list[bytes] = []
+            for key in self._client.scan_iter(match=escaped(self._key(name, b"")) + b"*", count=_AT_ONCE):
+                some.append(key)
+                if len(some) == _AT_ONCE:
+                    self._client.unlink(*some)
+                    some = []
+            if some:
+                self._client.unlink(*some)
+        except self._errors() as error:
+            raise StorageError(f"the index {name!r} cannot be cleared away: {error}") from error
+
+    def _key(self, name: str, letter: bytes) -> bytes:
+        return f"{{{self._before}{name}}}:".encode() + letter
+
+    def without_places(self, message: str) -> str:
+        """See `Home`."""
+        return re.sub(re.escape(self._shown) + r"(\?prefix=[^\s,;]*)?", "the home", message)
+
+    def _errors(self) -> type[Exception]:
+        import redis
+
+        return redis.RedisError
+
+
+def escaped(name: bytes) -> bytes:
+    """A name that is to be found as it is, in a pattern of Redis.
+
+    >>> escaped(b"a*b")
+    b'a\\\\*b'
+    """
+    return re.sub(rb"([\\*?\[\]^-])", rb"\\\1", name)

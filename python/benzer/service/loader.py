@@ -1,0 +1,96 @@
+"""`python -m benzer.service.loader`: the process that writes uploads. It takes orders on stdin until there are no more.
+
+An order is a line of JSON, and as many bytes as it says. The answer is a line of JSON. A service that dies leaves stdin
+at its end: the order that has begun is carried out, and the process ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+from benzer.errors import BenzerError
+from benzer.index import Index
+from benzer.service.served import committed
+from benzer.service.settings import Limits
+from benzer.service.thumbnails import Thumbnails, thumbnails_beside
+from benzer.service.upload import Batch, read_block, write_batch
+
+NICENESS = 10
+"""How far it stands back behind the process that answers requests."""
+
+
+def main() -> None:
+    """Take orders until there are no more."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # they go to all processes of a terminal, or of a service
+        signal.signal(number, signal.SIG_IGN)
+    with suppress(OSError, AttributeError):
+        os.nice(NICENESS)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library may print must not be taken for an answer
+    orders = taken(sys.stdin.buffer)
+    start, _ = next(orders)
+    hand = Hand(start["location"], start["timeout"])
+    for order, block in orders:
+        try:
+            answer = hand.do(order, block)
+        except BenzerError as error:
+            answer = {"error": {"type": type(error).__name__, "message": str(error)}}
+        except BaseException:
+            answer = {"error": {"type": "", "message": traceback.format_exc()}}
+        answers.write(json.dumps(answer).encode() + b"\n")
+        answers.flush()
+    hand.close()
+
+
+def taken(orders: BinaryIO) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """The orders with their bytes; one that was cut off is none."""
+    while (line := orders.readline()).endswith(b"\n"):
+        order = json.loads(line)
+        block = orders.read(order["bytes"])
+        if len(block) < order["bytes"]:
+            return
+        yield order, block
+
+
+class Hand:
+    """What carries orders out: an index that is opened with the first one, and the batch that was read last."""
+
+    def __init__(self, location: str, timeout: float) -> None:
+        self.location, self.timeout = location, timeout
+        self.index: Index | None = None
+        self.thumbnails: Thumbnails = thumbnails_beside(location)
+        self.batch, self.skip = Batch(), False
+
+    def opened(self) -> Index:
+        """The index, which is not made anew where it was deleted."""
+        if self.index is None:
+            Index.open(self.location, mode="read").close()
+            self.index = Index.open(self.location, timeout=self.timeout)
+        return self.index
+
+    def do(self, order: dict[str, Any], block: bytes) -> dict[str, Any]:
+        """Carry out one order, and give the answer."""
+        index = self.opened()
+        if order["do"] == "read":
+            self.skip, limits = order["skip"], Limits(**order["limits"])
+            self.batch = read_block(block, order["first"], index.settings.schema, limits, self.skip)
+            return {}
+        batch, self.batch = self.batch, Batch()
+        return committed(lambda index: write_batch(index, self.thumbnails, batch, self.skip))(index).as_json()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self.thumbnails.close()
+        if self.index is not None:
+            self.index.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Why does a search stay fast while a million documents are loaded? They are read and written by another process.
+
+What reads JSON in Python keeps the interpreter to itself, a thousand documents at a time; a search beside it would wait
+for it at each of its steps. So an upload of more than a block has a process of its own, `benzer.service.loader`. It is
+started when it is first needed, ends when it is not used for a while, and when the service ends, however that ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from benzer import errors
+from benzer.errors import BenzerError, StorageError
+from benzer.service.settings import Limits
+from benzer.service.written import Written
+
+END_SECONDS = 30.0
+
+
+class LoaderError(StorageError):
+    """The process that loads documents has ended; the next upload starts another."""
+
+
+class Loader:
+    """The process that loads documents into one index. One thread at a time may talk to it; the others wait."""
+
+    def __init__(self, location: str | os.PathLike[str], timeout: float) -> None:
+        self._location, self._timeout = os.fspath(location), timeout
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def read(self, block: bytes, first: int, skip: bool, limits: Limits) -> None:
+        """Have it read a block of lines; it keeps the documents until `write`, or the next `read`."""
+        self._told({"do": "read", "first": first, "skip": skip, "limits": asdict(limits)}, block)
+
+    def write(self) -> Written:
+        """Have it write and commit what it has read."""
+        return Written.of_json(self._told({"do": "write"}))
+
+    def close(self) -> None:
+        """Let it end what it does, and end."""
+        with self._lock:
+            process, self._process = self._process, None
+            if process is None or process.stdin is None or process.stdout is None:
+                return
+            process.stdin.close()
+            try:
+                process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            process.stdout.close()
+
+    def _told(self, order: Mapping[str, Any], block: bytes = b"") -> dict[str, Any]:
+        """What it answers to an order."""
+        with self._lock:
+            process = self._process = self._process or self._started()
+            try:
+                send(process, order, block)
+                answer = process.stdout.readline() if process.stdout else b""
+            except OSError:
+                answer = b""
+            if not answer.endswith(b"\n"):
+                self._process = None
+                process.kill()
+                process.wait()
+                raise LoaderError(
+                    f"the process that loads documents ended with status {process.returncode}: send the rest again"
+                )
+        told: dict[str, Any] = json.loads(answer)
+        if "error" in told:
+            raise error_of(told["error"])
+        return told
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "benzer.service.loader"]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # Not in the command line, which all may read: a URL may hold a password.
+        send(process, {"location": self._location, "timeout": self._timeout})
+        return process
+
+
+def send(process: subprocess.Popen[bytes], order: Mapping[str, Any], block: bytes = b"") -> None:
+    """Send an order, a line of JSON, and the bytes that belong to it."""
+    if process.stdin is not None:
+        process.stdin.write(json.dumps({**order, "bytes": len(block)}).encode() + b"\n" + block)
+        process.stdin.flush()
+
+
+def error_of(told: Mapping[str, str]) -> Exception:
+    """The error that the process met, as if it had been met here.
+
+    >>> error_of({"type": "StoreLockedError", "message": "another process is writing"})
+    StoreLockedError('another process is writing')
+    """
+    kind = getattr(errors, told["type"], None)
+    if isinstance(kind, type) and issubclass(kind, BenzerError):
+        return kind(told["message"])
+    return RuntimeError(f"in the process that loads documents: {told['message']}")

@@ -1,0 +1,136 @@
+"""What must be said to make an index by request? A name; of the settings those that differ from the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields as fields_of
+from typing import Annotated, Any
+
+from pydantic import Field, StrictBool
+
+from benzer.bands import Bands
+from benzer.errors import BenzerError, SettingsError
+from benzer.fields import Schema
+from benzer.fields.schema import FIELD_TYPES, field_from_dict
+from benzer.index import IndexSettings
+from benzer.presets import PRESETS, preset
+from benzer.service.errors import Refusal
+from benzer.service.homes import NAME
+from benzer.service.wire import Body
+
+MOST_FIELDS = 64
+LONGEST_NAME = 100
+MOST_HASHES = 65_535
+FieldSettings = dict[str, Any]
+
+
+class NewIndex(Body):
+    """A name, and settings as `benzer.IndexSettings` takes them; those that are left out have their defaults."""
+
+    name: str = Field(pattern=f"^{NAME.pattern}$", description="It stands in URLs.", examples=["news"])
+    fields: dict[str, FieldSettings] | None = Field(
+        None,
+        description='Each field by name, with its "type" (text, values, image) and its options; by default one '
+        'text called "text".',
+        examples=[{"title": {"type": "text", "unit": "char", "weight": 2.0}, "tags": {"type": "values"}}],
+    )
+    preset: str | None = Field(
+        None, description=f"Settings for one kind of text: {', '.join(PRESETS)}.", examples=["web"]
+    )
+    threshold: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None, description="From which similarity documents are alike; 0.8 by default.", examples=[0.8]
+    )
+    recall: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        None, description="How many of those at the threshold are found; 0.95 by default.", examples=[0.95]
+    )
+    minhash: str = Field("fast", examples=["fast"])
+    num_hashes: Annotated[int, Field(ge=1, le=MOST_HASHES)] | None = Field(None, examples=[128])
+    bands: Annotated[int, Field(ge=1, le=MOST_HASHES)] | None = Field(
+        None, description='With "rows"; chosen for the recall unless given.', examples=[None]
+    )
+    rows: Annotated[int, Field(ge=1, le=MOST_HASHES)] | None = Field(None, examples=[None])
+    seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(0, examples=[0])
+    family: str = Field("mixed", examples=["mixed"])
+    passages: StrictBool | dict[str, int] | None = Field(
+        None,
+        description='Whether passages are filed, too: true, or {"size", "window"}; `containing`, `contained` and '
+        "`passages` need it.",
+        examples=[True],
+    )
+
+
+def settings_of(asked: NewIndex) -> IndexSettings:
+    """The settings that were asked for; a refusal names the part of the body that is at fault. Takes milliseconds."""
+    schema, threshold, recall = None, 0.8, 0.95
+    if asked.preset is not None:
+        if asked.fields is not None:
+            raise Refusal(
+                422, "a preset has a field of its own: give either fields or a preset", field="body.preset"
+            )
+        chosen = within("body.preset", preset, asked.preset)
+        schema, threshold, recall = chosen.schema, chosen.threshold, chosen.recall
+    elif asked.fields is not None:
+        schema = schema_of(asked.fields)
+    if (asked.bands is None) != (asked.rows is None):
+        raise Refusal(422, "bands and rows go together: give both, or neither", field="body.bands")
+    bands = None
+    if asked.bands is not None and asked.rows is not None:
+        bands = within("body.bands", Bands, asked.bands, asked.rows)
+    return IndexSettings(
+        schema,
+        threshold=threshold if asked.threshold is None else asked.threshold,
+        recall=recall if asked.recall is None else asked.recall,
+        minhash=asked.minhash, num_hashes=asked.num_hashes, bands=bands, seed=asked.seed, family=asked.family,
+        passages=asked.passages,
+    )  # fmt: skip
+
+
+def schema_of(fields: Mapping[str, FieldSettings], place: str = "body.fields") -> Schema:
+    """The schema of some fields by name.
+
+    >>> schema_of({"tags": {"type": "values", "size": 3}})
+    Traceback (most recent call last):
+    benzer.service.errors.Refusal: a field of the type "values" has no option 'size': it has weight
+    """
+    if not 0 < len(fields) <= MOST_FIELDS:
+        raise Refusal(422, f"an index has 1 to {MOST_FIELDS} fields, got {len(fields)}", field=place)
+    for name, settings in fields.items():
+        check_field(name, settings, f"{place}.{name}")
+    schema: Schema = within(place, Schema.from_dict, fields)
+    return schema
+
+
+def check_field(name: str, settings: FieldSettings, place: str) -> None:
+    """Refuse a name that a row could not tell from others, an unknown type or option, and a wrong value."""
+    if not name or len(name) > LONGEST_NAME or not name.isprintable() or name in ("id", "self"):
+        raise Refusal(
+            422,
+            f"a field's name must be 1 to {LONGEST_NAME} letters, and not id, got {name!r:.80}",
+            field=place,
+        )
+    kind = settings.get("type")
+    if not isinstance(kind, str):
+        types = ", ".join(FIELD_TYPES.names)
+        raise Refusal(422, f'the field {name!r} needs a "type": one of {types}', field=f"{place}.type")
+    options = [one.name for one in fields_of(within(f"{place}.type", FIELD_TYPES.load, kind))]
+    for option in settings:
+        if option != "type" and option not in options:
+            raise Refusal(
+                422,
+                f'a field of the type "{kind}" has no option {option!r:.80}: it has {", ".join(options)}',
+                field=f"{place}.{option}",
+            )
+    within(place, field_from_dict, settings)
+
+
+def within(place: str, make: Any, *arguments: Any) -> Any:
+    """What `make` makes; what it refuses is told with its place in the body."""
+    try:
+        return make(*arguments)
+    except Refusal:
+        raise
+    except BenzerError as error:
+        kind = "SettingsError" if isinstance(error, SettingsError) else None
+        raise Refusal(422, str(error), field=place, type=kind) from error
+    except (TypeError, ValueError, OverflowError) as error:  # a value of a type that no check foresaw
+        raise Refusal(422, f"a value of the wrong type: {error}", field=place) from error

@@ -1,0 +1,57 @@
+"""How large are the buckets of an index in a server? All shards are read, each with all postings of its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from benzer.errors import StorageError
+from benzer.storage.base import Numbers
+from benzer.storage.postings import Postings, bucket_sizes
+from benzer.storage.redis.check import pieces
+from benzer.storage.redis.records import POSTING
+from benzer.storage.redis.search import alive
+from benzer.storage.redis.session import Session
+
+_TRIES = 5
+
+
+def counted(session: Session) -> dict[int, int]:
+    """How many buckets there are of each size."""
+    for _ in range(_TRIES):
+        with session.reading():
+            rewrites, shards = _known(session)
+            found = bucket_sizes(_portions(session, shards))
+            if _known(session) == (rewrites, shards):
+                return found
+    raise StorageError(
+        f"the shards of {session.address!r} were written anew {_TRIES} times while they were read: ask again"
+    )
+
+
+def _known(session: Session) -> tuple[int, int]:
+    """How often postings were moved, and the number of shards."""
+    known = bytes(session.read("shards", "p", 0, 0)[0]).split()
+    return int(known[2]), int(known[5])
+
+
+def _portions(session: Session, shards: int) -> Iterator[Postings]:
+    asked, held = np.zeros(0, np.bool_), np.zeros(0, np.bool_)  # two bytes a document
+    for _, piece in pieces(session, "p", shards):
+        table = np.frombuffer(piece, POSTING)
+        if not len(table):
+            continue
+        numbers = table["number"].astype(np.int64)
+        if (beyond := int(numbers.max()) + 1 - len(asked)) > 0:
+            more = np.zeros(max(beyond, len(asked)), np.bool_)
+            asked, held = np.concatenate([asked, more]), np.concatenate([held, more])
+        _ask(session, np.unique(numbers[~asked[numbers]]), asked, held)
+        keys = table["key"][held[numbers]].astype(np.uint64)
+        yield Postings(np.sort(keys), np.empty(0, np.uint32))
+
+
+def _ask(session: Session, numbers: Numbers, asked: np.ndarray, held: np.ndarray) -> None:
+    if len(numbers):
+        asked[numbers] = True
+        held[alive(session, numbers)] = True
