@@ -6,7 +6,7 @@ import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from benzer import comparison
 from benzer.comparison import Comparison, FieldComparison
@@ -32,6 +32,11 @@ MOST_SHARED = 1000
 class Pair(Body):
     """Two documents; ids are those of the index that is named, which says how they are read, too."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"a": {"text": "to be or not to be"}, "b": {"text": "To be, or not to be?"}}]
+        }
+    )
     index: Annotated[str | None, Field(description="The name of an index.", examples=["demo"])] = None
     a: Side
     b: Side
