@@ -1,6 +1,6 @@
 // What does a person see who tunes? The S-curve and the histogram of a collection, above one axis of similarities.
 
-import { figure, frame, path, pointed, svg, table } from "./figure.js";
+import { figure, frame, path, plane, pointed, svg, table } from "./figure.js";
 import { curve, probability } from "./curve.js";
 import { about, ratio, setting, short } from "./numbers.js";
 import { linear, logarithmic, powers, ticks } from "./scale.js";
@@ -56,7 +56,7 @@ export function histogram(host, told, moved) {
     content(box) {
       const { histogram: { edges, counts }, threshold, logarithm, reading } = told();
       const most = Math.max(...counts, 1);
-      const marks = logarithm ? powers(most) : ticks(most);
+      const marks = logarithm ? powers(most).filter((at) => at !== 1) : ticks(most);
       const across = linear([0, 1], [box.start, box.end]);
       const up = logarithm ? logarithmic(most, [box.floor, box.top]) : linear([0, Math.max(most, marks.at(-1))], [box.floor, box.top]);
       return {
@@ -80,8 +80,9 @@ function bars(box, across, up, [low, high, count], { threshold, bands, rows }) {
   return parts.flatMap(([from, to]) => {
     const met = count * probability((from + to) / 2, bands, rows);
     const [behind, front] = from >= threshold - 1e-9 ? ["missed", "found"] : ["passed", "compared"];
-    const x = across(from) + 0.5;
-    const width = Math.max(across(to) - across(from) - 1, 0.75);
+    const wide = across(to) - across(from);
+    const gap = wide > 5 ? 0.5 : 0; // on either side; thin bars would fade
+    const [x, width] = [across(from) + gap, Math.max(wide - 2 * gap, 0.5)];
     const bar = (look, number) => {
       const top = Math.min(up(number), box.floor - 1);
       return svg("rect", { class: `bar ${look}`, x, y: top, width, height: box.floor - top });
@@ -116,22 +117,19 @@ function read(box, x, y) {
   ];
 }
 
-/** A figure whose threshold the pointer drags; the slider does the same for keys. */
+/** A figure whose threshold the pointer drags, and that is read where it is; the sliders do the same for keys. */
 function dragged(drawn, host, height, moved) {
   const { drawing } = drawn;
-  const at = (event) => {
-    const width = host.clientWidth;
-    const place = pointed(drawing, event, { width, height, start: 52, end: width - 14 });
-    if (place !== null) moved(place, event.type);
+  const at = (event, pressed) => {
+    const place = pointed(drawing, event, plane(host.clientWidth, height));
+    if (place !== null) moved(place, pressed);
   };
   drawing.addEventListener("pointerdown", (event) => {
-    if (event.pointerType === "touch") return; // a finger that scrolls must not cut
+    if (event.button !== 0 || event.pointerType === "touch") return; // a finger may be about to scroll
     drawing.setPointerCapture(event.pointerId);
     event.preventDefault();
-    at(event);
+    at(event, true);
   });
-  drawing.addEventListener("pointermove", (event) => {
-    if (event.buttons === 1 || event.pointerType === "mouse") at(event);
-  });
+  drawing.addEventListener("pointermove", (event) => at(event, event.buttons === 1));
   return drawn;
 }

@@ -13,12 +13,12 @@ export function showPromise(host, { bands, rows, threshold }) {
 }
 
 /** What that means for this collection. */
-export function showHistogramNote(host, { histogram, threshold, bands, rows, sampled, contents }) {
+export function showHistogramNote(host, { histogram, threshold, bands, rows, read, documents }) {
   const { above } = divided(histogram, threshold);
   const { found, compared } = expected(histogram, threshold, bands, rows);
-  const source = sampled < contents
-    ? `Estimated from ${sampled.toLocaleString("en")} of ${contents.toLocaleString("en")} different contents`
-    : `From all ${contents.toLocaleString("en")} different contents`;
+  const source = read < documents
+    ? `Estimated from ${read.toLocaleString("en")} of ${documents.toLocaleString("en")} documents, drawn by chance`
+    : `Estimated; identical documents count once`;
   show(host, "About ", strong(about(above)), ` ${Math.round(above) === 1 ? "pair is" : "pairs are"} at least ${setting(threshold)} similar`,
     above >= 0.5 ? ["; ", strong(ratio(Math.min(found / above, 1))), " of them would be found"] : null,
     `, for about ${about(Math.max(compared - found, 0))} compared in vain. ${source}.`);
@@ -37,19 +37,21 @@ export function showCost(host, { bands, rows, cost, prices, threshold }) {
   const price = prices?.find((one) => Math.abs(one.threshold - threshold) < 1e-9);
   show(host,
     tile(`${bands} × ${rows}`, "bands × rows"),
-    cost ? tile(cost.hashes.toLocaleString("en"), "hashes of each shingle") : null,
-    cost ? tile(bytes(cost.bytes_per_document), "kept for each document") : null,
+    cost ? [
+      tile(cost.hashes.toLocaleString("en"), "numbers in a signature"),
+      tile(bytes(cost.bytes_per_document), "of keys for each document"),
+      tile(duration(cost.seconds_per_million), "of one core to sketch a million"),
+    ] : null,
     price ? [
-      tile(about(price.candidates), "pairs compared"),
-      tile(price.seconds < 0.001 ? "under 1 ms" : duration(price.seconds), "of one core, about"),
       tile(about(price.removed), "documents would go"),
+      tile(about(price.candidates), "pairs would be compared"),
     ] : null);
 }
 
 const tile = (figure, name) => make("div", { class: "tile" }, make("dt", {}, name), make("dd", { class: "figure" }, figure));
 
 /** The table of prices: a threshold that is pressed becomes that of the page. */
-export function showPrices(host, { prices, documents, threshold }, chosen) {
+export function showPrices(host, { prices, read, plan, threshold }, chosen) {
   host.hidden = !prices?.length;
   if (host.hidden) return;
   const row = (price) => {
@@ -57,14 +59,15 @@ export function showPrices(host, { prices, documents, threshold }, chosen) {
     return make("tr", { class: here ? "here" : null },
       make("th", { scope: "row" }, make("button", { type: "button", class: "small", onclick: () => chosen(price.threshold), "aria-pressed": String(here), "aria-label": `Set the threshold to ${setting(price.threshold)}` }, setting(price.threshold))),
       make("td", { class: "count" }, about(price.removed)),
-      make("td", { class: "count" }, documents ? share(price.removed, documents) : `${about(price.low)} to ${about(price.high)}`),
+      make("td", { class: "count" }, share(price.removed, read)),
       make("td", { class: "count" }, about(price.pairs)),
       make("td", { class: "count" }, about(price.candidates)),
       make("td", { class: "count" }, price.bands === null ? price.method : `${price.bands} × ${price.rows}`),
       make("td", { class: "count" }, duration(price.seconds)));
   };
-  const headings = ["threshold", "would go", documents ? "of all" : "between", "pairs", "compared", "bands", "time of one core"];
+  const headings = ["threshold", "would go", "of all", "pairs", "compared", "bands", "time of one core"];
   show(host.querySelector(".scroll"), make("table", {},
     make("thead", {}, make("tr", {}, headings.map((one, at) => make("th", { scope: "col", class: at ? "count" : null }, one)))),
     make("tbody", {}, prices.map(row))));
+  show(host.querySelector(".note"), `Estimated, for the ${read.toLocaleString("en")} documents that were read. The cheapest way at ${setting(threshold)}: ${plan.reason}.`);
 }
