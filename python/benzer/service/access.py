@@ -23,7 +23,9 @@ Shared = Annotated[State, Depends(shared_by)]
 
 async def served_by(index: IndexName, request: Request) -> ServedIndex:
     """The index that the path names; 404 where there is none."""
-    state: State = request.app.state.shared  # not by `Shared`: a dependency of a dependency costs as much again
+    state: State = (
+        request.app.state.shared
+    )  # not by `Shared`: a dependency of a dependency costs as much again
     return state.catalog[index]
 
 
