@@ -26,6 +26,7 @@ from benzer.service import Limits, Options, create_app
 from benzer.service.catalog import Catalog
 from benzer.service.jobs.tables import TABLES, rows_of
 from benzer.service.jobs.wire import Cluster, DecidedRows, Rows, ShownJob, ShownJobs, TwoDocuments
+from benzer.service.keys import add_key
 from tests.doors.service import ROOT, curl, refused, serving
 
 SAMPLES = ROOT / "examples" / "data" / "documents.jsonl"
@@ -319,7 +320,7 @@ def test_hostile_ids_and_texts_come_back_as_they_are_and_nowhere_as_anything_els
         ({"index": "documents", "method": "fast"}, "body.method"),
         ({"index": "documents", "colour": "red"}, "body.colour"),
         ({"index": "documents", "keep": "largest:stars"}, None),
-        ({"index": "documents", "threshold": 0}, None),
+        ({"index": "documents", "threshold": 0}, "body.threshold"),
         ({"documents": [], "fields": {"text": {"type": "sound"}}}, None),
         ({"documents": [], "fields": {"text": {}}}, "fields"),
         ({"documents": [], "fields": {"text": {"type": "text", "loud": True}}}, "fields"),
@@ -466,3 +467,18 @@ def test_settings_of_an_index_are_those_of_its_jobs(tmp_path: Path) -> None:
         address = begun(client, {"index": "own"})
         assert ended(client, address)["settings"] == expected.settings.to_dict()
         assert [row["id"] for row in everything(client, f"{address}/removed", 1)] == list(expected.removed)
+
+
+def test_a_key_that_may_read_may_start_end_and_forget_jobs(path: Path, tmp_path: Path) -> None:
+    key = add_key(tmp_path / "service.keys", "reader")[1]
+    with serving(path, "--keys", tmp_path / "service.keys") as (client, _):
+        assert client.post("/v1/duplicates", json={"index": "documents"}).status_code == 401
+        client.headers["Authorization"] = f"Bearer {key}"
+        address = begun(client, {"index": "documents"})
+        ended(client, address)
+        assert client.post(f"{address}/decisions", json={"decisions": []}).status_code == 200
+        assert client.post(f"{address}/cancel").json()["state"] == "done"
+        assert client.delete(address).status_code == 204
+        upload = begun(client, content=lines_of({"id": 1, "text": TEXT}))
+        assert ended(client, upload)["state"] == "done"
+        assert client.post("/v1/indexes/documents/documents", json={"documents": []}).status_code == 403

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import gc
-import io
 import json
 import logging
-import sys
 import threading
 import weakref
 from base64 import b64encode
@@ -27,28 +24,15 @@ from benzer.index import Index, IndexSettings
 from benzer.pipeline import find_duplicates
 from benzer.results import Duplicates
 from benzer.service.errors import Refusal
-from benzer.service.jobs import Job, Jobs, files, runner, sides
-from benzer.service.jobs.clusters import opened
-from benzer.service.jobs.decisions import Decision, decided
+from benzer.service.jobs import Job, Jobs, runner, sides
 from benzer.service.jobs.job import Cancelled
-from benzer.service.jobs.reading import Spool
 from benzer.service.jobs.results import Result, bytes_of
-from benzer.service.jobs.running import Asked, Search, check, unheard
-from benzer.service.jobs.tables import ORDERS, TABLES, rows_of, table_of
+from benzer.service.jobs.running import Asked, Search, check
+from benzer.service.jobs.tables import rows_of
 from benzer.service.served import ServedIndex
 from benzer.service.settings import Limits
-from benzer.sources import MalformedRow
+from tests.jobs import FOUND, ROWS, TEXTS, search, spooled
 
-TEXTS = {
-    "a": "the quick brown fox jumps over the lazy dog in the evening sun",
-    "b": "The quick brown fox jumps over the lazy dog, in the evening sun!",
-    "c": "the quick brown fox jumps over the lazy dog in the evening rain",
-    7: "a survey of methods for finding documents that resemble each other",
-    "7": "a survey of methods for finding documents that resemble one another",
-    "d": "nothing of the kind stands anywhere else in all of these texts",
-}
-ROWS = [{"id": id, "text": text} for id, text in TEXTS.items()]
-FOUND = find_duplicates([Document(id, text) for id, text in TEXTS.items()], threshold=0.6)
 SECONDS = 30
 
 
@@ -94,22 +78,6 @@ def over(jobs: Jobs, id: str) -> Job:
     job = jobs.wait(id, SECONDS)
     assert job.is_over
     return job
-
-
-def spooled(*rows: Any) -> Spool:
-    spool = Spool()
-    for row in rows:
-        spool.write(row if isinstance(row, bytes) else json.dumps(row).encode() + b"\n")
-    spool.complete()
-    return spool
-
-
-def search(asked: Asked, uploaded: Any = None, index: Any = None, against: Any = None) -> Duplicates:
-    task = Search(asked, index, uploaded, against or {})
-    try:
-        return task.run(unheard).found
-    finally:
-        task.close()
 
 
 def same(found: Duplicates, other: Duplicates, but: tuple[str, ...] = ("file", "kept_file")) -> None:
@@ -335,7 +303,7 @@ def test_an_index_gives_what_it_finds_itself_and_other_settings_what_the_library
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "docs.benzer"
-    with Index.open(path, IndexSettings(threshold=0.6)) as index:
+    with Index.open(path, IndexSettings(threshold=0.6, minhash="kmins", seed=7)) as index:
         index.add(TEXTS.items())
         index.add([("a", TEXTS["d"])])
         itself = index.find_duplicates()
@@ -346,6 +314,23 @@ def test_an_index_gives_what_it_finds_itself_and_other_settings_what_the_library
         same(search(Asked(threshold=0.9), index=served), find_duplicates(documents, threshold=0.9))
         exact = find_duplicates(documents, threshold=0.6, method="exact")
         same(search(Asked(method="exact"), index=served), exact)
+
+
+def test_a_job_reads_an_index_as_it_is_at_one_moment(tmp_path: Path) -> None:
+    path = tmp_path / "docs.benzer"
+    with Index.open(path, IndexSettings(threshold=0.6)) as index:
+        index.add(TEXTS.items())
+        before = index.find_duplicates()
+    changed = []
+
+    def told(stage: str, done: int, total: int | None) -> None:
+        if stage == "read" and not changed:
+            with Index.open(path) as index:
+                changed.append(index.remove(["d"]) + index.add([("a", "another text")]))
+
+    with ServedIndex.open(path) as served:
+        same(Search(Asked(), served, None, {}).run(told).found, before)
+    assert changed == [2]
 
 
 def test_documents_are_held_against_indexes_by_the_names_that_they_are_served_under(tmp_path: Path) -> None:
@@ -383,7 +368,7 @@ def test_a_job_can_be_ended_in_every_stage(stage: str, tmp_path: Path) -> None:
 
     def told(now: str, done: int, total: int | None) -> None:
         seen.append(now)
-        if now == stage:
+        if now == stage and (now != "against" or total is None):  # not only when the stage is over
             raise Cancelled
 
     with ServedIndex.open(tmp_path / "old.benzer") as served:
@@ -444,159 +429,3 @@ def test_indexes_that_compare_otherwise_are_refused_before_the_job_waits() -> No
         with pytest.raises(Refusal, match="other compares text") as refusal:
             check(Asked(schema=Schema()), None, {"other": index})
         assert refusal.value.status == 422
-
-
-# How it is seen
-
-
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_parts_of_a_table_are_its_rows_each_once(name: str, order: str) -> None:
-    table = table_of(FOUND, name, order)
-    whole = rows_of(table.part(0, table.total))
-    assert len(whole) == table.total
-    assert [row for at in range(table.total) for row in rows_of(table.part(at, at + 1))] == whole
-
-
-def test_tables_are_those_of_the_library() -> None:
-    for name in ("pairs", "removed", "malformed"):
-        table = table_of(FOUND, name, "")
-        assert rows_of(table.part(0, table.total)) == rows_of(FOUND.table(name))
-    kept = table_of(FOUND, "kept", "")
-    assert [row["id"] for row in rows_of(kept.part(0, kept.total))] == FOUND.kept
-
-
-def test_clusters_come_in_each_order_under_one_number() -> None:
-    by_source = rows_of(table_of(FOUND, "clusters", "source").part(0, 9))
-    assert [(row["cluster"], row["kept_id"], row["size"]) for row in by_source] == [(0, "a", 3), (1, 7, 2)]
-    for order in ("largest", "doubtful"):
-        rows = rows_of(table_of(FOUND, "clusters", order).part(0, 9))
-        reports = FOUND.cluster_report("largest" if order == "largest" else "doubtful")
-        assert [(row["kept_id"], row["least"]) for row in rows] == [
-            (report.representative, report.least_similarity) for report in reports
-        ]
-        assert sorted(rows, key=lambda row: row["cluster"]) == by_source
-    assert by_source[0]["mean"] == pytest.approx(sum(FOUND.clusters[0].removed.values()) / 2)
-    with pytest.raises(Refusal, match="order must be one of largest, doubtful, source, got 'other'"):
-        table_of(FOUND, "clusters", "other")
-
-
-def test_one_cluster_shows_its_members_some_at_a_time_with_cut_texts() -> None:
-    shown = opened(FOUND, 0, 1, 1, 9)
-    assert (shown["total"], shown["kept_id"]) == (3, "a")
-    assert shown["members"] == [
-        {"id": "b", "kept": False, "similarity": 1.0, "contents": {"text": "The quick"}, "contents_cut": True}
-    ]
-    assert opened(FOUND, 0, 0, 1, 1000)["members"][0]["contents_cut"] is False
-    for number in (-1, 2):
-        with pytest.raises(Refusal, match=f"there is no cluster {number}: there are 2") as refusal:
-            opened(FOUND, number, 0, 1, 1)
-        assert refusal.value.status == 404
-
-
-def test_two_documents_are_shown_with_their_similarity_whatever_kind_their_ids_are() -> None:
-    both = sides.compared(FOUND, "7", "a", 1000)
-    assert both["left"]["id"] == "7"  # the text goes before the number
-    one = sides.compared(FOUND, "b", "c", 1000)
-    expected = FOUND.evidence("b", "c")["text"]
-    assert one["fields"]["text"]["evidence"]["coverage_a"] == expected.coverage_a
-    assert one["similarity"] == one["fields"]["text"]["similarity"] == 10 / 12
-    with pytest.raises(Refusal, match="the job has no document 'nobody'"):
-        sides.compared(FOUND, "a", "nobody", 1)
-    numbers = find_duplicates([Document(1, TEXTS["a"]), Document(2, TEXTS["b"])])
-    assert sides.compared(numbers, "1", "2", 1)["left"]["id"] == 1
-
-
-def test_fields_that_only_one_document_holds_have_no_similarity() -> None:
-    schema = Schema(text=Text(), tags=ValueSet())
-    rows = [
-        Document("a", {"text": TEXTS["a"], "tags": ["x"]}),
-        Document("b", {"text": TEXTS["b"], "tags": None}),
-    ]
-    shown = sides.compared(find_duplicates(rows, schema=schema), "a", "b", 10)
-    assert shown["fields"]["tags"] == {"similarity": None, "evidence": None}
-    assert shown["fields"]["text"]["similarity"] == shown["similarity"] == 1.0
-
-
-def test_a_result_is_seen_at_a_higher_threshold_without_another_run() -> None:
-    result = Result(FOUND)
-    view = result.at(0.9)
-    assert view is result.at(0.9)
-    assert view.found.removed == FOUND.rethreshold(0.9).removed != FOUND.removed
-    assert result.at().found is result.at(0.6).found is FOUND
-    for least in (0.5, 1.1, float("nan")):
-        with pytest.raises(Refusal, match=r"threshold must be from 0\.6") as refusal:
-            result.at(least)
-        assert refusal.value.status == 422
-    views = [result.at(number / 100) for number in range(60, 69)]
-    assert result.at(0.68) is views[-1]
-    assert len(result._views) == 4
-
-
-# What a person decides
-
-
-def test_a_split_lets_all_or_the_named_members_stay_and_the_others_go_as_before() -> None:
-    assert decided(FOUND, []).stays.tolist() == FOUND.stays.tolist()
-    assert decided(FOUND, [Decision(0, "keep")]).stays.tolist() == FOUND.stays.tolist()
-    for members, stay in ((None, ["a", "b", "c", 7, "d"]), (["c"], ["a", "c", 7, "d"]), ([], FOUND.kept)):
-        after = decided(FOUND, [Decision(0, "split", members)])
-        kept, removed = after.table("kept"), after.table("removed")
-        assert [row["id"] for row in rows_of(kept.part(0, 9))] == stay
-        rows = rows_of(removed.part(0, 9))
-        assert len(rows) == len(TEXTS) - len(stay)
-        before = {(type(row["id"]), row["id"]): row for row in rows_of(FOUND.table("removed"))}
-        for row in rows:
-            assert row == before[type(row["id"]), row["id"]]
-            assert row["similarity"] >= FOUND.threshold
-            assert row["kept_id"] in stay
-    both = decided(FOUND, [Decision(0, "split"), Decision(1, "split", ["7"])])
-    assert both.stays.all()
-
-
-@pytest.mark.parametrize(
-    "decisions, message",
-    [
-        ([Decision(0, "keep"), Decision(0, "split")], "the cluster 0 is decided twice"),
-        ([Decision(0, "split", ["d"])], "the cluster 0 has no member 'd'"),
-        ([Decision(1, "split", [True])], "has no member True"),
-        ([Decision(0, "keep", ["a"])], "names no members"),
-        ([Decision(9, "keep")], "there is no cluster 9"),
-    ],
-)
-def test_decisions_that_mean_nothing_are_refused(decisions: list[Decision], message: str) -> None:
-    with pytest.raises(Refusal, match=message):
-        decided(FOUND, decisions)
-
-
-# Files
-
-
-def test_csv_gives_every_text_back_when_one_apostrophe_is_taken_away() -> None:
-    strange = ["=1+1", "'=1", "''", "@SUM(A1)", "+1", "-1", "\t=1", "\r\n=1", "＝1", 'a"b,c\nd', "plain", ""]
-    rows = [Document(id, f"text number {number} of these") for number, id in enumerate(strange)]
-    found = find_duplicates([*rows, Document(-7, "another one")])
-    with files.written(table_of(found, "kept", ""), 0, len(found.kept), "csv") as file:
-        content = file.read().decode()
-    read = list(csv.DictReader(io.StringIO(content, newline="")))
-    assert [row["id"].removeprefix("'") if row["id"].startswith("'") else row["id"] for row in read] == [
-        *strange, "-7",
-    ]  # fmt: skip
-    assert not [row for row in read[:-1] if row["id"][:1] in ("=", "+", "-", "@", "\t", "\r", "＝")]
-
-
-def test_parquet_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(Refusal, match=r"benzer\[parquet\]") as refusal:
-        files.written(table_of(FOUND, "pairs", ""), 0, 1, "parquet")
-    assert (refusal.value.status, refusal.value.field) == (501, "query.format")
-
-
-def test_an_upload_leaves_no_file_and_its_texts_can_still_be_seen() -> None:
-    spool = spooled(*ROWS)
-    name = Path(spool._file.name)
-    found = search(Asked(0.6), spool)
-    assert not name.exists()
-    assert opened(found, 0, 0, 1, 1000)["members"][0]["contents"] == {"text": TEXTS["a"]}
-    assert found.malformed == list[MalformedRow]()

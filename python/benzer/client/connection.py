@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -30,7 +31,7 @@ class Address:
     """Where a service is, and the key to it."""
 
     url: str
-    key: str | None = None
+    key: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         from httpx import URL, InvalidURL
@@ -43,6 +44,8 @@ class Address:
             ) from error
         if url.scheme not in ("http", "https") or not url.host:
             raise InputError(f"{self.url!r} is no address of a service: give one such as {EXAMPLE}")
+        if self.key is not None and not re.fullmatch("[!-~]+", self.key):
+            raise InputError("the key holds other characters than those of ASCII that are seen: copy it anew")
         object.__setattr__(self, "url", self.url.rstrip("/"))
 
     def settings(self, timeout: float) -> dict[str, Any]:

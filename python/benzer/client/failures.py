@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benzer import errors
+from benzer.client.steps import STRANGE
 from benzer.errors import (
     AccessError,
     BenzerError,
@@ -38,9 +39,7 @@ def error_of(status: int, body: bytes) -> BenzerError:
     """
     fault = fault_of(body)
     if fault is None:
-        return ServiceError(
-            status, "ServerError", f"no answer of a Benzer service, but status {status}: check the address"
-        )
+        return ServiceError(status, "ServerError", f"status {status}: {STRANGE}")
     kind, message, field = fault.get("type", ""), fault["message"], fault.get("field")
     if kind in OF_LIBRARY:
         return OF_LIBRARY[kind](message)

@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from typing import IO, Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
+from benzer.errors import ServiceError
+
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 PIECE = 1 << 16
+STRANGE = "this is no answer of a Benzer service: check the address"
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,11 @@ class Answer:
     body: bytes
 
     def json(self) -> Any:
-        """The body, read."""
-        return json.loads(self.body)
+        """The body, read; a `ServiceError` where somebody else than a service answered."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise ServiceError(self.status, "ServerError", STRANGE) from error
 
 
 @dataclass(frozen=True)

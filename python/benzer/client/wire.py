@@ -147,7 +147,7 @@ def containments_of(answer: Mapping[str, Any], matches: list[ContainmentMatch]) 
 
 def quotation_of(given: Mapping[str, Any]) -> PassageMatch:
     """A document in which passages stand."""
-    passages = [passage_of(passage) for passage in given["passages"]]
+    passages = tuple(passage_of(passage) for passage in given["passages"])
     return PassageMatch(given["id"], given["field"], given["words"], passages)
 
 

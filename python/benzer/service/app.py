@@ -31,6 +31,7 @@ from benzer.service.resources import (
     duplicate_tables,
     duplicates,
     health,
+    ids,
     indexes,
     metrics,
     nearest,
@@ -47,6 +48,7 @@ from benzer.service.state import State
 RESOURCES = [
     indexes,
     documents,
+    ids,
     thumbnails,
     similar,
     nearest,

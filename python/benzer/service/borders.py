@@ -26,6 +26,8 @@ MOST_SHINGLES = 10_000_000
 """Shingles of them, and of the pairs drawn at random, which are in memory meanwhile."""
 MOST_PAIRS = 200_000
 """Pairs that are expected and compared at most, and kept."""
+MOST_SECONDS = 1.0
+"""What it may cost to look for them, on one core: predicted, not timed."""
 DRAWN_PAIRS = 20_000
 LOOKED_THROUGH = 200
 """Pairs that are looked through for each that is shown, so that not all are of one family."""
@@ -46,7 +48,7 @@ class Borders:
         size = max(sum(spread.sizes), 1.0)
         asked = max(min(MOST_ASKED, int(MOST_SHINGLES / size)), 1)
         order = corpus.sample(len(corpus), seed, threads)[:asked].copy()
-        floor = floor_of(spread, len(order))
+        floor = floor_of(spread, schema, len(order))
         query, other = corpus.exact_neighbours(order, field_thresholds(schema, floor), threads)
         near = order[query], other
         far = drawn(order, min(DRAWN_PAIRS, int(MOST_SHINGLES / (2 * size))))
@@ -82,10 +84,12 @@ class Borders:
         return [place for place in places[: LOOKED_THROUGH * count] if place in wanted]
 
 
-def floor_of(spread: Spread, asked: int) -> float:
-    """From which similarity on all neighbours of so many documents are few enough to be looked for."""
+def floor_of(spread: Spread, schema: Schema, asked: int) -> float:
+    """From which similarity on all neighbours of so many documents are few enough, and cheap enough, to be looked for."""
+    part = 2 * asked / max(spread.contents, 1)
     for floor in FLOORS:
-        if 2 * spread.pairs(floor) * asked / max(spread.contents, 1) <= MOST_PAIRS:
+        seconds = part * spread.exact_cost(field_thresholds(schema, floor))
+        if part * spread.pairs(floor) <= MOST_PAIRS and seconds <= MOST_SECONDS:
             return floor
     return FLOORS[-1]
 

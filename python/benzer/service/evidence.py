@@ -72,6 +72,8 @@ class ShownEvidence(BaseModel):
         description="The share of the second one's shingles that the first has.", examples=[0.75]
     )
     shared_shingles: int = Field(description="Distinct shingles (or values) that both have.", examples=[3])
+    shingles_a: int = Field(description="Distinct shingles of the first.", examples=[3])
+    shingles_b: int = Field(description="Distinct shingles of the second.", examples=[4])
     headline: str = Field(examples=["100 % of A stands in B, 80 % of B stands in A"])
     shared: list[str] = Field(
         description="Of a field of values, those that both have; 1,000 at most.", examples=[["red"]]
@@ -109,6 +111,8 @@ def as_json(
         "containment_a": evidence.containment_a,
         "containment_b": evidence.containment_b,
         "shared_shingles": evidence.shared_shingles,
+        "shingles_a": evidence.shingles_a,
+        "shingles_b": evidence.shingles_b,
         "headline": headline(evidence),
         "shared": list(evidence.shared[:MOST_VALUES]),
         "passages": [

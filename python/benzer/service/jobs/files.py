@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
 from benzer.errors import MissingExtraError
+from benzer.registry import require
 from benzer.service.errors import Refusal
 from benzer.service.jobs.tables import Columns, Table
-from benzer.tables import write_table
+from benzer.tables import to_arrow, write_table
 from benzer.tables.native import plain
 
 FileFormat = Literal["ndjson", "csv", "parquet"]
@@ -23,7 +24,7 @@ MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
-CSV_ROWS = 20_000
+PART_ROWS = 20_000
 CHUNK_BYTES = 1 << 18
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 """What a spreadsheet may take for the beginning of a formula, and the apostrophe that says it is none."""
@@ -46,8 +47,36 @@ def write_lines(path: Path, table: Table, start: int, end: int) -> None:
 
 
 def write_parquet(path: Path, table: Table, start: int, end: int) -> None:
-    """Parquet; a column of ids of both kinds becomes text."""
-    write_table(path, table.part(start, end), "parquet")
+    """Parquet, some rows at a time, so that requests get their turn; a column of ids of both kinds becomes text."""
+    parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
+    columns = common_types(arrow_parts(table, start, end))
+    with parquet.ParquetWriter(path, columns, compression="zstd") as stream:
+        for part in arrow_parts(table, start, end):
+            stream.write_table(part.cast(columns))
+
+
+def arrow_parts(table: Table, start: int, end: int) -> Iterator[Any]:
+    """Some rows of a table as Arrow tables, one after the other; an empty one where there are none."""
+    for at in range(start, max(end, start + 1), PART_ROWS):
+        part = table.part(at, min(at + PART_ROWS, end))
+        yield to_arrow({name: plain(column) for name, column in part.items()})
+
+
+def common_types(parts: Iterable[Any]) -> Any:
+    """The Arrow schema of all parts together: as the whole would have it, so text where one part has text.
+
+    A part that holds nothing of a column says nothing about it.
+    """
+    pyarrow = require("pyarrow", extra="parquet", purpose="Parquet files")
+    chosen: dict[str, Any] = {}
+    told = set()
+    for part in parts:
+        for name, column in zip(part.column_names, part.columns, strict=True):
+            says = column.null_count < len(column)
+            if name not in chosen or (says and (name not in told or column.type == pyarrow.large_string())):
+                chosen[name] = column.type
+            told |= {name} if says else set()
+    return pyarrow.schema(chosen)
 
 
 def write_csv(path: Path, table: Table, start: int, end: int) -> None:
@@ -55,8 +84,8 @@ def write_csv(path: Path, table: Table, start: int, end: int) -> None:
     with path.open("w", encoding="utf-8", errors="replace", newline="") as stream:
         lines = csv.writer(stream)
         lines.writerow(table.part(0, 0))
-        for at in range(start, end, CSV_ROWS):
-            lines.writerows(cells(table.part(at, min(at + CSV_ROWS, end))))
+        for at in range(start, end, PART_ROWS):
+            lines.writerows(cells(table.part(at, min(at + PART_ROWS, end))))
 
 
 def cells(columns: Columns) -> Iterator[list[Any]]:
@@ -83,11 +112,24 @@ def cell(value: Any) -> Any:
     return value
 
 
-def chunks(file: BinaryIO) -> Iterator[bytes]:
-    """The content of a file, which is closed at its end, or when nobody asks for more."""
-    with file:
-        while chunk := file.read(CHUNK_BYTES):
-            yield chunk
+class Chunks:
+    """The content of a file, which is closed at its end, or when nobody asks for more: a client may go at any time."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def __iter__(self) -> Chunks:
+        return self
+
+    def __next__(self) -> bytes:
+        chunk = self._file.read(CHUNK_BYTES)
+        if not chunk:
+            self._file.close()
+            raise StopIteration
+        return chunk
+
+    def __del__(self) -> None:
+        self._file.close()
 
 
 def size_of(file: BinaryIO) -> int:

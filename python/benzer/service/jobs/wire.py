@@ -25,10 +25,20 @@ class Options(Body):
     """How duplicates are searched for; what is left out is as in the index, or as in `benzer.find_duplicates`."""
 
     threshold: float | None = Field(
-        None, description="The similarity from which two documents are duplicates.", examples=[0.8]
+        None,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        examples=[0.8],
+        description="The similarity from which two documents are duplicates.",
     )
     recall: float | None = Field(
-        None, description="The share of pairs at the threshold that is found; 1 for all.", examples=[0.95]
+        None,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        examples=[0.95],
+        description="The share of pairs at the threshold that is found; 1 for all.",
     )
     keep: str = Field(
         "first",

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote, urlencode
 
 METHODS = ("get", "post", "put", "delete")
 DEEPEST = 6
@@ -22,6 +23,7 @@ class Parameter:
     type: str
     required: bool
     about: str
+    sample: Any = None
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,13 @@ class Operation:
 
     def curl(self, origin: str) -> str:
         """An example of a request, for a shell."""
-        path = self.path
-        for one in self.parameters:
-            if one.place == "path":
-                path = path.replace("{" + one.name + "}", {"index": "demo"}.get(one.name, "1"))
+        samples = {one.name: one.sample for one in self.parameters}
+        path = re.sub("{([^}]+)}", lambda name: quote(str(samples.get(name[1]) or 1), safe=""), self.path)
+        query = {one.name: one.sample for one in self.parameters if one.place == "query" and one.required}
+        path += f"?{urlencode(query)}" if query else ""
         words = ["curl"] if self.method == "get" else ["curl -X", self.method.upper()]
-        lines = [" ".join([*words, f"{origin}{path}"])]
+        url = f"{origin}{path}"
+        lines = [" ".join([*words, f"'{url}'" if "&" in url or "?" in url else url])]
         if self.body is not None:
             text = json.dumps(self.body, ensure_ascii=False).replace("'", "'\\''")
             lines += ["  -H 'Content-Type: application/json'", f"  -d '{text}'"]
@@ -93,9 +96,9 @@ def asked(api: Api, told: Api) -> Iterator[Parameter]:
     for one in told.get("parameters", []):
         schema = one.get("schema", {})
         about = one.get("description", schema.get("description", ""))
-        yield Parameter(
-            one["name"], one["in"], type_of(api, schema), one.get("required", False), about + default(schema)
-        )
+        needed = one.get("required", False)
+        sample = example(api, schema)
+        yield Parameter(one["name"], one["in"], type_of(api, schema), needed, about + default(schema), sample)
 
 
 def in_body(api: Api, schema: Api | None) -> Iterator[Parameter]:
@@ -118,7 +121,7 @@ def resolved(api: Api, schema: Api) -> Api:
     """A schema, or that which it refers to."""
     if "$ref" not in schema:
         return schema
-    found: Api = api["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    found: Api = api["components"]["schemas"].get(schema["$ref"].rpartition("/")[2], {})
     return found
 
 

@@ -23,6 +23,7 @@ async def show_all(request: Request, shared: Shared) -> HTMLResponse:
 
 
 @router.get("/duplicates/{job}")
-async def show(request: Request, job: JobId) -> HTMLResponse:
-    """The page of one job; its script asks for it, and says so where there is none."""
+async def show(request: Request, job: JobId, shared: Shared) -> HTMLResponse:
+    """The page of one job, while it is known; its script follows it until it is over."""
+    _ = shared.jobs[job]
     return page(request, "job.html", twin=f"/v1/duplicates/{part(job)}", job=job)

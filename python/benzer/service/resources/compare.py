@@ -6,11 +6,12 @@ import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from benzer import comparison
 from benzer.comparison import Comparison, FieldComparison
 from benzer.document import Document
+from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.index import Index
 from benzer.minhash import MinHash
@@ -31,6 +32,11 @@ MOST_SHARED = 1000
 class Pair(Body):
     """Two documents; ids are those of the index that is named, which says how they are read, too."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"a": {"text": "to be or not to be"}, "b": {"text": "To be, or not to be?"}}]
+        }
+    )
     index: Annotated[str | None, Field(description="The name of an index.", examples=["demo"])] = None
     a: Side
     b: Side
@@ -78,7 +84,11 @@ async def compare(pair: Pair, shared: Shared) -> Answer:
     if pair.fields is not None or pair.preset is not None:
         name = "fields" if pair.fields is not None else "preset"
         raise Refusal(422, f"the index says how documents are read: leave out {name}", field=f"body.{name}")
-    return Answer(await shared.catalog[pair.index].read(lambda index: of_index(pair, index, shared.limits)))
+    try:
+        served = shared.catalog[pair.index]
+    except Refusal as error:
+        raise Refusal(error.status, error.message, field="body.index") from error
+    return Answer(await served.read(lambda index: of_index(pair, index, shared.limits)))
 
 
 def of_index(pair: Pair, index: Index, limits: Limits) -> dict[str, Any]:
@@ -105,9 +115,12 @@ def of_given(pair: Pair, limits: Limits) -> dict[str, Any]:
 
 def schema_of(pair: Pair) -> Schema:
     """How the documents of a pair are read without an index."""
-    if pair.preset is not None:
+    if pair.preset is None:
+        return Schema() if pair.fields is None else schema_from(pair.fields)
+    try:
         return preset(pair.preset).schema
-    return Schema() if pair.fields is None else schema_from(pair.fields)
+    except SettingsError as error:
+        raise Refusal(422, str(error), field="body.preset", type="SettingsError") from error
 
 
 def compared(a: Document, b: Document, schema: Schema, minhash: MinHash, explains: bool) -> dict[str, Any]:

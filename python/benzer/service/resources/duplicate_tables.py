@@ -195,7 +195,7 @@ def download(table: Table, start: int, end: int, format: files.FileFormat, name:
     """Some rows of a table as a file; it is written before the answer begins, and read as the client takes it."""
     file = files.written(table, start, end, format)
     return StreamingResponse(
-        files.chunks(file),
+        files.Chunks(file),
         media_type=MEDIA_TYPES[format],
         headers={
             "Content-Length": str(files.size_of(file)),

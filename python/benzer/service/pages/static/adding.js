@@ -1,10 +1,11 @@
 // How do files become documents? Texts by the batch, JSON lines as a stream, pictures one by one; each is accounted for.
 
 import { ask, attempt, ofIndex, say, upload } from "./api.js";
-import { bytes, counted, make, named, show } from "./dom.js";
+import { bytes, counted, make, named, plain, show } from "./dom.js";
 import { documentControls, takeFiles } from "./fields.js";
 
-const BATCH_FILES = 200, BATCH_BYTES = 4_000_000;
+const BATCH_FILES = 200,
+  BATCH_BYTES = 4_000_000;
 const LINES = /\.(jsonl|ndjson)$/i;
 
 /** Let files be added to an index. `changed` is told when some were. */
@@ -14,17 +15,28 @@ export function startAdding({ name, settings }, changed) {
   const path = ofIndex(name, "documents");
   let queue = Promise.resolve();
 
-  const taken = (files) => { queue = queue.then(() => attempt(() => add(files))); };
+  const taken = (files) => {
+    queue = queue.then(() => attempt(() => add(files)));
+  };
   takeFiles(taken);
-  named("files").addEventListener("change", () => { taken([...named("files").files]); named("files").value = ""; });
+  named("files").addEventListener("change", () => {
+    taken([...named("files").files]);
+    named("files").value = "";
+  });
 
   async function add(files) {
     const streams = files.filter((file) => LINES.test(file.name));
     const pictures = files.filter((file) => file.type.startsWith("image/"));
     const texts = files.filter((file) => !streams.includes(file) && !pictures.includes(file));
     for (const file of streams) await line(file.name, (row) => stream(file, row));
-    if (texts.length) await line(texts.length === 1 ? texts[0].name : counted(texts.length, "text"), (row) => addTexts(texts, row));
-    if (pictures.length) await line(pictures.length === 1 ? pictures[0].name : counted(pictures.length, "picture"), (row) => addPictures(pictures, row));
+    if (texts.length)
+      await line(texts.length === 1 ? texts[0].name : counted(texts.length, "text"), (row) =>
+        addTexts(texts, row),
+      );
+    if (pictures.length)
+      await line(pictures.length === 1 ? pictures[0].name : counted(pictures.length, "picture"), (row) =>
+        addPictures(pictures, row),
+      );
     await changed();
   }
 
@@ -32,13 +44,25 @@ export function startAdding({ name, settings }, changed) {
   async function line(title, work) {
     const stop = new AbortController();
     const progress = make("progress", { max: 1, value: 0, "aria-label": `Progress of ${title}` });
-    const told = make("span", { class: "note" }), end = make("button", { type: "button", class: "small", onclick: () => stop.abort() }, "Stop");
-    const item = make("li", {}, make("div", { class: "line" }, make("bdi", {}, title), told, end), progress);
+    const told = make("span", { class: "note" }),
+      end = make("button", { type: "button", class: "small", onclick: () => stop.abort() }, "Stop");
+    const item = make(
+      "li",
+      {},
+      make("div", { class: "line" }, make("bdi", {}, plain(title)), told, end),
+      progress,
+    );
     named("uploads").prepend(item);
     const row = {
       signal: stop.signal,
-      at(done, total, words = "") { progress.value = total ? done / total : 0; told.textContent = words || `${Math.floor((100 * done) / (total || 1))} %`; },
-      wait(words) { progress.removeAttribute("value"); told.textContent = words; },
+      at(done, total, words = "") {
+        progress.value = total ? done / total : 0;
+        told.textContent = words || `${Math.floor((100 * done) / (total || 1))} %`;
+      },
+      wait(words) {
+        progress.removeAttribute("value");
+        told.textContent = words;
+      },
     };
     try {
       const { words, malformed = [], more = 0 } = await work(row);
@@ -56,33 +80,55 @@ export function startAdding({ name, settings }, changed) {
     }
   }
 
-  const summary = ({ read, added, documents }) => `${counted(read, "document")} read, ${added.toLocaleString("en")} new; the index holds ${documents.toLocaleString("en")}`;
+  const summary = ({ read, added, documents }) =>
+    `${counted(read, "document")} read, ${added.toLocaleString("en")} new; the index holds ${documents.toLocaleString("en")}`;
 
   async function stream(file, row) {
     const told = await upload(path, file, {
-      type: "application/x-ndjson", query: { on_error: "skip" }, signal: row.signal,
-      sent: (done, total) => (done < total ? row.at(done, total, `${bytes(done)} of ${bytes(total)}`) : row.wait("sent; the last documents are being filed")),
+      type: "application/x-ndjson",
+      query: { on_error: "skip" },
+      signal: row.signal,
+      sent: (done, total) =>
+        done < total
+          ? row.at(done, total, `${bytes(done)} of ${bytes(total)}`)
+          : row.wait("sent; the last documents are being filed"),
     });
     const count = told.malformed_count ?? 0;
-    return { words: summary({ ...told, added: told.new }) + (count ? `; ${counted(count, "line")} left out` : ""), malformed: told.malformed ?? [], more: count - (told.malformed?.length ?? 0) };
+    return {
+      words: summary({ ...told, added: told.new }) + (count ? `; ${counted(count, "line")} left out` : ""),
+      malformed: told.malformed ?? [],
+      more: count - (told.malformed?.length ?? 0),
+    };
   }
 
   async function addTexts(files, row) {
     const field = fieldOf("text");
     if (!field) throw new Error("this index has no field for texts");
-    const total = { read: 0, added: 0, documents: 0 }, malformed = [];
+    const total = { read: 0, added: 0, documents: 0 },
+      malformed = [];
     for (let at = 0; at < files.length;) {
       const batch = [];
-      for (let size = 0; at < files.length && batch.length < BATCH_FILES && (!batch.length || size + files[at].size <= BATCH_BYTES); at += 1) {
+      for (
+        let size = 0;
+        at < files.length &&
+        batch.length < BATCH_FILES &&
+        (!batch.length || size + files[at].size <= BATCH_BYTES);
+        at += 1
+      ) {
         size += files[at].size;
         batch.push({ id: files[at].name, fields: { [field]: await files[at].text() } });
       }
       try {
         const told = await ask(path, { method: "POST", json: { documents: batch }, signal: row.signal });
-        total.read += told.read; total.added += told.new; total.documents = told.documents;
+        total.read += told.read;
+        total.added += told.new;
+        total.documents = told.documents;
       } catch (error) {
         if (!error.status) throw error;
-        malformed.push({ row: batch.length === 1 ? batch[0].id : `${batch[0].id} and ${batch.length - 1} more`, message: error.message });
+        malformed.push({
+          row: batch.length === 1 ? batch[0].id : `${batch[0].id} and ${batch.length - 1} more`,
+          message: error.message,
+        });
       }
       row.at(at, files.length);
     }
@@ -93,13 +139,18 @@ export function startAdding({ name, settings }, changed) {
   async function addPictures(files, row) {
     const field = fieldOf("image");
     if (!field) throw new Error("this index has no field for pictures");
-    let read = 0, replaced = 0;
+    let read = 0,
+      replaced = 0;
     const malformed = [];
     for (const [at, file] of files.entries()) {
       const body = new FormData();
       body.append(field, file);
       try {
-        const told = await ask(ofIndex(name, "documents", file.name), { method: "PUT", body, signal: row.signal });
+        const told = await ask(ofIndex(name, "documents", file.name), {
+          method: "PUT",
+          body,
+          signal: row.signal,
+        });
         read += 1;
         replaced += told.replaced ? 1 : 0;
       } catch (error) {
@@ -108,7 +159,10 @@ export function startAdding({ name, settings }, changed) {
       }
       row.at(at + 1, files.length);
     }
-    return { words: `${counted(read, "picture")} read, ${(read - replaced).toLocaleString("en")} new`, malformed };
+    return {
+      words: `${counted(read, "picture")} read, ${(read - replaced).toLocaleString("en")} new`,
+      malformed,
+    };
   }
 
   startByHand(settings.schema, path, changed);
@@ -116,20 +170,42 @@ export function startAdding({ name, settings }, changed) {
 
 function malformedShown(malformed, more) {
   if (!malformed.length) return [];
-  return [make("details", { open: malformed.length <= 5 }, make("summary", {}, `${counted(malformed.length + more, "thing")} left out`),
-    make("ol", { class: "malformed" }, malformed.map(({ row, message }) => make("li", { value: Number.isInteger(row) ? row : null }, Number.isInteger(row) ? "" : [make("bdi", {}, String(row)), ": "], message))),
-    more > 0 ? make("p", { class: "note" }, `and ${more.toLocaleString("en")} more`) : null)];
+  return [
+    make(
+      "details",
+      { open: malformed.length <= 5 },
+      make("summary", {}, `${counted(malformed.length + more, "thing")} left out`),
+      make(
+        "ol",
+        { class: "malformed" },
+        malformed.map(({ row, message }) =>
+          make(
+            "li",
+            { value: Number.isInteger(row) ? row : null },
+            Number.isInteger(row) ? "" : [make("bdi", {}, plain(row)), ": "],
+            message,
+          ),
+        ),
+      ),
+      more > 0 ? make("p", { class: "note" }, `and ${more.toLocaleString("en")} more`) : null,
+    ),
+  ];
 }
 
 function startByHand(schema, path, changed) {
-  const controls = documentControls(schema), form = named("one");
+  const controls = documentControls(schema),
+    form = named("one");
   show(named("fields"), controls.element);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     attempt(async () => {
-      const id = named("new-id").value, fields = await controls.contents();
-      const { replaced } = await ask(`${path}/${encodeURIComponent(id)}`, { method: "PUT", json: { fields } });
-      say(replaced ? `${id} is replaced` : `${id} is added`);
+      const id = named("new-id").value,
+        fields = await controls.contents();
+      const { replaced } = await ask(`${path}/${encodeURIComponent(id)}`, {
+        method: "PUT",
+        json: { fields },
+      });
+      say(replaced ? `${plain(id)} is replaced` : `${plain(id)} is added`);
       form.reset();
       controls.clear();
       named("new-id").focus();

@@ -17,7 +17,10 @@ const running = new Map();
  * json: the body. body: any other body, with its type in `headers`. query: parameters; null ones are left out.
  * slot: a name of what is asked; a later question of the same name makes an earlier one void (see `isStale`).
  */
-export async function ask(path, { method = "GET", json, body, headers = {}, query = {}, slot = null, signal } = {}) {
+export async function ask(
+  path,
+  { method = "GET", json, body, headers = {}, query = {}, slot = null, signal } = {},
+) {
   const mine = slot === null ? null : take(slot);
   const signals = [mine?.signal, signal].filter(Boolean);
   let answer;
@@ -25,7 +28,11 @@ export async function ask(path, { method = "GET", json, body, headers = {}, quer
   try {
     answer = await fetch(address(path, query), {
       method,
-      headers: { Accept: "application/json", ...(json === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+      headers: {
+        Accept: "application/json",
+        ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
       body: json === undefined ? body : JSON.stringify(json),
       signal: signals.length ? AbortSignal.any(signals) : undefined,
     });
@@ -58,20 +65,27 @@ export const isStale = (error) => error instanceof DOMException && error.name ==
 
 /** A path with its query; what is null or empty is left out. */
 export function address(path, query = {}) {
-  const kept = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const kept = Object.entries(query).filter(
+    ([, value]) => value !== null && value !== undefined && value !== "",
+  );
   const text = new URLSearchParams(kept).toString();
   return text ? `${path}?${text}` : path;
 }
 
 /** The address of something of an index: `ofIndex("news", "documents", id)`, each part percent-encoded. */
-export const ofIndex = (index, ...parts) => ["/v1/indexes", ...[index, ...parts].map(encodeURIComponent)].join("/");
+export const ofIndex = (index, ...parts) =>
+  ["/v1/indexes", ...[index, ...parts].map(encodeURIComponent)].join("/");
 
 async function failureOf(answer) {
   const after = answer.headers.get("Retry-After");
   try {
     return new Failure(answer.status, (await answer.json()).error, after);
   } catch {
-    return new Failure(answer.status, { type: "ServerError", message: `the service answered with status ${answer.status}` }, after);
+    return new Failure(
+      answer.status,
+      { type: "ServerError", message: `the service answered with status ${answer.status}` },
+      after,
+    );
   }
 }
 
@@ -79,7 +93,11 @@ async function failureOf(answer) {
  * Send a body of any size and tell how much has gone: `upload(path, file, { type, query, sent: (done, total) => … })`.
  * signal: an AbortSignal that ends it.
  */
-export function upload(path, body, { method = "POST", type = null, query = {}, sent = () => {}, signal } = {}) {
+export function upload(
+  path,
+  body,
+  { method = "POST", type = null, query = {}, sent = () => {}, signal } = {},
+) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(method, address(path, query));
@@ -88,11 +106,26 @@ export function upload(path, body, { method = "POST", type = null, query = {}, s
     request.upload.onprogress = (event) => sent(event.loaded, event.total);
     request.onload = () => {
       let told = null;
-      try { told = request.responseText ? JSON.parse(request.responseText) : null; } catch { /* no JSON */ }
+      try {
+        told = request.responseText ? JSON.parse(request.responseText) : null;
+      } catch {
+        /* no JSON */
+      }
       if (request.status >= 200 && request.status < 300) resolve(told);
-      else reject(new Failure(request.status, told?.error ?? { type: "ServerError", message: `the service answered with status ${request.status}` }, request.getResponseHeader("Retry-After")));
+      else
+        reject(
+          new Failure(
+            request.status,
+            told?.error ?? {
+              type: "ServerError",
+              message: `the service answered with status ${request.status}`,
+            },
+            request.getResponseHeader("Retry-After"),
+          ),
+        );
     };
-    request.onerror = () => reject(new Failure(0, { message: "the connection broke: is the service still running?" }));
+    request.onerror = () =>
+      reject(new Failure(0, { message: "the connection broke: is the service still running?" }));
     request.onabort = () => reject(new DOMException("ended", "AbortError"));
     signal?.addEventListener("abort", () => request.abort());
     request.send(body);
@@ -123,31 +156,61 @@ export function report(error) {
   if (isStale(error)) return;
   if (!(error instanceof Failure)) console.error(error);
   const soon = error.retryAfter ? ` Try again in ${error.retryAfter} s.` : "";
-  const login = error.status === 401
-    ? make("a", { href: `/login?next=${encodeURIComponent(location.pathname + location.search)}` }, "Log in") : null;
-  show(named("failed"), make("div", { class: "notice failure" },
-    make("p", {}, make("strong", {}, heading(error)), " ", make("span", {}, sentence(unnamed(error)) + soon), " ", login),
-    make("button", { type: "button", class: "quiet", onclick: clear, "aria-label": "Dismiss" }, "×")));
+  const login =
+    error.status === 401
+      ? make(
+          "a",
+          { href: `/login?next=${encodeURIComponent(location.pathname + location.search)}` },
+          "Log in",
+        )
+      : null;
+  show(
+    named("failed"),
+    make(
+      "div",
+      { class: "notice failure" },
+      make(
+        "p",
+        {},
+        make("strong", {}, heading(error)),
+        " ",
+        make("span", {}, sentence(unnamed(error)) + soon),
+        " ",
+        login,
+      ),
+      make("button", { type: "button", class: "quiet", onclick: clear, "aria-label": "Dismiss" }, "×"),
+    ),
+  );
   named("failed").scrollIntoView({ block: "nearest" });
 }
 
-const heading = (error) => (error.field ? `${error.field.replace(/^(body|query|path)\./, "")}:` : "This did not work:");
-const unnamed = ({ message, field }) => (field && message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message);
+const heading = (error) =>
+  error.field ? `${error.field.replace(/^(body|query|path)\./, "")}:` : "This did not work:";
+const unnamed = ({ message, field }) =>
+  field && message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
 const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** Take away the error that is shown. */
-export function clear() { show(named("failed")); }
+export function clear() {
+  show(named("failed"));
+}
 
 /** Say something to those who use a screen reader: what has been found, or done. */
-export function say(text) { named("said").textContent = text; }
+export function say(text) {
+  named("said").textContent = text;
+}
 
-let asked = 0, timer = 0;
+let asked = 0,
+  timer = 0;
 
 /** Count requests that run; while there are some, for longer than a moment, a line at the head of the page moves. */
 export function working(change) {
   asked += change;
   clearTimeout(timer);
-  if (asked > 0) timer = setTimeout(() => { named("progress").hidden = false; }, 150);
+  if (asked > 0)
+    timer = setTimeout(() => {
+      named("progress").hidden = false;
+    }, 150);
   else named("progress").hidden = true;
 }
 

@@ -5,5 +5,8 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
   event.preventDefault();
   const field = document.querySelector("[data-search]");
-  if (field) { field.focus(); field.select?.(); } else location.href = "/";
+  if (field) {
+    field.focus();
+    field.select?.();
+  } else location.href = "/";
 });

@@ -2,7 +2,12 @@
 
 import { draw } from "./dom.js";
 
-const WIDTH = 480, HEIGHT = 230, LEFT = 46, RIGHT = 8, TOP = 22, BOTTOM = 44;
+const WIDTH = 480,
+  HEIGHT = 230,
+  LEFT = 46,
+  RIGHT = 8,
+  TOP = 22,
+  BOTTOM = 44;
 
 /** How many buckets there are of each size: pairs [size, count], put together by powers of two. */
 export function sizes(histogram) {
@@ -13,27 +18,53 @@ export function sizes(histogram) {
   }
   const powers = [...bins.keys()].sort((a, b) => a - b);
   const labels = (power) => (power < 2 ? `${2 ** power}` : `${2 ** (power - 1) + 1}–${short(2 ** power)}`);
-  return columns(powers.map((power) => ({ label: labels(power), count: bins.get(power) })), "documents in a bucket", "How many buckets hold how many documents");
+  return columns(
+    powers.map((power) => ({ label: labels(power), count: bins.get(power) })),
+    "documents in a bucket",
+    "How many buckets hold how many documents",
+  );
 }
 
-const short = (number) => (number >= 1e6 ? `${+(number / 1e6).toPrecision(3)}M` : number >= 1e4 ? `${+(number / 1e3).toPrecision(3)}k` : String(number));
+const short = (number) =>
+  number >= 1e6
+    ? `${+(number / 1e6).toPrecision(3)}M`
+    : number >= 1e4
+      ? `${+(number / 1e3).toPrecision(3)}k`
+      : String(number);
 
 function columns(bars, name, title) {
   const top = Math.max(1, Math.ceil(Math.log10(Math.max(...bars.map(({ count }) => count)) + 1)));
-  const up = (count) => HEIGHT - BOTTOM - (count < 1 ? 0 : (0.12 + (0.88 * Math.log10(count)) / top)) * (HEIGHT - TOP - BOTTOM);
-  const wide = (WIDTH - LEFT - RIGHT) / bars.length, floor = HEIGHT - BOTTOM;
+  const up = (count) =>
+    HEIGHT - BOTTOM - (count < 1 ? 0 : 0.12 + (0.88 * Math.log10(count)) / top) * (HEIGHT - TOP - BOTTOM);
+  const wide = (WIDTH - LEFT - RIGHT) / bars.length,
+    floor = HEIGHT - BOTTOM;
   const grid = Array.from({ length: top + 1 }, (_, power) => 10 ** power).map((at) => [
     draw("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: up(at), y2: up(at) }),
     draw("text", { class: "end", x: LEFT - 6, y: up(at) + 4 }, short(at)),
   ]);
+  const thick = Math.min(0.8 * wide, 64);
   const drawn = bars.map(({ label, count }, at) => [
-    draw("rect", { class: "bar near", x: LEFT + at * wide + Math.min(6, wide / 8), width: Math.max(wide - Math.min(12, wide / 4), 1), y: up(count), height: floor - up(count) },
-      draw("title", {}, `${label}: ${count.toLocaleString("en")}`)),
+    draw(
+      "rect",
+      {
+        class: "bar near",
+        x: LEFT + (at + 0.5) * wide - thick / 2,
+        width: thick,
+        y: up(count),
+        height: floor - up(count),
+      },
+      draw("title", {}, `${label}: ${count.toLocaleString("en")}`),
+    ),
     draw("text", { class: "middle", x: LEFT + (at + 0.5) * wide, y: up(count) - 5 }, short(count)),
     draw("text", { class: "middle", x: LEFT + (at + 0.5) * wide, y: floor + 17 }, label),
   ]);
   const said = bars.map(({ label, count }) => `${label}: ${count.toLocaleString("en")}`).join(", ");
-  return draw("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}. ${said}` },
-    grid, drawn, draw("line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: floor, y2: floor }),
-    draw("text", { class: "middle label", x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6 }, name));
+  return draw(
+    "svg",
+    { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}. ${said}` },
+    grid,
+    drawn,
+    draw("line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: floor, y2: floor }),
+    draw("text", { class: "middle label", x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6 }, name),
+  );
 }

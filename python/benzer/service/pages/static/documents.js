@@ -1,10 +1,11 @@
 // How are the documents of an index looked at? A page of them at a time, each with its beginning; opened, all of it.
 
 import { address, ask, attempt, mayWrite, ofIndex, say } from "./api.js";
-import { make, named, show } from "./dom.js";
+import { make, named, plain, show } from "./dom.js";
 import { excerpt } from "./matches.js";
+import { picture, thumbnail } from "./pictures.js";
 
-const LIMIT = 20;
+const LIMIT = 10;
 
 /** Start the list of an index. `changed` is told when a document was removed. Gives { first() }. */
 export function startDocuments(information, changed) {
@@ -16,44 +17,125 @@ export function startDocuments(information, changed) {
   async function load(after) {
     const told = await ask(ofIndex(name, "documents"), { query: { limit: LIMIT, after }, slot: "documents" });
     here = after;
-    show(place, told.documents.length
-      ? [make("ul", { class: "documents", "aria-label": "Documents" }, told.documents.map(shown)), pager(told.next)]
-      : make("p", { class: "empty" }, "No documents yet: drop some files on this page."));
+    show(
+      place,
+      told.documents.length
+        ? [
+            make("ul", { class: "documents", "aria-label": "Documents" }, told.documents.map(shown)),
+            pager(told.next),
+          ]
+        : make("p", { class: "empty" }, "No documents yet: drop some files on this page."),
+    );
   }
 
-  const turn = (after) => attempt(async () => { await load(after); named("documents-heading").scrollIntoView({ block: "nearest" }); }, place);
+  const turn = (after) =>
+    attempt(async () => {
+      await load(after);
+      named("documents-heading").scrollIntoView({ block: "nearest" });
+    }, place);
 
   function pager(next) {
     if (next === null && !before.length) return null;
-    return make("nav", { class: "pager", "aria-label": "Pages of documents" },
-      make("button", { type: "button", class: "small", disabled: !before.length, onclick: () => turn(before.pop()) }, "Previous"),
+    return make(
+      "nav",
+      { class: "pager", "aria-label": "Pages of documents" },
+      make(
+        "button",
+        { type: "button", class: "small", disabled: !before.length, onclick: () => turn(before.pop()) },
+        "Previous",
+      ),
       make("span", {}, `Page ${before.length + 1}`),
-      make("button", { type: "button", class: "small", disabled: next === null, onclick: () => { before.push(here); turn(next); } }, "Next"));
+      make(
+        "button",
+        {
+          type: "button",
+          class: "small",
+          disabled: next === null,
+          onclick: () => {
+            before.push(here);
+            turn(next);
+          },
+        },
+        "Next",
+      ),
+    );
   }
 
   function shown(document, at = 0) {
-    const id = String(document.id);
+    const id = String(document.id),
+      called = plain(id);
     const peek = make("div", { class: "peek", hidden: true, id: `peek-${at}` });
-    const open = make("button", { type: "button", class: "small", "aria-expanded": "false", "aria-controls": peek.id, "aria-label": `Look at ${id}` }, "Look at it");
-    const item = make("li", {},
-      make("div", { class: "line" }, make("bdi", { class: "id" }, id), open,
-        make("a", { class: "button small quiet", href: address("/", { index: name, id }), "aria-label": `More like ${id}` }, "More like this"),
-        mayWrite() ? make("button", { type: "button", class: "small quiet", "aria-label": `Remove ${id}`, onclick: (event) => sure(event.target) }, "Remove") : null),
-      excerpt(document.fields, 180), peek);
+    const open = make(
+      "button",
+      {
+        type: "button",
+        class: "small",
+        "aria-expanded": "false",
+        "aria-controls": peek.id,
+        "aria-label": `Look at ${called}`,
+      },
+      "Look at it",
+    );
+    const item = make(
+      "li",
+      {},
+      make(
+        "div",
+        { class: "line" },
+        small(document),
+        make("bdi", { class: "id" }, called),
+        open,
+        make(
+          "a",
+          {
+            class: "button small quiet",
+            href: address("/", { index: name, id }),
+            "aria-label": `More like ${called}`,
+          },
+          "More like this",
+        ),
+        mayWrite()
+          ? make(
+              "button",
+              {
+                type: "button",
+                class: "small quiet",
+                "aria-label": `Remove ${called}`,
+                onclick: (event) => sure(event.target),
+              },
+              "Remove",
+            )
+          : null,
+      ),
+      excerpt(document.fields, 180),
+      peek,
+    );
 
     open.addEventListener("click", () => {
       peek.hidden = !peek.hidden;
       open.setAttribute("aria-expanded", String(!peek.hidden));
-      if (!peek.hidden && !peek.hasChildNodes()) show(peek, Object.keys(settings.schema).map((field) => fieldShown(document, field)));
+      if (!peek.hidden && !peek.hasChildNodes())
+        show(
+          peek,
+          Object.keys(settings.schema).map((field) => fieldShown(document, field)),
+        );
     });
 
-    function sure(button) { // asked twice, in place: no way back
-      if (button.dataset.sure) { attempt(remove, item); return; }
+    function sure(button) {
+      // asked twice, in place: no way back
+      if (button.dataset.sure) {
+        attempt(remove, item);
+        return;
+      }
       button.dataset.sure = "yes";
       button.textContent = "Remove for good?";
       button.classList.replace("quiet", "danger");
-      say(`Press again to remove ${id}`);
-      setTimeout(() => { delete button.dataset.sure; button.textContent = "Remove"; button.classList.replace("danger", "quiet"); }, 6000);
+      say(`Press again to remove ${called}`);
+      setTimeout(() => {
+        delete button.dataset.sure;
+        button.textContent = "Remove";
+        button.classList.replace("danger", "quiet");
+      }, 6000);
     }
 
     async function remove() {
@@ -61,7 +143,7 @@ export function startDocuments(information, changed) {
       const next = item.nextElementSibling ?? item.previousElementSibling;
       item.remove();
       (next?.querySelector("button") ?? named("look-up-id")).focus();
-      say(`${id} is removed`);
+      say(`${called} is removed`);
       await changed();
     }
     return item;
@@ -74,29 +156,69 @@ export function startDocuments(information, changed) {
   }
 
   function contentShown(content, id, field) {
-    if (settings.schema[field].type === "image") return content === null ? make("p", { class: "note" }, "none") : picture(id, field);
+    if (settings.schema[field].type === "image")
+      return content === null
+        ? make("p", { class: "note" }, "none")
+        : picture(address(ofIndex(name, "thumbnail"), { id, field }), plain(id));
     if (content === null) return make("p", { class: "note" }, "none");
-    if (Array.isArray(content)) return make("ul", { class: "values" }, content.map((value) => make("li", {}, make("bdi", {}, String(value)))));
-    return make("div", { class: "text", dir: "auto", tabindex: "0", role: "region", "aria-label": `${field} of ${id}` }, String(content));
+    if (Array.isArray(content))
+      return make(
+        "ul",
+        { class: "values" },
+        content.map((value) => make("li", {}, make("bdi", {}, String(value)))),
+      );
+    return make(
+      "div",
+      { class: "text", dir: "auto", tabindex: "0", role: "group", "aria-label": `${field} of ${plain(id)}` },
+      String(content),
+    );
   }
 
-  function picture(id, field) {
-    const none = () => make("p", { class: "note" }, "The index keeps a description of this picture only, too little to show it.");
-    const shown = make("img", { src: address(ofIndex(name, "thumbnail"), { id, field }), alt: `The picture of ${id}` });
-    shown.addEventListener("error", () => shown.replaceWith(none()));
-    return shown;
+  /** A small copy of the first picture of a document, where there is one. */
+  function small(document) {
+    const [field] = Object.keys(settings.schema).filter(
+      (one) => settings.schema[one].type === "image" && document.fields[one] !== null,
+    );
+    return field === undefined
+      ? null
+      : thumbnail(address(ofIndex(name, "thumbnail"), { id: document.id, field }));
   }
 
   named("look-up").addEventListener("submit", (event) => {
     event.preventDefault();
     attempt(async () => {
-      const document = await ask(ofIndex(name, "documents", named("look-up-id").value), { slot: "documents" });
-      show(place, make("ul", { class: "documents", "aria-label": "The document" }, shown(document)),
-        make("nav", { class: "pager" }, make("button", { type: "button", class: "small", onclick: () => { before.length = 0; turn(null); } }, "All documents")));
+      const document = await ask(ofIndex(name, "documents", named("look-up-id").value), {
+        slot: "documents",
+      });
+      show(
+        place,
+        make("ul", { class: "documents", "aria-label": "The document" }, shown(document)),
+        make(
+          "nav",
+          { class: "pager" },
+          make(
+            "button",
+            {
+              type: "button",
+              class: "small",
+              onclick: () => {
+                before.length = 0;
+                turn(null);
+              },
+            },
+            "All documents",
+          ),
+        ),
+      );
       place.querySelector("button").click();
-      say(`Found ${document.id}`);
+      say(`Found ${plain(document.id)}`);
     }, place);
   });
 
-  return { first: () => { before.length = 0; return load(null); } };
+  return {
+    first: () => {
+      before.length = 0;
+      return load(null);
+    },
+  };
 }

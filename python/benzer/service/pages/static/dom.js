@@ -17,7 +17,9 @@ function fill(element, properties, children) {
     else if (name.startsWith("--")) element.style.setProperty(name, value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -26,9 +28,18 @@ export const named = (id) => document.getElementById(id);
 
 /** Put children into an element in the place of those it has. */
 export function show(element, ...children) {
-  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
+
+/** An id as people read it: what would turn, hide or break the letters around it is shown as �. */
+export const plain = (id) =>
+  String(id).replace(
+    /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    "\ufffd",
+  );
 
 /** A count with separators, and its noun: `counted(2, "copy", "copies")`. */
 export function counted(number, one, many = `${one}s`) {
@@ -42,13 +53,24 @@ export const likeness = (value) => (Math.floor(1000 * value + 1e-9) / 1000).toFi
 export function bytes(number) {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   let at = 0;
-  while (number >= 1000 && at < units.length - 1) { number /= 1000; at += 1; }
+  while (number >= 1000 && at < units.length - 1) {
+    number /= 1000;
+    at += 1;
+  }
   return `${at ? number.toPrecision(3) : number} ${units[at]}`;
 }
 
 /** A similarity as a number and a bar. */
 export function bar(value, name = "similarity") {
-  return make("span", { class: "likeness" },
+  return make(
+    "span",
+    { class: "likeness" },
     make("span", { class: "number" }, likeness(value)),
-    make("span", { class: "track", role: "img", "aria-label": `${name} ${likeness(value)}`, "--share": value }));
+    make("span", {
+      class: "track",
+      role: "img",
+      "aria-label": `${name} ${likeness(value)}`,
+      "--share": value,
+    }),
+  );
 }

@@ -2,7 +2,8 @@
 
 import { counted, make, named, show } from "./dom.js";
 
-const TEXT_FILE = /\.(txt|text|md|rst|html?|xml|json|jsonl|csv|tsv|tex|log|py|js|ts|c|h|cpp|rs|go|java|sh|ya?ml|toml|ini|sql|srt|eml)$/i;
+const TEXT_FILE =
+  /\.(txt|text|md|rst|html?|xml|json|jsonl|csv|tsv|tex|log|py|js|ts|c|h|cpp|rs|go|java|sh|ya?ml|toml|ini|sql|srt|eml)$/i;
 
 /**
  * Controls for a document of a schema, `{ name: settings }` as an index tells it.
@@ -10,19 +11,31 @@ const TEXT_FILE = /\.(txt|text|md|rst|html?|xml|json|jsonl|csv|tsv|tex|log|py|js
  */
 export function documentControls(schema) {
   const alone = Object.keys(schema).length === 1;
-  const controls = new Map(Object.entries(schema).map(([name, settings]) => [name, KINDS[settings.type](name, alone)]));
+  const controls = new Map(
+    Object.entries(schema).map(([name, settings]) => [name, KINDS[settings.type](name, alone)]),
+  );
   const of = (kind) => [...controls.values()].find((control) => control.kind === kind);
   return {
-    element: make("div", { class: "document" }, [...controls.values()].map((control) => control.element)),
+    element: make(
+      "div",
+      { class: "document" },
+      [...controls.values()].map((control) => control.element),
+    ),
     first: [...controls.values()][0],
     /** The fields that are filled in, as the service reads them. */
     async contents() {
-      const found = await Promise.all([...controls].map(async ([name, control]) => [name, await control.content()]));
+      const found = await Promise.all(
+        [...controls].map(async ([name, control]) => [name, await control.content()]),
+      );
       return Object.fromEntries(found.filter(([, content]) => content !== null));
     },
     /** Put contents into the controls, as the service gave them; or texts as they were typed. */
-    fill(fields) { for (const [name, control] of controls) control.fill(fields[name] ?? null); },
-    clear() { for (const control of controls.values()) control.fill(null); },
+    fill(fields) {
+      for (const [name, control] of controls) control.fill(fields[name] ?? null);
+    },
+    clear() {
+      for (const control of controls.values()) control.fill(null);
+    },
     /** Take a file into the field that fits; gives what went wrong, or null. */
     async take(file) {
       if (file.type.startsWith("image/")) {
@@ -31,7 +44,8 @@ export function documentControls(schema) {
         image.fill(file);
         return null;
       }
-      if (!file.type.startsWith("text/") && !TEXT_FILE.test(file.name)) return `${file.name} is neither a text nor a picture`;
+      if (!file.type.startsWith("text/") && !TEXT_FILE.test(file.name))
+        return `${file.name} is neither a text nor a picture`;
       const text = of("text");
       if (!text) return `${file.name} is a text, and this index has no field for texts`;
       text.fill(await file.text());
@@ -46,30 +60,71 @@ const heading = (name, alone, word) => (alone && name === word.toLowerCase() ? w
 
 function text(name, alone) {
   const area = make("textarea", {
-    id: `field-${name}`, rows: alone ? 7 : 3, dir: "auto", spellcheck: "false", "data-search": true,
-    "aria-describedby": `length-${name}`, placeholder: "Paste a text here",
+    id: `field-${name}`,
+    rows: alone ? 7 : 3,
+    dir: "auto",
+    spellcheck: "false",
+    "data-search": true,
+    "aria-describedby": `length-${name}`,
+    placeholder: "Paste a text here",
   });
   const length = make("span", { class: "note length", id: `length-${name}` });
-  const measure = () => { length.textContent = area.value ? counted([...area.value].length, "character") : ""; };
+  const measure = () => {
+    length.textContent = area.value ? counted([...area.value].length, "character") : "";
+  };
   area.addEventListener("input", measure);
   return {
-    kind: "text", area,
-    element: make("div", { class: "field" }, make("label", { for: area.id }, heading(name, alone, "Text")), length, area),
+    kind: "text",
+    area,
+    element: make(
+      "div",
+      { class: "field" },
+      make("label", { for: area.id }, heading(name, alone, "Text")),
+      length,
+      area,
+    ),
     content: async () => area.value || null,
-    fill(value) { area.value = typeof value === "string" ? value : ""; measure(); },
+    fill(value) {
+      area.value = typeof value === "string" ? value : "";
+      measure();
+    },
   };
 }
 
 function values(name, alone) {
   const area = make("textarea", {
-    id: `field-${name}`, rows: 3, dir: "auto", spellcheck: "false", "data-search": true, "aria-describedby": `hint-${name}`,
+    id: `field-${name}`,
+    rows: 3,
+    dir: "auto",
+    spellcheck: "false",
+    "data-search": true,
+    "aria-describedby": `hint-${name}`,
   });
   return {
-    kind: "values", area,
-    element: make("div", { class: "field" }, make("label", { for: area.id }, heading(name, alone, "Values")), area,
-      make("p", { class: "hint", id: `hint-${name}` }, "One value a line. 7 is a number, \"7\" a text.")),
-    content: async () => (area.value.trim() ? area.value.split("\n").map((line) => line.trim()).filter(Boolean).map(valueOf) : null),
-    fill(value) { area.value = Array.isArray(value) ? value.map(written).join("\n") : typeof value === "string" ? value : ""; },
+    kind: "values",
+    area,
+    element: make(
+      "div",
+      { class: "field" },
+      make("label", { for: area.id }, heading(name, alone, "Values")),
+      area,
+      make("p", { class: "hint", id: `hint-${name}` }, 'One value a line. 7 is a number, "7" a text.'),
+    ),
+    content: async () =>
+      area.value.trim()
+        ? area.value
+            .split("\n")
+            .map((line) => line.trim())
+            .filter(Boolean)
+            .map(valueOf)
+        : null,
+    fill(value) {
+      area.value = Array.isArray(value)
+        ? value.map(written).join("\n")
+        : typeof value === "string"
+          ? value
+          : "";
+    },
   };
 }
 
@@ -78,23 +133,50 @@ const valueOf = (line) => (WHOLE.test(line) ? Number(line) : /^".*"$/.test(line)
 const written = (value) => (typeof value === "string" && WHOLE.test(value) ? `"${value}"` : String(value));
 
 function image(name, alone) {
-  let file = null, shown = null;
+  let file = null,
+    shown = null;
   const input = make("input", { type: "file", accept: "image/*", id: `field-${name}`, "data-search": true });
   const preview = make("div", { class: "preview" });
   const put = (given) => {
     if (shown) URL.revokeObjectURL(shown);
     file = given;
     shown = file ? URL.createObjectURL(file) : null;
-    if (!file) { input.value = ""; show(preview); return; }
-    show(preview, make("img", { src: shown, alt: `The picture that is asked for: ${file.name || "pasted"}` }),
-      make("button", { type: "button", class: "small", onclick: () => { put(null); input.focus(); } }, "Take it away"));
+    if (!file) {
+      input.value = "";
+      show(preview);
+      return;
+    }
+    show(
+      preview,
+      make("img", { src: shown, alt: `The picture that is asked for: ${file.name || "pasted"}` }),
+      make(
+        "button",
+        {
+          type: "button",
+          class: "small",
+          onclick: () => {
+            put(null);
+            input.focus();
+          },
+        },
+        "Take it away",
+      ),
+    );
   };
   input.addEventListener("change", () => put(input.files[0] ?? null));
   return {
     kind: "image",
-    element: make("div", { class: "field" }, make("label", { for: input.id }, heading(name, alone, "Image")), input, preview),
+    element: make(
+      "div",
+      { class: "field" },
+      make("label", { for: input.id }, heading(name, alone, "Image")),
+      input,
+      preview,
+    ),
     content: async () => (file ? { base64: await base64(file) } : null),
-    fill(value) { put(value instanceof Blob ? value : null); },
+    fill(value) {
+      put(value instanceof Blob ? value : null);
+    },
     file: () => file,
   };
 }
@@ -114,11 +196,27 @@ export function base64(file) {
 /** Let files be dropped anywhere on the page, and be pasted; `taken` is given a list of them. */
 export function takeFiles(taken) {
   let depth = 0;
-  const over = (on) => { document.body.classList.toggle("over", on); const veil = named("dropping"); if (veil) veil.hidden = !on; };
+  const over = (on) => {
+    document.body.classList.toggle("over", on);
+    const veil = named("dropping");
+    if (veil) veil.hidden = !on;
+  };
   const holdsFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
-  addEventListener("dragenter", (event) => { if (holdsFiles(event)) { depth += 1; over(true); } });
-  addEventListener("dragleave", (event) => { if (holdsFiles(event)) { depth = Math.max(0, depth - 1); if (!depth) over(false); } });
-  addEventListener("dragover", (event) => { if (holdsFiles(event)) event.preventDefault(); });
+  addEventListener("dragenter", (event) => {
+    if (holdsFiles(event)) {
+      depth += 1;
+      over(true);
+    }
+  });
+  addEventListener("dragleave", (event) => {
+    if (holdsFiles(event)) {
+      depth = Math.max(0, depth - 1);
+      if (!depth) over(false);
+    }
+  });
+  addEventListener("dragover", (event) => {
+    if (holdsFiles(event)) event.preventDefault();
+  });
   addEventListener("drop", (event) => {
     if (!holdsFiles(event)) return;
     event.preventDefault();
@@ -128,6 +226,9 @@ export function takeFiles(taken) {
   });
   addEventListener("paste", (event) => {
     const files = [...(event.clipboardData?.files ?? [])];
-    if (files.length) { event.preventDefault(); taken(files); }
+    if (files.length) {
+      event.preventDefault();
+      taken(files);
+    }
   });
 }

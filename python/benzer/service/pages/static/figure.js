@@ -8,9 +8,18 @@ import { draw, make, show } from "./dom.js";
 const EDGES = { left: 52, right: 14, top: 16, bottom: 44 };
 let figures = 0;
 
+/** The plane of a figure of a size: where its axes begin and end. */
+export function plane(width, height) {
+  const { left, right, top, bottom } = EDGES;
+  return { width, height, start: left, end: width - right, top, floor: height - bottom };
+}
+
 /** An element of SVG; its places are rounded to what a screen can show. */
 export function svg(tag, properties = {}, ...inside) {
-  const rounded = ([name, value]) => [name, typeof value === "number" ? Math.round(value * 100) / 100 : value];
+  const rounded = ([name, value]) => [
+    name,
+    typeof value === "number" ? Math.round(value * 100) / 100 : value,
+  ];
   return draw(tag, Object.fromEntries(Object.entries(properties).map(rounded)), ...inside);
 }
 
@@ -26,9 +35,7 @@ export function figure(host, { title, height = 260, content }) {
   let width = 0;
   const redraw = () => {
     if (width < 1) return;
-    const { left, right, top, bottom } = EDGES;
-    const box = { width, height, start: left, end: width - right, top, floor: height - bottom };
-    const { parts, description } = content(box);
+    const { parts, description } = content(plane(width, height));
     drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
     show(drawing, svg("title", { id: names[0] }, title), svg("desc", { id: names[1] }, description), parts);
   };
@@ -64,10 +71,29 @@ export function path(points) {
 /** Rows of numbers as a table, which says the same as a figure; the first number of each names the row. */
 export function table(host, headings, rows) {
   const row = ([first, ...rest]) =>
-    make("tr", {}, make("th", { scope: "row" }, first), rest.map((value) => make("td", {}, value)));
-  show(host, make("table", {},
-    make("thead", {}, make("tr", {}, headings.map((heading) => make("th", { scope: "col" }, heading)))),
-    make("tbody", {}, rows.map(row))));
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, first),
+      rest.map((value) => make("td", {}, value)),
+    );
+  show(
+    host,
+    make(
+      "table",
+      {},
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          headings.map((heading) => make("th", { scope: "col" }, heading)),
+        ),
+      ),
+      make("tbody", {}, rows.map(row)),
+    ),
+  );
 }
 
 /** Where on a figure a pointer is, as a number of its x axis from 0 to 1; null beside it. */

@@ -13,7 +13,10 @@ await attempt(async () => {
   const information = await figures();
   documents = startDocuments(information, figures);
   if (mayWrite()) {
-    startAdding(information, async () => { await figures(); await documents.first(); });
+    startAdding(information, async () => {
+      await figures();
+      await documents.first();
+    });
     if (information.deletable) startDeleting();
   }
   await documents.first();
@@ -24,35 +27,66 @@ named("count-buckets").addEventListener("click", () => attempt(buckets, named("b
 async function figures() {
   const information = await ask(ofIndex(name), { slot: "figures" });
   const { settings } = information;
-  show(named("figures"), [
-    ["documents", information.documents.toLocaleString("en")],
-    information.removed ? ["removed, room not yet used again", information.removed.toLocaleString("en")] : null,
-    information.bytes === undefined ? null : [information.home === "file" ? "on disk" : "kept", bytes(information.bytes)],
-    ["threshold", String(settings.threshold)],
-    ["recall at the threshold", `${+(100 * settings.recall).toFixed(3)} %`],
-  ].filter(Boolean).map(([what, value]) => make("div", { class: "tile" }, make("dt", {}, what), make("dd", { class: "figure" }, value))));
+  show(
+    named("figures"),
+    [
+      ["documents", information.documents.toLocaleString("en")],
+      information.removed
+        ? ["removed, room not yet used again", information.removed.toLocaleString("en")]
+        : null,
+      information.bytes === undefined
+        ? null
+        : [information.home === "file" ? "on disk" : "kept", bytes(information.bytes)],
+      ["threshold", String(settings.threshold)],
+      ["recall at the threshold", `${+(100 * settings.recall).toFixed(3)} %`],
+    ]
+      .filter(Boolean)
+      .map(([what, value]) =>
+        make("div", { class: "tile" }, make("dt", {}, what), make("dd", { class: "figure" }, value)),
+      ),
+  );
   named("figures").removeAttribute("aria-busy");
-  named("sure-count").textContent = information.documents === 1 ? "its document" : `all its ${counted(information.documents, "document")}`;
+  named("sure-count").textContent =
+    information.documents === 1 ? "its document" : `all its ${counted(information.documents, "document")}`;
   return information;
 }
 
 async function buckets() {
   const { buckets: told } = await ask(ofIndex(name), { query: { buckets: true } });
-  if (!told) { show(named("buckets"), make("p", {}, "This index does not tell its buckets.")); return; }
+  if (!told) {
+    show(named("buckets"), make("p", {}, "This index does not tell its buckets."));
+    return;
+  }
   const said = told.buckets
-    ? `${counted(told.buckets, "bucket")}; the largest holds ${counted(told.largest, "document")}.` : "There are no buckets yet.";
-  show(named("buckets"), make("p", {}, said), told.buckets ? make("figure", {}, sizes(told.histogram)) : null);
+    ? `${counted(told.buckets, "bucket")}; the largest holds ${counted(told.largest, "document")}.`
+    : "There are no buckets yet.";
+  show(
+    named("buckets"),
+    make("p", {}, said),
+    told.buckets ? make("figure", {}, sizes(told.histogram)) : null,
+  );
   say(said);
 }
 
 function startDeleting() {
-  const dialog = named("sure"), typed = named("typed"), really = named("really");
+  const dialog = named("sure"),
+    typed = named("typed"),
+    really = named("really");
   named("deleting").hidden = false;
-  named("delete").addEventListener("click", () => { typed.value = ""; really.disabled = true; dialog.showModal(); });
+  named("delete").addEventListener("click", () => {
+    typed.value = "";
+    really.disabled = true;
+    dialog.showModal();
+  });
   named("not-now").addEventListener("click", () => dialog.close());
-  typed.addEventListener("input", () => { really.disabled = typed.value !== name; });
+  typed.addEventListener("input", () => {
+    really.disabled = typed.value !== name;
+  });
   named("sure-form").addEventListener("submit", (event) => {
-    if (typed.value !== name) { event.preventDefault(); return; }
+    if (typed.value !== name) {
+      event.preventDefault();
+      return;
+    }
     attempt(async () => {
       await ask(ofIndex(name), { method: "DELETE" });
       location.href = "/indexes";

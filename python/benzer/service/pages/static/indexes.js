@@ -1,32 +1,68 @@
 // What does the page of all indexes do? It lists them, and makes new ones.
 
-import { ask, attempt, ofIndex, say } from "./api.js";
+import { Failure, ask, attempt, ofIndex, say } from "./api.js";
 import { bytes, counted, make, named, show } from "./dom.js";
 
-const list = named("list"), form = named("make");
+const list = named("list"),
+  form = named("make");
 
 function card(index) {
-  const { settings } = index, page = `/indexes/${encodeURIComponent(index.name)}`;
+  const { settings } = index,
+    page = `/indexes/${encodeURIComponent(index.name)}`;
   const facts = [
     ["documents", index.documents.toLocaleString("en")],
     index.bytes === undefined ? null : ["on disk", bytes(index.bytes)],
-    ["threshold", String(settings.threshold)], ["recall", `${+(100 * settings.recall).toFixed(3)} %`],
+    ["threshold", String(settings.threshold)],
+    ["recall", `${+(100 * settings.recall).toFixed(3)} %`],
   ].filter(Boolean);
-  return make("article", { class: "card index", "aria-labelledby": `index-${index.name}` },
-    make("div", {}, make("h2", { id: `index-${index.name}` }, make("a", { href: page }, index.name)),
-      make("p", { class: "note" }, Object.entries(settings.schema).map(([name, field]) => `${name}: ${kindOf(field)}`).join(" · "))),
-    make("dl", {}, facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
-    make("a", { class: "button small", href: `/?index=${encodeURIComponent(index.name)}`, "aria-label": `Search ${index.name}` }, "Search"));
+  return make(
+    "article",
+    { class: "card index", "aria-labelledby": `index-${index.name}` },
+    make(
+      "div",
+      {},
+      make("h2", { id: `index-${index.name}` }, make("a", { href: page }, index.name)),
+      make(
+        "p",
+        { class: "note" },
+        Object.entries(settings.schema)
+          .map(([name, field]) => `${name}: ${kindOf(field)}`)
+          .join(" · "),
+      ),
+    ),
+    make(
+      "dl",
+      {},
+      facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+    ),
+    make(
+      "a",
+      {
+        class: "button small",
+        href: `/?index=${encodeURIComponent(index.name)}`,
+        "aria-label": `Search ${index.name}`,
+      },
+      "Search",
+    ),
+  );
 }
 
-const kindOf = (field) => ({
-  text: () => `text, ${field.shingle_size} ${field.unit === "char" ? "characters" : "words"}`, image: () => `pictures, ${field.method}`, values: () => "values",
-}[field.type]?.() ?? field.type);
+const kindOf = (field) =>
+  ({
+    text: () => `text, ${field.shingle_size} ${field.unit === "char" ? "characters" : "words"}`,
+    image: () => `pictures, ${field.method}`,
+    values: () => "values",
+  })[field.type]?.() ?? field.type;
 
 function preset() {
-  const { value, selectedOptions: [chosen] } = named("preset"), { dataset } = chosen;
-  const field = { picture: { name: "image", type: "image" }, tags: { name: "values", type: "values" } }[value]
-    ?? { name: "text", type: "text", unit: dataset.unit, size: dataset.size };
+  const {
+      value,
+      selectedOptions: [chosen],
+    } = named("preset"),
+    { dataset } = chosen;
+  const field = { picture: { name: "image", type: "image" }, tags: { name: "values", type: "values" } }[
+    value
+  ] ?? { name: "text", type: "text", unit: dataset.unit, size: dataset.size };
   show(named("schema"), fieldRow(field));
   named("threshold").value = dataset.threshold;
   named("recall").value = dataset.recall;
@@ -34,35 +70,109 @@ function preset() {
   thresholdShown();
 }
 
-function thresholdShown() { named("threshold-shown").textContent = Number(named("threshold").value).toFixed(2); }
+function thresholdShown() {
+  named("threshold-shown").textContent = Number(named("threshold").value).toFixed(2);
+}
 
 const rows = () => [...named("schema").children];
-const freeName = () => ["text", "title", "tags", "image", "body"].find((name) => !rows().some((row) => row.querySelector("[name=field]").value === name)) ?? `field${rows().length + 1}`;
+const freeName = () =>
+  ["text", "title", "tags", "image", "body"].find(
+    (name) => !rows().some((row) => row.querySelector("[name=field]").value === name),
+  ) ?? `field${rows().length + 1}`;
 let made = 0;
 
 /** One field: its name, its kind, and what that kind asks for. */
 function fieldRow(given) {
   made += 1;
   const id = (part) => `${part}-${made}`;
-  const chosen = (options, value) => Object.entries(options).map(([key, word]) => make("option", { value: key, selected: key === value }, word));
-  const kind = make("select", { id: id("kind"), name: "kind" }, chosen({ text: "text", values: "set of values", image: "picture" }, given.type));
+  const chosen = (options, value) =>
+    Object.entries(options).map(([key, word]) =>
+      make("option", { value: key, selected: key === value }, word),
+    );
+  const kind = make(
+    "select",
+    { id: id("kind"), name: "kind" },
+    chosen({ text: "text", values: "set of values", image: "picture" }, given.type),
+  );
   const own = make("div", { class: "own row" });
-  const labelled = (name, label, control) => make("div", { class: "field" }, make("label", { for: id(name) }, label), control);
+  const labelled = (name, label, control) =>
+    make("div", { class: "field" }, make("label", { for: id(name) }, label), control);
   const parts = {
     text: () => [
-      labelled("unit", "Compared by", make("select", { id: id("unit"), name: "unit" }, chosen({ word: "words", char: "characters" }, given.unit ?? "word"))),
-      labelled("size", "In a row", make("input", { id: id("size"), name: "size", type: "number", min: 1, max: 64, required: true, value: given.size ?? 3 })),
+      labelled(
+        "unit",
+        "Compared by",
+        make(
+          "select",
+          { id: id("unit"), name: "unit" },
+          chosen({ word: "words", char: "characters" }, given.unit ?? "word"),
+        ),
+      ),
+      labelled(
+        "size",
+        "In a row",
+        make("input", {
+          id: id("size"),
+          name: "size",
+          type: "number",
+          min: 1,
+          max: 64,
+          required: true,
+          value: given.size ?? 3,
+        }),
+      ),
     ],
     values: () => [],
-    image: () => [labelled("method", "Method", make("select", { id: id("method"), name: "method" }, chosen({ grid: "grid: resized, recompressed", local: "local: crops, turned, covered" }, given.method ?? "grid")))],
+    image: () => [
+      labelled(
+        "method",
+        "Method",
+        make(
+          "select",
+          { id: id("method"), name: "method" },
+          chosen(
+            { grid: "grid: resized, recompressed", local: "local: crops, turned, covered" },
+            given.method ?? "grid",
+          ),
+        ),
+      ),
+    ],
   };
   const shown = () => show(own, parts[kind.value]());
   kind.addEventListener("change", shown);
   shown();
-  const row = make("div", { class: "row schema-row", role: "group", "aria-label": "Field" },
-    labelled("field", "Name", make("input", { id: id("field"), name: "field", required: true, value: given.name, spellcheck: "false" })),
-    labelled("kind", "Kind", kind), own,
-    make("button", { type: "button", class: "small quiet", "aria-label": "Take this field away", onclick: () => { if (rows().length > 1) { row.remove(); named("add-field").focus(); } else say("An index has at least one field"); } }, "Take away"));
+  const row = make(
+    "div",
+    { class: "row schema-row", role: "group", "aria-label": "Field" },
+    labelled(
+      "field",
+      "Name",
+      make("input", {
+        id: id("field"),
+        name: "field",
+        required: true,
+        value: given.name,
+        spellcheck: "false",
+      }),
+    ),
+    labelled("kind", "Kind", kind),
+    own,
+    make(
+      "button",
+      {
+        type: "button",
+        class: "small quiet",
+        "aria-label": "Take this field away",
+        onclick: () => {
+          if (rows().length > 1) {
+            row.remove();
+            named("add-field").focus();
+          } else say("An index has at least one field");
+        },
+      },
+      "Take away",
+    ),
+  );
   return row;
 }
 
@@ -77,12 +187,16 @@ function settingsOf(row) {
 
 async function create() {
   const names = rows().map((row) => row.querySelector("[name=field]").value.trim());
-  if (new Set(names).size < names.length) throw new Error("two fields have the same name: choose another for one of them");
+  if (new Set(names).size < names.length)
+    throw new Failure(0, { message: "two fields have the same name: choose another for one of them" });
   const information = await ask("/v1/indexes", {
     method: "POST",
     json: {
-      name: named("name").value, threshold: Number(named("threshold").value), recall: Number(named("recall").value),
-      fields: Object.fromEntries(rows().map((row, at) => [names[at], settingsOf(row)])), ...(named("passages").checked ? { passages: true } : {}),
+      name: named("name").value,
+      threshold: Number(named("threshold").value),
+      recall: Number(named("recall").value),
+      fields: Object.fromEntries(rows().map((row, at) => [names[at], settingsOf(row)])),
+      ...(named("passages").checked ? { passages: true } : {}),
     },
   });
   say(`The index ${information.name} is made, ${counted(information.documents, "document")}`);
@@ -97,11 +211,23 @@ if (form) {
     row.querySelector("input").select();
   });
   named("threshold").addEventListener("input", thresholdShown);
-  form.addEventListener("submit", (event) => { event.preventDefault(); attempt(create, form); });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    attempt(create, form);
+  });
   preset();
 }
 
 await attempt(async () => {
   const { indexes } = await ask("/v1/indexes");
-  show(list, indexes.length ? indexes.map(card) : make("div", { class: "empty" }, make("p", {}, form ? "There is no index yet: make the first one below." : "There is no index yet.")));
+  show(
+    list,
+    indexes.length
+      ? indexes.map(card)
+      : make(
+          "div",
+          { class: "empty" },
+          make("p", {}, form ? "There is no index yet: make the first one below." : "There is no index yet."),
+        ),
+  );
 }, list);

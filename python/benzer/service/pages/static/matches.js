@@ -1,7 +1,8 @@
 // How are matches shown? Best first, each with its similarity; opened, side by side with what was asked for.
 
 import { ask, attempt, ofIndex, say } from "./api.js";
-import { bar, counted, likeness, make, show } from "./dom.js";
+import { bar, counted, likeness, make, plain, show } from "./dom.js";
+import { picture, thumbnail } from "./pictures.js";
 import { sideBySide } from "./sidebyside.js";
 
 /**
@@ -10,38 +11,99 @@ import { sideBySide } from "./sidebyside.js";
  * more(id): what "more like this" does.
  */
 export function matchList(matches, question, more) {
-  return make("ol", { class: "matches" }, matches.map((match, at) => matchShown(match, at, question, more)));
+  return make(
+    "ol",
+    { class: "matches" },
+    matches.map((match, at) => matchShown(match, at, question, more)),
+  );
 }
 
 function matchShown(match, at, question, more) {
   const opened = make("div", { class: "opened", id: `opened-${at}`, hidden: true });
-  const open = make("button", { type: "button", class: "small", "aria-expanded": "false", "aria-controls": opened.id }, "Side by side");
+  const open = make(
+    "button",
+    {
+      type: "button",
+      class: "small",
+      "aria-expanded": "false",
+      "aria-controls": opened.id,
+      "aria-describedby": `match-${at}`,
+    },
+    "Side by side",
+  );
   open.addEventListener("click", () => toggle(open, opened, match, question));
   const fields = Object.entries(match.fields);
-  return make("li", { class: "match card", "aria-labelledby": `match-${at}` },
-    make("div", { class: "head" },
-      make("h3", { id: `match-${at}` }, make("bdi", { class: "id" }, String(match.id))),
-      bar(match.similarity)),
-    make("div", { class: "body" }, thumbnail(match), make("div", {}, excerpt(match.contents ?? {}),
-      fields.length > 1 ? make("dl", { class: "fields" }, fields.map(([name, value]) =>
-        make("div", {}, make("dt", {}, name), make("dd", {}, bar(value, `similarity of ${name}`))))) : null)),
-    make("div", { class: "actions" }, open,
-      make("button", { type: "button", class: "small quiet", onclick: () => more(match.id), "aria-label": `More like ${match.id}` }, "More like this"),
-      make("a", { class: "button small quiet", href: ofIndex(question.index, "documents", String(match.id)), "aria-label": `Document ${match.id} in JSON` }, "JSON")),
-    opened);
-}
-
-function thumbnail(match) {
-  const [address] = Object.values(match.thumbnails ?? {});
-  return address ? make("img", { class: "thumbnail", src: address, alt: "", loading: "lazy" }) : null;
+  return make(
+    "li",
+    { class: "match card", "aria-labelledby": `match-${at}` },
+    make(
+      "div",
+      { class: "head" },
+      make("h3", { id: `match-${at}` }, make("bdi", { class: "id" }, plain(match.id))),
+      bar(match.similarity),
+    ),
+    make(
+      "div",
+      { class: "body" },
+      thumbnail(Object.values(match.thumbnails ?? {})[0]),
+      make(
+        "div",
+        {},
+        excerpt(match.contents ?? {}),
+        fields.length > 1
+          ? make(
+              "dl",
+              { class: "fields" },
+              fields.map(([name, value]) =>
+                make("div", {}, make("dt", {}, name), make("dd", {}, bar(value, `similarity of ${name}`))),
+              ),
+            )
+          : null,
+      ),
+    ),
+    make(
+      "div",
+      { class: "actions" },
+      open,
+      make(
+        "button",
+        {
+          type: "button",
+          class: "small quiet",
+          onclick: () => more(match.id),
+          "aria-label": `More like ${plain(match.id)}`,
+        },
+        "More like this",
+      ),
+      make(
+        "a",
+        {
+          class: "button small quiet",
+          href: ofIndex(question.index, "documents", String(match.id)),
+          "aria-label": `Document ${plain(match.id)} in JSON`,
+        },
+        "JSON",
+      ),
+    ),
+    opened,
+  );
 }
 
 /** The beginning of what a document holds. */
 export function excerpt(contents, length = 260) {
-  const found = Object.values(contents).find((content) => typeof content === "string" || Array.isArray(content));
+  const found = Object.values(contents).find(
+    (content) => typeof content === "string" || Array.isArray(content),
+  );
   if (found === undefined) return null;
-  const text = (Array.isArray(found) ? found.slice(0, 40).join(", ") : found.slice(0, 4 * length)).replace(/([^\p{L}\p{N}\s])\1{3,}/gu, " ").replace(/\s+/g, " ").trim();
-  return make("p", { class: "excerpt", dir: "auto" }, text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}…` : text || "(empty)");
+  const text = (Array.isArray(found) ? found.slice(0, 40).join(", ") : found.slice(0, 4 * length))
+    .replace(/([^\p{L}\p{N}\s])\1{3,}/gu, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return make(
+    "p",
+    { class: "excerpt", dir: "auto" },
+    text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}…` : text || "(empty)",
+  );
 }
 
 async function toggle(button, opened, match, question) {
@@ -49,20 +111,36 @@ async function toggle(button, opened, match, question) {
   opened.hidden = !opening;
   button.setAttribute("aria-expanded", String(opening));
   if (!opening || opened.hasChildNodes()) return;
-  const told = await attempt(() => ask("/v1/compare", {
-    method: "POST", json: { index: question.index, a: question.side, b: { id: match.id }, evidence: true },
-  }), opened);
-  if (told === undefined) { opened.hidden = true; button.setAttribute("aria-expanded", "false"); return; }
+  const told = await attempt(
+    () =>
+      ask("/v1/compare", {
+        method: "POST",
+        json: { index: question.index, a: question.side, b: { id: match.id }, evidence: true },
+      }),
+    opened,
+  );
+  if (told === undefined) {
+    opened.hidden = true;
+    button.setAttribute("aria-expanded", "false");
+    return;
+  }
   show(opened, comparedFields(told, match, question));
   say(`Shown side by side: ${likeness(told.similarity)}`);
 }
 
 function comparedFields(told, match, question) {
-  const titles = { a: question.title, b: String(match.id) };
+  const titles = { a: question.title, b: plain(match.id) };
   const entries = Object.entries(told.fields);
-  return entries.map(([name, field]) => make("section", { class: "compared" },
-    entries.length > 1 ? make("h4", {}, make("bdi", {}, name), " ", bar(field.similarity, `similarity of ${name}`)) : null,
-    fieldCompared(name, field, match, question, titles)));
+  return entries.map(([name, field]) =>
+    make(
+      "section",
+      { class: "compared" },
+      entries.length > 1
+        ? make("h4", {}, make("bdi", {}, name), " ", bar(field.similarity, `similarity of ${name}`))
+        : null,
+      fieldCompared(name, field, match, question, titles),
+    ),
+  );
 }
 
 function fieldCompared(name, field, match, question, titles) {
@@ -71,13 +149,21 @@ function fieldCompared(name, field, match, question, titles) {
   if (stored || asked) return pictures(asked, stored, titles);
   if (field.evidence) return sideBySide(field.evidence, titles);
   if (match.contents && !(name in match.contents)) return pictures(asked, stored, titles);
-  return make("p", { class: "note" }, counted(field.shared?.length ?? 0, "element"), " in common; this kind of field shows no passages.");
+  return make(
+    "p",
+    { class: "note" },
+    counted(field.shared?.length ?? 0, "element"),
+    " in common; this kind of field shows no passages.",
+  );
 }
 
 function pictures(asked, stored, titles) {
-  const one = (address, title) => make("figure", { class: "picture side" },
-    make("figcaption", { class: "name" }, make("bdi", {}, title)),
-    address ? make("img", { src: address, alt: `The picture of ${title}` })
-      : make("p", { class: "note" }, "The index keeps a description of this picture only, too little to show it."));
-  return make("div", { class: "pair evidence" }, one(asked, titles.a), one(stored, titles.b));
+  const one = (address, title) =>
+    make(
+      "figure",
+      { class: "picture side" },
+      make("figcaption", { class: "name" }, make("bdi", {}, title)),
+      picture(address, title),
+    );
+  return make("div", { class: "pair pictures evidence" }, one(asked, titles.a), one(stored, titles.b));
 }

@@ -2,38 +2,101 @@
 
 import { setting } from "./numbers.js";
 
-/** Whether the shingles have to be said: where they are not those of a text by itself. */
-function shingles(recipe, usual) {
-  return recipe.unit && !(usual && recipe.unit === usual.unit && recipe.size === usual.size);
+const SIZES = { word: 3, char: 5 };
+const USUAL = {
+  tokenizer: "unified",
+  normalize: "nfkc",
+  case: "fold",
+  whitespace: "fold",
+  weight: 1,
+  frequencies: false,
+  shingle_hash: "benzer",
+  hash_bytes: 8,
+};
+const PUNCTUATION = { word: "drop", char: "keep" };
+const DATA = "docs.jsonl";
+
+/** How many units a shingle of a text has. */
+export const sizeOf = ({ unit = "word", shingle_size: size }) => size ?? SIZES[unit];
+
+/** Whether a schema is one text that is read as texts are, but for its shingles: then `{ name, unit, size }`, else null. */
+export function plainText(schema) {
+  const [[name, field], ...others] = Object.entries(schema);
+  if (others.length || field.type !== "text" || field.stop_words?.length) return null;
+  const { unit = "word" } = field;
+  const own = Object.entries(USUAL).some(([key, usual]) => key in field && field[key] !== usual);
+  if (own || (field.punctuation ?? PUNCTUATION[unit]) !== PUNCTUATION[unit]) return null;
+  return { name, unit, size: sizeOf(field) };
 }
 
-/** The command line that removes the near-duplicates of a file with these settings. */
-export function commandLine({ threshold, recall, field = "text", ...recipe }, usual) {
-  const parts = ["benzer dedupe docs.jsonl"];
-  if (field !== "text") parts.push(`--text ${quoted(field)}`);
-  if (shingles(recipe, usual)) parts.push(`--shingle ${recipe.unit}:${recipe.size}`);
+const isUsual = ({ unit, size }) => unit === "word" && size === SIZES.word;
+
+/** The command line that removes the near-duplicates of a file. settings: { threshold, recall, schema }. */
+export function commandLine({ threshold, recall, schema }) {
+  const text = plainText(schema);
+  const parts = [`benzer dedupe ${DATA}`];
+  if (text && text.name !== "text") parts.push(`--text ${quoted(text.name)}`);
+  if (text && !isUsual(text)) parts.push(`--shingle ${text.unit}:${text.size}`);
   parts.push(`--threshold ${setting(threshold)}`, `--recall ${setting(recall)}`, "--output clean");
-  return parts.join(" \\\n  ");
+  return (
+    (text ? "" : "# the fields have more settings than are shown here: see Python\n") + parts.join(" \\\n  ")
+  );
 }
 
 /** The same in Python. */
-export function python({ threshold, recall, field = "text", ...recipe }, usual) {
-  const lines = ["import benzer", "", "found = benzer.find_duplicates(", '    "docs.jsonl",'];
-  if (shingles(recipe, usual)) {
-    const text = `benzer.Text(unit="${recipe.unit}", shingle_size=${recipe.size})`;
-    lines.push(
-      /^[A-Za-z_]\w*$/.test(field)
-        ? `    schema=benzer.Schema(${field}=${text}),`
-        : `    schema=benzer.Schema(**{${JSON.stringify(field)}: ${text}}),`,
-    );
-  }
-  return [...lines, `    threshold=${setting(threshold)},`, `    recall=${setting(recall)},`, ")"].join("\n");
+export function python({ threshold, recall, schema }) {
+  return [
+    "import benzer",
+    "",
+    "found = benzer.find_duplicates(",
+    `    "${DATA}",`,
+    ...schemaCode(schema),
+    `    threshold=${setting(threshold)},`,
+    `    recall=${setting(recall)},`,
+    ")",
+  ].join("\n");
 }
 
-/** The same as a request to this service. */
-export function request({ threshold, recall, index }, origin) {
-  const body = JSON.stringify({ index: index ?? "NAME", threshold, recall });
-  return `curl ${origin}/v1/duplicates \\\n  -H 'Content-Type: application/json' \\\n  -d ${quoted(body)}`;
+function schemaCode(schema) {
+  const text = plainText(schema);
+  if (text && isUsual(text)) return text.name === "text" ? [] : [`    text=${literal(text.name)},`];
+  if (text && text.name === "text")
+    return [`    schema=benzer.Schema(text=benzer.Text(unit="${text.unit}", shingle_size=${text.size})),`];
+  const fields = Object.entries(schema).map(
+    ([name, field]) => `        ${literal(name)}: ${literal(field)},`,
+  );
+  return ["    schema=benzer.Schema.from_dict({", ...fields, "    }),"];
+}
+
+/** A value of JSON as Python writes it. */
+export function literal(value) {
+  if (value === null) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value === "object")
+    return `{${Object.entries(value)
+      .map(([key, one]) => `${literal(key)}: ${literal(one)}`)
+      .join(", ")}}`;
+  return JSON.stringify(value);
+}
+
+/** The same as a request: over an index, or, without one, over a file. */
+export function request({ threshold, recall, schema, index }, origin) {
+  if (index) {
+    const body = JSON.stringify({ index, threshold, recall });
+    return `curl ${origin}/v1/duplicates \\\n  -H 'Content-Type: application/json' \\\n  -d ${quoted(body)}`;
+  }
+  const asked = new URLSearchParams({ threshold: String(threshold), recall: String(recall) });
+  const text = plainText(schema);
+  if (!text || text.name !== "text" || !isUsual(text)) {
+    asked.set(
+      "fields",
+      JSON.stringify(
+        text ? { [text.name]: { type: "text", unit: text.unit, shingle_size: text.size } } : schema,
+      ),
+    );
+  }
+  return `curl ${quoted(`${origin}/v1/duplicates?${asked}`)} \\\n  -H 'Content-Type: application/x-ndjson' \\\n  --data-binary @${DATA}`;
 }
 
 /** A word as a shell reads it. */

@@ -2,14 +2,22 @@
 
 import { address } from "./api.js";
 import { named } from "./dom.js";
-import { commandLine, python, request } from "./recipe.js";
+import { commandLine, plainText, python, request } from "./recipe.js";
 
-/** Write the settings as links and as code. usual: the recipe that need not be said. */
-export function showRecipe({ threshold, recall, index, unit, size, field }, usual) {
-  const told = { threshold, recall, unit, size, field: field ?? "text", index };
-  named("use-duplicates").href = address("/duplicates", { index, threshold, recall });
+/**
+ * Write the settings as links and as code. settings: { threshold, recall, schema }; index: its name, where the schema
+ * is that of an index, else "".
+ */
+export function showRecipe(settings, index) {
+  const { threshold, recall, schema } = settings;
+  const { unit = null, size = null } = plainText(schema) ?? {};
+  named("use-duplicates").href = address(
+    "/duplicates",
+    index ? { index, threshold, recall } : { threshold, recall, unit, size },
+  );
+  named("use-duplicates").textContent = index ? `Find duplicates in ${index}` : "Find duplicates in files";
   named("use-index").href = address("/indexes", { threshold, recall, unit, size });
-  named("command-line").textContent = commandLine(told, usual);
-  named("python").textContent = python(told, usual);
-  named("request").textContent = request(told, location.origin);
+  named("command-line").textContent = commandLine(settings);
+  named("python").textContent = python(settings);
+  named("request").textContent = request({ ...settings, index }, location.origin);
 }

@@ -2,8 +2,14 @@
 
 import { named } from "./dom.js";
 
-const contents = named("contents"), wide = matchMedia("(min-width: 60.01rem)");
-const fit = () => { contents.open = wide.matches; };
+const contents = named("contents"),
+  wide = matchMedia("(min-width: 60.01rem)");
+const fit = () => {
+  contents.open = wide.matches;
+};
 wide.addEventListener("change", fit);
 fit();
-for (const link of contents.querySelectorAll("a")) link.addEventListener("click", () => { if (!wide.matches) contents.open = false; });
+for (const link of contents.querySelectorAll("a"))
+  link.addEventListener("click", () => {
+    if (!wide.matches) contents.open = false;
+  });

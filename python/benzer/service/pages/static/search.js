@@ -1,23 +1,38 @@
 // What does the first page do? It asks an index for the likes of a text, a picture or a stored document.
 
-import { address, ask, attempt, clear, forget, ofIndex, report, say } from "./api.js";
-import { counted, make, named, show } from "./dom.js";
+import { Failure, address, ask, attempt, clear, forget, ofIndex, report, say } from "./api.js";
+import { byCurl, heading, nearestHeading, nothing, welcome } from "./answers.js";
+import { counted, make, named, plain, show } from "./dom.js";
 import { documentControls, takeFiles } from "./fields.js";
 import { matchList } from "./matches.js";
 
 const SHAREABLE = 1500; // characters of a text that still fit into an address
 const kept = new Map(); // what was asked, by the number that the history keeps
-const form = named("question"), results = named("results");
+const form = named("question"),
+  results = named("results");
 let known = null; // the index that is chosen: { name, settings, controls }
-let number = 0;
+let threshold = 0; // as it was given: the slider can only show it in steps
+let number = Date.now(); // later than that of any entry that an earlier visit left in the history
+let shown = []; // addresses of pictures that the matches show
 
 async function start() {
-  form.addEventListener("submit", (event) => { event.preventDefault(); submit(); });
-  form.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); submit(); } });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      submit();
+    }
+  });
   named("index").addEventListener("change", () => attempt(() => choose(named("index").value)));
-  named("threshold").addEventListener("input", thresholdShown);
+  named("threshold").addEventListener("input", () => setThreshold(Number(named("threshold").value)));
   named("clear").addEventListener("click", emptied);
-  named("file").addEventListener("change", () => { if (named("file").files.length) taken([...named("file").files]); named("file").value = ""; });
+  named("file").addEventListener("change", () => {
+    if (named("file").files.length) taken([...named("file").files]);
+    named("file").value = "";
+  });
   takeFiles(taken);
   addEventListener("popstate", (event) => attempt(() => restore(kept.get(event.state?.number)), results));
   await attempt(() => restore(), results);
@@ -33,25 +48,37 @@ async function choose(name) {
   named("twin").href = ofIndex(name);
   named("about").textContent = counted(information.documents, "document");
   show(named("fields"), known.controls.element);
+  document.querySelector("label[for=file]").hidden = !Object.values(settings.schema).some(
+    ({ type }) => type === "text",
+  );
   known.controls.fill(typed);
   setThreshold(settings.threshold);
   if (!results.hasChildNodes()) show(results, welcome(information));
 }
 
-function setThreshold(value) { named("threshold").value = value; thresholdShown(); }
+function setThreshold(value) {
+  threshold = value;
+  named("threshold").value = value;
+  thresholdShown();
+}
 
 function thresholdShown() {
-  const value = Number(named("threshold").value), own = known.settings.threshold;
-  named("threshold-shown").textContent = value.toFixed(2);
-  named("threshold-hint").textContent = value < own
-    ? `Below ${own}, the threshold of the index, some documents can be missed; all that are shown are exact.` : "";
+  const own = known.settings.threshold;
+  named("threshold-shown").textContent = threshold.toFixed(Math.max(2, String(threshold).length - 2));
+  named("threshold-hint").textContent =
+    threshold < own
+      ? `Below ${own}, the threshold of the index, some documents can be missed; all that are shown are exact.`
+      : "";
 }
 
 /** Take files that were dropped, pasted or chosen, and ask for the first. */
 async function taken(files) {
   if (!known) return;
   const wrong = await known.controls.take(files[0]);
-  if (wrong) { report(new Error(wrong)); return; }
+  if (wrong) {
+    report(new Failure(0, { message: wrong }));
+    return;
+  }
   named("id").value = "";
   if (files.length > 1) say(`${files.length} files: the first is searched for`);
   await submit();
@@ -62,7 +89,11 @@ async function submit(given = null) {
   if (!known || !form.reportValidity()) return;
   const id = given ?? named("id").value.trim();
   const fields = id !== "" ? null : await known.controls.contents();
-  if (id === "" && !Object.keys(fields).length) { named("fields").querySelector("textarea, input")?.focus(); say("Nothing to search for yet: paste a text first"); return; }
+  if (id === "" && !Object.keys(fields).length) {
+    named("fields").querySelector("textarea, input")?.focus();
+    say("Nothing to search for yet: paste a text first");
+    return;
+  }
   const asked = questionOf(id === "" ? null : id, fields);
   number += 1;
   kept.set(number, asked);
@@ -71,10 +102,13 @@ async function submit(given = null) {
 }
 
 function questionOf(id, fields) {
-  const own = known.settings.threshold, threshold = Number(named("threshold").value);
   const images = Object.keys(known.settings.schema).filter((name) => known.settings.schema[name].type === "image");
   return {
-    index: known.name, id, fields, limit: Number(named("limit").value), threshold: threshold === own ? null : threshold,
+    index: known.name,
+    id,
+    fields,
+    limit: Number(named("limit").value),
+    threshold: threshold === known.settings.threshold ? null : threshold,
     files: Object.fromEntries(images.map((name) => [name, known.controls.picture(name)]).filter(([, file]) => file)),
   };
 }
@@ -83,7 +117,13 @@ function questionOf(id, fields) {
 function addressOf({ index, id, fields, limit, threshold }) {
   const [first] = Object.keys(known.settings.schema);
   const text = fields && Object.keys(fields).length === 1 && typeof fields[first] === "string" ? fields[first] : "";
-  return address("/", { index, id, q: text.length <= SHAREABLE ? text : "", threshold, limit: limit === 10 ? null : limit });
+  return address("/", {
+    index,
+    id,
+    q: text.length <= SHAREABLE ? text : "",
+    threshold,
+    limit: limit === 10 ? null : limit,
+  });
 }
 
 /** Show what an address, or an entry of the history, asks for. */
@@ -92,19 +132,33 @@ async function restore(entry) {
   const query = new URLSearchParams(location.search);
   const names = [...named("index").options].map((option) => option.value);
   const name = entry?.index ?? query.get("index") ?? names[0];
-  if (!names.includes(name)) { report(new Error(`there is no index “${name}”: choose one of those listed`)); await choose(names[0]); return; }
+  if (!names.includes(name)) {
+    report(new Failure(0, { message: `there is no index “${name}”: choose one of those listed` }));
+    await choose(names[0]);
+    return;
+  }
   show(results);
   await choose(name);
   const [first] = Object.keys(known.settings.schema);
   const asked = entry ?? {
-    index: name, id: query.get("id"), fields: query.get("q") ? { [first]: query.get("q") } : null, files: {},
-    limit: Number(query.get("limit")) || 10, threshold: query.get("threshold") ? Number(query.get("threshold")) : null,
+    index: name,
+    id: query.get("id"),
+    fields: query.get("q") ? { [first]: query.get("q") } : null,
+    files: {},
+    limit: within(query.get("limit"), 1, 1000) ?? 10,
+    threshold: within(query.get("threshold"), 0, 1),
   };
   named("id").value = asked.id ?? "";
   known.controls.fill({ ...(asked.fields ?? {}), ...asked.files });
   named("limit").value = asked.limit;
   if (asked.threshold !== null) setThreshold(asked.threshold);
   if (asked.id !== null || asked.fields) await answer(asked);
+}
+
+/** A number of an address; null where it is none, or out of bounds. */
+function within(text, least, most) {
+  const value = text === null || text.trim() === "" ? NaN : Number(text);
+  return value >= least && value <= most ? value : null;
 }
 
 const sideOf = ({ id, fields }) => (id !== null ? { id } : { fields });
@@ -123,21 +177,36 @@ async function answer(given) {
   const begun = performance.now();
   const { matches } = await ask(path, { method: "POST", json: body, slot: "similar" });
   const least = asked.threshold ?? known.settings.threshold;
-  const seconds = (performance.now() - begun) / 1000;
   const found = matches.length ? counted(matches.length, "document") : "No document";
-  show(results,
-    make("div", { class: "found" }, make("h2", {}, found, " ", make("span", { class: "note" }, `from a similarity of ${least}`)),
-      make("p", { class: "note" }, asked.id !== null ? ["like ", make("bdi", { class: "id" }, String(asked.id)), " · "] : null, `${seconds < 0.1 ? Math.max(1, Math.round(1000 * seconds)) + " ms" : seconds.toFixed(1) + " s"}`)),
-    matches.length ? listed(matches, asked) : nothing(asked, least), byCurl(path, body));
+  show(
+    results,
+    heading(found, least, asked.id, (performance.now() - begun) / 1000),
+    matches.length ? listed(matches, asked) : nothing(least, looser, () => attempt(() => nearest(asked), results)),
+    byCurl(path, body),
+  );
   say(`${found} found from a similarity of ${least}`);
 }
 
+function looser(least) {
+  setThreshold(least);
+  return submit();
+}
+
 function listed(matches, asked) {
-  const pictures = Object.fromEntries(Object.entries(asked.files).map(([name, file]) => [name, URL.createObjectURL(file)]));
+  shown.forEach((one) => URL.revokeObjectURL(one));
+  const pictures = Object.fromEntries(
+    Object.entries(asked.files).map(([name, file]) => [name, URL.createObjectURL(file)]),
+  );
+  shown = Object.values(pictures);
   const question = {
-    index: asked.index, side: sideOf(asked), title: asked.id === null ? "Asked for" : String(asked.id),
-    picture: (name) => pictures[name] ?? (asked.id !== null && known.settings.schema[name]?.type === "image"
-      ? address(ofIndex(asked.index, "thumbnail"), { id: asked.id, field: name }) : null),
+    index: asked.index,
+    side: sideOf(asked),
+    title: asked.id === null ? "Asked for" : plain(asked.id),
+    picture: (name) =>
+      pictures[name] ??
+      (asked.id !== null && known.settings.schema[name]?.type === "image"
+        ? address(ofIndex(asked.index, "thumbnail"), { id: asked.id, field: name })
+        : null),
   };
   return matchList(matches, question, moreLike);
 }
@@ -150,37 +219,13 @@ function moreLike(id) {
   return submit(id);
 }
 
-function nothing(asked, least) {
-  const lower = [0.5, 0.3, 0.1].find((value) => value < least);
-  const looser = () => { setThreshold(lower); submit(); };
-  return make("div", { class: "empty" },
-    make("p", {}, `The index holds nothing that is at least ${least} like this.`),
-    make("div", { class: "actions centre" },
-      lower ? make("button", { type: "button", onclick: looser }, `Look down to ${lower.toFixed(2)}`) : null,
-      make("button", { type: "button", class: lower ? "quiet" : "", onclick: () => attempt(() => nearest(asked), results) }, "Show the nearest, however unlike")));
-}
-
 async function nearest(asked) {
   const path = ofIndex(asked.index, "nearest");
   const body = { ...sideOf(asked), limit: asked.limit, contents: true };
-  const { matches } = await ask(path, { method: "POST", json: body, slot: "similar" });
-  show(results, make("div", { class: "found" }, make("h2", {}, "The nearest")),
-    matches.length ? listed(matches, asked) : make("p", { class: "empty" }, "No document shares anything with this."), byCurl(path, body));
-  say(`${counted(matches.length, "document")} nearest`);
-}
-
-function byCurl(path, body) {
-  const json = JSON.stringify(body).replaceAll("'", "'\\''");
-  if (json.length > 4000) return null;
-  return make("details", { class: "curl" }, make("summary", {}, "The same by curl"),
-    make("pre", { tabindex: "0" }, `curl ${location.origin}${path} \\\n  -H 'Content-Type: application/json' \\\n  -d '${json}'`));
-}
-
-function welcome(information) {
-  return make("div", { class: "empty" },
-    information.documents
-      ? make("p", {}, "Matches appear here, the most alike first. Open one to see the passages that agree, marked in both.")
-      : make("p", {}, "This index is empty. ", make("a", { href: `/indexes/${encodeURIComponent(information.name)}` }, "Add documents"), " first."));
+  const told = await ask(path, { method: "POST", json: body, slot: "similar" });
+  const none = make("p", { class: "empty" }, "No document shares anything with this.");
+  show(results, nearestHeading(told), told.matches.length ? listed(told.matches, asked) : none, byCurl(path, body));
+  say(`${counted(told.matches.length, "document")} nearest`);
 }
 
 function emptied() {

@@ -1,0 +1,96 @@
+"""Which documents have exactly these ids? `POST …/lookup` and `…/remove`, for programs.
+
+In a path an id is text, and 7 may be found as "7"; in JSON the two differ, as they do in the index.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from benzer.index import Index
+from benzer.service.access import READS, Served, Shared
+from benzer.service.bounds import check_batch
+from benzer.service.errors import Answer
+from benzer.service.resources.documents import stored_as_json
+from benzer.service.resources.seen import shown
+from benzer.service.wire import Body, Content, Id
+
+router = APIRouter(prefix="/v1/indexes/{index}", tags=["documents"])
+MOST_LOOKED_UP = 100
+Ids = Annotated[list[Id], Field(description='1 and "1" are two ids.', examples=[["fox", 4711]])]
+
+
+class Lookup(Body):
+    """Documents to look up."""
+
+    ids: Annotated[Ids, Field(max_length=MOST_LOOKED_UP)]
+    contents: bool = Field(True, description="Give their fields, too.")
+
+
+class LookedUp(BaseModel):
+    """A document that is held, and when it was last seen."""
+
+    id: Id = Field(examples=["fox"])
+    fields: dict[str, Content] | None = Field(
+        None, description="Where they were asked for.", examples=[{"text": "one two three"}]
+    )
+    thumbnails: dict[str, str] | None = Field(None, description="The address of a small picture, by field.")
+    last_seen: str | None = Field(
+        description="To the second, in UTC; null where an early version of Benzer added it.",
+        examples=["2026-01-31T12:00:00Z"],
+    )
+
+
+class AllLookedUp(BaseModel):
+    """For each id its document, in the order asked; null for those that are not held."""
+
+    documents: list[LookedUp | None]
+
+
+class Remove(Body):
+    """Documents to remove."""
+
+    ids: Ids
+
+
+class Removed(BaseModel):
+    """How many documents were removed, and how many are held now."""
+
+    removed: int = Field(examples=[2])
+    documents: int = Field(examples=[1762])
+
+
+@router.post("/lookup", response_model=AllLookedUp, openapi_extra=READS)
+async def look_up(asked: Lookup, served: Served) -> Answer:
+    """Look up documents by their exact ids, and when they were last seen."""
+
+    def one(index: Index, id: str | int) -> dict[str, Any] | None:
+        if id not in index:
+            return None
+        moment = index.last_seen(id)
+        seen = None if moment is None else shown(moment)
+        document = index.get(id) if asked.contents else None
+        return {**({"id": id} if document is None else stored_as_json(served, document)), "last_seen": seen}
+
+    def work(index: Index) -> list[dict[str, Any] | None]:
+        with index.snapshot():
+            return [one(index, id) for id in asked.ids]
+
+    return Answer({"documents": await served.read(work)})
+
+
+@router.post("/remove", response_model=Removed)
+async def remove(asked: Remove, served: Served, shared: Shared) -> Answer:
+    """Remove documents by their exact ids; those that are not held are passed over."""
+    check_batch(shared.limits, len(asked.ids), "ids")
+
+    def work(index: Index) -> dict[str, int]:
+        return {"removed": index.remove(asked.ids), "documents": len(index)}
+
+    removed = await served.write(work)
+    if served.settings.schema.foreign:
+        await served.read(lambda index: served.thumbnails.remove([id for id in asked.ids if id not in index]))
+    return Answer(removed)
