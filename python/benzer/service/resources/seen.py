@@ -93,7 +93,11 @@ async def evict(asked: Evict, served: Served) -> Answer:
     """Remove the documents that were last seen before a moment."""
 
     def work(index: Index) -> dict[str, int]:
-        return {"removed": index.evict(asked.unseen_since), "documents": len(index)}
+        pictured = index.settings.schema.foreign
+        gone = index.unseen(asked.unseen_since) if pictured else []
+        removed = index.evict(asked.unseen_since)
+        served.thumbnails.remove(gone)
+        return {"removed": removed, "documents": len(index)}
 
     return Answer(await served.write(work))
 
