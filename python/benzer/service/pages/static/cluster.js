@@ -1,18 +1,24 @@
 // What is in one cluster? Who stays, who goes for it, how alike they are; and any of them beside the one that stays.
 
 import { ask, attempt, say } from "./api.js";
-import { bar, counted, likeness, make, show } from "./dom.js";
+import { bar, counted, likeness, make, plain, show } from "./dom.js";
 import { evidenceShown } from "./evidence.js";
 
 const RULES = /([^\p{L}\p{N}\s])\1{3,}/gu; // underlines, and the like
-const SNIPPET = 200, FETCHED = 1000, FIRST = 5, MORE = 50;
+const SNIPPET = 200,
+  FETCHED = 1000,
+  FIRST = 5,
+  MORE = 50;
 
 /**
  * Show an opened cluster in a place: who stays, and the others, the least alike first.
  * job: { path(…), query() }. decisions: see `decisions.js`. decided: called when a member is let stay, or go.
  */
 export async function openCluster(host, row, { job, decided }) {
-  const asked = (offset) => ask(job.path("clusters", row.cluster), { query: { ...job.query(), offset, limit: FETCHED, length: SNIPPET + 1 } });
+  const asked = (offset) =>
+    ask(job.path("clusters", row.cluster), {
+      query: { ...job.query(), offset, limit: FETCHED, length: SNIPPET + 1 },
+    });
   const told = await attempt(() => asked(0), host);
   if (told === undefined) return;
   const [kept, ...rest] = told.members;
@@ -20,38 +26,95 @@ export async function openCluster(host, row, { job, decided }) {
   const evidence = make("div", { class: "beside", "aria-live": "polite" });
   const context = { job, decided, row, kept, evidence };
   const list = make("ul", { class: "members", "aria-label": "Members" }, memberShown(kept, context));
-  show(host, make("p", { class: "inside" }, insideSaid(told)), bridgesShown(told.bridges), list, moreMembers(list, others, told.total, asked, context), evidence);
+  show(
+    host,
+    make("p", { class: "inside" }, insideSaid(told)),
+    bridgesShown(told.bridges),
+    list,
+    moreMembers(list, others, told.total, asked, context),
+    evidence,
+  );
   if (others.length) await compare(others[0], context, false);
 }
 
 /** How alike the members are, in a sentence. */
 function insideSaid({ distinct, size, least, least_left_id, least_right_id, compared }) {
   if (distinct === 1) return "All are the same after normalization.";
-  const which = compared === "all" ? "all compared with all" : "the one that stays compared with all, and those least like it with each other";
-  return ["The two least alike are ", make("bdi", {}, String(least_left_id)), " and ", make("bdi", {}, String(least_right_id)),
-    `: ${likeness(least)} (${which}). ${distinct < size ? `${counted(distinct, "different content")}.` : ""}`];
+  const which =
+    compared === "all"
+      ? "all compared with all"
+      : "the one that stays compared with all, and those least like it with each other";
+  return [
+    "The two least alike are ",
+    make("bdi", {}, plain(least_left_id)),
+    " and ",
+    make("bdi", {}, plain(least_right_id)),
+    `: ${likeness(least)} (${which}). ${distinct < size ? `${counted(distinct, "different content")}.` : ""}`,
+  ];
 }
 
 function bridgesShown(bridges) {
   if (!bridges.length) return null;
   const [first] = bridges;
-  return make("p", { class: "note" }, "Tied to ", counted(bridges.length, "other cluster"), ", but not put together with it: ",
-    make("bdi", {}, String(first.left_id)), ` is ${likeness(first.similarity)} similar to `, make("bdi", {}, String(first.right_id)),
-    `, while the two that stay are ${likeness(first.representatives)} similar.`);
+  return make(
+    "p",
+    { class: "note" },
+    "Tied to ",
+    counted(bridges.length, "other cluster"),
+    ", but not put together with it: ",
+    make("bdi", {}, plain(first.left_id)),
+    ` is ${likeness(first.similarity)} similar to `,
+    make("bdi", {}, plain(first.right_id)),
+    `, while the two that stay are ${likeness(first.representatives)} similar.`,
+  );
 }
 
 function memberShown(member, context) {
   const { id, kept, similarity, contents } = member;
-  const name = String(id);
+  const name = plain(id);
   const text = Object.values(contents).find((one) => one) ?? "";
   const cut = [...text].length > SNIPPET ? `${[...text].slice(0, SNIPPET).join("")}…` : text;
-  return make("li", { class: kept ? "member stays" : "member", "data-id": JSON.stringify(id) },
-    make("div", { class: "name" }, make("bdi", {}, name), " ", kept ? make("span", { class: "tag done" }, "stays") : null),
+  return make(
+    "li",
+    { class: kept ? "member stays" : "member", "data-id": JSON.stringify(id) },
+    make(
+      "div",
+      { class: "name" },
+      make("bdi", {}, name),
+      " ",
+      kept ? make("span", { class: "tag done" }, "stays") : null,
+    ),
     kept ? null : bar(similarity, "similarity to the one that stays"),
-    text ? make("p", { class: "snippet", dir: "auto" }, cut.replace(/\s+/g, " ").replace(RULES, "$1$1$1")) : null,
-    kept ? null : make("div", { class: "acts" },
-      make("button", { type: "button", class: "small", onclick: () => compare(member, context), "aria-label": `Show ${name} beside the one that stays` }, "Side by side"),
-      make("label", {}, make("input", { type: "checkbox", "data-member": true, onchange: (event) => context.decided(context.row, id, event.target.checked) }), "let it stay")));
+    text
+      ? make("p", { class: "snippet", dir: "auto" }, cut.replace(/\s+/g, " ").replace(RULES, "$1$1$1"))
+      : null,
+    kept
+      ? null
+      : make(
+          "div",
+          { class: "acts" },
+          make(
+            "button",
+            {
+              type: "button",
+              class: "small",
+              onclick: () => compare(member, context),
+              "aria-label": `Show ${name} beside the one that stays`,
+            },
+            "Side by side",
+          ),
+          make(
+            "label",
+            {},
+            make("input", {
+              type: "checkbox",
+              "data-member": true,
+              onchange: (event) => context.decided(context.row, id, event.target.checked),
+            }),
+            "let it stay",
+          ),
+        ),
+  );
 }
 
 /** Put the first members into the list, and give a button for the others. */
@@ -64,14 +127,18 @@ function moreMembers(list, others, total, asked, context) {
     button.textContent = `Show more: ${shown + 1} of ${counted(total, "member")} are shown`;
     context.decided(null);
   };
-  const button = make("button", { type: "button", class: "small", onclick: async () => {
-    if (shown === others.length) {
-      const told = await attempt(() => asked(others.length + 1), button);
-      if (told === undefined) return;
-      others.push(...told.members);
-    }
-    add(MORE);
-  } });
+  const button = make("button", {
+    type: "button",
+    class: "small",
+    onclick: async () => {
+      if (shown === others.length) {
+        const told = await attempt(() => asked(others.length + 1), button);
+        if (told === undefined) return;
+        others.push(...told.members);
+      }
+      add(MORE);
+    },
+  });
   add(FIRST);
   return button;
 }
@@ -81,9 +148,17 @@ async function compare({ id }, { job, kept, evidence }, loud = true) {
   const query = { ...job.query(), left: kept.id, right: id };
   const told = await attempt(() => ask(job.path("evidence"), { query, slot: "evidence" }), evidence);
   if (told === undefined) return;
-  const titles = { a: String(kept.id), b: String(id) };
-  show(evidence, make("h4", { tabindex: "-1" }, make("bdi", {}, titles.b), ` is ${likeness(told.similarity)} similar to the one that stays`),
-    evidenceShown(told.fields, titles, 3));
+  const titles = { a: plain(kept.id), b: plain(id) };
+  show(
+    evidence,
+    make(
+      "h4",
+      { tabindex: "-1" },
+      make("bdi", {}, titles.b),
+      ` is ${likeness(told.similarity)} similar to the one that stays`,
+    ),
+    evidenceShown(told.fields, titles, 3),
+  );
   if (!loud) return;
   evidence.firstElementChild.focus({ preventScroll: true });
   evidence.scrollIntoView({ block: "nearest" });
@@ -93,7 +168,9 @@ async function compare({ id }, { job, kept, evidence }, loud = true) {
 /** Show of each member whether it is let stay. */
 export function markMembers(host, decision) {
   for (const line of host.querySelectorAll(".member:not(.stays)")) {
-    const stays = decision?.decision === "split" && (decision.members === null || decision.members.some((id) => JSON.stringify(id) === line.dataset.id));
+    const stays =
+      decision?.decision === "split" &&
+      (decision.members === null || decision.members.some((id) => JSON.stringify(id) === line.dataset.id));
     line.classList.toggle("let", stays);
     line.querySelector("input[data-member]").checked = stays;
   }

@@ -1,7 +1,7 @@
 // How does a person go through clusters? By a list in which each opens in its place, with keys to move and to decide.
 
 import { markMembers, openCluster } from "./cluster.js";
-import { counted, likeness, make, show } from "./dom.js";
+import { counted, likeness, make, plain, show } from "./dom.js";
 
 /**
  * A list of clusters. context: { job, decisions(), decide(row, decision), member(row, id, stays), opened(row) }.
@@ -27,7 +27,10 @@ export function clusterList(host, context) {
       item.element.dataset.decision = decision?.decision ?? "";
       show(item.said, decision ? make("span", { class: `tag ${decision.decision}` }, said(decision)) : null);
       for (const button of item.element.querySelectorAll("[data-decision-of]")) {
-        button.setAttribute("aria-pressed", String(decision?.decision === button.dataset.decisionOf && !decision.members));
+        button.setAttribute(
+          "aria-pressed",
+          String(decision?.decision === button.dataset.decisionOf && !decision.members),
+        );
       }
       markMembers(item.inside, decision);
     }
@@ -35,12 +38,15 @@ export function clusterList(host, context) {
 
   const draw = (told) => {
     rows.clear();
-    show(host, told.map((row) => {
-      const item = itemShown(row, context);
-      item.head.addEventListener("click", () => toggle(item));
-      rows.set(row.cluster, item);
-      return item.element;
-    }));
+    show(
+      host,
+      told.map((row) => {
+        const item = itemShown(row, context);
+        item.head.addEventListener("click", () => toggle(item));
+        rows.set(row.cluster, item);
+        return item.element;
+      }),
+    );
     mark();
   };
 
@@ -65,13 +71,23 @@ export function clusterList(host, context) {
 
   host.addEventListener("keydown", (event) => {
     const element = event.target.closest(".cluster");
-    if (!element || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    if (
+      !element ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      event.target.closest("input, textarea, select")
+    )
+      return;
     const item = rows.get(Number(element.dataset.cluster));
     const onHead = event.target === item.head;
     const work = {
-      j: () => move(element, 1) ?? context.end(), k: () => move(element, -1) ?? context.begin(),
+      j: () => move(element, 1) ?? context.end(),
+      k: () => move(element, -1) ?? context.begin(),
       ...(onHead ? { ArrowDown: () => move(element, 1), ArrowUp: () => move(element, -1) } : {}),
-      K: () => decideAndGo(item, "keep"), s: () => decideAndGo(item, "split"), S: () => decideAndGo(item, "split"),
+      K: () => decideAndGo(item, "keep"),
+      s: () => decideAndGo(item, "split"),
+      S: () => decideAndGo(item, "split"),
       u: () => context.decide(item.row, null),
     }[event.key];
     if (!work) return;
@@ -80,9 +96,20 @@ export function clusterList(host, context) {
   });
 
   return {
-    draw, mark,
-    open: (cluster) => { const item = rows.get(cluster); if (item) { toggle(item, true); item.head.focus(); } },
-    focus: (last = false) => items().at(last ? -1 : 0)?.querySelector(".head").focus(),
+    draw,
+    mark,
+    open: (cluster) => {
+      const item = rows.get(cluster);
+      if (item) {
+        toggle(item, true);
+        item.head.focus();
+      }
+    },
+    focus: (last = false) =>
+      items()
+        .at(last ? -1 : 0)
+        ?.querySelector(".head")
+        .focus(),
   };
 }
 
@@ -96,19 +123,44 @@ function itemShown(row, context) {
   const name = `cluster-${row.cluster}`;
   const said = make("span", { class: "said" });
   const inside = make("div", { class: "inside-of" });
-  const choice = (decision, word, key) => make("button", {
-    type: "button", class: "small", "data-decision-of": decision, "aria-keyshortcuts": key, "aria-pressed": "false",
-    onclick: (event) => context.decide(row, event.currentTarget.getAttribute("aria-pressed") === "true" ? null : decision),
-  }, word);
-  const head = make("button", { type: "button", class: "head", "aria-expanded": "false", "aria-controls": name },
-    make("bdi", { class: "who" }, String(row.kept_id)),
+  const choice = (decision, word, key) =>
+    make(
+      "button",
+      {
+        type: "button",
+        class: "small",
+        "data-decision-of": decision,
+        "aria-keyshortcuts": key,
+        "aria-pressed": "false",
+        onclick: (event) =>
+          context.decide(row, event.currentTarget.getAttribute("aria-pressed") === "true" ? null : decision),
+      },
+      word,
+    );
+  const head = make(
+    "button",
+    { type: "button", class: "head", "aria-expanded": "false", "aria-controls": name },
+    make("bdi", { class: "who" }, plain(row.kept_id)),
     make("span", { class: "size" }, counted(row.size, "document")),
     make("span", { class: "least" }, row.distinct === 1 ? "identical" : `least alike ${likeness(row.least)}`),
-    said);
-  const panel = make("div", { id: name, class: "panel", hidden: true },
-    make("div", { class: "choices", role: "group", "aria-label": "Decision" },
-      choice("keep", "Keep as found", "Shift+K"), choice("split", "Split: all stay", "s")),
-    inside);
-  const element = make("li", { class: "cluster card", "data-cluster": row.cluster }, make("h3", {}, head), panel);
+    said,
+  );
+  const panel = make(
+    "div",
+    { id: name, class: "panel", hidden: true },
+    make(
+      "div",
+      { class: "choices", role: "group", "aria-label": "Decision" },
+      choice("keep", "Keep as found", "Shift+K"),
+      choice("split", "Split: all stay", "s"),
+    ),
+    inside,
+  );
+  const element = make(
+    "li",
+    { class: "cluster card", "data-cluster": row.cluster },
+    make("h3", {}, head),
+    panel,
+  );
   return { row, element, head, panel, inside, said, loaded: false };
 }

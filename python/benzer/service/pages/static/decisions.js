@@ -6,7 +6,9 @@ export class Decisions {
     Object.assign(this, { storage, key, made: new Map(JSON.parse(storage.getItem(key) ?? "[]")) });
   }
 
-  of(cluster) { return this.made.get(cluster) ?? null; }
+  of(cluster) {
+    return this.made.get(cluster) ?? null;
+  }
 
   /** Decide about a cluster. members: those of a split that stay; null for all of them. */
   decide({ cluster, kept_id }, decision, members = null) {
@@ -24,10 +26,14 @@ export class Decisions {
     this.save();
   }
 
-  save() { this.storage.setItem(this.key, JSON.stringify([...this.made])); }
+  save() {
+    this.storage.setItem(this.key, JSON.stringify([...this.made]));
+  }
 
   /** All of them, by the number of the cluster. */
-  get all() { return [...this.made.values()].sort((a, b) => a.cluster - b.cluster); }
+  get all() {
+    return [...this.made.values()].sort((a, b) => a.cluster - b.cluster);
+  }
 
   /** How many are kept, and how many split. */
   get counts() {
@@ -37,14 +43,20 @@ export class Decisions {
 
   /** As the service takes them. */
   get sent() {
-    return this.all.map(({ cluster, decision, members }) => ({ cluster, decision, ...(members === null ? {} : { members }) }));
+    return this.all.map(({ cluster, decision, members }) => ({
+      cluster,
+      decision,
+      ...(members === null ? {} : { members }),
+    }));
   }
 }
 
 /** Let one member stay, or go again; when none is left that was let stay, there is no decision. */
 export function withMember(decisions, cluster, id, stays) {
   const before = decisions.of(cluster.cluster);
-  const members = (before?.decision === "split" && before.members ? before.members : []).filter((one) => one !== id);
+  const members = (before?.decision === "split" && before.members ? before.members : []).filter(
+    (one) => one !== id,
+  );
   if (stays) members.push(id);
   if (members.length) decisions.decide(cluster, "split", members);
   else decisions.takeBack(cluster.cluster);
@@ -53,8 +65,13 @@ export function withMember(decisions, cluster, id, stays) {
 /** Decisions as CSV, a line for each, or for each member that stays. */
 export function asCsv(all) {
   const rows = all.flatMap(({ cluster, kept_id, decision, members }) =>
-    (members ?? [""]).map((member) => [cluster, kept_id, decision, member]));
-  return [["cluster", "kept_id", "decision", "member"], ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+    (members ?? [""]).map((member) => [cluster, kept_id, decision, member]),
+  );
+  return (
+    [["cluster", "kept_id", "decision", "member"], ...rows]
+      .map((row) => row.map(cell).join(","))
+      .join("\r\n") + "\r\n"
+  );
 }
 
 /** A value of CSV: quoted where it must be, and behind an apostrophe where a spreadsheet would take it for a formula. */

@@ -26,7 +26,12 @@ export function dial(id, moved) {
     moved(value);
   });
   field?.addEventListener("change", () => set(value));
-  return { get value() { return value; }, set };
+  return {
+    get value() {
+      return value;
+    },
+    set,
+  };
 }
 
 /** Run work a moment after the last of several calls. */

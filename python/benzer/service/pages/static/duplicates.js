@@ -8,14 +8,19 @@ import { isOver, outcomeOf, progressBar, settingsOf, sourceOf, tag, timeOf } fro
 import { follow } from "./polling.js";
 import { columnsOf, isLines, linesOf } from "./uploads.js";
 
-const threshold = dial("threshold", tuning), recall = dial("recall", tuning);
+const threshold = dial("threshold", tuning),
+  recall = dial("recall", tuning);
 const where = () => document.querySelector("input[name=where]:checked").value;
 const against = () => [...document.querySelectorAll("input[name=against]:checked")].map((one) => one.value);
 let files = [];
 let recipe = null; // shingles that the address of the page asks for
 
 function tuning() {
-  named("to-tune").href = address("/tune", { index: where() === "index" ? named("index").value : null, threshold: threshold.value, recall: recall.value });
+  named("to-tune").href = address("/tune", {
+    index: where() === "index" ? named("index").value : null,
+    threshold: threshold.value,
+    recall: recall.value,
+  });
 }
 
 function chosen() {
@@ -37,27 +42,55 @@ async function indexChosen() {
 
 async function filesChosen(taken) {
   files = taken;
-  show(named("chosen"), files.map((file) =>
-    make("li", {}, make("bdi", {}, file.name), " ", make("span", { class: "note" }, `${bytes(file.size)}, ${isLines(file) ? "a document a line" : "one document"}`))));
+  show(
+    named("chosen"),
+    files.map((file) =>
+      make(
+        "li",
+        {},
+        make("bdi", {}, file.name),
+        " ",
+        make(
+          "span",
+          { class: "note" },
+          `${bytes(file.size)}, ${isLines(file) ? "a document a line" : "one document"}`,
+        ),
+      ),
+    ),
+  );
   const columns = await columnsOf(files);
   named("columns").hidden = columns.length === 0;
   const options = (usual, none) => [
     none ? make("option", { value: "" }, none) : null,
     columns.map((name) => make("option", { selected: name === usual }, name)),
   ];
-  const text = ["text", "fields", "content", "body"].find((name) => columns.includes(name)) ?? columns.find((name) => name !== "id");
+  const text =
+    ["text", "fields", "content", "body"].find((name) => columns.includes(name)) ??
+    columns.find((name) => name !== "id");
   show(named("id-column"), options("id", columns.includes("id") ? null : "nowhere: number the lines"));
   show(named("text-column"), options(text, null));
 }
 
 async function begin() {
-  const asked = { threshold: threshold.value, recall: recall.value, keep: named("keep").value, measure: named("measure").checked };
-  if (where() === "index") return ask("/v1/duplicates", { method: "POST", json: { ...asked, index: named("index").value } });
+  const asked = {
+    threshold: threshold.value,
+    recall: recall.value,
+    keep: named("keep").value,
+    measure: named("measure").checked,
+  };
+  if (where() === "index")
+    return ask("/v1/duplicates", { method: "POST", json: { ...asked, index: named("index").value } });
   const older = against();
   const fields = await target(older);
-  const body = await linesOf(files, { id: named("id-column").value, text: named("text-column").value, field: fields.name });
+  const body = await linesOf(files, {
+    id: named("id-column").value,
+    text: named("text-column").value,
+    field: fields.name,
+  });
   const query = { ...asked, on_error: "skip", against: older.join(","), fields: fields.sent };
-  const sent = (done, total) => { named("sending").textContent = `${bytes(done)} of ${bytes(total)} sent`; };
+  const sent = (done, total) => {
+    named("sending").textContent = `${bytes(done)} of ${bytes(total)} sent`;
+  };
   return upload("/v1/duplicates", body, { type: "application/x-ndjson", query, sent });
 }
 
@@ -68,7 +101,10 @@ async function target(older) {
     const name = Object.keys(settings.schema).find((one) => settings.schema[one].type === "text");
     return { name: name ?? "text", sent: null };
   }
-  return { name: "text", sent: recipe && JSON.stringify({ text: { type: "text", unit: recipe.unit, shingle_size: recipe.size } }) };
+  return {
+    name: "text",
+    sent: recipe && JSON.stringify({ text: { type: "text", unit: recipe.unit, shingle_size: recipe.size } }),
+  };
 }
 
 async function submitted(event) {
@@ -92,16 +128,56 @@ function jobShown(job) {
     say(done);
     jobs.wake();
   };
-  return make("li", { class: "card job" },
-    make("div", { class: "what" },
-      make("h3", {}, make("a", { href: `/duplicates/${encodeURIComponent(job.id)}` }, make("bdi", {}, sourceOf(job))), " ", tag(job)),
+  return make(
+    "li",
+    { class: "card job" },
+    make(
+      "div",
+      { class: "what" },
+      make(
+        "h3",
+        {},
+        make("a", { href: `/duplicates/${encodeURIComponent(job.id)}` }, make("bdi", {}, sourceOf(job))),
+        " ",
+        tag(job),
+      ),
       make("p", { class: "outcome" }, outcomeOf(job)),
       job.state === "running" ? progressBar(job) : null,
-      make("p", { class: "note" }, settingsOf(job), " · ", make("time", { datetime: job.created }, new Date(job.created).toLocaleString()), job.started ? ` · ${timeOf(job)}` : null)),
-    make("div", { class: "acts" },
+      make(
+        "p",
+        { class: "note" },
+        settingsOf(job),
+        " · ",
+        make("time", { datetime: job.created }, new Date(job.created).toLocaleString()),
+        job.started ? ` · ${timeOf(job)}` : null,
+      ),
+    ),
+    make(
+      "div",
+      { class: "acts" },
       isOver(job)
-        ? make("button", { type: "button", class: "small quiet", onclick: act(path, "DELETE", "forgotten"), "aria-label": `Forget the job over ${sourceOf(job)}` }, "Forget")
-        : make("button", { type: "button", class: "small", onclick: act(`${path}/cancel`, "POST", "cancelled"), "aria-label": `Cancel the job over ${sourceOf(job)}` }, "Cancel")));
+        ? make(
+            "button",
+            {
+              type: "button",
+              class: "small quiet",
+              onclick: act(path, "DELETE", "forgotten"),
+              "aria-label": `Forget the job over ${sourceOf(job)}`,
+            },
+            "Forget",
+          )
+        : make(
+            "button",
+            {
+              type: "button",
+              class: "small",
+              onclick: act(`${path}/cancel`, "POST", "cancelled"),
+              "aria-label": `Cancel the job over ${sourceOf(job)}`,
+            },
+            "Cancel",
+          ),
+    ),
+  );
 }
 
 let told = "";
@@ -111,8 +187,18 @@ const jobs = follow(async () => {
     const now = JSON.stringify(all);
     if (now !== told) {
       told = now;
-      keepFocus(() => show(named("jobs"), all.length ? all.map(jobShown)
-        : make("li", { class: "empty" }, "No job yet. Jobs, and what they find, are kept until the service ends.")));
+      keepFocus(() =>
+        show(
+          named("jobs"),
+          all.length
+            ? all.map(jobShown)
+            : make(
+                "li",
+                { class: "empty" },
+                "No job yet. Jobs, and what they find, are kept until the service ends.",
+              ),
+        ),
+      );
     }
     named("jobs").removeAttribute("aria-busy");
     return all.some((job) => !isOver(job));
@@ -124,16 +210,22 @@ const jobs = follow(async () => {
 
 /** Draw anew, and leave the keyboard where it was. */
 function keepFocus(work) {
-  const label = document.activeElement?.closest("#jobs") ? document.activeElement.getAttribute("aria-label") ?? document.activeElement.getAttribute("href") : null;
+  const label = document.activeElement?.closest("#jobs")
+    ? (document.activeElement.getAttribute("aria-label") ?? document.activeElement.getAttribute("href"))
+    : null;
   work();
-  if (label !== null) [...named("jobs").querySelectorAll("a, button")].find((one) => (one.getAttribute("aria-label") ?? one.getAttribute("href")) === label)?.focus();
+  if (label !== null)
+    [...named("jobs").querySelectorAll("a, button")]
+      .find((one) => (one.getAttribute("aria-label") ?? one.getAttribute("href")) === label)
+      ?.focus();
 }
 
 function start() {
   const asked = new URLSearchParams(location.search);
   const name = asked.get("index");
   if ([...named("index").options].some((one) => one.value === name)) named("index").value = name;
-  if (asked.get("unit")) recipe = { unit: asked.get("unit") === "char" ? "char" : "word", size: Number(asked.get("size")) || 3 };
+  if (asked.get("unit"))
+    recipe = { unit: asked.get("unit") === "char" ? "char" : "word", size: Number(asked.get("size")) || 3 };
   chosen();
   if (asked.has("threshold")) {
     threshold.set(Number(asked.get("threshold")) || 0.8);
@@ -142,7 +234,11 @@ function start() {
   } else indexChosen();
 }
 
-for (const one of document.getElementsByName("where")) one.addEventListener("change", () => { chosen(); indexChosen(); });
+for (const one of document.getElementsByName("where"))
+  one.addEventListener("change", () => {
+    chosen();
+    indexChosen();
+  });
 named("index").addEventListener("change", indexChosen);
 named("files").addEventListener("change", () => filesChosen([...named("files").files]));
 takeFiles((taken) => {

@@ -12,10 +12,25 @@ export function evidenceShown(fields, titles, most = Infinity) {
   return entries.map(([name, told]) => {
     const evidence = told && "evidence" in told ? told.evidence : told;
     const similarity = told?.similarity;
-    return make("div", { class: "of-field" },
-      entries.length > 1 ? make("h4", {}, make("bdi", {}, name), similarity === undefined ? null : ` · ${likeness(similarity)}`) : null,
-      evidence ? shortened(evidence, titles, most)
-        : make("p", { class: "note" }, "There is nothing to show side by side here: of pictures, and of very long texts, only numbers are compared."));
+    return make(
+      "div",
+      { class: "of-field" },
+      entries.length > 1
+        ? make(
+            "h4",
+            {},
+            make("bdi", {}, name),
+            similarity === undefined ? null : ` · ${likeness(similarity)}`,
+          )
+        : null,
+      evidence
+        ? shortened(evidence, titles, most)
+        : make(
+            "p",
+            { class: "note" },
+            "There is nothing to show side by side here: of pictures, and of very long texts, only numbers are compared.",
+          ),
+    );
   });
 }
 
@@ -24,11 +39,19 @@ function shortened(evidence, titles, most) {
   const { passages } = evidence;
   if (passages.length <= most) return sideBySide(evidence, titles);
   const first = sideBySide({ ...evidence, passages: passages.slice(0, most), more: 0, whole: null }, titles);
-  const all = make("button", { type: "button", class: "small", onclick: () => {
-    const whole = sideBySide(evidence, titles);
-    first.replaceWith(whole);
-    all.remove();
-    whole.querySelectorAll("figure")[most]?.focus({ preventScroll: true });
-  } }, `Show all ${counted(passages.length + evidence.more, "passage")}`);
+  const all = make(
+    "button",
+    {
+      type: "button",
+      class: "small",
+      onclick: () => {
+        const whole = sideBySide(evidence, titles);
+        first.replaceWith(whole);
+        all.remove();
+        whole.querySelectorAll("figure")[most]?.focus({ preventScroll: true });
+      },
+    },
+    `Show all ${counted(passages.length + evidence.more, "passage")}`,
+  );
   return [first, all];
 }

@@ -16,7 +16,10 @@ export function plane(width, height) {
 
 /** An element of SVG; its places are rounded to what a screen can show. */
 export function svg(tag, properties = {}, ...inside) {
-  const rounded = ([name, value]) => [name, typeof value === "number" ? Math.round(value * 100) / 100 : value];
+  const rounded = ([name, value]) => [
+    name,
+    typeof value === "number" ? Math.round(value * 100) / 100 : value,
+  ];
   return draw(tag, Object.fromEntries(Object.entries(properties).map(rounded)), ...inside);
 }
 
@@ -68,10 +71,29 @@ export function path(points) {
 /** Rows of numbers as a table, which says the same as a figure; the first number of each names the row. */
 export function table(host, headings, rows) {
   const row = ([first, ...rest]) =>
-    make("tr", {}, make("th", { scope: "row" }, first), rest.map((value) => make("td", {}, value)));
-  show(host, make("table", {},
-    make("thead", {}, make("tr", {}, headings.map((heading) => make("th", { scope: "col" }, heading)))),
-    make("tbody", {}, rows.map(row))));
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, first),
+      rest.map((value) => make("td", {}, value)),
+    );
+  show(
+    host,
+    make(
+      "table",
+      {},
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          headings.map((heading) => make("th", { scope: "col" }, heading)),
+        ),
+      ),
+      make("tbody", {}, rows.map(row)),
+    ),
+  );
 }
 
 /** Where on a figure a pointer is, as a number of its x axis from 0 to 1; null beside it. */

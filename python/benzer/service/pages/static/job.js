@@ -9,7 +9,17 @@ import { isOver } from "./jobs.js";
 import { setting } from "./numbers.js";
 import { follow } from "./polling.js";
 import { save } from "./saving.js";
-import { showAlarms, showCounts, showDecided, showEnd, showHead, showPlace, showRecall, showStages, showTables } from "./jobwords.js";
+import {
+  showAlarms,
+  showCounts,
+  showDecided,
+  showEnd,
+  showHead,
+  showPlace,
+  showRecall,
+  showStages,
+  showTables,
+} from "./jobwords.js";
 
 const PAGE = 25;
 const id = named("job").dataset.job;
@@ -18,7 +28,8 @@ const threshold = dial("threshold", settled(viewed, 250));
 const order = () => document.querySelector("input[name=order]:checked").value;
 
 let job = null;
-let offset = 0, total = 0;
+let offset = 0,
+  total = 0;
 let decisions = null;
 
 /** The threshold at which the result is looked at; none where it is the job's own. */
@@ -37,7 +48,9 @@ const list = clusterList(named("clusters"), {
     if (row) withMember(decisions, row, member, stays);
     decided(row ? (stays ? "it stays" : "it goes") : null);
   },
-  opened(row) { remember(row?.cluster ?? null); },
+  opened(row) {
+    remember(row?.cluster ?? null);
+  },
   begin: () => turn(-PAGE, true),
   end: () => turn(PAGE),
 });
@@ -54,7 +67,11 @@ function remember(cluster) {
   if (order() !== "largest") asked.set("order", order());
   if (at() !== null) asked.set("threshold", String(at()));
   const search = asked.toString();
-  history.replaceState(null, "", `${location.pathname}${search ? `?${search}` : ""}${cluster === null ? "" : `#cluster=${cluster}`}`);
+  history.replaceState(
+    null,
+    "",
+    `${location.pathname}${search ? `?${search}` : ""}${cluster === null ? "" : `#cluster=${cluster}`}`,
+  );
 }
 
 /** Another threshold: everything is seen anew. */
@@ -66,7 +83,11 @@ async function viewed() {
   const [summary] = await Promise.all([asked, page()]);
   if (summary === undefined) return;
   showCounts(summary.counts, threshold.value);
-  showRecall(named("recall"), { recall: at() === null ? job.recall : null, probability: summary.probability_at_threshold, threshold: threshold.value });
+  showRecall(named("recall"), {
+    recall: at() === null ? job.recall : null,
+    probability: summary.probability_at_threshold,
+    threshold: threshold.value,
+  });
   showAlarms(named("alarms"), summary.alarms);
   showTables(named("tables"), path, query(), summary.counts);
   named("report").href = path("report") + (at() === null ? "" : `?threshold=${at()}`);
@@ -76,7 +97,10 @@ async function viewed() {
 /** One page of the list of clusters. */
 async function page() {
   const asked = { ...query(), order: order(), offset, limit: PAGE };
-  const told = await attempt(() => ask(path("clusters"), { query: asked, slot: "clusters" }), named("clusters"));
+  const told = await attempt(
+    () => ask(path("clusters"), { query: asked, slot: "clusters" }),
+    named("clusters"),
+  );
   if (told === undefined) return false;
   total = told.total;
   list.draw(told.rows);
@@ -110,7 +134,9 @@ async function done() {
   const least = job.settings.threshold;
   for (const name of ["threshold", "threshold-number"]) named(name).min = String(least);
   threshold.set(Math.max(Number(asked.get("threshold")) || least, least));
-  document.querySelector(`input[name=order][value=${["doubtful", "source"].find((one) => one === asked.get("order")) ?? "largest"}]`).checked = true;
+  document.querySelector(
+    `input[name=order][value=${["doubtful", "source"].find((one) => one === asked.get("order")) ?? "largest"}]`,
+  ).checked = true;
   named("result").hidden = false;
   const hash = location.hash;
   await viewed();
@@ -143,7 +169,9 @@ async function saveTable(table) {
   const asked = new URLSearchParams({ table, format: "csv", ...(at() === null ? {} : { threshold: at() }) });
   const rows = await attempt(async () => {
     const answer = await fetch(`${path("decisions")}?${asked}`, {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ decisions: decisions.sent }),
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ decisions: decisions.sent }),
     });
     if (!answer.ok) throw new Error((await answer.json()).error.message);
     return answer.blob();
@@ -151,17 +179,46 @@ async function saveTable(table) {
   if (rows) save(rows, `${id}-${table}-decided.csv`);
 }
 
-for (const button of document.querySelectorAll("[data-table]")) button.addEventListener("click", () => saveTable(button.dataset.table));
-named("as-json").addEventListener("click", () => save(JSON.stringify({ job: id, threshold: threshold.value, decisions: decisions.all }, null, 2), `${id}-decisions.json`, "application/json"));
-named("as-csv").addEventListener("click", () => save(asCsv(decisions.all), `${id}-decisions.csv`, "text/csv"));
-named("forget-decisions").addEventListener("click", () => { decisions.takeAllBack(); decided("all taken back"); });
-named("cancel").addEventListener("click", () => attempt(() => ask(path("cancel"), { method: "POST" }), named("running")));
-named("all").addEventListener("click", () => { remember(null); page(); });
+for (const button of document.querySelectorAll("[data-table]"))
+  button.addEventListener("click", () => saveTable(button.dataset.table));
+named("as-json").addEventListener("click", () =>
+  save(
+    JSON.stringify({ job: id, threshold: threshold.value, decisions: decisions.all }, null, 2),
+    `${id}-decisions.json`,
+    "application/json",
+  ),
+);
+named("as-csv").addEventListener("click", () =>
+  save(asCsv(decisions.all), `${id}-decisions.csv`, "text/csv"),
+);
+named("forget-decisions").addEventListener("click", () => {
+  decisions.takeAllBack();
+  decided("all taken back");
+});
+named("cancel").addEventListener("click", () =>
+  attempt(() => ask(path("cancel"), { method: "POST" }), named("running")),
+);
+named("all").addEventListener("click", () => {
+  remember(null);
+  page();
+});
 named("previous").addEventListener("click", () => turn(-PAGE));
 named("next").addEventListener("click", () => turn(PAGE));
 named("view").addEventListener("submit", (event) => event.preventDefault());
-for (const one of document.getElementsByName("order")) one.addEventListener("change", () => { offset = 0; remember(null); page(); });
+for (const one of document.getElementsByName("order"))
+  one.addEventListener("change", () => {
+    offset = 0;
+    remember(null);
+    page();
+  });
 addEventListener("hashchange", openNamed);
 document.addEventListener("keydown", (event) => {
-  if (event.target === document.body && ["j", "k"].includes(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) list.focus();
+  if (
+    event.target === document.body &&
+    ["j", "k"].includes(event.key) &&
+    !event.ctrlKey &&
+    !event.metaKey &&
+    !event.altKey
+  )
+    list.focus();
 });

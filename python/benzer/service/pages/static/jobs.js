@@ -4,11 +4,22 @@ import { counted, make } from "./dom.js";
 import { duration, setting, share } from "./numbers.js";
 
 export const STAGES = {
-  read: "Reading", sketch: "Sketching", against: "Looking into older indexes", candidates: "Finding candidates",
-  verify: "Comparing exactly", clusters: "Deciding who stays", measure: "Measuring what was missed",
+  read: "Reading",
+  sketch: "Sketching",
+  against: "Looking into older indexes",
+  candidates: "Finding candidates",
+  verify: "Comparing exactly",
+  clusters: "Deciding who stays",
+  measure: "Measuring what was missed",
 };
 export const isOver = (job) => ["done", "failed", "cancelled"].includes(job.state);
-const STATES = { waiting: "waiting", running: "running", done: "done", failed: "failed", cancelled: "cancelled" };
+const STATES = {
+  waiting: "waiting",
+  running: "running",
+  done: "done",
+  failed: "failed",
+  cancelled: "cancelled",
+};
 
 /** The state of a job as a tag. */
 export const tag = (job) => make("span", { class: `tag ${job.state}` }, STATES[job.state]);
@@ -39,13 +50,16 @@ export function outcomeOf(job) {
 
 /** The stage that a job is in, in words. */
 export function stageOf({ progress }) {
-  return progress ? STAGES[progress.stage] ?? progress.stage : "It begins";
+  return progress ? (STAGES[progress.stage] ?? progress.stage) : "It begins";
 }
 
 /** How far the stage is, as a bar; without an end where that is not known. */
 export function progressBar({ progress }) {
   const known = progress && progress.total;
-  return make("progress", { "aria-label": "Progress of this stage", ...(known ? { value: progress.done, max: progress.total } : {}) });
+  return make("progress", {
+    "aria-label": "Progress of this stage",
+    ...(known ? { value: progress.done, max: progress.total } : {}),
+  });
 }
 
 /** How long it has run. */

@@ -1,7 +1,7 @@
 // What does the page of a job say? Its head, its progress, its counts, what was measured, and what was decided.
 
 import { address } from "./api.js";
-import { counted, make, named, show } from "./dom.js";
+import { counted, make, named, plain, show } from "./dom.js";
 import { isOver, progressBar, settingsOf, sourceOf, STAGES, tag, timeOf } from "./jobs.js";
 import { ratio, setting, share } from "./numbers.js";
 
@@ -9,7 +9,13 @@ import { ratio, setting, share } from "./numbers.js";
 export function showHead(job) {
   show(named("heading"), "Duplicates of ", make("bdi", {}, sourceOf(job)));
   document.title = `Duplicates of ${sourceOf(job)} · Benzer`;
-  show(named("about"), tag(job), " ", settingsOf(job), isOver(job) && job.started ? ` · ${timeOf(job)}` : null);
+  show(
+    named("about"),
+    tag(job),
+    " ",
+    settingsOf(job),
+    isOver(job) && job.started ? ` · ${timeOf(job)}` : null,
+  );
 }
 
 /** How far a running job is. */
@@ -19,9 +25,17 @@ export function showStages(job) {
   const at = names.indexOf(now);
   named("running-title").textContent = job.state === "waiting" ? "Waiting for its turn" : "Working";
   const state = (place) => (place < at ? "past" : place === at ? "now" : "ahead");
-  show(named("stages"), names.map((name, place) =>
-    make("li", { class: state(place), "aria-current": place === at ? "step" : null },
-      make("span", {}, STAGES[name]), place === at ? progressBar(job) : null)));
+  show(
+    named("stages"),
+    names.map((name, place) =>
+      make(
+        "li",
+        { class: state(place), "aria-current": place === at ? "step" : null },
+        make("span", {}, STAGES[name]),
+        place === at ? progressBar(job) : null,
+      ),
+    ),
+  );
   named("elapsed").textContent = job.started ? timeOf(job) : "";
 }
 
@@ -29,74 +43,156 @@ export function showStages(job) {
 export function showEnd(host, job) {
   host.hidden = job.state === "done";
   host.classList.toggle("failure", job.state === "failed");
-  if (job.state === "failed") show(host, make("p", {}, make("strong", {}, `${job.error.type}: `), job.error.message));
-  if (job.state === "cancelled") show(host, make("p", {}, "This job was cancelled before it had found anything."));
+  if (job.state === "failed")
+    show(host, make("p", {}, make("strong", {}, `${job.error.type}: `), job.error.message));
+  if (job.state === "cancelled")
+    show(host, make("p", {}, "This job was cancelled before it had found anything."));
 }
 
 /** The counts as tiles. */
 export function showCounts(counts, threshold) {
-  const tile = (figure, name, remark, look = "") => make("div", { class: `tile ${look}` },
-    make("dt", {}, name), make("dd", { class: "figure" }, figure.toLocaleString("en")), remark ? make("dd", { class: "remark" }, remark) : null);
+  const tile = (figure, name, remark, look = "") =>
+    make(
+      "div",
+      { class: `tile ${look}` },
+      make("dt", {}, name),
+      make("dd", { class: "figure" }, figure.toLocaleString("en")),
+      remark ? make("dd", { class: "remark" }, remark) : null,
+    );
   const of = (part) => share(part, counts.documents);
-  show(named("counts"),
+  show(
+    named("counts"),
     tile(counts.documents, counts.documents === 1 ? "document" : "documents"),
     tile(counts.kept, "stay", of(counts.kept)),
     tile(counts.removed, "go", of(counts.removed), "goes"),
     tile(counts.identical, "identical", "the same as one that stays, after normalization"),
     tile(counts.near, "near", `at least ${setting(threshold)} similar to one that stays`),
     counts.known ? tile(counts.known, "known", "like a document of an older index") : null,
-    counts.malformed ? tile(counts.malformed, "malformed", "lines that could not be read, set aside", "bad") : null,
-    counts.empty ? tile(counts.empty, "empty", "nothing to compare; they stay") : null);
+    counts.malformed
+      ? tile(counts.malformed, "malformed", "lines that could not be read, set aside", "bad")
+      : null,
+    counts.empty ? tile(counts.empty, "empty", "nothing to compare; they stay") : null,
+  );
 }
 
 /** What share was found: as measured, or as promised. */
 export function showRecall(host, { recall, probability, threshold }) {
   const strong = (text) => make("strong", { class: "number" }, text);
   if (recall && recall.recall !== null) {
-    show(host, "Recall: ", strong(ratio(recall.recall)), recall.exhaustive
-      ? `, measured exactly: all ${counted(recall.drawn, "different content")} were asked for all their near-duplicates.`
-      : `, measured; between ${ratio(recall.low)} and ${recall.high.toFixed(3)} with ${Math.round(100 * recall.confidence)} % confidence.`,
-      ` The promise was ${ratio(probability)} at ${setting(threshold)}.`);
+    show(
+      host,
+      "Recall: ",
+      strong(ratio(recall.recall)),
+      recall.exhaustive
+        ? `, measured exactly: all ${counted(recall.drawn, "different content")} were asked for all their near-duplicates.`
+        : `, measured; between ${ratio(recall.low)} and ${recall.high.toFixed(3)} with ${Math.round(100 * recall.confidence)} % confidence.`,
+      ` The promise was ${ratio(probability)} at ${setting(threshold)}.`,
+    );
   } else if (recall) show(host, "No near-duplicates among the sampled documents: there was nothing to miss.");
-  else show(host, "A pair at ", strong(setting(threshold)), " is found with probability ", strong(ratio(probability)), "; a more similar one with a higher.");
+  else
+    show(
+      host,
+      "A pair at ",
+      strong(setting(threshold)),
+      " is found with probability ",
+      strong(ratio(probability)),
+      "; a more similar one with a higher.",
+    );
 }
 
 const ALARMS = 4;
 
 /** What a person should look at first. */
 export function showAlarms(host, alarms) {
-  show(host, alarms.slice(0, ALARMS).map((alarm) =>
-    make("li", { class: "notice warn" }, make("strong", {}, alarm.kind), " ", `${alarm.message}.`,
-      alarm.examples?.length ? make("span", { class: "note" }, " For example: ", alarm.examples.slice(0, 2).map((id, at) => [at ? " and " : "", make("bdi", {}, String(id))]), ".") : null)),
-    alarms.length > ALARMS ? make("li", { class: "note" }, `and ${counted(alarms.length - ALARMS, "more alarm")}: see the report`) : null);
+  show(
+    host,
+    alarms.slice(0, ALARMS).map((alarm) =>
+      make(
+        "li",
+        { class: "notice warn" },
+        make("strong", {}, alarm.kind),
+        " ",
+        `${alarm.message}.`,
+        alarm.examples?.length
+          ? make(
+              "span",
+              { class: "note" },
+              " For example: ",
+              alarm.examples.slice(0, 2).map((id, at) => [at ? " and " : "", make("bdi", {}, plain(id))]),
+              ".",
+            )
+          : null,
+      ),
+    ),
+    alarms.length > ALARMS
+      ? make("li", { class: "note" }, `and ${counted(alarms.length - ALARMS, "more alarm")}: see the report`)
+      : null,
+  );
 }
 
 const FORMATS = { csv: "CSV", ndjson: "NDJSON", parquet: "Parquet", json: "JSON" };
 const TABLES = {
-  removed: "What goes, and for which", kept: "What stays", clusters: "Clusters", pairs: "Pairs", malformed: "Malformed lines",
+  removed: "What goes, and for which",
+  kept: "What stays",
+  clusters: "Clusters",
+  pairs: "Pairs",
+  malformed: "Malformed lines",
 };
 
 /** The tables in all formats. */
 export function showTables(host, path, query, counts) {
-  const link = (table, format) => make("a", { href: address(path(table), { ...query, format: format === "json" ? null : format }), download: format === "json" ? null : "", "aria-label": `${TABLES[table]} as ${FORMATS[format]}` }, FORMATS[format]);
+  const link = (table, format) =>
+    make(
+      "a",
+      {
+        href: address(path(table), { ...query, format: format === "json" ? null : format }),
+        download: format === "json" ? null : "",
+        "aria-label": `${TABLES[table]} as ${FORMATS[format]}`,
+      },
+      FORMATS[format],
+    );
   const names = Object.keys(TABLES).filter((name) => name !== "malformed" || counts.malformed);
-  show(host, make("table", {},
-    make("tbody", {}, names.map((name) => make("tr", {}, make("th", { scope: "row" }, TABLES[name]),
-      Object.keys(FORMATS).map((format) => make("td", {}, link(name, format))))))));
+  show(
+    host,
+    make(
+      "table",
+      {},
+      make(
+        "tbody",
+        {},
+        names.map((name) =>
+          make(
+            "tr",
+            {},
+            make("th", { scope: "row" }, TABLES[name]),
+            Object.keys(FORMATS).map((format) => make("td", {}, link(name, format))),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** Which clusters of all are shown. */
 export function showPlace({ offset = 0, shown = 0, total, page = 1, alone = false }) {
-  named("place").textContent = alone ? `One cluster of ${total.toLocaleString("en")}`
-    : total ? `${(offset + 1).toLocaleString("en")} to ${(offset + shown).toLocaleString("en")} of ${counted(total, "cluster")}` : "";
+  named("place").textContent = alone
+    ? `One cluster of ${total.toLocaleString("en")}`
+    : total
+      ? `${(offset + 1).toLocaleString("en")} to ${(offset + shown).toLocaleString("en")} of ${counted(total, "cluster")}`
+      : "";
   named("all").hidden = !alone;
   named("previous").disabled = alone || offset <= 0;
   named("next").disabled = alone || offset + page >= total;
-  if (!total) show(named("clusters"), make("li", { class: "empty" }, "No two documents are that similar: everything stays."));
+  if (!total)
+    show(
+      named("clusters"),
+      make("li", { class: "empty" }, "No two documents are that similar: everything stays."),
+    );
 }
 
 /** How many decisions there are. */
 export function showDecided({ all, keep, split }, total) {
   named("decided").hidden = all === 0;
-  named("decided-said").textContent = `${all.toLocaleString("en")} of ${counted(total, "cluster")} decided: ${keep.toLocaleString("en")} kept as found, ${split.toLocaleString("en")} split. The rest is kept as found.`;
+  named("decided-said").textContent =
+    `${all.toLocaleString("en")} of ${counted(total, "cluster")} decided: ${keep.toLocaleString("en")} kept as found, ${split.toLocaleString("en")} split. The rest is kept as found.`;
 }

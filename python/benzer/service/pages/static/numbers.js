@@ -11,7 +11,11 @@ export function about(number) {
 
 /** A count in few letters, for the edge of a chart. */
 export function short(number) {
-  for (const [size, letter] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
+  for (const [size, letter] of [
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ]) {
     if (number >= size) return `${Number((number / size).toPrecision(3))}${letter}`;
   }
   return `${Number(number.toPrecision(3))}`;
@@ -43,4 +47,3 @@ export function duration(seconds) {
   const whole = Math.round(seconds);
   return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
 }
-

@@ -5,7 +5,9 @@
  * pause: milliseconds between an answer and the next question.
  */
 export function follow(work, pause = 300) {
-  let timer = 0, running = false, wanted = true;
+  let timer = 0,
+    running = false,
+    wanted = true;
   const turn = async () => {
     timer = 0;
     if (running || document.hidden) return;
@@ -22,7 +24,9 @@ export function follow(work, pause = 300) {
     clearTimeout(timer);
     timer = setTimeout(turn, 0);
   };
-  document.addEventListener("visibilitychange", () => { if (!document.hidden && wanted) wake(); });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && wanted) wake();
+  });
   wake();
   return { wake };
 }

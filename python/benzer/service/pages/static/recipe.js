@@ -3,7 +3,16 @@
 import { setting } from "./numbers.js";
 
 const SIZES = { word: 3, char: 5 };
-const USUAL = { tokenizer: "unified", normalize: "nfkc", case: "fold", whitespace: "fold", weight: 1, frequencies: false, shingle_hash: "benzer", hash_bytes: 8 };
+const USUAL = {
+  tokenizer: "unified",
+  normalize: "nfkc",
+  case: "fold",
+  whitespace: "fold",
+  weight: 1,
+  frequencies: false,
+  shingle_hash: "benzer",
+  hash_bytes: 8,
+};
 const PUNCTUATION = { word: "drop", char: "keep" };
 const DATA = "docs.jsonl";
 
@@ -29,22 +38,33 @@ export function commandLine({ threshold, recall, schema }) {
   if (text && text.name !== "text") parts.push(`--text ${quoted(text.name)}`);
   if (text && !isUsual(text)) parts.push(`--shingle ${text.unit}:${text.size}`);
   parts.push(`--threshold ${setting(threshold)}`, `--recall ${setting(recall)}`, "--output clean");
-  return (text ? "" : "# the fields have more settings than are shown here: see Python\n") + parts.join(" \\\n  ");
+  return (
+    (text ? "" : "# the fields have more settings than are shown here: see Python\n") + parts.join(" \\\n  ")
+  );
 }
 
 /** The same in Python. */
 export function python({ threshold, recall, schema }) {
   return [
-    "import benzer", "", "found = benzer.find_duplicates(", `    "${DATA}",`, ...schemaCode(schema),
-    `    threshold=${setting(threshold)},`, `    recall=${setting(recall)},`, ")",
+    "import benzer",
+    "",
+    "found = benzer.find_duplicates(",
+    `    "${DATA}",`,
+    ...schemaCode(schema),
+    `    threshold=${setting(threshold)},`,
+    `    recall=${setting(recall)},`,
+    ")",
   ].join("\n");
 }
 
 function schemaCode(schema) {
   const text = plainText(schema);
   if (text && isUsual(text)) return text.name === "text" ? [] : [`    text=${literal(text.name)},`];
-  if (text && text.name === "text") return [`    schema=benzer.Schema(text=benzer.Text(unit="${text.unit}", shingle_size=${text.size})),`];
-  const fields = Object.entries(schema).map(([name, field]) => `        ${literal(name)}: ${literal(field)},`);
+  if (text && text.name === "text")
+    return [`    schema=benzer.Schema(text=benzer.Text(unit="${text.unit}", shingle_size=${text.size})),`];
+  const fields = Object.entries(schema).map(
+    ([name, field]) => `        ${literal(name)}: ${literal(field)},`,
+  );
   return ["    schema=benzer.Schema.from_dict({", ...fields, "    }),"];
 }
 
@@ -53,7 +73,10 @@ export function literal(value) {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
-  if (typeof value === "object") return `{${Object.entries(value).map(([key, one]) => `${literal(key)}: ${literal(one)}`).join(", ")}}`;
+  if (typeof value === "object")
+    return `{${Object.entries(value)
+      .map(([key, one]) => `${literal(key)}: ${literal(one)}`)
+      .join(", ")}}`;
   return JSON.stringify(value);
 }
 
@@ -66,7 +89,12 @@ export function request({ threshold, recall, schema, index }, origin) {
   const asked = new URLSearchParams({ threshold: String(threshold), recall: String(recall) });
   const text = plainText(schema);
   if (!text || text.name !== "text" || !isUsual(text)) {
-    asked.set("fields", JSON.stringify(text ? { [text.name]: { type: "text", unit: text.unit, shingle_size: text.size } } : schema));
+    asked.set(
+      "fields",
+      JSON.stringify(
+        text ? { [text.name]: { type: "text", unit: text.unit, shingle_size: text.size } } : schema,
+      ),
+    );
   }
   return `curl ${quoted(`${origin}/v1/duplicates?${asked}`)} \\\n  -H 'Content-Type: application/x-ndjson' \\\n  --data-binary @${DATA}`;
 }

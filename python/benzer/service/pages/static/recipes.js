@@ -11,7 +11,10 @@ import { commandLine, plainText, python, request } from "./recipe.js";
 export function showRecipe(settings, index) {
   const { threshold, recall, schema } = settings;
   const { unit = null, size = null } = plainText(schema) ?? {};
-  named("use-duplicates").href = address("/duplicates", index ? { index, threshold, recall } : { threshold, recall, unit, size });
+  named("use-duplicates").href = address(
+    "/duplicates",
+    index ? { index, threshold, recall } : { threshold, recall, unit, size },
+  );
   named("use-duplicates").textContent = index ? `Find duplicates in ${index}` : "Find duplicates in files";
   named("use-index").href = address("/indexes", { threshold, recall, unit, size });
   named("command-line").textContent = commandLine(settings);

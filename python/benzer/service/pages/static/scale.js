@@ -18,7 +18,9 @@ export function ticks(most, steps = 5) {
   const raw = most / steps;
   const power = Math.pow(10, Math.floor(Math.log10(raw)));
   const step = Math.max([1, 2, 5, 10].find((one) => one * power >= raw - 1e-12) * power, most >= 1 ? 1 : 0);
-  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, at) => Number((at * step).toPrecision(12)));
+  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, at) =>
+    Number((at * step).toPrecision(12)),
+  );
 }
 
 /** Powers of ten up to `most`, thinned out to at most six, with 0 before them. */

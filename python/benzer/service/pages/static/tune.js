@@ -10,11 +10,15 @@ import { setting } from "./numbers.js";
 import { curveTable, histogram, histogramTable, sCurve } from "./tunecharts.js";
 import { showCost, showHistogramNote, showPrices, showPromise, showReading } from "./tunewords.js";
 
-const WAIT = 50, LOOK = 350; // milliseconds after the last move: for the bands, and for a look at the collection
-const MOST_TEXTS = 2000, EXAMPLES = 5;
+const WAIT = 50,
+  LOOK = 350; // milliseconds after the last move: for the bands, and for a look at the collection
+const MOST_TEXTS = 2000,
+  EXAMPLES = 5;
 
 const known = new Map(); // what a collection answered, by its recipe: its similarities depend on nothing else
-const threshold = dial("threshold", moved), recall = dial("recall", moved), size = dial("size", moved);
+const threshold = dial("threshold", moved),
+  recall = dial("recall", moved),
+  size = dial("size", moved);
 const reader = dial("reader", readAt);
 let tuned = { bands: 10, rows: 6 };
 let settings = null; // of the chosen index
@@ -25,8 +29,13 @@ const unit = () => document.querySelector("input[name=unit]:checked").value;
 const recipe = () => JSON.stringify([index(), unit(), size.value]);
 const found = () => known.get(recipe());
 const told = () => ({
-  bands: tuned.bands, rows: tuned.rows, threshold: threshold.value, recall: recall.value, reading: reader.value,
-  histogram: found()?.histogram, logarithm: named("logarithm").checked,
+  bands: tuned.bands,
+  rows: tuned.rows,
+  threshold: threshold.value,
+  recall: recall.value,
+  reading: reader.value,
+  histogram: found()?.histogram,
+  logarithm: named("logarithm").checked,
 });
 
 const curve = sCurve(named("curve"), told, pointed);
@@ -69,14 +78,19 @@ function draw() {
   }
   showReading(named("read"), now);
   showCost(named("cost"), { ...now, cost: tuned.cost, prices: found()?.prices });
-  showPrices(named("prices"), { ...now, ...found() }, (at) => { threshold.set(at); moved(); });
+  showPrices(named("prices"), { ...now, ...found() }, (at) => {
+    threshold.set(at);
+    moved();
+  });
   showRecipe({ threshold: now.threshold, recall: now.recall, schema: schema() }, isOwn() ? index() : "");
-  for (const button of steps) button.textContent = `${button.dataset.step < 0 ? "Lower" : "Raise"} it to ${setting(stepped(button))}`;
+  for (const button of steps)
+    button.textContent = `${button.dataset.step < 0 ? "Lower" : "Raise"} it to ${setting(stepped(button))}`;
   remember();
 }
 
 const steps = document.querySelectorAll("[data-step]");
-const stepped = (button) => Math.min(Math.max(Math.round(100 * threshold.value + 100 * button.dataset.step) / 100, 0.05), 1);
+const stepped = (button) =>
+  Math.min(Math.max(Math.round(100 * threshold.value + 100 * button.dataset.step) / 100, 0.05), 1);
 
 /** The fields as the page has them read: those of the index, but for the shingles that are tuned. */
 function schema() {
@@ -97,7 +111,13 @@ function isOwn() {
 
 /** The address of the page says what it shows, so that it can be handed on. */
 function remember() {
-  const asked = { index: index(), threshold: threshold.value, recall: recall.value, unit: unit(), size: size.value };
+  const asked = {
+    index: index(),
+    threshold: threshold.value,
+    recall: recall.value,
+    unit: unit(),
+    size: size.value,
+  };
   history.replaceState(null, "", address("/tune", asked));
   named("twin").href = address("/v1/tune", { threshold: threshold.value, recall: recall.value });
 }
@@ -116,7 +136,10 @@ const askBands = settled(async () => {
 const look = settled(async () => {
   if (!index()) return;
   const asked = recipe();
-  const answer = await attempt(() => ask(ofIndex(index(), "tune"), { method: "POST", json: question(), slot: "look" }), named("examples"));
+  const answer = await attempt(
+    () => ask(ofIndex(index(), "tune"), { method: "POST", json: question(), slot: "look" }),
+    named("examples"),
+  );
   if (answer === undefined) return;
   known.set(asked, answer);
   if (asked !== recipe()) return;
@@ -169,7 +192,11 @@ function start() {
   const name = asked.get("index");
   if ([...named("index").options].some((one) => one.value === name)) named("index").value = name;
   else if (name === null && named("index").options.length > 1) named("index").selectedIndex = 1;
-  for (const [key, to] of [["threshold", threshold], ["recall", recall], ["size", size]]) {
+  for (const [key, to] of [
+    ["threshold", threshold],
+    ["recall", recall],
+    ["size", size],
+  ]) {
     if (Number(asked.get(key))) to.set(Number(asked.get(key)));
   }
   if (asked.get("unit") === "char") document.querySelector("input[name=unit][value=char]").checked = true;
@@ -179,9 +206,16 @@ function start() {
 named("index").addEventListener("change", () => choose());
 named("logarithm").addEventListener("change", draw);
 for (const one of document.getElementsByName("unit")) {
-  one.addEventListener("change", () => { size.set(sizeOf({ unit: unit() })); moved(); });
+  one.addEventListener("change", () => {
+    size.set(sizeOf({ unit: unit() }));
+    moved();
+  });
 }
 for (const id of ["curve-table", "histogram-table"]) named(id).parentElement.addEventListener("toggle", draw);
-for (const button of steps) button.addEventListener("click", () => { threshold.set(stepped(button)); moved(); });
+for (const button of steps)
+  button.addEventListener("click", () => {
+    threshold.set(stepped(button));
+    moved();
+  });
 named("settings").addEventListener("submit", (event) => event.preventDefault());
 start();

@@ -25,7 +25,13 @@ export function sCurve(host, told, moved) {
         description: `The S-curve of ${bands} bands of ${rows} rows. A pair at the threshold ${setting(threshold)} is found with probability ${ratio(chance)}.`,
         parts: [
           above(box, across(threshold)),
-          frame(box, TENTHS.map((at) => [across(at), String(at)]), TENTHS.map((at) => [up(at), String(at)]), "similarity of a pair", "found with probability"),
+          frame(
+            box,
+            TENTHS.map((at) => [across(at), String(at)]),
+            TENTHS.map((at) => [up(at), String(at)]),
+            "similarity of a pair",
+            "found with probability",
+          ),
           svg("path", { class: "line", d: path(points) }),
           cut(box, across(threshold)),
           svg("circle", { class: "mark", cx: across(threshold), cy: up(chance), r: 5 }),
@@ -40,12 +46,17 @@ export function sCurve(host, told, moved) {
 
 /** The numbers of the curve, one row for each twentieth, and the threshold. */
 export function curveTable(host, { bands, rows, threshold }) {
-  const places = [...new Set([...Array.from({ length: 20 }, (_, at) => (at + 1) / 20), threshold])].sort((a, b) => a - b);
-  table(host, ["similarity", "found with probability", "of 1,000 pairs"],
+  const places = [...new Set([...Array.from({ length: 20 }, (_, at) => (at + 1) / 20), threshold])].sort(
+    (a, b) => a - b,
+  );
+  table(
+    host,
+    ["similarity", "found with probability", "of 1,000 pairs"],
     places.map((at) => {
       const chance = probability(at, bands, rows);
       return [setting(at), ratio(chance, 4), Math.floor(1000 * chance).toLocaleString("en")];
-    }));
+    }),
+  );
 }
 
 /** The histogram in a place; `told()` gives what `sCurve` is told, and { histogram, logarithm }. */
@@ -54,17 +65,32 @@ export function histogram(host, told, moved) {
     title: "How many pairs of the collection have which similarity",
     height: 280,
     content(box) {
-      const { histogram: { edges, counts }, threshold, logarithm, reading } = told();
+      const {
+        histogram: { edges, counts },
+        threshold,
+        logarithm,
+        reading,
+      } = told();
       const most = Math.max(...counts, 1);
       const marks = logarithm ? powers(most).filter((at) => at !== 1) : ticks(most);
       const across = linear([0, 1], [box.start, box.end]);
-      const up = logarithm ? logarithmic(most, [box.floor, box.top]) : linear([0, Math.max(most, marks.at(-1))], [box.floor, box.top]);
+      const up = logarithm
+        ? logarithmic(most, [box.floor, box.top])
+        : linear([0, Math.max(most, marks.at(-1))], [box.floor, box.top]);
       return {
         description: `A histogram of estimated pairs by similarity, cut at ${setting(threshold)}. The table below it has all numbers.`,
         parts: [
           above(box, across(threshold)),
-          frame(box, TENTHS.map((at) => [across(at), String(at)]), marks.map((at) => [up(at), short(at)]), "similarity of a pair", "pairs, estimated"),
-          counts.flatMap((count, at) => (count > 0 ? bars(box, across, up, [edges[at], edges[at + 1], count], told()) : [])),
+          frame(
+            box,
+            TENTHS.map((at) => [across(at), String(at)]),
+            marks.map((at) => [up(at), short(at)]),
+            "similarity of a pair",
+            "pairs, estimated",
+          ),
+          counts.flatMap((count, at) =>
+            count > 0 ? bars(box, across, up, [edges[at], edges[at + 1], count], told()) : [],
+          ),
           cut(box, across(threshold)),
           read(box, across(reading), null),
         ],
@@ -76,7 +102,13 @@ export function histogram(host, told, moved) {
 
 /** One bin: what the bands find of it in front of what they do not, on both sides of a threshold that cuts it. */
 function bars(box, across, up, [low, high, count], { threshold, bands, rows }) {
-  const parts = low < threshold && threshold < high ? [[low, threshold], [threshold, high]] : [[low, high]];
+  const parts =
+    low < threshold && threshold < high
+      ? [
+          [low, threshold],
+          [threshold, high],
+        ]
+      : [[low, high]];
   return parts.flatMap(([from, to]) => {
     const met = count * probability((from + to) / 2, bands, rows);
     const [behind, front] = from >= threshold - 1e-9 ? ["missed", "found"] : ["passed", "compared"];
@@ -93,21 +125,43 @@ function bars(box, across, up, [low, high, count], { threshold, bands, rows }) {
 
 /** The numbers of the histogram: bins that hold pairs. */
 export function histogramTable(host, { histogram: { edges, counts }, bands, rows, threshold }) {
-  const filled = counts.map((count, at) => [edges[at], edges[at + 1], count]).filter(([, , count]) => count > 0);
-  table(host, ["similarity", "pairs, about", "met by the bands, about", ""],
+  const filled = counts
+    .map((count, at) => [edges[at], edges[at + 1], count])
+    .filter(([, , count]) => count > 0);
+  table(
+    host,
+    ["similarity", "pairs, about", "met by the bands, about", ""],
     filled.map(([low, high, count]) => [
-      `${setting(low)} to ${setting(high)}`, about(count), about(count * probability((low + high) / 2, bands, rows)),
+      `${setting(low)} to ${setting(high)}`,
+      about(count),
+      about(count * probability((low + high) / 2, bands, rows)),
       low >= threshold - 1e-9 ? "above" : high <= threshold + 1e-9 ? "below" : "cut",
-    ]));
+    ]),
+  );
 }
 
-const above = (box, at) => svg("rect", { class: "above", x: at, y: box.top, width: Math.max(box.end - at, 0), height: box.floor - box.top });
+const above = (box, at) =>
+  svg("rect", {
+    class: "above",
+    x: at,
+    y: box.top,
+    width: Math.max(box.end - at, 0),
+    height: box.floor - box.top,
+  });
 const cut = (box, at) => svg("line", { class: "threshold", x1: at, x2: at, y1: box.top - 6, y2: box.floor });
 
 /** The value at the threshold, on the side of the mark that has room. */
 function word(box, x, y, text) {
   const left = x - box.start > 70;
-  return svg("text", { class: left ? "value end" : "value", x: left ? x - 10 : x + 10, y: Math.min(Math.max(y + 4, box.top + 12), box.floor - 8) }, text);
+  return svg(
+    "text",
+    {
+      class: left ? "value end" : "value",
+      x: left ? x - 10 : x + 10,
+      y: Math.min(Math.max(y + 4, box.top + 12), box.floor - 8),
+    },
+    text,
+  );
 }
 
 function read(box, x, y) {

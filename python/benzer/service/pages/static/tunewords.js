@@ -8,47 +8,71 @@ const strong = (text) => make("strong", { class: "number" }, text);
 
 /** What the bands promise at the threshold. */
 export function showPromise(host, { bands, rows, threshold }) {
-  show(host, "A pair at ", strong(setting(threshold)), " is found with probability ", strong(ratio(probability(threshold, bands, rows))),
-    `, by ${bands} ${bands === 1 ? "band" : "bands"} of ${rows} ${rows === 1 ? "row" : "rows"}; a more similar one with a higher.`);
+  show(
+    host,
+    "A pair at ",
+    strong(setting(threshold)),
+    " is found with probability ",
+    strong(ratio(probability(threshold, bands, rows))),
+    `, by ${bands} ${bands === 1 ? "band" : "bands"} of ${rows} ${rows === 1 ? "row" : "rows"}; a more similar one with a higher.`,
+  );
 }
 
 /** What that means for this collection. */
 export function showHistogramNote(host, { histogram, threshold, bands, rows, read, documents }) {
   const { above } = divided(histogram, threshold);
   const { found, compared } = expected(histogram, threshold, bands, rows);
-  const source = read < documents
-    ? `Estimated from ${read.toLocaleString("en")} of ${documents.toLocaleString("en")} documents, drawn by chance`
-    : `Estimated; identical documents count once`;
-  show(host, "About ", strong(about(above)), ` ${Math.round(above) === 1 ? "pair is" : "pairs are"} at least ${setting(threshold)} similar`,
+  const source =
+    read < documents
+      ? `Estimated from ${read.toLocaleString("en")} of ${documents.toLocaleString("en")} documents, drawn by chance`
+      : `Estimated; identical documents count once`;
+  show(
+    host,
+    "About ",
+    strong(about(above)),
+    ` ${Math.round(above) === 1 ? "pair is" : "pairs are"} at least ${setting(threshold)} similar`,
     above >= 0.5 ? ["; ", strong(ratio(Math.min(found / above, 1))), " of them would be found"] : null,
-    `, for about ${about(Math.max(compared - found, 0))} compared in vain. ${source}.`);
+    `, for about ${about(Math.max(compared - found, 0))} compared in vain. ${source}.`,
+  );
 }
 
 /** What the charts say at one similarity. */
 export function showReading(host, { reading, bands, rows, histogram }) {
   const chance = ratio(probability(reading, bands, rows));
   const bin = histogram ? binAt(histogram, reading) : null;
-  show(host, `${setting(reading)}: found with probability ${chance}`,
-    bin ? `; ${bin.count > 0 ? `about ${about(bin.count)}` : "no"} pairs from ${setting(bin.low)} to ${setting(bin.high)}` : null);
+  show(
+    host,
+    `${setting(reading)}: found with probability ${chance}`,
+    bin
+      ? `; ${bin.count > 0 ? `about ${about(bin.count)}` : "no"} pairs from ${setting(bin.low)} to ${setting(bin.high)}`
+      : null,
+  );
 }
 
 /** The tiles of the cost: of the bands, and, where a collection is known, of a run over it. */
 export function showCost(host, { bands, rows, cost, prices, threshold }) {
   const price = prices?.find((one) => Math.abs(one.threshold - threshold) < 1e-9);
-  show(host,
+  show(
+    host,
     tile(`${bands} × ${rows}`, "bands × rows"),
-    cost ? [
-      tile(cost.hashes.toLocaleString("en"), "numbers in a signature"),
-      tile(bytes(cost.bytes_per_document), "of keys for each document"),
-      tile(duration(cost.seconds_per_million), "of one core to sketch a million"),
-    ] : null,
-    price ? [
-      tile(about(price.removed), "documents would go"),
-      tile(about(price.candidates), "pairs would be compared"),
-    ] : null);
+    cost
+      ? [
+          tile(cost.hashes.toLocaleString("en"), "numbers in a signature"),
+          tile(bytes(cost.bytes_per_document), "of keys for each document"),
+          tile(duration(cost.seconds_per_million), "of one core to sketch a million"),
+        ]
+      : null,
+    price
+      ? [
+          tile(about(price.removed), "documents would go"),
+          tile(about(price.candidates), "pairs would be compared"),
+        ]
+      : null,
+  );
 }
 
-const tile = (figure, name) => make("div", { class: "tile" }, make("dt", {}, name), make("dd", { class: "figure" }, figure));
+const tile = (figure, name) =>
+  make("div", { class: "tile" }, make("dt", {}, name), make("dd", { class: "figure" }, figure));
 
 /** The table of prices: a threshold that is pressed becomes that of the page. */
 export function showPrices(host, { prices, read, plan, threshold }, chosen) {
@@ -56,18 +80,52 @@ export function showPrices(host, { prices, read, plan, threshold }, chosen) {
   if (host.hidden) return;
   const row = (price) => {
     const here = Math.abs(price.threshold - threshold) < 1e-9;
-    return make("tr", { class: here ? "here" : null },
-      make("th", { scope: "row" }, make("button", { type: "button", class: "small", onclick: () => chosen(price.threshold), "aria-pressed": String(here), "aria-label": `Set the threshold to ${setting(price.threshold)}` }, setting(price.threshold))),
+    return make(
+      "tr",
+      { class: here ? "here" : null },
+      make(
+        "th",
+        { scope: "row" },
+        make(
+          "button",
+          {
+            type: "button",
+            class: "small",
+            onclick: () => chosen(price.threshold),
+            "aria-pressed": String(here),
+            "aria-label": `Set the threshold to ${setting(price.threshold)}`,
+          },
+          setting(price.threshold),
+        ),
+      ),
       make("td", { class: "count" }, about(price.removed)),
       make("td", { class: "count" }, share(price.removed, read)),
       make("td", { class: "count" }, about(price.pairs)),
       make("td", { class: "count" }, about(price.candidates)),
       make("td", { class: "count" }, price.bands === null ? price.method : `${price.bands} × ${price.rows}`),
-      make("td", { class: "count" }, duration(price.seconds)));
+      make("td", { class: "count" }, duration(price.seconds)),
+    );
   };
   const headings = ["threshold", "would go", "of all", "pairs", "compared", "bands", "time of one core"];
-  show(host.querySelector(".scroll"), make("table", {},
-    make("thead", {}, make("tr", {}, headings.map((one, at) => make("th", { scope: "col", class: at ? "count" : null }, one)))),
-    make("tbody", {}, prices.map(row))));
-  show(host.querySelector(".note"), `Estimated, for the ${read.toLocaleString("en")} documents that were read. The cheapest way at ${setting(threshold)}: ${plan.reason}.`);
+  show(
+    host.querySelector(".scroll"),
+    make(
+      "table",
+      {},
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          headings.map((one, at) => make("th", { scope: "col", class: at ? "count" : null }, one)),
+        ),
+      ),
+      make("tbody", {}, prices.map(row)),
+    ),
+  );
+  show(
+    host.querySelector(".note"),
+    `Estimated, for the ${read.toLocaleString("en")} documents that were read. The cheapest way at ${setting(threshold)}: ${plan.reason}.`,
+  );
 }

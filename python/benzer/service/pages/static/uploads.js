@@ -1,7 +1,8 @@
 // How do files become an upload? As lines of JSON: those that fit are sent as they lie on the disk, unread.
 
 const LINES = /\.(jsonl|ndjson|json)$/i;
-const PEEK = 1 << 20, PIECE = 1 << 20;
+const PEEK = 1 << 20,
+  PIECE = 1 << 20;
 
 /** Whether a file holds a document a line; of any other the whole is one. */
 export const isLines = (file) => LINES.test(file.name) || file.type === "application/x-ndjson";
@@ -10,7 +11,10 @@ export const isLines = (file) => LINES.test(file.name) || file.type === "applica
 export async function columnsOf(files) {
   const file = files.find(isLines);
   if (!file) return [];
-  const head = (await file.slice(0, PEEK).text()).replace(/^\ufeff/, "").split("\n").find((line) => line.trim());
+  const head = (await file.slice(0, PEEK).text())
+    .replace(/^\ufeff/, "")
+    .split("\n")
+    .find((line) => line.trim());
   try {
     const row = JSON.parse(head);
     return row !== null && typeof row === "object" && !Array.isArray(row) ? Object.keys(row) : [];
@@ -37,7 +41,9 @@ export async function linesOf(files, { id, text, field }) {
 /** The lines of a file with their columns renamed, piece by piece; what is no object is sent as it is, to be counted. */
 async function renamed(file, columns, parts) {
   const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "", piece = "", number = 0;
+  let rest = "",
+    piece = "",
+    number = 0;
   const take = (line) => {
     number += 1;
     if (line.trim()) piece += `${renamedLine(line, columns, `${file.name}:${number}`)}\n`;
