@@ -85,7 +85,7 @@ class Borders:
 
 
 def floor_of(spread: Spread, schema: Schema, asked: int) -> float:
-    """From which similarity on all neighbours of so many documents are few enough, and cheap enough, to be looked for."""
+    """From which similarity on all neighbours of so many documents are few and cheap enough to be looked for."""
     part = 2 * asked / max(spread.contents, 1)
     for floor in FLOORS:
         seconds = part * spread.exact_cost(field_thresholds(schema, floor))
