@@ -1,4 +1,4 @@
-"""What does the benchmark of the service load? Short texts, of which every fourth is nearly the same as an earlier one."""
+"""What does the benchmark of the service load? Short texts, every fourth nearly the same as an earlier one."""
 
 from __future__ import annotations
 

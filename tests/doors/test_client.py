@@ -308,7 +308,7 @@ def test_the_duplicates_of_an_index_are_those_that_it_finds_itself(service: Serv
     left, right, _ = expected.pairs[0]
     assert job.evidence(left, right)["text"] == expected.evidence(left, right)["text"]
     assert job.summary()["counts"] == expected.counts
-    assert job.report().startswith("<!DOCTYPE html>")
+    assert job.report().startswith("<!doctype html>")
     assert job.download("pairs", "csv").splitlines()[0] == b"left_id,right_id,similarity"
     assert job.id in [one.id for one in client.jobs()]
 
@@ -461,12 +461,16 @@ def test_methods_say_what_they_give_not_by_which_steps() -> None:
 PAGE_OF_CLIENT = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "use-the-python-client.md"
 
 
-def test_the_examples_of_the_page_print_what_it_says(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_the_page_print_what_it_says(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = PAGE_OF_CLIENT.read_text(encoding="utf-8")
     examples = "\n".join(re.findall(r"^```py\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     assert examples.count("benzer.Client(") == 1
     examples = examples.replace('"http://127.0.0.1:8000"', f'"{service.url}", "{service.key}"')
     test = doctest.DocTestParser().get_doctest(examples, {}, PAGE_OF_CLIENT.name, str(PAGE_OF_CLIENT), 0)
     report: list[str] = []
-    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(test, out=report.append)
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(
+        test, out=report.append
+    )
     assert "".join(report) == ""

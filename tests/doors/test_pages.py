@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import subprocess
 import sys
@@ -105,6 +106,14 @@ def got(client: httpx.Client, path: str, status: int = 200, **headers: str) -> E
     return Page(answer.text).root
 
 
+def shown(element: Element) -> Iterator[Element]:
+    """The elements of a page that a script need not fill in first."""
+    for one in element.within:
+        if "hidden" not in one.attributes:
+            yield one
+            yield from shown(one)
+
+
 # What a page may hold
 
 
@@ -188,7 +197,7 @@ def test_all_controls_have_names_and_all_that_is_referred_to_is_there(
     assert len(ids) == len(set(ids))
     labelled = {one.attributes.get("for") for one in page.all("label")}
     wrapped = {id(inner) for one in page.all("label") for inner in one.all()}
-    for one in page.all():
+    for one in shown(page):
         if one.tag in ("input", "select", "textarea") and one.attributes.get("type") != "hidden":
             named = "aria-label" in one.attributes or id(one) in wrapped
             assert named or one.attributes.get("id") in labelled, one
@@ -351,6 +360,13 @@ def test_the_page_of_the_api_tells_every_route_and_every_parameter(client: httpx
         assert one.path in article.words
         for parameter in one.parameters:
             assert parameter.name in [code.words for code in article.all("code")]
+
+
+def test_each_reference_of_the_description_leads_somewhere(client: httpx.Client) -> None:
+    api = client.get("/openapi.json").json()
+    named = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(api)))
+    assert named <= set(api["components"]["schemas"])
+    assert '"#/$defs' not in json.dumps(api)
 
 
 def test_each_example_of_the_page_is_understood(client: httpx.Client) -> None:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from benzer.service.catalog import Catalog
 
 EXAMPLES = """\
+# Try it with sample documents, which are forgotten at the end
+benzer serve
+
 # Serve an index on this machine, at http://127.0.0.1:8000
 benzer serve docs.benzer
 
@@ -32,7 +35,7 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
     examples=EXAMPLES,
     short_help="Serve an index to other programs by HTTP.",
 )
-@click.argument("indexes", nargs=-1)
+@click.argument("indexes", nargs=-1, metavar="[[NAME=]INDEX]...")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen to.")
 @click.option(
     "--port",
@@ -42,7 +45,11 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
     show_default=True,
     help="Port to listen to, 0 for any free one.",
 )
-@click.option("--home", metavar="FOLDER", help="Serve the indexes of a folder, too, and make new ones there.")
+@click.option(
+    "--home",
+    metavar="FOLDER|URL",
+    help="Serve the indexes of a folder, or of a Redis server, too; new ones are made there.",
+)
 @click.option(
     "--keys",
     metavar="FILE",
@@ -74,12 +81,16 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
 def command(indexes: tuple[str, ...], **given: Any) -> None:
     """Answer HTTP requests for INDEXES, to add, look up, remove and find similar documents.
 
-    It runs until it is stopped; a request that has begun is answered. /openapi.json describes the requests.
+    Each of INDEXES is a file or a redis:// URL, or NAME=FILE, NAME=URL to give it a name. Without any, and without
+    --home, sample documents are served to try it. It runs until it is stopped; a request that has begun is
+    answered. /openapi.json describes the requests.
     """
     from benzer.service import Limits, serve
 
     def started(catalog: Catalog, address: str) -> None:
         console.note(f"serving {', '.join(catalog)} at {address}")
 
+    if not indexes and given["home"] is None:
+        console.note("no INDEX and no --home: serving sample documents, which are deleted at the end")
     limits = Limits(**limits_of({name: given.pop(name) for name in [one.field for one in LIMITS]}))
     serve(indexes, **given, limits=limits, started=started)

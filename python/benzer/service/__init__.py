@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from benzer.service.catalog import Catalog
+    from benzer.service.logs import Log
 
 __all__ = ["Limits", "Options", "create_app", "serve"]
 
 
-def create_app(catalog: Catalog, options: Options | None = None) -> FastAPI:
+def create_app(catalog: Catalog, options: Options | None = None, log: Log | None = None) -> FastAPI:
     """The application of some indexes, for a server of one's own; see `benzer.service.app.create_app`."""
     require("fastapi", extra="service", purpose="HTTP services")
     from benzer.service import app
 
-    return app.create_app(catalog, options)
+    return app.create_app(catalog, options, log)

@@ -119,9 +119,8 @@ def described_body(
     """`openapi_extra` of a route that reads its body by these functions."""
     content: dict[str, Any] = {}
     if model is not None:
-        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-        schema.pop("$defs", None)  # those are answered, too, and so described
-        content[JSON] = {"schema": schema}
+        schema = model.model_json_schema()
+        content[JSON] = {"schema": whole(schema, schema.pop("$defs", {}))}
     if form:
         content[FORM] = {
             "schema": {
@@ -136,3 +135,18 @@ def described_body(
             "example": '{"id": "a", "fields": {"text": "one two three"}}\n{"id": 7, "text": "four five"}\n',
         }
     return {"requestBody": {"required": True, "content": content}}
+
+
+def whole(schema: Any, parts: Mapping[str, Any]) -> Any:
+    """A schema with its parts in their places: what a route adds to the description can name none beside it.
+
+    >>> whole({"items": {"$ref": "#/$defs/One"}}, {"One": {"type": "string"}})
+    {'items': {'type': 'string'}}
+    """
+    if isinstance(schema, list):
+        return [whole(one, parts) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return whole(parts[schema["$ref"].rpartition("/")[2]], parts)
+    return {name: whole(value, parts) for name, value in schema.items()}

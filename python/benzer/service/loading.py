@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -48,15 +49,8 @@ class Loader:
         """Let it end what it does, and end."""
         with self._lock:
             process, self._process = self._process, None
-            if process is None or process.stdin is None or process.stdout is None:
-                return
-            process.stdin.close()
-            try:
-                process.wait(END_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            process.stdout.close()
+            if process is not None:
+                ended(process, END_SECONDS)
 
     def _told(self, order: Mapping[str, Any], block: bytes = b"") -> dict[str, Any]:
         """What it answers to an order."""
@@ -69,10 +63,9 @@ class Loader:
                 answer = b""
             if not answer.endswith(b"\n"):
                 self._process = None
-                process.kill()
-                process.wait()
+                status = ended(process, 0)
                 raise LoaderError(
-                    f"the process that loads documents ended with status {process.returncode}: send the rest again"
+                    f"the process that loads documents ended with status {status}: send the rest again"
                 )
         told: dict[str, Any] = json.loads(answer)
         if "error" in told:
@@ -85,6 +78,19 @@ class Loader:
         # Not in the command line, which all may read: a URL may hold a password.
         send(process, {"location": self._location, "timeout": self._timeout})
         return process
+
+
+def ended(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """Its exit status, when it has been told that there are no more orders, and had some time for the last one."""
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # it has gone, with what was about to be sent
+            if pipe is not None:
+                pipe.close()
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def send(process: subprocess.Popen[bytes], order: Mapping[str, Any], block: bytes = b"") -> None:

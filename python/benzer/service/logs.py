@@ -14,6 +14,7 @@ import traceback
 from collections import deque
 from collections.abc import Mapping
 from datetime import datetime, timezone
+from queue import SimpleQueue
 from time import time
 from types import TracebackType
 from typing import Any, TextIO
@@ -35,7 +36,9 @@ class Log:
         self._stream = sys.stderr if stream is None else stream
         self._lines: deque[Line] = deque()
         self._dropped = 0
-        self._ready, self._closing = threading.Event(), threading.Event()
+        # No Event: a signal may fall into `write`, and its handler writes, too; only a SimpleQueue bears that.
+        self._ready: SimpleQueue[None] = SimpleQueue()
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._write_all, name="benzer-log", daemon=True)
         if form != "off":
             self._thread.start()
@@ -48,19 +51,20 @@ class Log:
             self._dropped += 1
             return
         self._lines.append({"time": time(), "level": level, "event": event, **facts})
-        self._ready.set()
+        self._ready.put(None)
 
     def close(self) -> None:
         """Write what waits, unless nobody takes it, and end."""
         self._closing.set()
-        self._ready.set()
+        self._ready.put(None)
         if self._thread.is_alive():
             self._thread.join(END_SECONDS)
 
     def _write_all(self) -> None:
         while not (self._closing.is_set() and not self._lines):
-            self._ready.wait()
-            self._ready.clear()
+            self._ready.get()
+            while not self._ready.empty():
+                self._ready.get()
             lines = [self._lines.popleft() for _ in range(len(self._lines))]
             dropped, self._dropped = self._dropped, 0
             if dropped:

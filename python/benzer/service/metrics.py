@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter as Counted
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from prometheus_client import (
@@ -100,6 +101,12 @@ class Metrics:
         for documents, count in buckets["histogram"]:
             self.sized.labels(name, str(documents)).set(count)
 
+    def show_jobs(self, states: Iterable[str]) -> None:
+        """Set the gauge of jobs, by the state of each."""
+        known = Counted(states)
+        for state in JOB_STATES:
+            self.jobs.labels(state).set(known[state])
+
     def forget_indexes(self) -> None:
         """Take the gauges of indexes away before they are set anew: one may have been deleted."""
         for gauge in (*self.indexes.values(), self.sized):
@@ -110,6 +117,7 @@ class Metrics:
         return generate_latest(self.registry)
 
 
+JOB_STATES = ("waiting", "running", "done", "failed", "cancelled")
 INDEXES = {
     "up": "Whether the index can be read.",
     "documents": "Documents that an index holds.",

@@ -8,14 +8,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from benzer.errors import BenzerError, StorageError
-from benzer.index import Index, IndexSettings
+from benzer.index import Index, IndexSettings, Match
 from benzer.service.errors import Refusal
 from benzer.service.loading import Loader
 from benzer.service.settings import Limits
 from benzer.service.thumbnails import thumbnails_beside
+from benzer.service.together import Together
 from benzer.service.written import Written
 
 Result = TypeVar("Result")
@@ -41,6 +42,7 @@ class ServedIndex:
         self.name, self.thumbnails = name, thumbnails_beside(location)
         self._reading = ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1), "benzer-read")
         self._writing = ThreadPoolExecutor(1, "benzer-write")  # one thread: writes take turns
+        self._together = Together(reader, self._reading)
         self._loading, self._loader = asyncio.Lock(), Loader(location, timeout)
         self._idle: asyncio.TimerHandle | None = None
         self._closed = False
@@ -79,6 +81,12 @@ class ServedIndex:
     async def read(self, work: Callable[[Index], Result]) -> Result:
         """Run `work` on the index that reads, beside others."""
         return await self._run(self._reading, partial(work, self._reader))
+
+    async def find_similar(
+        self, asked: Callable[[Index], Any], limit: int, threshold: float | None
+    ) -> list[Match]:
+        """Ask for the documents like a small one, which `asked` makes of the index; together with other questions."""
+        return await self._together.find_similar(asked, limit, threshold)
 
     async def write(self, work: Callable[[Index], Result]) -> Result:
         """Run `work` on the index that writes, alone, and commit; after an error nothing of it is left."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from benzer.errors import OutputError, SettingsError
@@ -32,8 +33,10 @@ def serve(
 ) -> None:
     """Serve indexes until SIGINT or SIGTERM, which are raised again when all is closed.
 
-    locations: paths and URLs of indexes that are there. home: a folder whose indexes are served, too, and in which
-    new ones are made. keys, origins, rate: as in `Options`. Port 0 takes a free one; `started` is told what is
+    locations: paths and URLs of indexes that are there; NAME=LOCATION serves one under another name than that of its
+    file, or of its prefix. home: a folder, or a redis:// URL, whose indexes are served, too, and in which new ones are
+    made. Without either, indexes of sample documents are made in a temporary folder, which is the home. keys, origins,
+    rate: as in `Options`. Port 0 takes a free one; `started` is told what is
     served and the address, such as "http://127.0.0.1:8000", from when on requests are accepted. log_format: "json",
     "text" or "off", of a line for each request on stderr; log_level: "debug", "info", "warning" or "error".
 
@@ -57,12 +60,18 @@ def serve(
     from benzer.service.catalog import Catalog, given
     from benzer.service.logs import Log
     from benzer.service.running import Server
+    from benzer.service.samples import demo_home
 
     # With keys any name will do: what a page gains that had its own name resolve to this machine is no key.
     options = Options(
         limits or Limits(), loopback_only=keys is None, origins=tuple(origins), keys=keys, rate=rate
     )
-    with Log(log_format, log_level) as log, Catalog(home) as catalog, listening(host, port) as address:
+    with (
+        nullcontext(home) if home is not None or locations else demo_home() as place,
+        Log(log_format, log_level) as log,
+        Catalog(place) as catalog,
+        listening(host, port) as address,
+    ):
         for argument in locations:
             name, location = given(os.fspath(argument))
             catalog.open(location, name)

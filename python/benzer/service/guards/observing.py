@@ -35,9 +35,10 @@ class Observed:
             await self.app(scope, seen.receive, seen.send)
         except Exception:
             self.state.log.write("error", "bug", id=seen.trace.id, traceback=traceback.format_exc())
-            if seen.status:  # half an answer is no answer: the server closes the connection
+            if seen.status == 0:
+                await bug()(scope, seen.receive, seen.send)
+            elif not seen.whole:  # half an answer is no answer: the server closes the connection
                 raise
-            await bug()(scope, seen.receive, seen.send)
         finally:
             self.note(scope, seen)
 
@@ -49,18 +50,19 @@ class Observed:
         self.state.log.write(
             "error" if status == 500 else "warning" if status == 503 else "info", "request",
             id=trace.id, method=scope["method"], route=route, status=status, seconds=round(seconds, 6),
-            key=trace.key, received=seen.received, sent=seen.sent, error=trace.error,
+            key=scope.get("benzer.access", {}).get("name"), received=seen.received, sent=seen.sent, error=trace.error,
         )  # fmt: skip
 
 
 class Seen:
     """The two ends of a request, and what has passed through them."""
 
-    __slots__ = ("given", "received", "sent", "start", "status", "taken", "trace")
+    __slots__ = ("given", "received", "sent", "start", "status", "taken", "trace", "whole")
 
     def __init__(self, receive: Receive, send: Send, trace: Trace) -> None:
         self.taken, self.given, self.trace = receive, send, trace
         self.start, self.status, self.received, self.sent = perf_counter(), 0, 0, 0
+        self.whole = False
 
     async def receive(self) -> Message:
         """Receive, and count the bytes."""
@@ -75,6 +77,7 @@ class Seen:
             message["headers"] = [*message["headers"], (b"x-request-id", self.trace.id.encode())]
         else:
             self.sent += len(message.get("body", b""))
+            self.whole = not message.get("more_body")
         await self.given(message)
 
 

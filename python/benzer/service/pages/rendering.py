@@ -24,7 +24,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",  # an address may hold a text that was searched for; none at all makes Origin null
     "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-cache",
+    "Cache-Control": "private, no-cache",
 }
 UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 """What HTML cannot hold: controls and half characters."""

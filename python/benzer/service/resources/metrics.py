@@ -30,6 +30,7 @@ async def metrics(shared: Shared) -> Response:
         buckets = getattr(served, "buckets", None)
         if buckets is not None:
             numbers.show_buckets(name, buckets)
+    numbers.show_jobs(job.state for job in shared.jobs)
     numbers.working.set(shared.life.working)
     return Response(numbers.text(), media_type=CONTENT_TYPE_LATEST)
 

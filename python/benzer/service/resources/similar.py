@@ -27,6 +27,8 @@ from benzer.service.questions import (
 )
 from benzer.service.wire import Body
 
+SMALL = 20_000
+"""Characters, and values of a set, of a question that is asked together with others."""
 router = APIRouter(prefix="/v1/indexes/{index}/similar", tags=["questions"])
 LEAST = Field(description="The least similarity; that of the index unless given.", examples=[0.8])
 Least = Annotated[Share | None, LEAST]
@@ -83,6 +85,11 @@ async def find(
     a lower one is allowed, but pairs below that of the index are found with less than its promised recall.
     """
     question = await question_from(request, Question, options, served, shared.limits)
+    if is_small(question):
+        matches = await served.find_similar(
+            lambda opened: question_of(question, opened, shared.limits), question.limit, question.threshold
+        )
+        return Answer({"matches": [match_as_json(one) for one in matches]})
 
     def work(opened: Index) -> dict[str, Any]:
         limit, threshold = question.limit, question.threshold
@@ -92,6 +99,14 @@ async def find(
         return answered(found, question, opened, served)
 
     return Answer(await served.read(work))
+
+
+def is_small(question: Question) -> bool:
+    """Whether it takes so little time that others can wait for it: no evidence, no pictures, no long texts."""
+    if question.evidence or question.contents:
+        return False
+    contents = [question.text or "", *(question.fields or {}).values()]
+    return sum(len(one) if isinstance(one, str | list) else SMALL for one in contents if one) < SMALL
 
 
 @router.post("/batch", response_model=Answers, openapi_extra=READS)

@@ -11,7 +11,9 @@ const kept = new Map(); // what was asked, by the number that the history keeps
 const form = named("question"),
   results = named("results");
 let known = null; // the index that is chosen: { name, settings, controls }
-let number = 0;
+let threshold = 0; // as it was given: the slider can only show it in steps
+let number = Date.now(); // later than that of any entry that an earlier visit left in the history
+let shown = []; // addresses of pictures that the matches show
 
 async function start() {
   form.addEventListener("submit", (event) => {
@@ -25,7 +27,7 @@ async function start() {
     }
   });
   named("index").addEventListener("change", () => attempt(() => choose(named("index").value)));
-  named("threshold").addEventListener("input", thresholdShown);
+  named("threshold").addEventListener("input", () => setThreshold(Number(named("threshold").value)));
   named("clear").addEventListener("click", emptied);
   named("file").addEventListener("change", () => {
     if (named("file").files.length) taken([...named("file").files]);
@@ -55,16 +57,16 @@ async function choose(name) {
 }
 
 function setThreshold(value) {
+  threshold = value;
   named("threshold").value = value;
   thresholdShown();
 }
 
 function thresholdShown() {
-  const value = Number(named("threshold").value),
-    own = known.settings.threshold;
-  named("threshold-shown").textContent = value.toFixed(2);
+  const own = known.settings.threshold;
+  named("threshold-shown").textContent = threshold.toFixed(Math.max(2, String(threshold).length - 2));
   named("threshold-hint").textContent =
-    value < own
+    threshold < own
       ? `Below ${own}, the threshold of the index, some documents can be missed; all that are shown are exact.`
       : "";
 }
@@ -100,15 +102,13 @@ async function submit(given = null) {
 }
 
 function questionOf(id, fields) {
-  const own = known.settings.threshold,
-    threshold = Number(named("threshold").value);
   const images = Object.keys(known.settings.schema).filter((name) => known.settings.schema[name].type === "image");
   return {
     index: known.name,
     id,
     fields,
     limit: Number(named("limit").value),
-    threshold: threshold === own ? null : threshold,
+    threshold: threshold === known.settings.threshold ? null : threshold,
     files: Object.fromEntries(images.map((name) => [name, known.controls.picture(name)]).filter(([, file]) => file)),
   };
 }
@@ -193,9 +193,11 @@ function looser(least) {
 }
 
 function listed(matches, asked) {
+  shown.forEach((one) => URL.revokeObjectURL(one));
   const pictures = Object.fromEntries(
     Object.entries(asked.files).map(([name, file]) => [name, URL.createObjectURL(file)]),
   );
+  shown = Object.values(pictures);
   const question = {
     index: asked.index,
     side: sideOf(asked),

@@ -1,0 +1,60 @@
+"""What is served when nothing is named? Sample documents that ship with the package, and pictures made by code."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benzer.document import Document
+from benzer.fields import Image, Schema
+from benzer.index import Index, IndexSettings
+from benzer.service.taking import prepared
+from benzer.service.thumbnails import thumbnails_beside
+
+TEXTS, PICTURES = "demo", "pictures"
+THRESHOLD = 0.5
+"""Low enough for a question to find a range: other releases of a page, other wordings of a licence."""
+
+
+@contextmanager
+def demo_home() -> Iterator[str]:
+    """A folder of indexes to try things with, made in a second or two; it is deleted at the end of the block."""
+    with TemporaryDirectory(prefix="benzer-demo-") as folder:
+        settings = IndexSettings(threshold=THRESHOLD, passages=True)
+        with Index.open(Path(folder) / f"{TEXTS}.benzer", settings) as index:
+            index.add(Document(row["id"], {"text": row["text"]}) for row in sample_rows())
+        if find_spec("PIL") is not None:
+            make_pictures(Path(folder) / f"{PICTURES}.benzer")
+        yield folder
+
+
+def sample_rows() -> Iterator[dict[str, Any]]:
+    """The sample documents: `id`, `source`, `version`, `language`, `text`.
+
+    >>> next(sample_rows())["id"]
+    'django/howto/static-files/deployment@1.7.11'
+    """
+    packed = resources.files(__package__).joinpath("documents.jsonl.gz")
+    with packed.open("rb") as stream, gzip.open(stream, "rt", encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def make_pictures(path: Path) -> None:
+    """An index of pictures, with the small copies that pages show."""
+    from benzer.service.samples.pictures import variants
+
+    schema = Schema(picture=Image())
+    ready = prepared(schema, [Document(id, {"picture": data}) for id, data in variants()])
+    thumbnails = thumbnails_beside(path)
+    with Index.open(path, IndexSettings(schema, threshold=Image().threshold)) as index:
+        thumbnails.put(ready.thumbnails)
+        index.add(ready.documents)
+    thumbnails.close()

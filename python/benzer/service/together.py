@@ -1,0 +1,124 @@
+"""How are many small questions answered at a time? Those that come while others are answered wait, and go together.
+
+A search lets the interpreter go and takes it again about ten times, for native work and for SQLite; each time it may
+have to wait for the thread that reads requests. Many questions in one call do that once, and their bands are looked up
+in one go. A question that comes alone is asked at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from benzer.errors import BenzerError
+from benzer.index import Index, Match
+
+MOST = 32
+
+
+class Question(NamedTuple):
+    """What to ask for, as soon as there is an index to look it up in; and who waits for the answer."""
+
+    asked: Callable[[Index], Any]
+    limit: int
+    threshold: float | None
+    answer: asyncio.Future[list[Match]]
+
+
+Outcome = list[Match] | BaseException
+
+
+class Together:
+    """The questions of one index that are small enough to wait for each other. It belongs to an event loop."""
+
+    def __init__(self, index: Index, threads: Executor) -> None:
+        self._index, self._threads = index, threads
+        self._waiting: list[Question] = []
+        self._running = False
+
+    async def find_similar(
+        self, asked: Callable[[Index], Any], limit: int, threshold: float | None
+    ) -> list[Match]:
+        """`Index.find_similar` of what `asked` makes of the index."""
+        question = Question(asked, limit, threshold, asyncio.get_running_loop().create_future())
+        self._waiting.append(question)
+        if not self._running:
+            self._start()
+        return await question.answer
+
+    def _start(self) -> None:
+        """Ask what waits, unless nobody waits for it any more."""
+        wanted = [question for question in self._waiting if not question.answer.done()]
+        asked, self._waiting = wanted[:MOST], wanted[MOST:]
+        self._running = bool(asked)
+        if not asked:
+            return
+        try:
+            running = asyncio.get_running_loop().run_in_executor(self._threads, answers, self._index, asked)
+        except RuntimeError as error:  # the index is being closed
+            give(asked, [error] * len(asked))
+            self._running = False
+            return
+        running.add_done_callback(lambda done: self._go_on(asked, done))
+
+    def _go_on(self, asked: list[Question], done: asyncio.Future[list[Outcome]]) -> None:
+        if done.cancelled():
+            give(asked, [asyncio.CancelledError()] * len(asked))
+        else:
+            error = done.exception()
+            give(asked, [error] * len(asked) if error is not None else done.result())
+        self._start()
+
+
+def give(asked: list[Question], outcomes: list[Outcome]) -> None:
+    """Give each its answer, or its error, unless it has been given up."""
+    for question, outcome in zip(asked, outcomes, strict=True):
+        if question.answer.done():
+            continue
+        if isinstance(outcome, asyncio.CancelledError):
+            question.answer.cancel()
+        elif isinstance(outcome, BaseException):
+            question.answer.set_exception(outcome)
+        else:
+            question.answer.set_result(outcome)
+
+
+def answers(index: Index, asked: list[Question]) -> list[Outcome]:
+    """The answer of each question, or its error; those of one limit and threshold are asked in one call."""
+    documents: dict[int, Any] = {}
+    outcomes: dict[int, Outcome] = {}
+    for place, question in enumerate(asked):
+        try:
+            documents[place] = question.asked(index)
+        except Exception as error:
+            outcomes[place] = error
+
+    def alike(place: int) -> tuple[int, float]:
+        threshold = asked[place].threshold
+        return asked[place].limit, -1.0 if threshold is None else threshold
+
+    for _, places in groupby(sorted(documents, key=alike), alike):
+        outcomes |= found(index, asked, {place: documents[place] for place in places})
+    return [outcomes[place] for place in range(len(asked))]
+
+
+def found(index: Index, asked: list[Question], documents: dict[int, Any]) -> dict[int, Outcome]:
+    """The answers of questions of one limit and threshold, by place; one that is at fault harms no other."""
+    first = asked[next(iter(documents))]
+    try:
+        matches = index.find_similar_batch(documents.values(), first.limit, first.threshold, threads=1)
+        return dict(zip(documents, matches, strict=True))
+    except BenzerError as error:
+        if len(documents) == 1:
+            return dict.fromkeys(documents, error)
+    except Exception as error:
+        return dict.fromkeys(documents, error)
+    except BaseException as panic:  # of the native core
+        return dict.fromkeys(documents, RuntimeError(f"the native core failed: {panic}"))
+    outcomes: dict[int, Outcome] = {}
+    for place, document in documents.items():
+        outcomes |= found(index, asked, {place: document})
+    return outcomes
