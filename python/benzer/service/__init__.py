@@ -6,6 +6,10 @@
 | `app` | `create_app`: the resources as one application |
 | `documents`, `similar`, `information`, `health` | the resources, each with its routes |
 | `wire` | how documents look in JSON |
+| `questions`, `explaining` | how an index is asked; how a match is shown |
+| `evidence` | what two documents share, in JSON |
+| `recipes` | how fields are described in JSON |
+| `tuning`, `borders` | what a threshold finds in a collection, and pairs about it |
 | `served`, `access` | `ServedIndex`: an index that many requests share; how a route comes by it |
 | `together` | small questions that wait for each other, and are asked in one call |
 | `upload`, `loading`, `loader` | JSON lines of any number, read and written by a process of their own |

@@ -85,7 +85,7 @@ class Borders:
 
 
 def floor_of(spread: Spread, schema: Schema, asked: int) -> float:
-    """From which similarity on all neighbours of so many documents are few enough, and cheap enough, to be looked for."""
+    """From which similarity on all neighbours of so many documents are few and cheap enough to be looked for."""
     part = 2 * asked / max(spread.contents, 1)
     for floor in FLOORS:
         seconds = part * spread.exact_cost(field_thresholds(schema, floor))
@@ -95,9 +95,13 @@ def floor_of(spread: Spread, schema: Schema, asked: int) -> float:
 
 
 def drawn(order: Positions, wanted: int) -> tuple[Positions, Positions]:
-    """Pairs of documents that lie in the order of a hash: each with those that follow it, so many at most."""
+    """Pairs of documents that lie in the order of a hash: each with those that follow it, so many at most.
+
+    >>> [side.tolist() for side in drawn(np.array([7, 5, 6], np.uint32), 10)]
+    [[7, 5, 6], [5, 6, 7]]
+    """
     count = len(order)
-    steps = min(max(wanted // max(count, 1), 1), max((count - 1) // 2, 1))
+    steps = min(max(wanted // max(count, 1), 1), max(count // 2, 1))
     if count < 2:
         return order[:0], order[:0]
     one = np.tile(np.arange(count), steps)
