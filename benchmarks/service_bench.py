@@ -238,8 +238,8 @@ def markdown(here: machine.Machine, record: Figures) -> str:
     ])  # fmt: skip
     caption = (
         f"`POST similar` with a key and a text of 12 to 27 words, over {record['connections']} connections from "
-        f"another process of the same machine. By the clock: {record['rate']:g} questions a second, each timed from the "
-        "moment when it was due."
+        f"another process of the same machine. By the clock: {record['rate']:g} questions a second, each timed from "
+        "the moment when it was due."
     )
     command = f"Command: `python -m benchmarks.service_bench`. Machine: {here.sentence()}."
     return "\n\n".join([caption, table, ending, f"{command} Benzer {benzer.__version__}."])
