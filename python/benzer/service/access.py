@@ -21,9 +21,12 @@ async def shared_by(request: Request) -> State:
 Shared = Annotated[State, Depends(shared_by)]
 
 
-async def served_by(index: IndexName, shared: Shared) -> ServedIndex:
+async def served_by(index: IndexName, request: Request) -> ServedIndex:
     """The index that the path names; 404 where there is none."""
-    return shared.catalog[index]
+    state: State = (
+        request.app.state.shared
+    )  # not by `Shared`: a dependency of a dependency costs as much again
+    return state.catalog[index]
 
 
 Served = Annotated[ServedIndex, Depends(served_by)]

@@ -20,7 +20,6 @@ from benzer.service.errors import failure
 from benzer.service.guards.refusing import refuse
 from benzer.service.keys import Key, Rates
 from benzer.service.state import State
-from benzer.service.trace import trace_of
 
 LOG = logging.getLogger("benzer.service")
 COOKIE = "benzer_session"
@@ -69,8 +68,6 @@ class Access:
         path = scope["path"]
         key, trouble = self.key_of(headers)
         scope["benzer.access"] = access_of(key, asked=self.keys is not None)
-        if key is not None:
-            trace_of(scope).key = key.name
         if self.keys is not None and not (path in PUBLIC or path.startswith(STATIC)):
             if trouble:
                 return failure(503, trouble, headers={"Retry-After": "1"})

@@ -22,7 +22,7 @@ from benzer.service.errors import Answer, Refusal
 from benzer.service.guards.requests import FORM, NDJSON, media_type
 from benzer.service.served import ServedIndex
 from benzer.service.settings import Limits
-from benzer.service.taking import all_prepared, in_thread
+from benzer.service.taking import all_prepared, in_thread, without_copies
 from benzer.service.thumbnails import urls_of
 from benzer.service.upload import Upload
 from benzer.service.wire import (
@@ -105,7 +105,9 @@ class StoredDocument(BaseModel):
     id: Id = Field(examples=["a"])
     fields: dict[str, Content] = Field(examples=[{"text": "one two three"}])
     thumbnails: dict[str, str] | None = Field(
-        None, description="For indexes with pictures: the address of a small copy, by field."
+        None,
+        description="For indexes with pictures: the address of a small copy, by field.",
+        examples=[{"photo": "/v1/indexes/demo/thumbnail?id=coast&field=photo"}],
     )
 
 
@@ -152,6 +154,7 @@ async def add_all(
         before = len(index)
         served.thumbnails.put(ready.thumbnails)
         count = index.add(ready.documents)
+        served.thumbnails.remove(without_copies(schema, ready.documents, ready.thumbnails))
         return {"read": count, "new": len(index) - before, "documents": len(index)}
 
     return await served.write(work)
@@ -196,6 +199,8 @@ async def put(id: PathId, request: Request, served: Served, shared: Shared) -> A
         known = document.id if held is None else held
         served.thumbnails.put(one._replace(id=known) for one in ready.thumbnails)
         index.add([Document(known, document.fields)])
+        if not ready.thumbnails and schema.foreign:
+            served.thumbnails.remove([known])
         return held
 
     held = await served.write(work)

@@ -34,6 +34,10 @@ JobId = Annotated[str, Path(description="The id of the job.", examples=["5d41402
 CANCEL_SECONDS = 1.0
 
 
+UPLOAD_EXAMPLES = {
+    "threshold": 0.8, "recall": 0.95, "keep": "first", "method": "lsh", "against": "news,archive", "measure": True,
+    "fields": '{"text": {"type": "text", "shingle_size": 3}}', "on_error": "skip",
+}  # fmt: skip
 UPLOAD_PARAMETERS = [
     {
         "name": name,
@@ -43,6 +47,7 @@ UPLOAD_PARAMETERS = [
         "schema": {
             "type": {"measure": "boolean", "threshold": "number", "recall": "number"}.get(name, "string")
         },
+        "example": UPLOAD_EXAMPLES[name],
     }
     for name, field in UploadOptions.model_fields.items()
 ]
