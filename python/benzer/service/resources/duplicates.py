@@ -84,6 +84,9 @@ async def start(request: Request, shared: Shared, asker: Asking) -> Answer:
 
 async def of_json(request: Request, shared: State) -> tuple[Search, Job]:
     """The job that a JSON body asks for."""
+    if request.query_params:
+        name = next(iter(request.query_params))
+        raise Refusal(422, f"{name} goes into the body: a query is read for uploads only", field=f"query.{name}")
     asked = await model_of(request, NewJob)
     check_batch(shared.limits, len(asked.documents or ()))
     own = None if asked.index is None else shared.catalog[asked.index]
