@@ -212,3 +212,8 @@ def test_a_method_that_a_path_has_not_is_refused_with_those_it_has(described: De
         assert response.status_code == 405, (path, response.text)
         allowed = set(response.headers["allow"].lower().split(", "))
         assert {one for one in methods if one in METHODS} <= allowed, path
+
+
+def test_options_of_a_job_that_nobody_would_read_are_refused(described: Described) -> None:
+    response = described.client.post("/v1/duplicates?threshold=0.9", json={"index": "demo"})
+    assert (response.status_code, response.json()["error"]["field"]) == (422, "query.threshold")

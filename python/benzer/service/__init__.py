@@ -4,8 +4,12 @@
 |---|---|
 | `serving` | `serve`: the address, the server, and their end |
 | `app` | `create_app`: the resources as one application |
-| `documents`, `similar`, `information`, `health` | the resources, each with its routes |
-| `wire` | how documents look in JSON |
+| `resources` | a file for each resource, with its routes |
+| `catalog`, `homes`, `making` | the indexes by name; where they are made and deleted; what must be said for that |
+| `wire`, `bodies` | how documents look in JSON; bodies that may come as JSON or as a form |
+| `taking`, `upload` | how what a client sent becomes documents that are held; uploads of any length |
+| `thumbnails`, `pictures` | the small copies of pictures: where they lie, how they are made |
+| `samples` | what is served when nothing is named |
 | `questions`, `explaining` | how an index is asked; how a match is shown |
 | `evidence` | what two documents share, in JSON |
 | `recipes` | how fields are described in JSON |

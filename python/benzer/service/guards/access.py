@@ -20,6 +20,7 @@ from benzer.service.errors import failure
 from benzer.service.guards.refusing import refuse
 from benzer.service.keys import Key, Rates
 from benzer.service.state import State
+from benzer.service.trace import trace_of
 
 LOG = logging.getLogger("benzer.service")
 COOKIE = "benzer_session"
@@ -39,7 +40,7 @@ FOR_PROGRAMS = ("/v1/", "/metrics")
 
 
 class Access:
-    """Lets in whoever may ask, and says in `scope["benzer.access"]` who that is: `{"name": …, "scopes": […]}`.
+    """Lets in whoever may ask, and says in `scope["benzer.access"]` who that is: `{"id": …, "name": …, "scopes": […]}`.
 
     Without keys, everybody who reaches the service may do everything, and has no name. The key in the header
     `Authorization` goes before the session of the cookie.
@@ -68,6 +69,8 @@ class Access:
         path = scope["path"]
         key, trouble = self.key_of(headers)
         scope["benzer.access"] = access_of(key, asked=self.keys is not None)
+        if key is not None:
+            trace_of(scope).key = key.name
         if self.keys is not None and not (path in PUBLIC or path.startswith(STATIC)):
             if trouble:
                 return failure(503, trouble, headers={"Retry-After": "1"})
@@ -112,11 +115,11 @@ def access_of(key: Key | None, *, asked: bool) -> dict[str, Any]:
     """Who asks, as pages are told; `asked`: whether the service asks for keys.
 
     >>> access_of(None, asked=False), access_of(None, asked=True)
-    ({'name': None, 'scopes': ['read', 'write']}, {'name': None, 'scopes': []})
+    ({'id': None, 'name': None, 'scopes': ['read', 'write']}, {'id': None, 'name': None, 'scopes': []})
     """
     if key is not None:
-        return {"name": key.name, "scopes": list(key.scopes)}
-    return {"name": None, "scopes": [] if asked else ["read", "write"]}
+        return {"id": key.id, "name": key.name, "scopes": list(key.scopes)}
+    return {"id": None, "name": None, "scopes": [] if asked else ["read", "write"]}
 
 
 def stranger(scope: Scope, headers: Headers) -> ASGIApp:

@@ -13,14 +13,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from benzer.report import report_html
-from benzer.service.access import READS, Shared
+from benzer.service.access import READS, JobId, Shared
 from benzer.service.errors import Answer, Refusal
 from benzer.service.jobs import clusters, decisions, files, sides
 from benzer.service.jobs.files import MEDIA_TYPES
 from benzer.service.jobs.results import Result, View
 from benzer.service.jobs.tables import Table, rows_of
 from benzer.service.jobs.wire import Cluster, DecidedRows, Decisions, Rows, TwoDocuments
-from benzer.service.resources.duplicates import JobId
 from benzer.service.state import State
 
 router = APIRouter(prefix="/v1/duplicates/{job}", tags=["duplicates"])
