@@ -38,6 +38,12 @@ async def buckets_of(served: ServedIndex) -> dict[str, Any]:
     return kept[1]
 
 
+def last_counted(served: ServedIndex) -> dict[str, Any] | None:
+    """The buckets of an index as they were counted last; None where they never were."""
+    kept = _KEPT.get(served)
+    return None if kept is None else kept[1]
+
+
 def counted(served: ServedIndex) -> dict[int, int]:
     """Count with an index of its own: those who read the shared one would wait."""
     with served.again() as index:
