@@ -10,8 +10,17 @@
 | `taking`, `upload` | how what a client sent becomes documents that are held; uploads of any length |
 | `thumbnails`, `pictures` | the small copies of pictures: where they lie, how they are made |
 | `samples` | what is served when nothing is named |
+| `questions`, `explaining` | how an index is asked; how a match is shown |
+| `evidence` | what two documents share, in JSON |
+| `recipes` | how fields are described in JSON |
+| `tuning`, `borders` | what a threshold finds in a collection, and pairs about it |
 | `served`, `access` | `ServedIndex`: an index that many requests share; how a route comes by it |
-| `guards` | what stands before the routes: whose pages may ask (`origins`), whose keys, how often (`access`) |
+| `together` | small questions that wait for each other, and are asked in one call |
+| `upload`, `loading`, `loader` | JSON lines of any number, read and written by a process of their own |
+| `guards` | what stands before the routes: `observing`, `origins`, `access`, `load`, `requests` and others |
+| `settings`, `bounds` | the limits, and the checks of what a request holds |
+| `running`, `connections` | the server, how it ends, and connections that bring no request |
+| `logs`, `metrics`, `trace` | what is told of requests, to people and to Prometheus |
 | `keys` | the keys in their file, sessions of browsers, rates |
 | `description` | what /openapi.json says of keys |
 | `errors` | how an answer says what went wrong |

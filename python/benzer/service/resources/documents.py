@@ -105,7 +105,9 @@ class StoredDocument(BaseModel):
     id: Id = Field(examples=["a"])
     fields: dict[str, Content] = Field(examples=[{"text": "one two three"}])
     thumbnails: dict[str, str] | None = Field(
-        None, description="For indexes with pictures: the address of a small copy, by field."
+        None,
+        description="For indexes with pictures: the address of a small copy, by field.",
+        examples=[{"photo": "/v1/indexes/demo/thumbnail?id=coast&field=photo"}],
     )
 
 

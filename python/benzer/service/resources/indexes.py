@@ -29,8 +29,12 @@ class Information(BaseModel):
     bytes: int = Field(
         description="Room that it takes, on the disk or in the server's memory.", examples=[3_120_000]
     )
-    settings: dict[str, Any] = Field(description="By which its documents are compared.")
-    fingerprint: str = Field(description="Equal for equal settings only.")
+    settings: dict[str, Any] = Field(
+        description="By which its documents are compared.", examples=[{"threshold": 0.8, "recall": 0.95}]
+    )
+    fingerprint: str = Field(
+        description="64 hexadecimal digits, equal for equal settings only.", examples=["9f86d081884c7d65…"]
+    )
     deletable: bool = Field(
         description="Whether it can be deleted by request: it lies in the home of the service."
     )
