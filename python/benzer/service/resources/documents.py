@@ -145,10 +145,14 @@ async def add_all(
 ) -> dict[str, int]:
     """Add documents, all or none."""
     schema, read = served.settings.schema, reader_of(served.settings.schema, limits)
-    given = [
-        Document(one.id, read(one.fields, f"body.documents.{at}.fields")) for at, one in enumerate(documents)
-    ]
-    ready = await in_thread(schema, lambda: all_prepared(schema, given))
+
+    def given() -> list[Document]:
+        return [
+            Document(one.id, read(one.fields, f"body.documents.{at}.fields"))
+            for at, one in enumerate(documents)
+        ]
+
+    ready = await in_thread(schema, lambda: all_prepared(schema, given()))
 
     def work(index: Index) -> dict[str, int]:
         before = len(index)
@@ -190,7 +194,8 @@ async def put(id: PathId, request: Request, served: Served, shared: Shared) -> A
     if media_type(request.headers) == FORM:
         fields = await contents_of_form(request, schema, shared.limits)
     else:
-        fields = contents_of((await model_of(request, Contents)).fields, schema, shared.limits)
+        body = await model_of(request, Contents)
+        fields = await in_thread(schema, lambda: contents_of(body.fields, schema, shared.limits))
     ready = await in_thread(schema, lambda: all_prepared(schema, [Document(id, fields)], alone=True))
     (document,) = ready.documents
 
