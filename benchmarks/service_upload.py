@@ -19,11 +19,13 @@ def main() -> None:
     parser.add_argument("port", type=int)
     parser.add_argument("index")
     parser.add_argument("file", type=Path)
+    parser.add_argument("--key", default="", help="an API key")
     given = parser.parse_args()
     start = time.perf_counter()
     connection = http.client.HTTPConnection("127.0.0.1", given.port, timeout=3600)
     size = str(given.file.stat().st_size)
     headers = {"Content-Type": "application/x-ndjson", "Content-Length": size}
+    headers |= {"Authorization": f"Bearer {given.key}"} if given.key else {}
     with given.file.open("rb") as file:
         connection.request("POST", f"/v1/indexes/{given.index}/documents", file, headers)
         answer = connection.getresponse()

@@ -13,6 +13,7 @@ import click
 import pytest
 
 from benzer.cli.group import COMMANDS
+from benzer.index import Index
 from tests.doors.shell import DOCUMENTS, FOX, FOX_AGAIN, OTHER, answer, one_line, process, rows, run
 
 # Help
@@ -481,6 +482,9 @@ def test_info_describes_a_file(folder: Path) -> None:
 def test_info_describes_an_index(index: str) -> None:
     assert answer("info", index)["documents"] == 6
     assert "finds a pair at 0.50 with probability 0.95" in run("info", index).stdout
+    with Index.open(index, mode="read") as opened:
+        assert dict(answer("info", index, "--buckets")["buckets"]) == opened.bucket_sizes()
+    assert "the largest holds" in run("info", index, "--buckets").stdout
 
 
 def test_columns_are_told_of_a_file_that_nests_too_deep_for_python(folder: Path) -> None:

@@ -263,6 +263,32 @@ def test_what_an_interrupted_removal_left_does_not_come_back(tmp_path: Path) -> 
     home.remove("a")
 
 
+def test_an_index_that_another_service_makes_meanwhile_is_not_cleared_away() -> None:
+    home = RedisHome(f"{shared_server().url}?prefix=both-{os.getpid()}")
+    home.make("a", IndexSettings())
+    with Index.open(home.location("a")) as index:
+        index.add({"1": "one two three"})
+    assert not home._clear("a")
+    with Index.open(home.location("a")) as index:
+        assert list(index) == ["1"]
+        index.check()
+    home.remove("a")
+
+
+def test_where_there_are_no_hard_links_an_index_is_made_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_link(source: Any, target: Any) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_link)
+    home = FolderHome(tmp_path)
+    home.make("news", IndexSettings())
+    with pytest.raises(Exception, match="is an index 'news' already"):
+        home.make("news", IndexSettings())
+    assert [path.name for path in tmp_path.iterdir()] == ["news.benzer"]
+
+
 @pytest.mark.parametrize("mark", ["making", "deleting"])
 def test_what_was_half_made_or_half_deleted_is_cleared_away(tmp_path: Path, mark: str) -> None:
     half = tmp_path / f".news.benzer.{mark}-0123"

@@ -117,6 +117,25 @@ def test_the_rest_is_not_not_even_whether_it_is_there(service: Locked, path: str
     refused(service.client.get(path), 401)
 
 
+def test_a_job_is_seen_by_the_key_that_started_it_and_by_those_that_may_write(service: Locked) -> None:
+    other = bearer(add_key(service.file, "another")[1])
+    mine, writer = bearer(service.reader), bearer(service.writer)
+    asked = {"documents": [{"id": "secret", "fields": {"text": "one two three four"}}]}
+    job = service.client.post("/v1/duplicates", json=asked, headers=mine).json()["id"]
+    for path in (f"/v1/duplicates/{job}", f"/v1/duplicates/{job}/kept", f"/v1/duplicates/{job}/summary"):
+        assert "there is no job" in refused(service.client.get(path, headers=other), 404)
+    for method, path in (("POST", f"/v1/duplicates/{job}/cancel"), ("DELETE", f"/v1/duplicates/{job}")):
+        assert "there is no job" in refused(service.client.request(method, path, headers=other), 404)
+    assert service.client.get("/v1/duplicates", headers=other).json() == {"jobs": []}
+    for headers in (mine, writer):
+        assert [
+            one["id"] for one in service.client.get("/v1/duplicates", headers=headers).json()["jobs"]
+        ] == [job]
+    assert service.client.post(f"/v1/duplicates/{job}/cancel", headers=writer).status_code == 200
+    assert service.client.delete(f"/v1/duplicates/{job}", headers=mine).status_code == 204
+    remove_key(service.file, "another")
+
+
 def test_a_key_works_as_soon_as_it_is_made_and_no_longer_than_it_is_there(service: Locked) -> None:
     made = answer("keys", "add", str(service.file), "--name", "guest", "--scope", "write")
     assert service.client.get(DOCS, headers=bearer(made["key"])).status_code == 200

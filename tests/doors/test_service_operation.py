@@ -218,7 +218,7 @@ QUESTION = {"fields": {"text": FOX}}
 def test_more_requests_than_are_taken_at_a_time_are_refused_at_once(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with held_up(monkeypatch, "find_similar") as (called, may_go):
+    with held_up(monkeypatch, "find_similar_batch") as (called, may_go):
 
         async def ask(client: httpx.AsyncClient) -> None:
             first = asyncio.ensure_future(client.post(f"{DOCS}/similar", json=QUESTION))
@@ -353,7 +353,7 @@ def test_each_request_is_a_line_of_json_without_its_contents(path: Path) -> None
     seen = {line["id"]: line for line in map(json.loads, told.splitlines()) if line["event"] == "request"}
     one, two = seen["one"], seen["two"]
     assert (one["method"], one["route"], one["status"]) == ("POST", "/v1/indexes/{index}/similar", 200)
-    assert (two["route"], two["status"]) == ("/v1/indexes/{index}/documents/{id:path}", 404)
+    assert (two["route"], two["status"]) == ("/v1/indexes/{index}/documents/{id:any}", 404)
     assert (one["error"], two["error"], one["key"]) == (None, "NotFoundError", None)
     assert (one["received"], one["sent"]) == (
         len(b'{"fields":{"text":""}}') + len(secret),
@@ -364,10 +364,10 @@ def test_each_request_is_a_line_of_json_without_its_contents(path: Path) -> None
 
 
 def test_a_bug_has_its_traceback_in_the_log_only(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(index: Index, *rest: Any) -> None:
+    def fail(index: Index, *rest: Any, **options: Any) -> None:
         raise ZeroDivisionError("the reason")
 
-    monkeypatch.setattr(Index, "find_similar", fail)
+    monkeypatch.setattr(Index, "find_similar_batch", fail)
     stream = io.StringIO()
 
     async def ask(client: httpx.AsyncClient) -> None:
@@ -480,7 +480,7 @@ import sys, time
 from benzer.cli.group import exit_status
 from benzer.index import Index
 from benzer.service import Limits, serve
-Index.find_similar = lambda *given: print("asked", flush=True) or time.sleep(600)
+Index.find_similar_batch = lambda *given, **options: print("asked", flush=True) or time.sleep(600)
 def run():
     serve([{str(path)!r}], port=0, limits=Limits(grace_seconds=0.2), started=lambda _, url: print(url, flush=True))
 sys.exit(exit_status(run))
@@ -596,3 +596,36 @@ def test_what_is_acknowledged_in_redis_survives_the_death_of_the_service() -> No
     with Index.open(location, timeout=30) as index:
         index.check()
         assert [id for id in acknowledged if id not in index] == []
+
+
+# Together
+
+
+def test_questions_that_are_asked_together_are_answered_as_alone(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = [
+        {"fields": {"text": FOX}}, {"id": "fox"}, {"fields": {"text": OTHER}, "limit": 1},
+        {"fields": {"text": FOX}, "threshold": 0.95}, {"id": "nobody"}, {"fields": {"no": "such"}},
+        {"fields": {"text": FOX_AGAIN}}, {"id": 4711}, {"fields": {"text": "nothing of the kind"}},
+    ]  # fmt: skip
+    sizes: list[int] = []
+    plain = Index.find_similar_batch
+
+    def counted(index: Index, documents: Any, *rest: Any, **options: Any) -> Any:
+        documents = list(documents)
+        sizes.append(len(documents))
+        return plain(index, documents, *rest, **options)
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        async def answer(question: dict[str, Any]) -> tuple[int, Any]:
+            response = await client.post(f"{DOCS}/similar", json=question)
+            return response.status_code, response.json()
+
+        alone = [await answer(question) for question in asked]
+        assert [status for status, _ in alone] == [200, 200, 200, 200, 404, 422, 200, 200, 200]
+        monkeypatch.setattr(Index, "find_similar_batch", counted)
+        assert await asyncio.gather(*map(answer, asked * 3)) == alone * 3
+        assert max(sizes) > 1
+
+    within(path, ask)

@@ -116,6 +116,27 @@ def test_a_copy_goes_with_its_document_and_is_replaced_with_it(client: httpx.Cli
     assert "no document has the id 'a'" in refused(shown(client, "a"), 404)
 
 
+def test_no_copy_outlives_its_document(tmp_path: Path) -> None:
+    pictures = {id: {"photo": in_base64(jpeg(seed))} for seed, id in enumerate("abcd")}
+    with serving("--home", tmp_path) as (client, _):
+        client.post("/v1/indexes", json={"name": "photos", "fields": SCHEMA.to_dict(), "threshold": 0.3})
+        documents = [{"id": id, "fields": fields} for id, fields in pictures.items()]
+        client.post(f"{PHOTOS}/documents", json={"documents": documents})
+        with sqlite3.connect(tmp_path / "photos.benzer.thumbnails") as connection:
+            kept_ids = "SELECT id FROM thumbnail ORDER BY id"
+            assert [id for (id,) in connection.execute(kept_ids)] == ["sa", "sb", "sc", "sd"]
+            words = {"fields": {"caption": "words"}}
+            client.put(f"{PHOTOS}/documents/a", json=words)
+            client.post(f"{PHOTOS}/documents", json={"documents": [{"id": "b", **words}]})
+            headers = {"Content-Type": "application/x-ndjson"}
+            client.post(f"{PHOTOS}/documents", content=json.dumps({"id": "c", **words}), headers=headers)
+            assert [id for (id,) in connection.execute(kept_ids)] == ["sd"]
+            evicted = client.post(f"{PHOTOS}/evict", json={"unseen_since": "2100-01-01T00:00:00Z"})
+            assert evicted.json() == {"removed": 4, "documents": 0}
+            assert list(connection.execute(kept_ids)) == []
+        connection.close()
+
+
 def test_what_has_no_copy_says_so(client: httpx.Client) -> None:
     client.put(f"{PHOTOS}/documents/a", json={"fields": {"caption": "no picture"}})
     for params in ({"id": "a", "field": "photo"}, {"id": "a", "field": "caption"}, {"id": "a", "field": "x"}):

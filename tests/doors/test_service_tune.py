@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import httpx
 import pytest
 
 from benzer.bands import Bands
+from benzer.comparison import compare
 from benzer.document import Document
 from benzer.fields import Schema, Text, ValueSet
 from benzer.fields.image import Image
@@ -27,7 +29,8 @@ from tests.corpora import collection
 from tests.doors.service import refused, serving
 from tests.doors.shell import answer as answer_of_cli
 from tests.pictures import as_file, scene
-from tests.reference.similarity import text_similarity
+from tests.reference.hashing import shingle_hashes
+from tests.reference.similarity import jaccard, text_similarity
 from tests.reference.text import Recipe
 
 TEXTS = collection(seed=21, count=160)
@@ -49,8 +52,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ])  # fmt: skip
     with Index.open(folder / "photos.benzer", IndexSettings(Schema(photo=Image(), title=Text()))) as index:
         index.add([
-            Document(number, {"photo": as_file(scene(number // 2), "JPEG", quality=60 + 30 * (number % 2)), "title": "A scene"})
-            for number in range(6)
+            Document(number, {"photo": as_file(scene(number // 2), "JPEG", quality=quality), "title": "A"})
+            for number, quality in enumerate([60, 90] * 3)
         ])  # fmt: skip
     Index.open(folder / "nothing.benzer").close()
     return folder
@@ -62,19 +65,22 @@ def client(folder: Path) -> Iterator[httpx.Client]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def looked() -> Looked:
+    return Looked.at(len(TEXTS), [Document(name, text) for name, text in TEXTS.items()], WORDS)
+
+
 def tune(client: httpx.Client, name: str = "texts", **asked: Any) -> Any:
     response = client.post(f"/v1/indexes/{name}/tune", json=asked)
     assert response.status_code == 200, response.text
     return response.json()
 
 
-def pairs_of(texts: dict[str, str], recipe: Recipe) -> list[float]:
-    """The similarities of all pairs that share something."""
-    return [
-        one
-        for a, b in combinations(texts.values(), 2)
-        if (one := text_similarity(a, b, recipe)) > 0 and (a.strip() or b.strip())
-    ]
+@cache
+def similarities() -> list[float]:
+    """Those of all pairs of texts that share something, ascending, by the plain sets."""
+    sets = [set(shingle_hashes(text, Recipe())) for text in TEXTS.values()]
+    return sorted(one for a, b in combinations(sets, 2) if a and b and (one := jaccard(a, b)) > 0)
 
 
 # In general
@@ -99,9 +105,11 @@ def test_the_curve_is_that_of_the_command(client: httpx.Client, asked: dict[str,
 
 
 @pytest.mark.parametrize("asked, field", [
-    ({"threshold": 0}, "query.threshold"), ({"threshold": 1.1}, "query.threshold"), ({"threshold": "nan"}, "query.threshold"),
+    ({"threshold": 0}, "query.threshold"), ({"threshold": 1.1}, "query.threshold"),
+    ({"threshold": "nan"}, "query.threshold"),
     ({"recall": 1}, "query.recall"), ({"bands": 4}, None), ({"bands": 20, "rows": 20, "num_hashes": 128}, None),
-    ({"threshold": 0.1, "num_hashes": 4}, None), ({"bands": 65_535, "rows": 2}, None), ({"thresholds": 0.5}, "query.thresholds"),
+    ({"threshold": 0.1, "num_hashes": 4}, None), ({"bands": 65_535, "rows": 2}, None),
+    ({"thresholds": 0.5}, "query.thresholds"),
 ])  # fmt: skip
 def test_what_chooses_no_bands_is_refused(
     client: httpx.Client, asked: dict[str, Any], field: str | None
@@ -134,23 +142,18 @@ def test_prices_and_plan_are_those_of_the_library(
     Tuned.model_validate(said)
 
 
-def test_the_histogram_counts_the_pairs_of_a_small_collection(client: httpx.Client) -> None:
+def test_the_histogram_is_that_of_the_sample_in_hundredths(client: httpx.Client, looked: Looked) -> None:
     said = tune(client)["histogram"]
-    assert (len(said["edges"]), len(said["counts"]), said["edges"][70]) == (101, 100, 0.7)
-    once = {text: name for name, text in TEXTS.items() if text.strip()}
-    found = pairs_of({name: text for text, name in once.items()}, Recipe())
-    for place in range(1, 100):
-        assert said["counts"][place] == sum(
-            place / 100 <= one < (place + 1) / 100 or one == place + 1 == 100 for one in found
-        )
+    assert (len(said["edges"]), said["edges"][70]) == (101, 0.7)
+    assert said["counts"] == [round(one, 3) for one in looked.spread.histogram(bins=100).tolist()]
+    assert sum(said["counts"][50:]) == pytest.approx(looked.spread.pairs(0.5))
 
 
 @pytest.mark.parametrize("threshold", [0.05, 0.3, 0.6, 0.85, 1.0])
 def test_examples_are_the_pairs_nearest_to_the_threshold(client: httpx.Client, threshold: float) -> None:
     said = tune(client, threshold=threshold, examples=3)
-    found = pairs_of(TEXTS, Recipe())
+    found = similarities()
     for side in ("above", "below"):
-        assert said[side]
         for one in said[side]:
             left, right = (TEXTS[one[place]["id"]] for place in ("left", "right"))
             assert one["similarity"] == text_similarity(left, right, Recipe())
@@ -161,7 +164,7 @@ def test_examples_are_the_pairs_nearest_to_the_threshold(client: httpx.Client, t
     assert above == sorted(above)
     assert below == sorted(below, reverse=True)
     assert above[0] == min(one for one in found if one >= threshold)
-    assert below[0] == max(one for one in found if one < threshold)
+    assert below[:1] == [one for one in found if one < threshold][-1:]
 
 
 def test_another_recipe_is_that_of_an_index_made_by_it(client: httpx.Client, folder: Path) -> None:
@@ -196,11 +199,16 @@ def test_several_fields_are_read_together_or_some_of_them(client: httpx.Client) 
     assert {name for pair in one["above"] for name in pair["left"]["contents"]} == {"text", "tags"}
 
 
-def test_pictures_are_judged_by_what_is_kept_of_them(client: httpx.Client) -> None:
+def test_pictures_are_judged_by_what_is_kept_of_them(client: httpx.Client, folder: Path) -> None:
     said = tune(client, "photos", threshold=0.3, examples=2)
-    assert [one["right"]["id"] - one["left"]["id"] for one in said["above"]] == [1, 1]
+    with Index.open(folder / "photos.benzer", mode="read") as index:
+        for one in said["above"]:
+            left, right = (index.get(one[side]["id"]) for side in ("left", "right"))
+            assert left is not None
+            assert right is not None
+            assert one["similarity"] == compare(left, right, index.settings.schema).similarity >= 0.3
     assert {one["evidence"]["photo"] for one in said["above"]} == {None}
-    assert said["above"][0]["left"]["contents"] == {"title": "A scene"}
+    assert said["above"][0]["left"]["contents"] == {"title": "A"}
     assert tune(client, "photos", fields={"title": {"type": "text"}})["contents"] == 1
 
 
@@ -257,40 +265,31 @@ def test_what_cannot_be_read_by_another_recipe_is_refused(client: httpx.Client) 
 # Pairs about a threshold
 
 
-@pytest.fixture(scope="module")
-def looked() -> Looked:
-    return Looked.at(len(TEXTS), [Document(name, text) for name, text in TEXTS.items()], WORDS)
-
-
-def test_all_pairs_that_share_something_are_looked_at_in_a_small_collection(looked: Looked) -> None:
+def test_all_that_is_alike_is_looked_at_in_a_small_collection(looked: Looked) -> None:
     pairs = looked.borders
-    found = sorted(pairs_of(TEXTS, Recipe()))
-    seen = [one for one in pairs.similarity.tolist() if one >= FLOORS[0]]
-    assert seen == [one for one in found if one >= FLOORS[0]]
+    assert set(pairs.similarity.tolist()) == set(similarities())  # of several copies one stands for all
     assert (pairs.left < pairs.right).all()
 
 
 def test_where_pairs_abound_some_are_drawn_for_all(looked: Looked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(borders, "MOST_PAIRS", 400)
-    monkeypatch.setattr(borders, "DRAWN_PAIRS", 2000)
-    floor = floor_of(looked.spread, WORDS, looked.spread.contents)
-    assert FLOORS[0] < floor < FLOORS[-1]
+    asked = looked.spread.contents
+    monkeypatch.setattr(borders, "MOST_PAIRS", 2 * looked.spread.pairs(0.4))
+    monkeypatch.setattr(borders, "DRAWN_PAIRS", 30 * asked)
+    floor = floor_of(looked.spread, WORDS, asked)
+    assert FLOORS[0] < floor <= 0.4
     pairs = Borders.of(looked.found.corpus, WORDS, looked.spread)
-    assert 0 < (pairs.similarity < floor).sum() <= 2000
-    found = sorted(pairs_of(TEXTS, Recipe()))
-    assert [one for one in pairs.similarity.tolist() if one >= floor] == [
-        one for one in found if one >= floor
-    ]
+    assert {one for one in pairs.similarity.tolist() if one >= floor} == {
+        one for one in similarities() if one >= floor
+    }
+    assert 0 < (pairs.similarity < floor).sum() < (looked.borders.similarity < floor).sum()
     monkeypatch.setattr(borders, "MOST_SECONDS", 0.0)
-    assert floor_of(looked.spread, WORDS, 100) == FLOORS[-1]
+    assert floor_of(looked.spread, WORDS, asked) == FLOORS[-1]
 
 
 def test_a_document_stands_in_one_example_where_there_are_enough(looked: Looked) -> None:
     pairs = looked.borders
-    for threshold in (0.1, 0.5, 0.8):
-        for places in (pairs.above(threshold, 4), pairs.below(threshold, 4)):
-            shown = [side[place] for place in places for side in (pairs.left, pairs.right)]
-            assert len(set(shown)) == 8
+    for places in (pairs.above(0.5, 4), pairs.below(0.5, 4), pairs.above(0.7, 4), pairs.below(0.7, 4)):
+        assert len({int(side[place]) for place in places for side in (pairs.left, pairs.right)}) == 8
     assert len(pairs.above(0.0, 10**6)) == len(pairs.similarity)
     assert (pairs.below(0.0, 5), pairs.above(0.5, 0)) == ([], [])
 

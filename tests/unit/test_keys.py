@@ -242,6 +242,12 @@ def test_a_minute_s_requests_may_come_at_once_and_then_at_the_rate(rate: float) 
     assert rates.wait("a", rate) > 0
 
 
+def test_a_rate_of_next_to_nothing_lets_one_request_pass() -> None:
+    rates = Rates(Clock())
+    assert rates.wait("a", 1e-320) == 0
+    assert 0 < rates.wait("a", 1e-320) < float("inf")
+
+
 def test_those_who_ask_have_a_bucket_each_and_no_more_are_held_than_the_bound() -> None:
     clock = Clock()
     rates = Rates(clock)

@@ -21,6 +21,9 @@ EXAMPLES = """\
 # Settings and counts of an index
 benzer info docs.benzer
 
+# And whether some buckets are large, which makes questions slow
+benzer info docs.benzer --buckets
+
 # Before a run: columns, documents, short and empty ones
 benzer info docs.jsonl --text body
 """
@@ -44,16 +47,17 @@ MALFORMED_SHOWN = 5
     short_help="Describe an index or a file of documents.",
 )
 @click.argument("path", type=Location(), metavar="INDEX|FILE")
+@click.option("--buckets", is_flag=True, help="Of an index: count its buckets by size; reads all of them.")
 @shared.json_option
 @fields.column_options
 @fields.text_options
-def command(path: str, as_json: bool, **reading: Any) -> int:
+def command(path: str, buckets: bool, as_json: bool, **reading: Any) -> int:
     """Describe an index (its settings and counts) or a file of documents (rows, columns, short, empty).
 
     INDEX is a file or a redis:// URL. Malformed rows of a file, and images that cannot be read, are counted,
     and make it end with 1.
     """
-    report = index_report(path) if is_index(path) else file_report(path, reading)
+    report = index_report(path, buckets) if is_index(path) else file_report(path, reading)
     if as_json:
         console.print_json(report)
     else:
@@ -63,12 +67,13 @@ def command(path: str, as_json: bool, **reading: Any) -> int:
     return 1 if report.get("malformed") else 0
 
 
-def index_report(path: str) -> dict[str, Any]:
-    """Ask an index for its settings and counts."""
+def index_report(path: str, buckets: bool = False) -> dict[str, Any]:
+    """Ask an index for its settings and counts; `buckets`: also for how many there are of each size."""
     from benzer.index import Index
 
     with Index.open(existing(path), mode="read") as index:
-        return {"index": shown(path), **index.info()}
+        report = {"index": shown(path), **index.info()}
+        return {**report, "buckets": list(index.bucket_sizes().items())} if buckets else report
 
 
 def file_report(path: str, asked: dict[str, Any]) -> dict[str, Any]:
@@ -126,6 +131,10 @@ def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         )
     schema = Schema.from_dict(settings["schema"])
     yield "search", console.promise(bands, settings["threshold"], schema)
+    if "buckets" in report:
+        sizes = dict(report["buckets"])
+        total, largest = console.count(sum(sizes.values())), console.count(max(sizes, default=0))
+        yield "buckets", f"{total}; the largest holds {largest} documents"
     yield "fingerprint", report["fingerprint"]
 
 

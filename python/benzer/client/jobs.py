@@ -172,9 +172,14 @@ class JobCalls:
         return told
 
     @call
-    def evidence(self, left_id: DocumentId, right_id: DocumentId) -> Steps[dict[str, Evidence | None]]:
-        """Where two documents of the job agree, by field; None for images."""
-        answer = yield from ask("GET", f"{self._path}/evidence", left=left_id, right=right_id)
+    def evidence(
+        self, left_id: DocumentId, right_id: DocumentId, index: str | None = None
+    ) -> Steps[dict[str, Evidence | None]]:
+        """Where two documents of the job agree, by field; None for images.
+
+        `index`: where the second is kept, of a document that goes for an older one: `kept_in` of its removal.
+        """
+        answer = yield from ask("GET", f"{self._path}/evidence", left=left_id, right=right_id, index=index)
         return {name: evidence_of(one["evidence"]) for name, one in answer.json()["fields"].items()}
 
     @call

@@ -46,11 +46,11 @@ from benzer.service.settings import Options
 from benzer.service.state import State
 
 RESOURCES = [
+    similar,  # first: routes are tried in this order, and this one is asked most
     indexes,
     documents,
     ids,
     thumbnails,
-    similar,
     nearest,
     candidates,
     quotations,

@@ -20,8 +20,10 @@ from benzer.verify import verify
 
 Positions = NDArray[np.uint32]
 
-MOST_ASKED = 20_000
-"""Documents that are asked for their neighbours at most."""
+ASKED = (20_000, 5_000, 1_000, 200)
+"""Documents that are asked for their neighbours: fewer, where they could only be asked for very similar ones."""
+LOW = 0.3
+"""A similarity from which on all are wanted."""
 MOST_SHINGLES = 10_000_000
 """Shingles of them, and of the pairs drawn at random, which are in memory meanwhile."""
 MOST_PAIRS = 200_000
@@ -46,9 +48,9 @@ class Borders:
     def of(cls, corpus: Any, schema: Schema, spread: Spread, seed: int = 0, threads: int = 0) -> Borders:
         """Look for pairs of all similarities; the same corpus gives the same ones."""
         size = max(sum(spread.sizes), 1.0)
-        asked = max(min(MOST_ASKED, int(MOST_SHINGLES / size)), 1)
-        order = corpus.sample(len(corpus), seed, threads)[:asked].copy()
-        floor = floor_of(spread, schema, len(order))
+        order = corpus.sample(len(corpus), seed, threads)
+        asked, floor = reach_of(spread, schema, min(len(order), max(int(MOST_SHINGLES / size), 1)))
+        order = order[:asked].copy()
         query, other = corpus.exact_neighbours(order, field_thresholds(schema, floor), threads)
         near = order[query], other
         far = drawn(order, min(DRAWN_PAIRS, int(MOST_SHINGLES / (2 * size))))
@@ -84,8 +86,17 @@ class Borders:
         return [place for place in places[: LOOKED_THROUGH * count] if place in wanted]
 
 
+def reach_of(spread: Spread, schema: Schema, most: int) -> tuple[int, float]:
+    """How many documents are asked for their neighbours, and from which similarity on."""
+    for asked in ASKED:
+        floor = floor_of(spread, schema, min(asked, most))
+        if floor <= LOW:
+            break
+    return min(asked, most), floor
+
+
 def floor_of(spread: Spread, schema: Schema, asked: int) -> float:
-    """From which similarity on all neighbours of so many documents are few enough, and cheap enough, to be looked for."""
+    """From which similarity on all neighbours of so many documents are few and cheap enough to be looked for."""
     part = 2 * asked / max(spread.contents, 1)
     for floor in FLOORS:
         seconds = part * spread.exact_cost(field_thresholds(schema, floor))
@@ -95,9 +106,13 @@ def floor_of(spread: Spread, schema: Schema, asked: int) -> float:
 
 
 def drawn(order: Positions, wanted: int) -> tuple[Positions, Positions]:
-    """Pairs of documents that lie in the order of a hash: each with those that follow it, so many at most."""
+    """Pairs of documents that lie in the order of a hash: each with those that follow it, so many at most.
+
+    >>> [side.tolist() for side in drawn(np.array([7, 5, 6], np.uint32), 10)]
+    [[7, 5, 6], [5, 6, 7]]
+    """
     count = len(order)
-    steps = min(max(wanted // max(count, 1), 1), max((count - 1) // 2, 1))
+    steps = min(max(wanted // max(count, 1), 1), max(count // 2, 1))
     if count < 2:
         return order[:0], order[:0]
     one = np.tile(np.arange(count), steps)

@@ -8,7 +8,9 @@ from fastapi import FastAPI
 
 from benzer.service.access import READS
 from benzer.service.guards.access import PUBLIC
+from benzer.service.guards.requests import JSON
 from benzer.service.state import State
+from benzer.service.wire import IdentifiedDocument
 
 SCHEME = {
     "type": "http",
@@ -26,9 +28,22 @@ class Service(FastAPI):
         """Describe the service; made once."""
         if self.openapi_schema is None:
             described, shared = super().openapi(), self.state.shared
+            complete(described)
             if isinstance(shared, State) and shared.keys is not None:
                 add_keys(described)
         return super().openapi()
+
+
+def complete(described: dict[str, Any]) -> None:
+    """Add what the framework leaves out: models that only bodies name, and that errors are JSON on any route."""
+    schemas = described["components"]["schemas"]
+    schemas.setdefault("IdentifiedDocument", IdentifiedDocument.model_json_schema())
+    wrong = {JSON: {"schema": {"$ref": "#/components/schemas/ErrorAnswer"}}}
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                if status >= "4":
+                    answer["content"] = wrong
 
 
 def add_keys(described: dict[str, Any]) -> None:

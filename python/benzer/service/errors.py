@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
@@ -61,9 +61,9 @@ class Refusal(HTTPException):
 class Fault(BaseModel):
     """What went wrong, and what helps; `field` names the part of the request that is at fault, where one is."""
 
-    type: str
-    message: str
-    field: str | None = None
+    type: str = Field(examples=["InputError"])
+    message: str = Field(examples=["body.limit: Input should be greater than or equal to 1"])
+    field: str | None = Field(None, examples=["body.limit"])
 
 
 class ErrorAnswer(BaseModel):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -22,7 +24,14 @@ ENDING = ".benzer"
 BESIDE = ("-wal", "-shm", "-journal", THUMBNAILS, f"{THUMBNAILS}-journal")
 """What may lie beside the file of an index, and goes with it."""
 UNFINISHED = (".making", ".deleting")
+UNLINKED = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+"""What a file system says that knows no hard links."""
 _AT_ONCE = 1000
+_CLEAR = """
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('UNLINK', unpack(KEYS, 2))
+return 1
+"""
 
 
 class Home(Protocol):
@@ -87,7 +96,7 @@ class FolderHome:
                 BESIDE
             ):  # left by a file that somebody removed by hand; they would be taken for the new one's
                 path.with_name(path.name + ending).unlink(missing_ok=True)
-            os.link(made, path)  # unlike a renaming it replaces nothing
+            put(made, path)
         except FileExistsError:
             raise taken(name) from None
         except OSError as error:
@@ -121,6 +130,16 @@ class FolderHome:
     def without_places(self, message: str) -> str:
         """See `Home`."""
         return re.sub(re.escape(str(self._folder)) + r"(/[^\s:;,'\"]*)?", "the home", message)
+
+
+def put(made: Path, path: Path) -> None:
+    """Give a file its name, if none has it."""
+    try:
+        os.link(made, path)  # unlike a renaming it replaces nothing
+    except OSError as error:
+        if error.errno not in UNLINKED or path.exists():
+            raise
+        made.rename(path)
 
 
 class RedisHome:
@@ -162,9 +181,8 @@ class RedisHome:
         """See `Home`."""
         from benzer.storage import exists
 
-        if exists(self.location(name)):
+        if exists(self.location(name)) or not self._clear(name):  # what an interrupted removal has left
             raise taken(name)
-        self._clear(name)  # what an interrupted removal has left
         Index.open(self.location(name), settings).close()
 
     def remove(self, name: str) -> None:
@@ -175,16 +193,15 @@ class RedisHome:
             raise StorageError(f"the index {name!r} cannot be deleted: {error}") from error
         self._clear(name)
 
-    def _clear(self, name: str) -> None:
+    def _clear(self, name: str) -> bool:
+        """Delete all keys of a name; False, and no more is deleted, once an index of that name is there."""
+        begin, meta = self._key(name, b""), self._key(name, b"m")
         try:
-            some: list[bytes] = []
-            for key in self._client.scan_iter(match=escaped(self._key(name, b"")) + b"*", count=_AT_ONCE):
-                some.append(key)
-                if len(some) == _AT_ONCE:
-                    self._client.unlink(*some)
-                    some = []
-            if some:
-                self._client.unlink(*some)
+            keys = iter(list(self._client.scan_iter(match=escaped(begin) + b"*", count=_AT_ONCE)))
+            while some := [key for key in islice(keys, _AT_ONCE) if key != meta]:
+                if not self._client.eval(_CLEAR, 1 + len(some), meta, *some):
+                    return False
+            return True
         except self._errors() as error:
             raise StorageError(f"the index {name!r} cannot be cleared away: {error}") from error
 

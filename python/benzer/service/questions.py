@@ -32,6 +32,10 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 class Side(Body):
     """A document: one that is held, by its id; a text, where there is one field; or fields by name."""
 
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"text": "The quick brown fox jumps over the dog."}]}
+    )
+
     id: Annotated[Id | None, Field(description="Of a document that the index holds.", examples=["fox"])] = (
         None
     )
@@ -80,7 +84,8 @@ class FormOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     only: Annotated[
-        list[str] | None, Field(min_length=1, description="The fields that count; all unless given.")
+        list[str] | None,
+        Field(min_length=1, description="The fields that count; all unless given.", examples=[["title"]]),
     ] = None
     limit: Limit = 10
     evidence: Annotated[bool, Field(description="Say where each match agrees (100 at most).")] = False

@@ -16,7 +16,7 @@ from benzer.service.logs import forward
 from benzer.service.state import State
 
 SWITCH_SECONDS = 0.0005
-"""How long a thread keeps the interpreter from others that want it; see docs/decisions/0027-loading-apart.md. Python's
+"""How long a thread keeps the interpreter from others that want it; see docs/decisions/0028-loading-apart.md. Python's
 own 5 ms are waited for at each step of a search, which lets the interpreter go for native work."""
 LAST_SECONDS = 2.0
 """After the time of grace: for the last answers to be sent, and the indexes to be closed."""

@@ -18,6 +18,7 @@ from benzer.index import Index
 from benzer.service.errors import Refusal
 from benzer.service.pictures import thumbnail_of
 from benzer.service.thumbnails import Kept, digest_of
+from benzer.storage import DocumentId
 
 Result = TypeVar("Result")
 
@@ -61,6 +62,12 @@ def all_prepared(schema: Schema, documents: Sequence[Document], alone: bool = Fa
             raise Refusal(422, str(error), field="body.fields")
         raise Refusal(422, f"document {documents[at].id!r}, {error}", field=f"body.documents.{at}.fields")
     return ready
+
+
+def without_copies(schema: Schema, documents: Sequence[Document], copies: Sequence[Kept]) -> list[DocumentId]:
+    """The ids of documents without a picture: an earlier document of such an id may have had one."""
+    pictured = {one.id for one in copies}
+    return [document.id for document in documents if document.id not in pictured] if schema.foreign else []
 
 
 async def in_thread(schema: Schema, work: Callable[[], Result]) -> Result:

@@ -11,9 +11,10 @@ PLACE = "benzer.trace"
 
 @dataclass(slots=True)
 class Trace:
-    """Of one request: its id, and the type of the error that it was answered with."""
+    """Of one request: its id, the name of the key that it came with, and the type of the error it was answered with."""
 
     id: str = ""
+    key: str | None = None
     error: str | None = None
 
 

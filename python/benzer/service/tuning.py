@@ -22,16 +22,20 @@ from benzer.pipeline.memory import KEY
 from benzer.pipeline.reading import Read, read
 from benzer.planner import Spread, filing_cost, look, plan
 from benzer.pricing import THRESHOLDS, price_read
+from benzer.recall import field_thresholds
 from benzer.service.borders import Borders
 from benzer.service.errors import Refusal
 from benzer.service.explaining import Allowance, Pictures, explained_pair, pictures_of, shown_contents
 from benzer.service.recipes import schema_from
 from benzer.service.served import ServedIndex
 
-MOST_DOCUMENTS, MOST_BYTES = 50_000, 32_000_000
+MOST_DOCUMENTS, MOST_BYTES = 20_000, 16_000_000
 """What is read of a collection at most; what is said is then said of that part."""
 MOST_SHOWN, MOST_READ = 2_000_000, 4_000_000
 """Characters of the examples that are given, and compared."""
+MOST_SECONDS = 2.0
+"""What looking for the neighbours of the sample may cost, on one core: predicted; else the sample is smaller."""
+LEAST_SAMPLE = 100
 BINS = 100
 KEPT_LOOKS, KEPT_ANSWERS = 2, 64
 Value = TypeVar("Value")
@@ -203,7 +207,7 @@ class Sliders:
             keep=Keep.parse("first"),
             method="lsh",
             num_hashes=self.num_hashes,
-            documents=self.sample,
+            documents=affordable(self.sample, spread, schema, min(THRESHOLDS[0], threshold)),
             spread=spread,
         )
         sides = {
@@ -227,6 +231,12 @@ class Sliders:
             "prices": list(prices.to_dict()["prices"]),
             **looked.examples(sides, pictures),
         }
+
+
+def affordable(sample: int, spread: Spread, schema: Schema, lowest: float) -> int:
+    """As many of the documents of a sample as can be asked for all that is alike them in good time."""
+    each = 4 * spread.exact_cost(field_thresholds(schema, lowest)) / max(spread.contents, 1)  # and theirs
+    return min(sample, max(LEAST_SAMPLE, int(MOST_SECONDS / max(each, 1e-9))))
 
 
 @dataclass(frozen=True)

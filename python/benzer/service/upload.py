@@ -23,7 +23,7 @@ from benzer.index.given import check_id
 from benzer.service.errors import Refusal, status_of
 from benzer.service.served import ServedIndex
 from benzer.service.settings import Limits
-from benzer.service.taking import add_sound, prepared
+from benzer.service.taking import add_sound, prepared, without_copies
 from benzer.service.thumbnails import Kept, Thumbnails
 from benzer.service.wire import reader_of
 from benzer.service.written import Written
@@ -164,6 +164,7 @@ def write_batch(index: Index, thumbnails: Thumbnails, batch: Batch, skip: bool) 
         index, batch.documents, not skip,
         lambda document, error: malformed.append((rows[id(document)], str(error))),
     )  # fmt: skip
+    thumbnails.remove(without_copies(index.settings.schema, batch.documents, batch.thumbnails))
     return Written(added, len(index) - before, malformed, batch.too_long)
 
 

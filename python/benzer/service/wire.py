@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from benzer.document import Description, Document, FieldValue
 from benzer.errors import InputError
@@ -27,7 +27,7 @@ _CONTENTS: list[dict[str, Any]] = [
 Id = Annotated[
     str | int,
     PlainValidator(checked_id),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}], "examples": ["fox"]}),
 ]
 """The id of a document; 1 and "1" are two ids."""
 
@@ -44,7 +44,7 @@ class Body(BaseModel):
 class Contents(Body):
     """The fields of a document by name."""
 
-    fields: dict[str, Content]
+    fields: dict[str, Content] = Field(examples=[{"text": "one two three"}])
 
 
 class IdentifiedDocument(Contents):

@@ -40,7 +40,7 @@ FOR_PROGRAMS = ("/v1/", "/metrics")
 
 
 class Access:
-    """Lets in whoever may ask, and says in `scope["benzer.access"]` who that is: `{"name": …, "scopes": […]}`.
+    """Lets in whoever may ask, and says in `scope["benzer.access"]` who that is: `{"id": …, "name": …, "scopes": […]}`.
 
     Without keys, everybody who reaches the service may do everything, and has no name. The key in the header
     `Authorization` goes before the session of the cookie.
@@ -115,11 +115,11 @@ def access_of(key: Key | None, *, asked: bool) -> dict[str, Any]:
     """Who asks, as pages are told; `asked`: whether the service asks for keys.
 
     >>> access_of(None, asked=False), access_of(None, asked=True)
-    ({'name': None, 'scopes': ['read', 'write']}, {'name': None, 'scopes': []})
+    ({'id': None, 'name': None, 'scopes': ['read', 'write']}, {'id': None, 'name': None, 'scopes': []})
     """
     if key is not None:
-        return {"name": key.name, "scopes": list(key.scopes)}
-    return {"name": None, "scopes": [] if asked else ["read", "write"]}
+        return {"id": key.id, "name": key.name, "scopes": list(key.scopes)}
+    return {"id": None, "name": None, "scopes": [] if asked else ["read", "write"]}
 
 
 def stranger(scope: Scope, headers: Headers) -> ASGIApp:

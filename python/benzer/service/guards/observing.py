@@ -50,7 +50,7 @@ class Observed:
         self.state.log.write(
             "error" if status == 500 else "warning" if status == 503 else "info", "request",
             id=trace.id, method=scope["method"], route=route, status=status, seconds=round(seconds, 6),
-            key=scope.get("benzer.access", {}).get("name"), received=seen.received, sent=seen.sent, error=trace.error,
+            key=trace.key, received=seen.received, sent=seen.sent, error=trace.error,
         )  # fmt: skip
 
 

@@ -18,6 +18,6 @@
 from __future__ import annotations
 
 from benzer.service.jobs.job import Job
-from benzer.service.jobs.runner import Jobs
+from benzer.service.jobs.runner import Jobs, unknown
 
-__all__ = ["Job", "Jobs"]
+__all__ = ["Job", "Jobs", "unknown"]

@@ -42,6 +42,8 @@ class Failure:
 class Job:
     """One state of a job; each change makes another one. Times are seconds since 1970.
 
+    owner: the id of the key that started it; None where the service asks for no keys.
+
     >>> job = Job({"index": "news"}, {"threshold": 0.8}, id="a1", created=0.0)
     >>> running = job.begun(at=1.0).seen("read", 10, 20)
     >>> done = running.over("done", at=3.0)
@@ -60,6 +62,7 @@ class Job:
     counts: Mapping[str, int] | None = None
     recall: Mapping[str, Any] | None = None
     error: Failure | None = None
+    owner: str | None = None
 
     @property
     def is_over(self) -> bool:

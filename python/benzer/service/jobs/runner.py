@@ -156,10 +156,7 @@ class Jobs:
                     404, f"the job {id} gave way to later ones, of which the last {self._limits.max_results} are "
                     "kept, as far as memory allows: start it again",
                 )  # fmt: skip
-            raise Refusal(
-                404,
-                f"there is no job {id!r}: GET /v1/duplicates lists those there are; a restart forgets them",
-            )
+            raise unknown(id)
 
     def _run(self, kept: Kept, task: Task) -> None:
         """Do what a job does; whatever happens is told by its state."""
@@ -238,4 +235,11 @@ def failure_of(error: BaseException, without_places: Callable[[str], str] = str)
     logger.error("a job failed", exc_info=error)
     return Failure(
         "ServerError", "this is a bug in Benzer, not in the job; the server's log has the traceback"
+    )
+
+
+def unknown(id: str) -> Refusal:
+    """What to raise for a job that is not there, or not for whoever asks."""
+    return Refusal(
+        404, f"there is no job {id!r}: GET /v1/duplicates lists those there are; a restart forgets them"
     )

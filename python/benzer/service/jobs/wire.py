@@ -103,7 +103,7 @@ class JobError(BaseModel):
     """Why a job failed."""
 
     type: str = Field(examples=["MalformedRowError"])
-    message: str
+    message: str = Field(examples=["upload line 17: no text"])
 
 
 class ShownJob(BaseModel):
@@ -112,18 +112,21 @@ class ShownJob(BaseModel):
     id: str = Field(examples=["5d41402abc4b2a76"])
     state: Literal["waiting", "running", "done", "failed", "cancelled"]
     created: str = Field(examples=["2026-01-31T12:00:00.000Z"])
-    started: str | None
-    ended: str | None
+    started: str | None = Field(examples=["2026-01-31T12:00:00.100Z"])
+    ended: str | None = Field(examples=["2026-01-31T12:00:00.800Z"])
     source: dict[str, Any] = Field(
         description='{"index": name}, or {"upload": documents}, null before they are read.',
         examples=[{"index": "demo"}],
     )
     settings: dict[str, Any] = Field(
-        description="What was asked for; of a job that is done, all that its result depends on."
+        description="What was asked for; of a job that is done, all that its result depends on.",
+        examples=[{"threshold": 0.8, "recall": 0.95}],
     )
     progress: JobProgress | None
     counts: dict[str, int] | None = Field(examples=[{"documents": 1764, "kept": 1500, "removed": 264}])
-    recall: dict[str, Any] | None = Field(description="The recall that was measured, with its interval.")
+    recall: dict[str, Any] | None = Field(
+        description="The recall that was measured, with its interval.", examples=[None]
+    )
     seconds: float = Field(description="How long it has run.", examples=[0.7])
     error: JobError | None
 
@@ -138,10 +141,13 @@ class Rows(BaseModel):
     """Some rows of a table."""
 
     rows: list[dict[str, Any]] = Field(examples=[[{"left_id": "a", "right_id": 7, "similarity": 0.9}]])
-    offset: int
-    limit: int
-    total: int = Field(description="The rows of the whole table.")
-    next: str | None = Field(description="Where the next rows are; null at the end.")
+    offset: int = Field(examples=[0])
+    limit: int = Field(examples=[100])
+    total: int = Field(description="The rows of the whole table.", examples=[153])
+    next: str | None = Field(
+        description="Where the next rows are; null at the end.",
+        examples=["/v1/duplicates/5d41402abc4b2a76/pairs?offset=100&limit=100"],
+    )
 
 
 class Contents(BaseModel):
@@ -149,7 +155,8 @@ class Contents(BaseModel):
 
     id: Id
     contents: dict[str, str | None] = Field(
-        description="Texts by field; of other fields a job keeps no contents."
+        description="Texts by field; of other fields a job keeps no contents.",
+        examples=[{"text": "one two three"}],
     )
     contents_cut: bool = Field(description="Whether a text is longer than what is shown.")
 
@@ -158,30 +165,33 @@ class Member(Contents):
     """A document of a cluster, and its exact similarity to the one that stays."""
 
     kept: bool
-    similarity: float
+    similarity: float = Field(examples=[0.9])
 
 
 class ClusterRow(BaseModel):
     """A cluster: a document that stays, and those that go for it."""
 
-    cluster: int = Field(description="Its number: its place in the order of the input, at this threshold.")
-    kept_id: Id
-    size: int
-    distinct: int = Field(description="Its different contents.")
-    least: float = Field(
-        description="The least similarity found between two of its documents: how doubtful it is."
+    cluster: int = Field(
+        description="Its number: its place in the order of the input, at this threshold.", examples=[0]
     )
-    mean: float = Field(description="The mean similarity to the one that stays.")
+    kept_id: Id
+    size: int = Field(examples=[3])
+    distinct: int = Field(description="Its different contents.", examples=[2])
+    least: float = Field(
+        description="The least similarity found between two of its documents: how doubtful it is.",
+        examples=[0.85],
+    )
+    mean: float = Field(description="The mean similarity to the one that stays.", examples=[0.95])
     least_left_id: Id
     least_right_id: Id
     compared: Literal["all", "some"] = Field(
         description="Whether `least` is that of all pairs, or of a part of them."
     )
-    bridge_count: int = Field(description="The other clusters that a pair ties it to.")
+    bridge_count: int = Field(description="The other clusters that a pair ties it to.", examples=[0])
     component_size: int = Field(
-        description="The documents that pairs tie together, in this and other clusters."
+        description="The documents that pairs tie together, in this and other clusters.", examples=[3]
     )
-    component_clusters: int
+    component_clusters: int = Field(examples=[1])
 
 
 class Bridge(BaseModel):
@@ -189,9 +199,9 @@ class Bridge(BaseModel):
 
     left_id: Id
     right_id: Id
-    similarity: float
+    similarity: float = Field(examples=[0.81])
     representative: Id
-    representatives: float
+    representatives: float = Field(examples=[0.7])
 
 
 class Cluster(ClusterRow):
@@ -199,15 +209,15 @@ class Cluster(ClusterRow):
 
     bridges: list[Bridge]
     members: list[Member]
-    offset: int
-    limit: int
-    total: int
+    offset: int = Field(examples=[0])
+    limit: int = Field(examples=[100])
+    total: int = Field(examples=[3])
 
 
 class SharedField(BaseModel):
     """How alike two documents are in one field, and what they share there."""
 
-    similarity: float | None
+    similarity: float | None = Field(examples=[0.9])
     evidence: ShownEvidence | None
 
 
@@ -216,7 +226,7 @@ class TwoDocuments(BaseModel):
 
     left: Contents
     right: Contents
-    similarity: float
+    similarity: float = Field(examples=[0.9])
     fields: dict[str, SharedField]
 
 
@@ -239,7 +249,7 @@ class Decisions(Body):
 class DecidedRows(BaseModel):
     """The documents that stay, or go, after some decisions, and how many do."""
 
-    rows: list[dict[str, Any]]
-    total: int
-    kept: int
-    removed: int
+    rows: list[dict[str, Any]] = Field(examples=[[{"id": "a", "file": "upload", "row": 1}]])
+    total: int = Field(examples=[1500])
+    kept: int = Field(examples=[1500])
+    removed: int = Field(examples=[264])

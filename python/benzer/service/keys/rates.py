@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 MOST_BUCKETS = 10_000
 MINUTE = 60.0
+LONGEST = 1e9  # seconds between two requests: a rate of next to nothing must not become an infinity
 
 
 class Rates:
@@ -30,9 +31,9 @@ class Rates:
     def wait(self, who: str, rate: float) -> float:
         """Count one request, of `rate` a minute: 0 when it may pass, else the seconds until one may."""
         now = self._clock()
-        full_at = max(now, self._full_at.get(who, now)) + MINUTE / rate
-        # At least one request fits, however slow the rate.
-        over = full_at - now - max(MINUTE, MINUTE / rate)
+        each = min(MINUTE / rate, LONGEST)
+        full_at = max(now, self._full_at.get(who, now)) + each
+        over = full_at - now - max(MINUTE, each)  # one request fits, however slow the rate
         if over > 1e-9:
             return over
         if who not in self._full_at and len(self._full_at) >= MOST_BUCKETS:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from benzer.service.access import Shared
+from benzer.service.access import JobId, Shared
 from benzer.service.pages.rendering import page, part
 
 router = APIRouter()
-
-JobId = Annotated[str, Path(description="The id of the job.")]
 
 
 @router.get("/duplicates")
@@ -23,7 +19,6 @@ async def show_all(request: Request, shared: Shared) -> HTMLResponse:
 
 
 @router.get("/duplicates/{job}")
-async def show(request: Request, job: JobId, shared: Shared) -> HTMLResponse:
+async def show(request: Request, job: JobId) -> HTMLResponse:
     """The page of one job, while it is known; its script follows it until it is over."""
-    _ = shared.jobs[job]
     return page(request, "job.html", twin=f"/v1/duplicates/{part(job)}", job=job)

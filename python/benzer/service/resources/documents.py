@@ -22,7 +22,7 @@ from benzer.service.errors import Answer, Refusal
 from benzer.service.guards.requests import FORM, NDJSON, media_type
 from benzer.service.served import ServedIndex
 from benzer.service.settings import Limits
-from benzer.service.taking import all_prepared, in_thread
+from benzer.service.taking import all_prepared, in_thread, without_copies
 from benzer.service.thumbnails import urls_of
 from benzer.service.upload import Upload
 from benzer.service.wire import (
@@ -105,7 +105,9 @@ class StoredDocument(BaseModel):
     id: Id = Field(examples=["a"])
     fields: dict[str, Content] = Field(examples=[{"text": "one two three"}])
     thumbnails: dict[str, str] | None = Field(
-        None, description="For indexes with pictures: the address of a small copy, by field."
+        None,
+        description="For indexes with pictures: the address of a small copy, by field.",
+        examples=[{"photo": "/v1/indexes/demo/thumbnail?id=coast&field=photo"}],
     )
 
 
@@ -143,15 +145,20 @@ async def add_all(
 ) -> dict[str, int]:
     """Add documents, all or none."""
     schema, read = served.settings.schema, reader_of(served.settings.schema, limits)
-    given = [
-        Document(one.id, read(one.fields, f"body.documents.{at}.fields")) for at, one in enumerate(documents)
-    ]
-    ready = await in_thread(schema, lambda: all_prepared(schema, given))
+
+    def given() -> list[Document]:
+        return [
+            Document(one.id, read(one.fields, f"body.documents.{at}.fields"))
+            for at, one in enumerate(documents)
+        ]
+
+    ready = await in_thread(schema, lambda: all_prepared(schema, given()))
 
     def work(index: Index) -> dict[str, int]:
         before = len(index)
         served.thumbnails.put(ready.thumbnails)
         count = index.add(ready.documents)
+        served.thumbnails.remove(without_copies(schema, ready.documents, ready.thumbnails))
         return {"read": count, "new": len(index) - before, "documents": len(index)}
 
     return await served.write(work)
@@ -187,7 +194,8 @@ async def put(id: PathId, request: Request, served: Served, shared: Shared) -> A
     if media_type(request.headers) == FORM:
         fields = await contents_of_form(request, schema, shared.limits)
     else:
-        fields = contents_of((await model_of(request, Contents)).fields, schema, shared.limits)
+        body = await model_of(request, Contents)
+        fields = await in_thread(schema, lambda: contents_of(body.fields, schema, shared.limits))
     ready = await in_thread(schema, lambda: all_prepared(schema, [Document(id, fields)], alone=True))
     (document,) = ready.documents
 
@@ -196,6 +204,8 @@ async def put(id: PathId, request: Request, served: Served, shared: Shared) -> A
         known = document.id if held is None else held
         served.thumbnails.put(one._replace(id=known) for one in ready.thumbnails)
         index.add([Document(known, document.fields)])
+        if not ready.thumbnails and schema.foreign:
+            served.thumbnails.remove([known])
         return held
 
     held = await served.write(work)

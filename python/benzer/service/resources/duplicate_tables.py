@@ -13,14 +13,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from benzer.report import report_html
-from benzer.service.access import READS, Shared
+from benzer.service.access import READS, JobId, Shared
 from benzer.service.errors import Answer, Refusal
 from benzer.service.jobs import clusters, decisions, files, sides
 from benzer.service.jobs.files import MEDIA_TYPES
 from benzer.service.jobs.results import Result, View
 from benzer.service.jobs.tables import Table, rows_of
 from benzer.service.jobs.wire import Cluster, DecidedRows, Decisions, Rows, TwoDocuments
-from benzer.service.resources.duplicates import JobId
 from benzer.service.state import State
 
 router = APIRouter(prefix="/v1/duplicates/{job}", tags=["duplicates"])
@@ -96,10 +95,12 @@ async def report(job: JobId, shared: Shared, at: At = None) -> Response:
 
 @router.get("/evidence", response_model=TwoDocuments)
 async def evidence(
-    job: JobId, shared: Shared, left: Annotated[str, Query(description="The id of a document.")],
-    right: Annotated[str, Query(description="That of another one.")], at: At = None, length: Length = LENGTH,
+    job: JobId, shared: Shared, left: Annotated[str, Query(description="The id of a document.", examples=["fox"])],
+    right: Annotated[str, Query(description="That of another one.", examples=["fox/again"])],
+    at: At = None, length: Length = LENGTH,
     index: Annotated[
-        str | None, Query(description="Where the other one is kept (kept_in), unless it is one of the job's own.")
+        str | None,
+        Query(description="Where the other one is kept (kept_in), unless it is one of the job's.", examples=["demo"]),
     ] = None,
 ) -> Answer:  # fmt: skip
     """Two documents of the job side by side: how alike they are, and what they share. Any two may be asked for.
@@ -160,7 +161,7 @@ async def table(
     request: Request, job: JobId, table: TableName, shared: Shared, at: At = None, order: Order = "largest",
     format: Annotated[Format, Query(description="json is paged; the others are files.")] = "json", offset: Offset = 0,
     limit: Annotated[
-        int | None, Query(ge=0, le=2**53, description="How many rows; by default 100 as JSON, else all.")
+        int | None, Query(ge=0, le=2**53, description="How many; by default 100 as JSON, else all.", examples=[100])
     ] = None,
 ) -> Response:  # fmt: skip
     """Some rows of a table, as JSON page by page, or as a file: JSON lines, CSV or Parquet.

@@ -1,23 +1,24 @@
 """How are the duplicates of many documents found? By a job, which `/v1/duplicates` starts, shows and ends.
 
-Jobs belong to the service: whoever may read sees all of them, and may start, cancel and forget them, as they change
-nothing but themselves.
+Whoever may read may start jobs, and sees, cancels and forgets their own: the uploads of others are not theirs to read.
+Whoever may write sees all jobs.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Any
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect, Request
 
 from benzer.fields import Schema
 from benzer.index import Index
-from benzer.service.access import READS, Shared
+from benzer.service.access import READS, Asking, JobId, Shared
 from benzer.service.bodies import model_of
 from benzer.service.bounds import check_batch
 from benzer.service.errors import Answer, Refusal
@@ -30,10 +31,13 @@ from benzer.service.served import ServedIndex
 from benzer.service.state import State
 
 router = APIRouter(prefix="/v1/duplicates", tags=["duplicates"])
-JobId = Annotated[str, Path(description="The id of the job.", examples=["5d41402abc4b2a76"])]
 CANCEL_SECONDS = 1.0
 
 
+UPLOAD_EXAMPLES = {
+    "threshold": 0.8, "recall": 0.95, "keep": "first", "method": "lsh", "against": "news,archive", "measure": True,
+    "fields": '{"text": {"type": "text", "shingle_size": 3}}', "on_error": "skip",
+}  # fmt: skip
 UPLOAD_PARAMETERS = [
     {
         "name": name,
@@ -43,6 +47,7 @@ UPLOAD_PARAMETERS = [
         "schema": {
             "type": {"measure": "boolean", "threshold": "number", "recall": "number"}.get(name, "string")
         },
+        "example": UPLOAD_EXAMPLES[name],
     }
     for name, field in UploadOptions.model_fields.items()
 ]
@@ -63,7 +68,7 @@ STARTS = {
 
 
 @router.post("", response_model=ShownJob, status_code=202, openapi_extra=STARTS)
-async def start(request: Request, shared: Shared) -> Answer:
+async def start(request: Request, shared: Shared, asker: Asking) -> Answer:
     """Search an index, or the documents of this request, for duplicates; its answer says where to look for the result.
 
     Documents come in the body, or, any number of them, as NDJSON, one a line; the options then stand in the query.
@@ -73,12 +78,15 @@ async def start(request: Request, shared: Shared) -> Answer:
             search, job = await of_upload(request, shared)
         else:
             search, job = await of_json(request, shared)
-        begin(search, job)
+        job = begin(search, replace(job, owner=asker.key))
     return Answer(job.to_dict(), 202, {"Location": f"/v1/duplicates/{job.id}"})
 
 
 async def of_json(request: Request, shared: State) -> tuple[Search, Job]:
     """The job that a JSON body asks for."""
+    if request.query_params:
+        name = next(iter(request.query_params))
+        raise Refusal(422, f"{name} goes into the body: a query is read for uploads only", field=f"query.{name}")
     asked = await model_of(request, NewJob)
     check_batch(shared.limits, len(asked.documents or ()))
     own = None if asked.index is None else shared.catalog[asked.index]
@@ -143,9 +151,9 @@ def schema_of(fields: Mapping[str, Mapping[str, Any]]) -> Schema:
 
 
 @router.get("", response_model=ShownJobs)
-async def show_all(shared: Shared) -> Answer:
-    """List the jobs, the newest first."""
-    return Answer({"jobs": [job.to_dict() for job in shared.jobs]})
+async def show_all(shared: Shared, asker: Asking) -> Answer:
+    """List one's own jobs, or all to a key that may write, the newest first."""
+    return Answer({"jobs": [job.to_dict() for job in shared.jobs if asker.sees(job)]})
 
 
 @router.get("/{job}", response_model=ShownJob)

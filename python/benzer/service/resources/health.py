@@ -6,7 +6,7 @@ import asyncio
 from typing import Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from benzer._native import __version__
 from benzer.errors import BenzerError
@@ -22,7 +22,7 @@ class Health(BaseModel):
     """The service is well, and of this version."""
 
     status: Literal["ok"]
-    version: str
+    version: str = Field(examples=["0.1.0"])
 
 
 @router.get("/health", response_model=Health)

@@ -37,7 +37,11 @@ class LookedUp(BaseModel):
     fields: dict[str, Content] | None = Field(
         None, description="Where they were asked for.", examples=[{"text": "one two three"}]
     )
-    thumbnails: dict[str, str] | None = Field(None, description="The address of a small picture, by field.")
+    thumbnails: dict[str, str] | None = Field(
+        None,
+        description="The address of a small picture, by field.",
+        examples=[{"photo": "/v1/indexes/demo/thumbnail?id=coast&field=photo"}],
+    )
     last_seen: str | None = Field(
         description="To the second, in UTC; null where an early version of Benzer added it.",
         examples=["2026-01-31T12:00:00Z"],
@@ -47,7 +51,11 @@ class LookedUp(BaseModel):
 class AllLookedUp(BaseModel):
     """For each id its document, in the order asked; null for those that are not held."""
 
-    documents: list[LookedUp | None]
+    documents: list[LookedUp | None] = Field(
+        examples=[
+            [{"id": "fox", "fields": {"text": "one two three"}, "last_seen": "2026-01-31T12:00:00Z"}, None]
+        ]
+    )
 
 
 class Remove(Body):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -10,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from benzer.service.access import IndexName, Served, Shared
 from benzer.service.buckets import Buckets, buckets_of
-from benzer.service.errors import Answer
+from benzer.service.errors import Answer, Refusal
 from benzer.service.making import NewIndex, settings_of
 from benzer.service.state import State
 
@@ -28,8 +29,12 @@ class Information(BaseModel):
     bytes: int = Field(
         description="Room that it takes, on the disk or in the server's memory.", examples=[3_120_000]
     )
-    settings: dict[str, Any] = Field(description="By which its documents are compared.")
-    fingerprint: str = Field(description="Equal for equal settings only.")
+    settings: dict[str, Any] = Field(
+        description="By which its documents are compared.", examples=[{"threshold": 0.8, "recall": 0.95}]
+    )
+    fingerprint: str = Field(
+        description="64 hexadecimal digits, equal for equal settings only.", examples=["9f86d081884c7d65…"]
+    )
     deletable: bool = Field(
         description="Whether it can be deleted by request: it lies in the home of the service."
     )
@@ -57,7 +62,11 @@ async def described(name: str, shared: State, buckets: bool = False) -> dict[str
 @router.get("", response_model=Indexes)
 async def show_all(shared: Shared) -> Answer:
     """List the indexes that are served."""
-    return Answer({"indexes": [await described(name, shared) for name in list(shared.catalog)]})
+    told = []
+    for name in list(shared.catalog):
+        with suppress(Refusal):  # it was deleted meanwhile
+            told.append(await described(name, shared))
+    return Answer({"indexes": told})
 
 
 @router.post("", response_model=Information, status_code=201)

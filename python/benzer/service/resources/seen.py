@@ -44,7 +44,7 @@ def moment(given: Any) -> int:
     return second_of(given)
 
 
-_SCHEMA = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]}
+_SCHEMA = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number", "minimum": 0}]}
 Moment = Annotated[int, PlainValidator(moment), WithJsonSchema(_SCHEMA)]
 
 
@@ -93,13 +93,19 @@ async def evict(asked: Evict, served: Served) -> Answer:
     """Remove the documents that were last seen before a moment."""
 
     def work(index: Index) -> dict[str, int]:
-        return {"removed": index.evict(asked.unseen_since), "documents": len(index)}
+        pictured = index.settings.schema.foreign
+        gone = index.unseen(asked.unseen_since) if pictured else []
+        removed = index.evict(asked.unseen_since)
+        served.thumbnails.remove(gone)
+        return {"removed": removed, "documents": len(index)}
 
     return Answer(await served.write(work))
 
 
 @router.get("/seen", response_model=Seen)
-async def seen(id: Annotated[str, Query(description="The document's id.")], served: Served) -> Answer:
+async def seen(
+    id: Annotated[str, Query(description="The document's id.", examples=["fox"])], served: Served
+) -> Answer:
     """Say when a document was added, or last touched."""
     found = await served.read(last_seen(id))
     if found is None:

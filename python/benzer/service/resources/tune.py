@@ -129,7 +129,10 @@ class ShownSide(BaseModel):
         description="Texts and lists by field; null behind 2,000,000 characters.",
         examples=[{"text": "A fox …"}],
     )
-    thumbnails: dict[str, str] = Field(description="The address of a small picture, by field of images.")
+    thumbnails: dict[str, str] = Field(
+        description="The address of a small picture, by field of images.",
+        examples=[{"photo": "/v1/indexes/demo/thumbnail?id=coast&field=photo"}],
+    )
 
 
 class Example(BaseModel):
@@ -147,7 +150,8 @@ class Tuned(BaseModel):
     tune: Curve
     candidates: int = Field(description="Pairs that would share a band; estimated.", examples=[1187])
     plan: dict[str, Any] = Field(
-        description="The method and the bands that suit these documents best, and why."
+        description="The method and the bands that suit these documents best, and why.",
+        examples=[{"method": "lsh", "bands": 20, "rows": 5}],
     )
     documents: int = Field(description="That the index holds.", examples=[1764])
     read: int = Field(description="Of those, how many were read.", examples=[1764])

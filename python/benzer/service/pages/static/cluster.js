@@ -12,7 +12,7 @@ const SNIPPET = 200,
 
 /**
  * Show an opened cluster in a place: who stays, and the others, the least alike first.
- * job: { path(…), query() }. decisions: see `decisions.js`. decided: called when a member is let stay, or go.
+ * job: { path(…), query(), pictures(a, b) }. decisions: see `decisions.js`. decided: called when a member is let stay, or go.
  */
 export async function openCluster(host, row, { job, decided }) {
   const asked = (offset) =>
@@ -144,9 +144,14 @@ function moreMembers(list, others, total, asked, context) {
 }
 
 /** Put a member and the one that stays side by side. */
-async function compare({ id }, { job, kept, evidence }, loud = true) {
+async function compare({ id }, { job, row, kept, evidence }, loud = true) {
   const query = { ...job.query(), left: kept.id, right: id };
-  const told = await attempt(() => ask(job.path("evidence"), { query, slot: "evidence" }), evidence);
+  const asked = () =>
+    Promise.all([
+      ask(job.path("evidence"), { query, slot: `evidence of ${row.cluster}` }),
+      job.pictures(kept.id, id),
+    ]);
+  const [told, pictures] = (await attempt(asked, evidence)) ?? [];
   if (told === undefined) return;
   const titles = { a: plain(kept.id), b: plain(id) };
   show(
@@ -157,7 +162,7 @@ async function compare({ id }, { job, kept, evidence }, loud = true) {
       make("bdi", {}, titles.b),
       ` is ${likeness(told.similarity)} similar to the one that stays`,
     ),
-    evidenceShown(told.fields, titles, 3),
+    evidenceShown(told.fields, titles, { most: 3, pictures }),
   );
   if (!loud) return;
   evidence.firstElementChild.focus({ preventScroll: true });

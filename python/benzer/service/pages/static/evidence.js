@@ -1,37 +1,42 @@
 // How is what two documents share shown, field by field? Passages where there are texts, else a word on why not.
 
 import { counted, likeness, make } from "./dom.js";
+import { picture } from "./pictures.js";
 import { sideBySide } from "./sidebyside.js";
 
 /**
  * The evidence of each field. fields: { name: { similarity, evidence } } or { name: evidence }.
  * titles: { a, b }, what the two documents are called. most: passages that are shown at first.
+ * pictures: the addresses of small pictures of both, [{ name: address }, { name: address }].
  */
-export function evidenceShown(fields, titles, most = Infinity) {
+export function evidenceShown(fields, titles, { most = Infinity, pictures = [{}, {}] } = {}) {
   const entries = Object.entries(fields);
   return entries.map(([name, told]) => {
-    const evidence = told && "evidence" in told ? told.evidence : told;
-    const similarity = told?.similarity;
+    const { similarity = null, evidence = null } = told && "evidence" in told ? told : { evidence: told };
+    const title = [make("bdi", {}, name), similarity === null ? null : ` · ${likeness(similarity)}`];
     return make(
       "div",
       { class: "of-field" },
-      entries.length > 1
-        ? make(
-            "h4",
-            {},
-            make("bdi", {}, name),
-            similarity === undefined ? null : ` · ${likeness(similarity)}`,
-          )
-        : null,
-      evidence
-        ? shortened(evidence, titles, most)
-        : make(
-            "p",
-            { class: "note" },
-            "There is nothing to show side by side here: of pictures, and of very long texts, only numbers are compared.",
-          ),
+      entries.length > 1 ? make("h4", {}, title) : null,
+      evidence ? shortened(evidence, titles, most) : picturesShown(name, titles, pictures),
     );
   });
+}
+
+const NONE =
+  "There is nothing to show side by side: of pictures, and of very long texts, only numbers are compared.";
+
+/** The pictures of a field side by side, where both have a small copy. */
+function picturesShown(name, titles, [a, b]) {
+  if (!a[name] || !b[name]) return make("p", { class: "note" }, NONE);
+  const one = (address, title) =>
+    make(
+      "figure",
+      { class: "picture" },
+      picture(address, title),
+      make("figcaption", {}, make("bdi", {}, title)),
+    );
+  return make("div", { class: "pair" }, one(a[name], titles.a), one(b[name], titles.b));
 }
 
 /** The longest passages, and a button for all. */

@@ -34,28 +34,10 @@ function exampleShown({ left, right, similarity, evidence }, open) {
   );
   const fill = () => {
     if (!fold.open || inside.hasChildNodes()) return;
-    show(inside, picturesShown(left, right, titles), evidenceShown(texts(evidence, left), titles, 2));
+    const pictures = [left.thumbnails, right.thumbnails];
+    show(inside, evidenceShown(evidence, titles, { most: 2, pictures }));
   };
   fold.addEventListener("toggle", fill);
   fill();
   return fold;
-}
-
-/** The evidence of the fields that are no pictures: these are shown themselves. */
-function texts(evidence, { thumbnails = {} }) {
-  return Object.fromEntries(Object.entries(evidence).filter(([name]) => !(name in thumbnails)));
-}
-
-function picturesShown(left, right, titles) {
-  const names = Object.keys(left.thumbnails ?? {}).filter((name) => name in (right.thumbnails ?? {}));
-  const picture = (side, name, title) =>
-    make(
-      "figure",
-      { class: "picture" },
-      make("img", { src: side.thumbnails[name], alt: `${name} of ${title}`, loading: "lazy" }),
-      make("figcaption", {}, make("bdi", {}, title)),
-    );
-  return names.map((name) =>
-    make("div", { class: "pair" }, picture(left, name, titles.a), picture(right, name, titles.b)),
-  );
 }

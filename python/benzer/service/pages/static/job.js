@@ -1,6 +1,6 @@
 // What has one job found? Its progress while it runs; then what would go, cluster by cluster, to be decided on.
 
-import { ask, attempt, isStale, report, say } from "./api.js";
+import { ask, attempt, isStale, ofIndex, report, say } from "./api.js";
 import { clusterList } from "./clusters.js";
 import { asCsv, Decisions, withMember } from "./decisions.js";
 import { dial, settled } from "./dials.js";
@@ -36,8 +36,18 @@ let decisions = null;
 const at = () => (threshold.value > job.settings.threshold ? threshold.value : null);
 const query = () => ({ threshold: at() });
 
+/** The small pictures of two documents, where the job is over an index with pictures; the documents may be gone. */
+async function pictures(...ids) {
+  const { source, settings } = job;
+  const none = ids.map(() => ({}));
+  if (source.index === undefined || !Object.values(settings.schema).some(({ type }) => type === "image"))
+    return none;
+  const of = (one) => ask(ofIndex(source.index, "documents", one)).then(({ thumbnails }) => thumbnails ?? {});
+  return Promise.all(ids.map(of)).catch(() => none);
+}
+
 const list = clusterList(named("clusters"), {
-  job: { path, query },
+  job: { path, query, pictures },
   decisions: () => decisions,
   decide(row, decision) {
     if (decision) decisions.decide(row, decision);

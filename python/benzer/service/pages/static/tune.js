@@ -7,6 +7,7 @@ import { showExamples } from "./examples.js";
 import { sizeOf } from "./recipe.js";
 import { showRecipe } from "./recipes.js";
 import { setting } from "./numbers.js";
+import { unequal } from "./scale.js";
 import { curveTable, histogram, histogramTable, sCurve } from "./tunecharts.js";
 import { showCost, showHistogramNote, showPrices, showPromise, showReading } from "./tunewords.js";
 
@@ -151,7 +152,7 @@ const look = settled(async () => {
   show(named("below-title"), `Just below ${at}: these stay`);
   showExamples(named("above"), answer.above, `No pair of the sample is that similar, from ${at} up.`);
   showExamples(named("below"), answer.below, `No pair of the sample is alike, and less than ${at} similar.`);
-  if (first) named("logarithm").checked = true;
+  if (first) named("logarithm").checked = unequal(answer.histogram.counts);
   draw();
 }, LOOK);
 
@@ -174,7 +175,7 @@ async function choose(own = true) {
     field = Object.keys(settings.schema).find((one) => settings.schema[one].type === "text") ?? null;
     if (own) take(settings);
   }
-  named("shingles").disabled = Boolean(settings) && field === null;
+  named("shingles").hidden = Boolean(settings) && field === null;
   moved();
 }
 
