@@ -19,8 +19,8 @@ export function sizes(histogram) {
   const powers = [...bins.keys()].sort((a, b) => a - b);
   const labels = (power) => (power < 2 ? `${2 ** power}` : `${2 ** (power - 1) + 1}–${short(2 ** power)}`);
   return columns(
-    powers.map((power) => ({ label: labels(power), count: bins.get(power) })),
-    "documents in a bucket",
+    powers.map((power) => ({ label: labels(power), mark: short(2 ** power), count: bins.get(power) })),
+    "documents in a bucket, at most",
     "How many buckets hold how many documents",
   );
 }
@@ -43,7 +43,7 @@ function columns(bars, name, title) {
     draw("text", { class: "end", x: LEFT - 6, y: up(at) + 4 }, short(at)),
   ]);
   const thick = Math.min(0.8 * wide, 64);
-  const drawn = bars.map(({ label, count }, at) => [
+  const drawn = bars.map(({ label, mark, count }, at) => [
     draw(
       "rect",
       {
@@ -56,7 +56,7 @@ function columns(bars, name, title) {
       draw("title", {}, `${label}: ${count.toLocaleString("en")}`),
     ),
     draw("text", { class: "middle", x: LEFT + (at + 0.5) * wide, y: up(count) - 5 }, short(count)),
-    draw("text", { class: "middle", x: LEFT + (at + 0.5) * wide, y: floor + 17 }, label),
+    draw("text", { class: "middle", x: LEFT + (at + 0.5) * wide, y: floor + 17 }, mark),
   ]);
   const said = bars.map(({ label, count }) => `${label}: ${count.toLocaleString("en")}`).join(", ");
   return draw(

@@ -74,6 +74,22 @@ function thresholdShown() {
   named("threshold-shown").textContent = Number(named("threshold").value).toFixed(2);
 }
 
+/** What the address asks for: the settings that were found by tuning. */
+function prefill(asked) {
+  const [cut, promised] = [asked.get("threshold"), asked.get("recall")];
+  if (asked.has("unit")) {
+    const unit = asked.get("unit") === "char" ? "char" : "word";
+    show(named("schema"), fieldRow({ name: "text", type: "text", unit, size: Number(asked.get("size")) || 3 }));
+  }
+  if (Number(cut)) named("threshold").value = cut;
+  if (Number(promised) > 0 && Number(promised) < 1) {
+    const known = [...named("recall").options].some(({ value }) => value === promised);
+    if (!known) named("recall").append(make("option", { value: promised }, `${+(100 * promised).toFixed(3)} %`));
+    named("recall").value = promised;
+  }
+  thresholdShown();
+}
+
 const rows = () => [...named("schema").children];
 const freeName = () =>
   ["text", "title", "tags", "image", "body"].find(
@@ -216,6 +232,7 @@ if (form) {
     attempt(create, form);
   });
   preset();
+  prefill(new URLSearchParams(location.search));
 }
 
 await attempt(async () => {

@@ -48,9 +48,8 @@ async function choose(name) {
   named("twin").href = ofIndex(name);
   named("about").textContent = counted(information.documents, "document");
   show(named("fields"), known.controls.element);
-  document.querySelector("label[for=file]").hidden = !Object.values(settings.schema).some(
-    ({ type }) => type === "text",
-  );
+  const texts = Object.values(settings.schema).some(({ type }) => type === "text");
+  document.querySelector("label[for=file]").hidden = named("file").hidden = !texts;
   known.controls.fill(typed);
   setThreshold(settings.threshold);
   if (!results.hasChildNodes()) show(results, welcome(information));
