@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.doors.browsing import SCHEMES, WIDTHS
 
 VIEWS = pytest.mark.parametrize(
-    ("width", "scheme"),
+    "width, scheme",
     [pytest.param(width, scheme, id=f"{width}-{scheme}") for width in WIDTHS for scheme in SCHEMES],
 )
 COLOURED = {"forced_colors": "active"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from benzer.index import Index
 from tests.doors.browsing import chromium, visit
@@ -54,6 +54,49 @@ def client(
         yield client
 
 
+def fill(page: Page, folder: Path) -> None:
+    """Drop texts, and choose a file of lines of which one is malformed."""
+    drop(page, TEXTS)
+    expect(page.locator("#uploads")).to_contain_text("2 documents read, 2 new; the index holds 2")
+    page.set_input_files("#files", lines_file(folder / "rows.jsonl", *ROWS))
+    expect(page.locator("#uploads")).to_contain_text(
+        "2 documents read, 2 new; the index holds 4; 1 line left out"
+    )
+    malformed = page.locator("ol.malformed > li")
+    assert malformed.evaluate_all("(all) => all.map((one) => one.value)") == [2]
+    assert texts(malformed) == ["expecting value at column 28"]
+    expect(page.locator("#documents .documents > li")).to_have_count(4)
+    assert tiles(page, "#figures")["documents"] == "4"
+
+
+def search(page: Page) -> None:
+    """Search the index from its page: the answer is that of the library, and both sides agree."""
+    page.get_by_role("link", name="Search it").click()
+    page.get_by_role("textbox", name="Text").fill(TEXTS["one.txt"])
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.locator(".match")).to_have_count(2)
+    with Index.open("memory:") as index:
+        index.add({**TEXTS, "lined": LINED})
+        alike = [one.similarity for one in index.find_similar(TEXTS["one.txt"], threshold=0.6)]
+    assert texts(page.locator(".match .head .number")) == [shown(one) for one in alike]
+    page.get_by_role("button", name="Side by side").nth(1).click()
+    left, right = agreement(page.locator("figure.passage").first)
+    assert left == right
+    assert len(left) >= 38
+
+
+def delete(page: Page) -> None:
+    """Delete the index, by its name and no other."""
+    page.get_by_role("button", name="Delete news…").click()
+    really = page.get_by_role("button", name="Delete for good")
+    expect(really).to_be_disabled()
+    page.fill("#typed", "new")
+    expect(really).to_be_disabled()
+    page.fill("#typed", "news")
+    really.click()
+    expect(page.locator("#list")).to_contain_text("There is no index yet")
+
+
 @VIEWS
 def test_an_index_is_made_filled_searched_looked_at_and_deleted(
     client: httpx.Client, browser: Browser, width: int, scheme: str, tmp_path: Path
@@ -69,18 +112,7 @@ def test_an_index_is_made_filled_searched_looked_at_and_deleted(
 
         expect(page.get_by_role("heading", name="news", exact=True)).to_be_visible()
         expect(page.locator("#documents")).to_contain_text("No documents yet")
-        drop(page, TEXTS)
-        expect(page.locator("#uploads")).to_contain_text("2 documents read, 2 new; the index holds 2")
-        page.set_input_files("#files", lines_file(tmp_path / "rows.jsonl", *ROWS))
-        expect(page.locator("#uploads")).to_contain_text(
-            "2 documents read, 2 new; the index holds 4; 1 line left out"
-        )
-        malformed = page.locator("ol.malformed > li")
-        assert malformed.evaluate_all("(all) => all.map((one) => one.value)") == [2]
-        assert texts(malformed) == ["expecting value at column 28"]
-        expect(page.locator("#documents .documents > li")).to_have_count(4)
-        assert tiles(page, "#figures")["documents"] == "4"
-
+        fill(page, tmp_path)
         page.get_by_role("button", name="Look at lined").click()
         assert texts(page.locator(".peek:visible .text")) == [LINED]
         seen.check()
@@ -97,28 +129,9 @@ def test_an_index_is_made_filled_searched_looked_at_and_deleted(
             f"{counted['buckets']} buckets; the largest holds {counted['largest']} document"
         )
 
-        page.get_by_role("link", name="Search it").click()
-        page.get_by_role("textbox", name="Text").fill(TEXTS["one.txt"])
-        page.get_by_role("button", name="Search", exact=True).click()
-        expect(page.locator(".match")).to_have_count(2)
-        with Index.open("memory:") as index:
-            index.add({**TEXTS, "lined": LINED})
-            alike = [one.similarity for one in index.find_similar(TEXTS["one.txt"], threshold=0.6)]
-        assert texts(page.locator(".match .head .number")) == [shown(one) for one in alike]
-        page.get_by_role("button", name="Side by side").nth(1).click()
-        left, right = agreement(page.locator("figure.passage").first)
-        assert left == right
-        assert len(left) >= 38
-
+        search(page)
         page.goto("/indexes/news")
-        page.get_by_role("button", name="Delete news…").click()
-        really = page.get_by_role("button", name="Delete for good")
-        expect(really).to_be_disabled()
-        page.fill("#typed", "new")
-        expect(really).to_be_disabled()
-        page.fill("#typed", "news")
-        really.click()
-        expect(page.locator("#list")).to_contain_text("There is no index yet")
+        delete(page)
     assert client.get("/v1/indexes").json() == {"indexes": []}
 
 
