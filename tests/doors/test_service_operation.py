@@ -29,8 +29,8 @@ from benzer.fields import Schema, Text
 from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
 from benzer.service import Limits, Options, create_app
-from benzer.service.catalog import Catalog
-from benzer.service.logs import QUEUED, Log
+from benzer.service.indexes.catalog import Catalog
+from benzer.service.running.logs import QUEUED, Log
 from tests.doors.service import JSON, refused, serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
 from tests.redis_server import shared_server

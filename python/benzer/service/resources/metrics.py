@@ -9,8 +9,8 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from benzer.service.access import Shared
-from benzer.service.buckets import last_counted
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.buckets import last_counted
+from benzer.service.indexes.served import ServedIndex
 
 router = APIRouter(tags=["health"])
 PATIENCE_SECONDS = 2.0

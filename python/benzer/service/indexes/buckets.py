@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel, Field
 
 from benzer.index import Index
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.served import ServedIndex
 
 
 class Buckets(BaseModel):

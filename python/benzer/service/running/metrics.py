@@ -16,7 +16,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.served import ServedIndex
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 CANDIDATES = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000)
