@@ -1,4 +1,4 @@
-"""`python -m benzer.service.uploads.loader`: the process that writes uploads. It takes orders on stdin while there are any.
+"""`python -m benzer.service.uploads.loader`: the process that writes uploads, by orders on stdin.
 
 An order is a line of JSON, and as many bytes as it says. The answer is a line of JSON. A service that dies leaves stdin
 at its end: the order that has begun is carried out, and the process ends.

@@ -1,7 +1,8 @@
 """Why does a search stay fast while a million documents are loaded? They are read and written by another process.
 
 What reads JSON in Python keeps the interpreter to itself, a thousand documents at a time; a search beside it would wait
-for it at each of its steps. So an upload of more than a block has a process of its own: `loader`. It is started when it is first needed, ends when it is not used for a while, and when the service ends, however that ends.
+for it at each of its steps. So an upload of more than a block has a process of its own: `loader`. It is started
+when it is first needed, ends when it is not used for a while, and when the service ends, however that ends.
 """
 
 from __future__ import annotations
