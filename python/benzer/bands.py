@@ -267,6 +267,8 @@ def _least_bands(threshold: float, recall: float, rows: int) -> int:
     if chance == 1.0:
         return 1
     bands = max(1, math.ceil(math.log1p(-recall) / math.log1p(-chance)) - 1)
+    if chance < 1e-9:  # more than any signature has; what follows would be lost in rounding, and hardly end
+        return bands + 1
     while 1.0 - (1.0 - chance) ** bands < recall:  # the quotient of logarithms may be off by one rounding
         bands += 1
     return bands

@@ -255,7 +255,7 @@ def test_a_malformed_document_is_told_of_by_its_row(
     ):
         made.add(iter(documents), batch_size=2)
     assert list(made) == ["a", "b"]
-    added = made.add(documents, batch_size=3, on_error="skip")
+    added = made.add(documents, batch_size=2, on_error="skip")
     assert (added, added.new, added.malformed_count, list(made)) == (3, 1, 1, ["a", "b", "d"])
     (row,) = added.malformed
     assert isinstance(row, MalformedRow)

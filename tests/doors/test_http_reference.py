@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from benzer.service import create_app
-from benzer.service.catalog import Catalog
 from benzer.service.guards.access import UNCOUNTED
+from benzer.service.indexes.catalog import Catalog
 from tests.doors.service import ROOT, curl, serving
 from tests.doors.shell import run
 

@@ -18,7 +18,7 @@ from benzer.document import Document
 from benzer.fields import Schema
 from benzer.index import Index, IndexSettings
 from benzer.service import Options, create_app
-from benzer.service.catalog import Catalog
+from benzer.service.indexes.catalog import Catalog
 from benzer.service.pages.described import Operation, operations
 from benzer.service.pages.rendering import NAVIGATION
 from tests.doors.report_page import Element, Page

@@ -29,12 +29,12 @@ from benzer.fields import Schema, Text, ValueSet
 from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
 from benzer.service import Limits, create_app
-from benzer.service.catalog import Catalog
+from benzer.service.indexes.catalog import Catalog
 from benzer.service.resources.documents import Added, Put
 from benzer.service.resources.health import Health
 from benzer.service.resources.indexes import Information
 from benzer.service.resources.similar import Matches
-from benzer.service.wire import IdentifiedDocument, file_of
+from benzer.service.wire.documents import IdentifiedDocument, file_of
 from tests.doors.service import JSON, ROOT, curl, refused, serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER, one_line, run
 

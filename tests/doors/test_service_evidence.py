@@ -16,9 +16,9 @@ from benzer.document import Document
 from benzer.evidence import find_passages
 from benzer.fields import Schema, Text
 from benzer.index import Index, Match
-from benzer.service import explaining
-from benzer.service.evidence import MOST_PASSAGES, MOST_WHOLE, ShownEvidence, as_json
-from benzer.service.explaining import Allowance, Found, answer_of
+from benzer.service.questions import explaining
+from benzer.service.questions.evidence import MOST_PASSAGES, MOST_WHOLE, ShownEvidence, as_json
+from benzer.service.questions.explaining import Allowance, Found, answer_of
 from benzer.service.resources.similar import Matches
 from tests.corpora import collection
 from tests.doors.asking import SCRIPTS, as_answered, ask, made, put_photos

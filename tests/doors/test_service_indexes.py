@@ -18,8 +18,8 @@ from benzer.errors import StorageError
 from benzer.fields import Image, Schema, Text, ValueSet
 from benzer.index import Index, IndexSettings
 from benzer.presets import preset
-from benzer.service.catalog import Catalog, places_of
-from benzer.service.homes import FolderHome, RedisHome
+from benzer.service.indexes.catalog import Catalog, places_of
+from benzer.service.indexes.homes import FolderHome, RedisHome
 from benzer.service.resources.indexes import Information
 from tests.doors.service import refused, serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER, one_line, run

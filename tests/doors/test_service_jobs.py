@@ -23,7 +23,7 @@ from benzer.pipeline import find_duplicates
 from benzer.report import report_html
 from benzer.results import Duplicates
 from benzer.service import Limits, Options, create_app
-from benzer.service.catalog import Catalog
+from benzer.service.indexes.catalog import Catalog
 from benzer.service.jobs.tables import TABLES, rows_of
 from benzer.service.jobs.wire import Cluster, DecidedRows, Rows, ShownJob, ShownJobs, TwoDocuments
 from benzer.service.keys import add_key

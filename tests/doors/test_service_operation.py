@@ -29,8 +29,8 @@ from benzer.fields import Schema, Text
 from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
 from benzer.service import Limits, Options, create_app
-from benzer.service.catalog import Catalog
-from benzer.service.logs import QUEUED, Log
+from benzer.service.indexes.catalog import Catalog
+from benzer.service.running.logs import QUEUED, Log
 from tests.doors.service import JSON, refused, serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
 from tests.redis_server import shared_server
@@ -418,6 +418,7 @@ def test_metrics_count_requests_candidates_writes_and_refusals(path: Path) -> No
         client.put(f"{DOCS}/documents/x", json={"fields": {"text": "one"}})
         client.put(f"{DOCS}/documents/x", json={"fields": {"no": "one"}})
         client.delete(f"{DOCS}/documents/x")
+        buckets = client.get(f"{DOCS}?buckets=true").json()["buckets"]
         response = client.get("/metrics")
         assert response.headers["content-type"].startswith("text/plain")
         told = dict(line.rsplit(" ", 1) for line in response.text.splitlines() if not line.startswith("#"))
@@ -431,6 +432,8 @@ def test_metrics_count_requests_candidates_writes_and_refusals(path: Path) -> No
     assert told['benzer_writes_total{index="docs",outcome="done"}'] == "2.0"
     assert told['benzer_index_documents{index="docs"}'] == "3.0"
     assert float(told['benzer_index_bytes{index="docs"}']) > 0
+    assert float(told['benzer_index_buckets{index="docs"}']) == buckets["buckets"] > 0
+    assert float(told['benzer_index_buckets_of_size{index="docs",most="2"}']) == dict(buckets["histogram"])[2]
     assert told['benzer_jobs{state="running"}'] == "0.0"
     assert "secret" not in response.text
 

@@ -15,7 +15,7 @@ from benzer.comparison import compare
 from benzer.document import Document
 from benzer.fields import Schema, Text
 from benzer.presets import preset
-from benzer.service.evidence import as_json
+from benzer.service.questions.evidence import as_json
 from benzer.service.resources.candidates import Candidates
 from benzer.service.resources.compare import Compared
 from benzer.service.resources.nearest import Nearest

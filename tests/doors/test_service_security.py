@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from benzer.service import create_app
-from benzer.service.catalog import Catalog
+from benzer.service.indexes.catalog import Catalog
 from tests.doors.locked import DOCS, FRIEND, HTML, Locked, ask, bearer, locked
 from tests.doors.service import JSON, refused, serving
 

@@ -19,8 +19,8 @@ import pytest
 from benzer.document import Description, Document
 from benzer.fields import Image, Schema, Text
 from benzer.index import Index, IndexSettings
-from benzer.service.pictures import LONGEST_SIDE, Thumbnail, thumbnail_of
-from benzer.service.thumbnails import (
+from benzer.service.pictures.copies import LONGEST_SIDE, Thumbnail, thumbnail_of
+from benzer.service.pictures.thumbnails import (
     FileThumbnails,
     Kept,
     RedisThumbnails,

@@ -21,10 +21,10 @@ from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
 from benzer.planner import choose
 from benzer.pricing import price
-from benzer.service import borders, tuning
-from benzer.service.borders import FLOORS, Borders, floor_of
+from benzer.service.questions import borders, tuning
+from benzer.service.questions.borders import FLOORS, Borders, floor_of
+from benzer.service.questions.tuning import Looked
 from benzer.service.resources.tune import Curve, Tuned
-from benzer.service.tuning import Looked
 from tests.corpora import collection
 from tests.doors.service import refused, serving
 from tests.doors.shell import answer as answer_of_cli

@@ -220,3 +220,9 @@ def test_a_similarity_outside_its_range_is_told(similarity: float) -> None:
 def test_keys_refuse_signatures_that_are_too_short() -> None:
     with pytest.raises(SettingsError, match=r"36.*35|35.*36"):
         Bands(9, 4).keys(np.zeros((2, 35), dtype=np.uint32))
+
+
+@pytest.mark.parametrize("threshold", [1e-15, 1e-17, 1e-100, 1e-300])
+def test_a_threshold_next_to_nothing_is_refused_and_not_searched_for_ever(threshold: float) -> None:
+    with pytest.raises(SettingsError, match="needs num_hashes of at least"):
+        Bands.for_recall(threshold, 0.95, 65_535)

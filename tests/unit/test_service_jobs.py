@@ -24,12 +24,12 @@ from benzer.index import Index, IndexSettings
 from benzer.pipeline import find_duplicates
 from benzer.results import Duplicates
 from benzer.service.errors import Refusal
+from benzer.service.indexes.served import ServedIndex
 from benzer.service.jobs import Job, Jobs, runner, sides
 from benzer.service.jobs.job import Cancelled
 from benzer.service.jobs.results import Result, bytes_of
 from benzer.service.jobs.running import Asked, Search, check
 from benzer.service.jobs.tables import rows_of
-from benzer.service.served import ServedIndex
 from benzer.service.settings import Limits
 from tests.jobs import FOUND, ROWS, TEXTS, search, spooled
 

@@ -11,7 +11,7 @@ from benzer.cli import options as shared
 from benzer.cli.serve_limits import LIMITS, limit_options, limits_of
 
 if TYPE_CHECKING:
-    from benzer.service.catalog import Catalog
+    from benzer.service.indexes.catalog import Catalog
 
 EXAMPLES = """\
 # Try it with sample documents, which are forgotten at the end

@@ -8,8 +8,8 @@ from typing import Annotated, cast
 from fastapi import Depends, Path
 from starlette.requests import Request
 
+from benzer.service.indexes.served import ServedIndex
 from benzer.service.jobs import Job, unknown
-from benzer.service.served import ServedIndex
 from benzer.service.state import State
 
 IndexName = Annotated[str, Path(description="The name of the index.", examples=["demo"])]

@@ -11,7 +11,6 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp
 
 from benzer._native import __version__
-from benzer.service.catalog import Catalog
 from benzer.service.description import Service
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.access import Access
@@ -20,8 +19,8 @@ from benzer.service.guards.load import Load
 from benzer.service.guards.observing import Observed
 from benzer.service.guards.origins import Origins
 from benzer.service.guards.requests import Guard
+from benzer.service.indexes.catalog import Catalog
 from benzer.service.keys import Keyring
-from benzer.service.logs import Log
 from benzer.service.pages import routes as pages
 from benzer.service.pages.failures import FailurePages
 from benzer.service.resources import (
@@ -42,6 +41,7 @@ from benzer.service.resources import (
     thumbnails,
     tune,
 )
+from benzer.service.running.logs import Log
 from benzer.service.settings import Options
 from benzer.service.state import State
 

@@ -10,7 +10,7 @@ from benzer.service.access import READS
 from benzer.service.guards.access import PUBLIC
 from benzer.service.guards.requests import JSON
 from benzer.service.state import State
-from benzer.service.wire import IdentifiedDocument
+from benzer.service.wire.documents import IdentifiedDocument
 
 SCHEME = {
     "type": "http",

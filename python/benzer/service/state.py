@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from benzer.service.catalog import Catalog
+from benzer.service.indexes.catalog import Catalog
 from benzer.service.jobs import Jobs
 from benzer.service.keys import Keyring, Sessions
-from benzer.service.logs import Log
-from benzer.service.metrics import Metrics
+from benzer.service.questions.tuning import Tunings
+from benzer.service.running.logs import Log
+from benzer.service.running.metrics import Metrics
 from benzer.service.settings import Limits, Options
-from benzer.service.tuning import Tunings
 
 
 @dataclass

@@ -19,8 +19,8 @@ from benzer.service.access import READS
 from benzer.service.errors import failure
 from benzer.service.guards.refusing import refuse
 from benzer.service.keys import Key, Rates
+from benzer.service.running.trace import trace_of
 from benzer.service.state import State
-from benzer.service.trace import trace_of
 
 LOG = logging.getLogger("benzer.service")
 COOKIE = "benzer_session"

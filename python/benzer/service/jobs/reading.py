@@ -16,7 +16,7 @@ from benzer.index import Index
 from benzer.service.errors import Refusal
 from benzer.service.jobs.job import Told
 from benzer.service.settings import Limits
-from benzer.service.wire import FieldReader, reader_of
+from benzer.service.wire.documents import FieldReader, reader_of
 from benzer.sources.base import DocumentSink, Keep, MalformedRows, ReadOptions, ReadReport, Source, noun_of
 from benzer.sources.iterable import as_row
 from benzer.sources.jsonl import BLANK, JsonlSource, parsed

@@ -15,10 +15,10 @@ from benzer.pipeline import against as older
 from benzer.pipeline import find_duplicates
 from benzer.pipeline.promise import Promise, method_of
 from benzer.service.errors import Refusal
+from benzer.service.indexes.served import ServedIndex
 from benzer.service.jobs.job import Told
 from benzer.service.jobs.reading import IndexSource, Spool, listed
 from benzer.service.jobs.results import Result
-from benzer.service.served import ServedIndex
 from benzer.service.settings import Limits
 from benzer.sources import Source
 

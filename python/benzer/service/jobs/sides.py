@@ -15,9 +15,9 @@ from benzer.index.given import ids_of
 from benzer.pipeline.against import same_id
 from benzer.results import Duplicates
 from benzer.results.evidence import evidence_of, position_of
-from benzer.service import evidence
 from benzer.service.errors import Refusal
 from benzer.service.jobs.clusters import contents_of, texts_of
+from benzer.service.questions import evidence
 
 
 def compared(found: Duplicates, left_id: str, right_id: str, length: int) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
-from benzer.service.evidence import ShownEvidence
-from benzer.service.wire import Body, Id
+from benzer.service.questions.evidence import ShownEvidence
+from benzer.service.wire.documents import Body, Id
 
 
 def listed(value: Any) -> Any:

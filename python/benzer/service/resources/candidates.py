@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from benzer.index import Index
 from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
-from benzer.service.questions import Asked, Limit, question_of
-from benzer.service.wire import Id
+from benzer.service.questions.asked import Asked, Limit, question_of
+from benzer.service.wire.documents import Id
 
 router = APIRouter(prefix="/v1/indexes/{index}/candidates", tags=["questions"])
 

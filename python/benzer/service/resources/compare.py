@@ -16,14 +16,14 @@ from benzer.fields import Schema
 from benzer.index import Index
 from benzer.minhash import MinHash
 from benzer.presets import preset
-from benzer.service import evidence
 from benzer.service.access import READS, Shared
 from benzer.service.errors import Answer, Refusal
-from benzer.service.evidence import ShownEvidence
-from benzer.service.questions import Side, document_of, given_document
-from benzer.service.recipes import schema_from
+from benzer.service.questions import evidence
+from benzer.service.questions.asked import Side, document_of, given_document
+from benzer.service.questions.evidence import ShownEvidence
 from benzer.service.settings import Limits
-from benzer.service.wire import Body
+from benzer.service.wire.documents import Body
+from benzer.service.wire.recipes import schema_from
 
 router = APIRouter(prefix="/v1/compare", tags=["questions"])
 MOST_SHARED = 1000

@@ -16,16 +16,16 @@ from benzer.document import Document
 from benzer.index import Index
 from benzer.index.given import ids_of
 from benzer.service.access import Served, Shared
-from benzer.service.bodies import contents_of_form, described_body, model_of
-from benzer.service.bounds import check_batch
 from benzer.service.errors import Answer, Refusal
 from benzer.service.guards.requests import FORM, NDJSON, media_type
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.served import ServedIndex
+from benzer.service.pictures.thumbnails import urls_of
 from benzer.service.settings import Limits
-from benzer.service.taking import all_prepared, in_thread, without_copies
-from benzer.service.thumbnails import urls_of
-from benzer.service.upload import Upload
-from benzer.service.wire import (
+from benzer.service.uploads.taking import all_prepared, in_thread, without_copies
+from benzer.service.uploads.upload import Upload
+from benzer.service.wire.bodies import contents_of_form, described_body, model_of
+from benzer.service.wire.bounds import check_batch
+from benzer.service.wire.documents import (
     Body,
     Content,
     Contents,

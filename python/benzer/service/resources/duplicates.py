@@ -19,16 +19,16 @@ from starlette.requests import ClientDisconnect, Request
 from benzer.fields import Schema
 from benzer.index import Index
 from benzer.service.access import READS, Asking, JobId, Shared
-from benzer.service.bodies import model_of
-from benzer.service.bounds import check_batch
 from benzer.service.errors import Answer, Refusal
 from benzer.service.guards.requests import JSON, NDJSON, media_type
+from benzer.service.indexes.served import ServedIndex
 from benzer.service.jobs import Job
 from benzer.service.jobs.reading import Spool
 from benzer.service.jobs.running import Asked, Search, check
 from benzer.service.jobs.wire import NewJob, Options, ShownJob, ShownJobs, UploadOptions
-from benzer.service.served import ServedIndex
 from benzer.service.state import State
+from benzer.service.wire.bodies import model_of
+from benzer.service.wire.bounds import check_batch
 
 router = APIRouter(prefix="/v1/duplicates", tags=["duplicates"])
 CANCEL_SECONDS = 1.0
@@ -86,7 +86,9 @@ async def of_json(request: Request, shared: State) -> tuple[Search, Job]:
     """The job that a JSON body asks for."""
     if request.query_params:
         name = next(iter(request.query_params))
-        raise Refusal(422, f"{name} goes into the body: a query is read for uploads only", field=f"query.{name}")
+        raise Refusal(
+            422, f"{name} goes into the body: a query is read for uploads only", field=f"query.{name}"
+        )
     asked = await model_of(request, NewJob)
     check_batch(shared.limits, len(asked.documents or ()))
     own = None if asked.index is None else shared.catalog[asked.index]

@@ -12,7 +12,7 @@ from benzer._native import __version__
 from benzer.errors import BenzerError
 from benzer.service.access import Shared
 from benzer.service.errors import Answer, Refusal
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.served import ServedIndex
 
 router = APIRouter(tags=["health"])
 PATIENCE_SECONDS = 2.0

@@ -12,11 +12,11 @@ from pydantic import BaseModel, Field
 
 from benzer.index import Index
 from benzer.service.access import READS, Served, Shared
-from benzer.service.bounds import check_batch
 from benzer.service.errors import Answer
 from benzer.service.resources.documents import stored_as_json
 from benzer.service.resources.seen import shown
-from benzer.service.wire import Body, Content, Id
+from benzer.service.wire.bounds import check_batch
+from benzer.service.wire.documents import Body, Content, Id
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["documents"])
 MOST_LOOKED_UP = 100

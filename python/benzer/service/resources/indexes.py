@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from benzer.service.access import IndexName, Served, Shared
-from benzer.service.buckets import Buckets, buckets_of
 from benzer.service.errors import Answer, Refusal
-from benzer.service.making import NewIndex, settings_of
+from benzer.service.indexes.buckets import Buckets, buckets_of
+from benzer.service.indexes.making import NewIndex, settings_of
 from benzer.service.state import State
 
 router = APIRouter(prefix="/v1/indexes", tags=["indexes"])

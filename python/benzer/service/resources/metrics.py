@@ -9,7 +9,8 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from benzer.service.access import Shared
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.buckets import last_counted
+from benzer.service.indexes.served import ServedIndex
 
 router = APIRouter(tags=["health"])
 PATIENCE_SECONDS = 2.0
@@ -27,7 +28,7 @@ async def metrics(shared: Shared) -> Response:
     numbers.forget_indexes()
     for (name, served), info in zip(indexes.items(), known, strict=True):
         numbers.show_index(name, info)
-        buckets = getattr(served, "buckets", None)
+        buckets = last_counted(served)
         if buckets is not None:
             numbers.show_buckets(name, buckets)
     numbers.show_jobs(job.state for job in shared.jobs)

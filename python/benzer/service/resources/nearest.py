@@ -10,10 +10,10 @@ from starlette.requests import Request
 
 from benzer.index import Index
 from benzer.service.access import READS, Served, Shared
-from benzer.service.bodies import described_body
 from benzer.service.errors import Answer
-from benzer.service.questions import Explained, FormOptions, Share, answered, ask, question_from
+from benzer.service.questions.asked import Explained, FormOptions, Share, answered, ask, question_from
 from benzer.service.resources.similar import Matches
+from benzer.service.wire.bodies import described_body
 
 router = APIRouter(prefix="/v1/indexes/{index}/nearest", tags=["questions"])
 

@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field
 from benzer.index import ContainmentMatches, Index
 from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
-from benzer.service.explaining import SimilarDocument
-from benzer.service.questions import Asked, Limit, question_of
+from benzer.service.questions.asked import Asked, Limit, question_of
+from benzer.service.questions.explaining import SimilarDocument
 from benzer.service.settings import Limits
-from benzer.service.wire import Id
+from benzer.service.wire.documents import Id
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["questions"])
 MOST_COMPARED = 1_000_000

@@ -14,9 +14,9 @@ from benzer.index import Index
 from benzer.index.given import ids_of
 from benzer.index.upkeep import second_of
 from benzer.service.access import Served, Shared
-from benzer.service.bounds import check_batch
 from benzer.service.errors import Answer, Refusal
-from benzer.service.wire import Body, Id
+from benzer.service.wire.bounds import check_batch
+from benzer.service.wire.documents import Body, Id
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["upkeep"])
 

@@ -10,11 +10,8 @@ from starlette.requests import Request
 
 from benzer.index import Index
 from benzer.service.access import READS, Served, Shared
-from benzer.service.bodies import described_body
-from benzer.service.bounds import check_batch
 from benzer.service.errors import Answer
-from benzer.service.explaining import AskedFor, ExplainedDocument, SimilarDocument, match_as_json
-from benzer.service.questions import (
+from benzer.service.questions.asked import (
     Asked,
     Explained,
     FormOptions,
@@ -25,7 +22,10 @@ from benzer.service.questions import (
     question_from,
     question_of,
 )
-from benzer.service.wire import Body
+from benzer.service.questions.explaining import AskedFor, ExplainedDocument, SimilarDocument, match_as_json
+from benzer.service.wire.bodies import described_body
+from benzer.service.wire.bounds import check_batch
+from benzer.service.wire.documents import Body
 
 SMALL = 20_000
 """Characters, and values of a set, of a question that is asked together with others."""

@@ -10,8 +10,8 @@ from benzer.index import Index
 from benzer.index.given import ids_of
 from benzer.service.access import Served
 from benzer.service.errors import Refusal
-from benzer.service.pictures import Thumbnail
-from benzer.service.thumbnails import MEDIA_TYPES, found
+from benzer.service.pictures.copies import Thumbnail
+from benzer.service.pictures.thumbnails import MEDIA_TYPES, found
 
 router = APIRouter(prefix="/v1/indexes/{index}/thumbnail", tags=["documents"])
 

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from benzer.bands import MAX_VALUES, Bands
 from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
-from benzer.service.evidence import ShownEvidence
-from benzer.service.tuning import Sliders, curve, recipe_of
-from benzer.service.wire import Body, Content, Id
+from benzer.service.questions.evidence import ShownEvidence
+from benzer.service.questions.tuning import Sliders, curve, recipe_of
+from benzer.service.wire.documents import Body, Content, Id
 
 router = APIRouter(prefix="/v1", tags=["tune"])
 

@@ -15,8 +15,8 @@ from typing import Any
 from benzer.document import Document
 from benzer.fields import Image, Schema
 from benzer.index import Index, IndexSettings
-from benzer.service.taking import prepared
-from benzer.service.thumbnails import thumbnails_beside
+from benzer.service.pictures.thumbnails import thumbnails_beside
+from benzer.service.uploads.taking import prepared
 
 TEXTS, PICTURES = "demo", "pictures"
 THRESHOLD = 0.5

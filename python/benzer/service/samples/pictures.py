@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer.service.pictures import pillow
+from benzer.service.pictures.copies import pillow
 
 WIDTH, HEIGHT = 480, 320
 SCENES = 8

@@ -15,8 +15,8 @@ from benzer.fields.schema import FIELD_TYPES, field_from_dict
 from benzer.index import IndexSettings
 from benzer.presets import PRESETS, preset
 from benzer.service.errors import Refusal
-from benzer.service.homes import NAME
-from benzer.service.wire import Body
+from benzer.service.indexes.homes import NAME
+from benzer.service.wire.documents import Body
 
 MOST_FIELDS = 64
 LONGEST_NAME = 100

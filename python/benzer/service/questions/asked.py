@@ -12,13 +12,13 @@ from starlette.requests import Request
 from benzer.document import Document
 from benzer.fields import Schema
 from benzer.index import Index, Match
-from benzer.service.bodies import contents_of_form, model_of, validated
 from benzer.service.errors import Refusal
-from benzer.service.explaining import Found, answer_of, pictures_of
 from benzer.service.guards.requests import FORM, media_type
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.served import ServedIndex
+from benzer.service.questions.explaining import Found, answer_of, pictures_of
 from benzer.service.settings import Limits
-from benzer.service.wire import Body, Content, Id, contents_of
+from benzer.service.wire.bodies import contents_of_form, model_of, validated
+from benzer.service.wire.documents import Body, Content, Id, contents_of
 
 MOST = 1000
 """Matches that one question may ask for."""

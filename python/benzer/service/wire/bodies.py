@@ -18,7 +18,7 @@ from benzer.fields import Schema
 from benzer.service.errors import UNREADABLE, Refusal
 from benzer.service.guards.requests import FORM, JSON, NDJSON
 from benzer.service.settings import Limits
-from benzer.service.wire import reader_of
+from benzer.service.wire.documents import reader_of
 
 Model = TypeVar("Model", bound=BaseModel)
 MOST_PARTS = 100

@@ -23,11 +23,17 @@ from benzer.pipeline.reading import Read, read
 from benzer.planner import Spread, filing_cost, look, plan
 from benzer.pricing import THRESHOLDS, price_read
 from benzer.recall import field_thresholds
-from benzer.service.borders import Borders
 from benzer.service.errors import Refusal
-from benzer.service.explaining import Allowance, Pictures, explained_pair, pictures_of, shown_contents
-from benzer.service.recipes import schema_from
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.served import ServedIndex
+from benzer.service.questions.borders import Borders
+from benzer.service.questions.explaining import (
+    Allowance,
+    Pictures,
+    explained_pair,
+    pictures_of,
+    shown_contents,
+)
+from benzer.service.wire.recipes import schema_from
 
 MOST_DOCUMENTS, MOST_BYTES = 20_000, 16_000_000
 """What is read of a collection at most; what is said is then said of that part."""

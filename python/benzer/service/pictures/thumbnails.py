@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlencode
 
 from benzer.document import Description, Document
-from benzer.service.pictures import Thumbnail
+from benzer.service.pictures.copies import Thumbnail
 from benzer.storage import DocumentId, is_url
 
 ENDING = ".thumbnails"

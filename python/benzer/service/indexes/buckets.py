@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel, Field
 
 from benzer.index import Index
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.served import ServedIndex
 
 
 class Buckets(BaseModel):
@@ -36,6 +36,12 @@ async def buckets_of(served: ServedIndex) -> dict[str, Any]:
         kept = state, as_json(await asyncio.to_thread(counted, served))
         _KEPT[served] = kept
     return kept[1]
+
+
+def last_counted(served: ServedIndex) -> dict[str, Any] | None:
+    """The buckets of an index as they were counted last; None where they never were."""
+    kept = _KEPT.get(served)
+    return None if kept is None else kept[1]
 
 
 def counted(served: ServedIndex) -> dict[int, int]:

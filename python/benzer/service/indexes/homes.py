@@ -16,7 +16,7 @@ from uuid import uuid4
 from benzer.errors import StorageError
 from benzer.index import Index, IndexSettings
 from benzer.service.errors import Refusal
-from benzer.service.thumbnails import ENDING as THUMBNAILS
+from benzer.service.pictures.thumbnails import ENDING as THUMBNAILS
 from benzer.storage import is_url
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

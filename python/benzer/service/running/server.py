@@ -11,8 +11,8 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from benzer.service.connections import Connection
-from benzer.service.logs import forward
+from benzer.service.running.connections import Connection
+from benzer.service.running.logs import forward
 from benzer.service.state import State
 
 SWITCH_SECONDS = 0.0005

@@ -1,4 +1,4 @@
-"""`python -m benzer.service.loader`: the process that writes uploads. It takes orders on stdin until there are no more.
+"""`python -m benzer.service.uploads.loader`: the process that writes uploads, by orders on stdin.
 
 An order is a line of JSON, and as many bytes as it says. The answer is a line of JSON. A service that dies leaves stdin
 at its end: the order that has begun is carried out, and the process ends.
@@ -17,10 +17,10 @@ from typing import Any, BinaryIO
 
 from benzer.errors import BenzerError
 from benzer.index import Index
-from benzer.service.served import committed
+from benzer.service.indexes.served import committed
+from benzer.service.pictures.thumbnails import Thumbnails, thumbnails_beside
 from benzer.service.settings import Limits
-from benzer.service.thumbnails import Thumbnails, thumbnails_beside
-from benzer.service.upload import Batch, read_block, write_batch
+from benzer.service.uploads.upload import Batch, read_block, write_batch
 
 NICENESS = 10
 """How far it stands back behind the process that answers requests."""

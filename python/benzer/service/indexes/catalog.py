@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from benzer.errors import SettingsError
 from benzer.index import IndexSettings
 from benzer.service.errors import Refusal
-from benzer.service.homes import ENDING, NAME, Home, home_at, taken
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.homes import ENDING, NAME, Home, home_at, taken
+from benzer.service.indexes.served import ServedIndex
 from benzer.storage import is_url
 
 if TYPE_CHECKING:
-    from benzer.service.metrics import Metrics
+    from benzer.service.running.metrics import Metrics
 
 
 class Catalog(Mapping[str, ServedIndex]):

@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field
 from benzer.document import Document
 from benzer.fields import Schema
 from benzer.index import Match
-from benzer.service import evidence
-from benzer.service.evidence import ShownEvidence
-from benzer.service.served import ServedIndex
-from benzer.service.thumbnails import urls_of
-from benzer.service.wire import Content, Id
+from benzer.service.indexes.served import ServedIndex
+from benzer.service.pictures.thumbnails import urls_of
+from benzer.service.questions import evidence
+from benzer.service.questions.evidence import ShownEvidence
+from benzer.service.wire.documents import Content, Id
 
 MOST_READ = 10_000_000
 """Characters of texts that are compared for the evidence of one answer."""

@@ -16,8 +16,8 @@ from benzer.fields import Schema
 from benzer.fields.base import described
 from benzer.index import Index
 from benzer.service.errors import Refusal
-from benzer.service.pictures import thumbnail_of
-from benzer.service.thumbnails import Kept, digest_of
+from benzer.service.pictures.copies import thumbnail_of
+from benzer.service.pictures.thumbnails import Kept, digest_of
 from benzer.storage import DocumentId
 
 Result = TypeVar("Result")

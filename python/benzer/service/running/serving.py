@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from benzer.errors import OutputError, SettingsError
 from benzer.registry import require
-from benzer.service.addresses import is_loopback
+from benzer.service.running.addresses import is_loopback
 from benzer.service.settings import Limits, Options
 
 if TYPE_CHECKING:
-    from benzer.service.catalog import Catalog
+    from benzer.service.indexes.catalog import Catalog
 
 
 def serve(
@@ -57,9 +57,9 @@ def serve(
     for module in ("fastapi", "uvicorn", "prometheus_client", "python_multipart"):
         require(module, extra="service", purpose="HTTP services")
     from benzer.service.app import create_app
-    from benzer.service.catalog import Catalog, given
-    from benzer.service.logs import Log
-    from benzer.service.running import Server
+    from benzer.service.indexes.catalog import Catalog, given
+    from benzer.service.running.logs import Log
+    from benzer.service.running.server import Server
     from benzer.service.samples import demo_home
 
     # With keys any name will do: what a page gains that had its own name resolve to this machine is no key.

@@ -16,7 +16,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from benzer.service.served import ServedIndex
+from benzer.service.indexes.served import ServedIndex
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 CANDIDATES = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000)
@@ -55,8 +55,8 @@ class Metrics:
             for name, about in INDEXES.items()
         }
         self.sized = Gauge(
-            "benzer_index_buckets_of_size", "Buckets that hold so many documents, when they were last counted.",
-            ["index", "documents"], registry=registry,
+            "benzer_index_buckets_of_size", "Buckets by the most documents that they hold, when last counted.",
+            ["index", "most"], registry=registry,
         )  # fmt: skip
         self.jobs = Gauge("benzer_jobs", "Jobs that are known, by state.", ["state"], registry=registry)
         self._ended: dict[tuple[str, str, int], Callable[[float], object]] = {}
@@ -98,8 +98,11 @@ class Metrics:
         """Set the gauges of an index's buckets, as they were last counted."""
         self.indexes["buckets"].labels(name).set(buckets["buckets"])
         self.indexes["largest_bucket"].labels(name).set(buckets["largest"])
-        for documents, count in buckets["histogram"]:
-            self.sized.labels(name, str(documents)).set(count)
+        counts = Counted[str]()
+        for documents, count in buckets["histogram"]:  # of any number of sizes: put into few
+            counts[next((str(most) for most in CANDIDATES if documents <= most), "more")] += count
+        for most, count in counts.items():
+            self.sized.labels(name, most).set(count)
 
     def show_jobs(self, states: Iterable[str]) -> None:
         """Set the gauge of jobs, by the state of each."""

@@ -1,8 +1,8 @@
 """Why does a search stay fast while a million documents are loaded? They are read and written by another process.
 
 What reads JSON in Python keeps the interpreter to itself, a thousand documents at a time; a search beside it would wait
-for it at each of its steps. So an upload of more than a block has a process of its own, `benzer.service.loader`. It is
-started when it is first needed, ends when it is not used for a while, and when the service ends, however that ends.
+for it at each of its steps. So an upload of more than a block has a process of its own: `loader`. It is started
+when it is first needed, ends when it is not used for a while, and when the service ends, however that ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from benzer import errors
 from benzer.errors import BenzerError, StorageError
 from benzer.service.settings import Limits
-from benzer.service.written import Written
+from benzer.service.uploads.written import Written
 
 END_SECONDS = 30.0
 
@@ -73,7 +73,7 @@ class Loader:
         return told
 
     def _started(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "benzer.service.loader"]
+        command = [sys.executable, "-m", "benzer.service.uploads.loader"]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         # Not in the command line, which all may read: a URL may hold a password.
         send(process, {"location": self._location, "timeout": self._timeout})

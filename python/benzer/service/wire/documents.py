@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchem
 from benzer.document import Description, Document, FieldValue
 from benzer.errors import InputError
 from benzer.fields import Schema
-from benzer.service.bounds import check_picture, check_text
 from benzer.service.errors import Refusal
 from benzer.service.settings import Limits
+from benzer.service.wire.bounds import check_picture, check_text
 from benzer.storage.base import checked_id
 
 DEFAULTS = Limits()
