@@ -1,4 +1,4 @@
-"""Each limit has an answer of its own, an upload says what is durable, and questions asked together are answered as alone."""
+"""Each limit has an error of its own, uploads say what is durable, and questions asked together differ in nothing."""
 
 from __future__ import annotations
 
