@@ -33,7 +33,7 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
     "serve",
     cls=shared.TaughtCommand,
     examples=EXAMPLES,
-    short_help="Serve indexes by HTTP: pages for people, routes for programs.",
+    short_help="Serve indexes: pages for people, HTTP for programs.",
 )
 @click.argument("indexes", nargs=-1, metavar="[[NAME=]INDEX]...")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen to.")
