@@ -49,16 +49,7 @@ def serve(
         MissingExtraError: FastAPI or uvicorn is not installed.
         StorageError and its kinds: there is no index, or it cannot be opened.
     """
-    if keys is None and not is_loopback(host):
-        raise SettingsError(
-            f"the host {host!r} can be reached from other machines: make keys with benzer keys add FILE, "
-            "and serve with --keys FILE"
-        )
-    if keys is not None and not os.path.exists(keys):
-        raise SettingsError(
-            f"there is no file of keys at {os.fspath(keys)}: make it with "
-            f"benzer keys add {os.fspath(keys)} --name NAME --scope write"
-        )
+    check_keys(host, keys)
     for module in ("fastapi", "uvicorn", "prometheus_client", "python_multipart"):
         require(module, extra="service", purpose="HTTP services")
     from benzer.service.app import create_app
@@ -89,6 +80,20 @@ def serve(
             Server(app).run(sockets=[address])
         finally:
             app.state.shared.jobs.close()
+
+
+def check_keys(host: str, keys: str | os.PathLike[str] | None) -> None:
+    """Refuse an address that others can reach without keys, and a file of keys that is not there."""
+    if keys is None and not is_loopback(host):
+        raise SettingsError(
+            f"the host {host!r} can be reached from other machines: make keys with benzer keys add FILE, "
+            "and serve with --keys FILE"
+        )
+    if keys is not None and not os.path.exists(keys):
+        raise SettingsError(
+            f"there is no file of keys at {os.fspath(keys)}: make it with "
+            f"benzer keys add {os.fspath(keys)} --name NAME --scope write"
+        )
 
 
 def listening(host: str, port: int) -> socket.socket:

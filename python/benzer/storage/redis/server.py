@@ -206,9 +206,7 @@ class Server:
     def meaning(self, code: int) -> Exception:
         """What to raise for the code at the beginning of a reply."""
         if code == 1:
-            return StorageError(
-                f"there is no index at {self.address!r}: {MAKE_ONE}"
-            )
+            return StorageError(f"there is no index at {self.address!r}: {MAKE_ONE}")
         if code == 2:
             return LeaseLostError(
                 f"the changes since the last commit are not stored: another writer has taken over "
