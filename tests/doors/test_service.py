@@ -436,7 +436,26 @@ def test_what_cannot_be_served_is_said_in_one_line(fresh: Path, tmp_path: Path) 
     assert not (tmp_path / "no.benzer").exists()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        assert f"port {port}" in one_line(run("serve", str(fresh), "--port", port, status=2))
+        told = one_line(run("serve", str(fresh), "--port", port, status=2))
+    assert f"127.0.0.1 port {port} cannot be listened to (Address already in use): choose another" in told
+
+
+@pytest.mark.parametrize(
+    "arguments, cure",
+    [
+        (["none.benzer"], "make one with benzer index"),
+        (["folder"], "serve the indexes in it with --home folder"),
+        (["--home", "file.txt"], "give --home a folder"),
+        (["--keys", "none.keys"], "make it with benzer keys add none.keys"),
+    ],
+)
+def test_what_is_named_wrongly_is_told_with_its_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], cure: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file.txt").write_text("a text")
+    assert cure in run("serve", *arguments, status=2).stderr
 
 
 def test_without_the_extra_the_cure_is_named(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -338,7 +338,7 @@ def test_an_address_that_others_reach_is_refused_without_keys(path: Path, host: 
 
 
 @pytest.mark.parametrize("options, reason", [
-    (["--keys", "none.keys"], "none.keys: No such file"),
+    (["--keys", "none.keys"], "make it with benzer keys add none.keys"),
     (["--keys", "broken.keys"], "holds no keys"),
     (["--origin", "*"], "such as https://example.org, got '\\*'"),
     (["--origin", "https://a.example/"], "an origin is"),

@@ -197,7 +197,7 @@ def test_every_answer_says_what_a_browser_may_do_with_it(
     if response.headers["content-type"].startswith("text/html"):
         assert kind == "html"
         assert policy(response).items() >= POLICY.items()
-        assert set(policy(response)["img-src"].split()) <= {"'self'", "data:", "blob:"}
+        assert set(policy(response)["img-src"].split()) <= {"'self'", "blob:"}
     else:
         assert policy(response)["default-src"] == "'none'"
         assert "script-src" not in policy(response)

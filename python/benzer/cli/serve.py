@@ -1,4 +1,4 @@
-"""`benzer serve`: how do other programs ask an index, in whatever language they are written?"""
+"""`benzer serve`: how do people in a browser, and programs in any language, ask an index?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
     "serve",
     cls=shared.TaughtCommand,
     examples=EXAMPLES,
-    short_help="Serve an index to other programs by HTTP.",
+    short_help="Serve indexes: pages for people, HTTP for programs.",
 )
 @click.argument("indexes", nargs=-1, metavar="[[NAME=]INDEX]...")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen to.")
@@ -79,11 +79,11 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
 )  # fmt: skip
 @limit_options
 def command(indexes: tuple[str, ...], **given: Any) -> None:
-    """Answer HTTP requests for INDEXES, to add, look up, remove and find similar documents.
+    """Serve INDEXES to people, as pages in a browser, and to programs, by HTTP.
 
     Each of INDEXES is a file or a redis:// URL, or NAME=FILE, NAME=URL to give it a name. Without any, and without
     --home, sample documents are served to try it. It runs until it is stopped; a request that has begun is
-    answered. /openapi.json describes the requests.
+    answered. Open the address for the pages; /docs and /openapi.json describe the requests.
     """
     from benzer.service import Limits, serve
 

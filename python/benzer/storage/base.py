@@ -16,6 +16,9 @@ import numpy.typing as npt
 
 from benzer.errors import InputError, StorageError
 
+MAKE_ONE = "make one with benzer index, or in Python with settings and mode='write'"
+"""What helps who opens an index that is not there."""
+
 DocumentId = str | int
 Keys = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]

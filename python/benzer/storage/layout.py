@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benzer.errors import StorageError, StoreFormatError, StoreLockedError
-from benzer.storage.base import DocumentId
+from benzer.storage.base import MAKE_ONE, DocumentId
 from benzer.storage.file_seen import SINCE, TABLES
 
 FORMAT = 2
@@ -119,7 +119,7 @@ def _check_path(path: Path, settings: str | None, mode: str) -> None:
         raise StorageError(f"{path} is a folder: give the path of an index file")
     if not path.exists():
         if mode == "read" or settings is None:
-            raise StorageError(f"there is no index at {path}: mode='write' with settings makes one")
+            raise StorageError(f"there is no index at {path}: {MAKE_ONE}")
         if not path.parent.is_dir():
             raise StorageError(f"there is no folder {path.parent} to make an index in: make it first")
     elif 0 < path.stat().st_size < _LEAST:  # SQLite would take it for a new file, and write over it

@@ -10,14 +10,15 @@ from benzer.service.guards.access import STATIC
 from benzer.service.state import State
 
 PAGE = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 NO_PAGE = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
-    # Not "no-referrer": a browser would then send "Origin: null" with the forms of our own pages.
+    # An address may hold a text that was searched for. Not "no-referrer": a browser would then send "Origin: null"
+    # with the forms of our own pages.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",

@@ -13,7 +13,7 @@ from typing import Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
-from benzer.errors import StorageError
+from benzer.errors import SettingsError, StorageError
 from benzer.index import Index, IndexSettings
 from benzer.service.errors import Refusal
 from benzer.service.pictures.thumbnails import ENDING as THUMBNAILS
@@ -70,6 +70,8 @@ class FolderHome:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
+        if self._folder.exists() and not self._folder.is_dir():
+            raise SettingsError(f"{folder} is a file: give --home a folder, or the URL of a Redis server")
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def found(self) -> Iterator[tuple[str, str]]:

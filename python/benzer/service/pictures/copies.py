@@ -1,4 +1,4 @@
-"""How is a picture shown, of which an index keeps a description only? By a small copy, made when it comes."""
+"""What is the small copy of a picture? At most 256 pixels a side, made anew: nothing else of the file is in it."""
 
 from __future__ import annotations
 

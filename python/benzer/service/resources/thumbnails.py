@@ -15,7 +15,7 @@ from benzer.service.pictures.thumbnails import MEDIA_TYPES, found
 
 router = APIRouter(prefix="/v1/indexes/{index}/thumbnail", tags=["documents"])
 
-HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-cache"}
+HEADERS = {"Cache-Control": "private, no-cache"}
 
 
 @router.get(

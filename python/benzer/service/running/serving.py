@@ -49,11 +49,7 @@ def serve(
         MissingExtraError: FastAPI or uvicorn is not installed.
         StorageError and its kinds: there is no index, or it cannot be opened.
     """
-    if keys is None and not is_loopback(host):
-        raise SettingsError(
-            f"the host {host!r} can be reached from other machines: make keys with benzer keys add FILE, "
-            "and serve with --keys FILE"
-        )
+    check_keys(host, keys)
     for module in ("fastapi", "uvicorn", "prometheus_client", "python_multipart"):
         require(module, extra="service", purpose="HTTP services")
     from benzer.service.app import create_app
@@ -74,6 +70,8 @@ def serve(
     ):
         for argument in locations:
             name, location = given(os.fspath(argument))
+            if os.path.isdir(location):
+                raise SettingsError(f"{location} is a folder: serve the indexes in it with --home {location}")
             catalog.open(location, name)
         app = create_app(catalog, options, log)
         if started is not None:
@@ -84,14 +82,29 @@ def serve(
             app.state.shared.jobs.close()
 
 
+def check_keys(host: str, keys: str | os.PathLike[str] | None) -> None:
+    """Refuse an address that others can reach without keys, and a file of keys that is not there."""
+    if keys is None and not is_loopback(host):
+        raise SettingsError(
+            f"the host {host!r} can be reached from other machines: make keys with benzer keys add FILE, "
+            "and serve with --keys FILE"
+        )
+    if keys is not None and not os.path.exists(keys):
+        raise SettingsError(
+            f"there is no file of keys at {os.fspath(keys)}: make it with "
+            f"benzer keys add {os.fspath(keys)} --name NAME --scope write"
+        )
+
+
 def listening(host: str, port: int) -> socket.socket:
     """A socket that accepts connections to this address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
+        reason = (error.strerror or "").partition(" (while")[0]  # Python's words repeat the address
         raise OutputError(
-            f"{host} port {port} cannot be listened to ({error.strerror}): choose another --host or --port"
+            f"{host} port {port} cannot be listened to ({reason}): choose another --host or --port"
         ) from error
     # Connections inherit it. asyncio would set it only for a socket that names its protocol; without it the
     # body of an answer waits 40 ms for the client's word that it has the head.

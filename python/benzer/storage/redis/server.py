@@ -17,6 +17,7 @@ from typing import Any
 
 from benzer.errors import StorageError, StoreFormatError
 from benzer.registry import require
+from benzer.storage.base import MAKE_ONE
 from benzer.storage.redis.address import Address
 
 TRIES = 8  # the pauses between them add up to about 5 seconds
@@ -205,9 +206,7 @@ class Server:
     def meaning(self, code: int) -> Exception:
         """What to raise for the code at the beginning of a reply."""
         if code == 1:
-            return StorageError(
-                f"there is no index at {self.address!r}: mode='write' with settings makes one"
-            )
+            return StorageError(f"there is no index at {self.address!r}: {MAKE_ONE}")
         if code == 2:
             return LeaseLostError(
                 f"the changes since the last commit are not stored: another writer has taken over "

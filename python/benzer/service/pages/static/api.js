@@ -76,6 +76,14 @@ export function address(path, query = {}) {
 export const ofIndex = (index, ...parts) =>
   ["/v1/indexes", ...[index, ...parts].map(encodeURIComponent)].join("/");
 
+/** A stored document by its id as people type it. A browser would leave "." and ".." out of a path. */
+export async function documentOf(index, id, slot) {
+  if (!/^\.{0,2}$/.test(id)) return ask(ofIndex(index, "documents", id), { slot });
+  const { documents } = await ask(ofIndex(index, "lookup"), { method: "POST", json: { ids: [id] }, slot });
+  if (documents[0] !== null) return documents[0];
+  throw new Failure(404, { type: "NotFoundError", message: `no document has the id '${id}'` });
+}
+
 async function failureOf(answer) {
   const after = answer.headers.get("Retry-After");
   try {

@@ -1,6 +1,6 @@
 // How are the documents of an index looked at? A page of them at a time, each with its beginning; opened, all of it.
 
-import { address, ask, attempt, mayWrite, ofIndex, say } from "./api.js";
+import { address, ask, attempt, documentOf, mayWrite, ofIndex, say } from "./api.js";
 import { make, named, plain, show } from "./dom.js";
 import { excerpt } from "./matches.js";
 import { picture, thumbnail } from "./pictures.js";
@@ -89,7 +89,7 @@ export function startDocuments(information, changed) {
           "a",
           {
             class: "button small quiet",
-            href: address("/", { index: name, id }),
+            href: address("/", { index: name, id, number: typeof document.id === "number" ? 1 : null }),
             "aria-label": `More like ${called}`,
           },
           "More like this",
@@ -139,7 +139,7 @@ export function startDocuments(information, changed) {
     }
 
     async function remove() {
-      await ask(ofIndex(name, "documents", id), { method: "DELETE" });
+      await ask(ofIndex(name, "remove"), { method: "POST", json: { ids: [document.id] } }); // exactly: not "7" for 7
       const next = item.nextElementSibling ?? item.previousElementSibling;
       item.remove();
       (next?.querySelector("button") ?? named("look-up-id")).focus();
@@ -187,9 +187,7 @@ export function startDocuments(information, changed) {
   named("look-up").addEventListener("submit", (event) => {
     event.preventDefault();
     attempt(async () => {
-      const document = await ask(ofIndex(name, "documents", named("look-up-id").value), {
-        slot: "documents",
-      });
+      const document = await documentOf(name, named("look-up-id").value, "documents");
       show(
         place,
         make("ul", { class: "documents", "aria-label": "The document" }, shown(document)),

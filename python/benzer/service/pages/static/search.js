@@ -1,6 +1,6 @@
 // What does the first page do? It asks an index for the likes of a text, a picture or a stored document.
 
-import { Failure, address, ask, attempt, clear, forget, ofIndex, report, say } from "./api.js";
+import { Failure, address, ask, attempt, clear, documentOf, forget, ofIndex, report, say } from "./api.js";
 import { byCurl, heading, nearestHeading, nothing, welcome } from "./answers.js";
 import { counted, make, named, plain, show } from "./dom.js";
 import { documentControls, takeFiles } from "./fields.js";
@@ -119,6 +119,7 @@ function addressOf({ index, id, fields, limit, threshold }) {
   return address("/", {
     index,
     id,
+    number: typeof id === "number" ? 1 : null,
     q: text.length <= SHAREABLE ? text : "",
     threshold,
     limit: limit === 10 ? null : limit,
@@ -141,7 +142,7 @@ async function restore(entry) {
   const [first] = Object.keys(known.settings.schema);
   const asked = entry ?? {
     index: name,
-    id: query.get("id"),
+    id: query.get("number") && query.get("id") ? Number(query.get("id")) : query.get("id"),
     fields: query.get("q") ? { [first]: query.get("q") } : null,
     files: {},
     limit: within(query.get("limit"), 1, 1000) ?? 10,
@@ -162,10 +163,10 @@ function within(text, least, most) {
 
 const sideOf = ({ id, fields }) => (id !== null ? { id } : { fields });
 
-/** The same question with the id as the index holds it: in an address the number 7 and the text "7" read alike. */
+/** The same question with the id as the index holds it: as people type it, the number 7 and the text "7" read alike. */
 async function resolved(asked) {
   if (typeof asked.id !== "string") return asked;
-  const { id } = await ask(ofIndex(asked.index, "documents", asked.id), { slot: "similar" });
+  const { id } = await documentOf(asked.index, asked.id, "similar");
   return { ...asked, id };
 }
 
