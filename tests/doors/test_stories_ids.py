@@ -20,6 +20,7 @@ HELD = [
     ("like the number", " ".join([*SEVENS, "more"])),
     ("..", " ".join(DOTS)),
     ("like the dots", " ".join([*DOTS, "more"])),
+    (2**53 + 1, " ".join(words(4, 30))),
 ]
 
 
@@ -49,6 +50,20 @@ def test_more_like_this_asks_for_the_document_beside_it(
         expect(page.locator("#results")).to_contain_text(like)
         page.reload()
         expect(page.locator("#results")).to_contain_text(like)
+
+
+def test_a_number_that_a_browser_rounds_has_no_button_that_could_mean_another(
+    client: httpx.Client, browser: Browser
+) -> None:
+    with visit(browser, str(client.base_url), 1280, "light") as seen:
+        page = seen.page
+        page.goto("/indexes/odd")
+        expect(page.locator("#documents li")).to_have_count(len(HELD))
+        last = page.locator("#documents li").last
+        expect(last).to_contain_text("900719925474099")
+        expect(last.get_by_text("Look at it")).to_be_visible()
+        expect(last.get_by_text("More like this")).to_have_count(0)
+        expect(last.get_by_text("Remove")).to_have_count(0)
 
 
 def test_a_document_called_by_two_dots_is_looked_up(client: httpx.Client, browser: Browser) -> None:

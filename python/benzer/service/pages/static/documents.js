@@ -1,7 +1,7 @@
 // How are the documents of an index looked at? A page of them at a time, each with its beginning; opened, all of it.
 
 import { address, ask, attempt, documentOf, mayWrite, ofIndex, say } from "./api.js";
-import { make, named, plain, show } from "./dom.js";
+import { exact, make, named, plain, show } from "./dom.js";
 import { excerpt } from "./matches.js";
 import { picture, thumbnail } from "./pictures.js";
 
@@ -85,16 +85,18 @@ export function startDocuments(information, changed) {
         small(document),
         make("bdi", { class: "id" }, called),
         open,
-        make(
-          "a",
-          {
-            class: "button small quiet",
-            href: address("/", { index: name, id, number: typeof document.id === "number" ? 1 : null }),
-            "aria-label": `More like ${called}`,
-          },
-          "More like this",
-        ),
-        mayWrite()
+        exact(document.id)
+          ? make(
+              "a",
+              {
+                class: "button small quiet",
+                href: address("/", { index: name, id, number: typeof document.id === "number" ? 1 : null }),
+                "aria-label": `More like ${called}`,
+              },
+              "More like this",
+            )
+          : null,
+        mayWrite() && exact(document.id)
           ? make(
               "button",
               {

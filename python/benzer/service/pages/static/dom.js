@@ -74,3 +74,6 @@ export function bar(value, name = "similarity") {
     }),
   );
 }
+
+/** Whether an id is the one that was sent: a browser rounds numbers beyond 2^53, which would then name another. */
+export const exact = (id) => typeof id !== "number" || Number.isSafeInteger(id);

@@ -1,7 +1,7 @@
 // How are matches shown? Best first, each with its similarity; opened, side by side with what was asked for.
 
 import { ask, attempt, ofIndex, say } from "./api.js";
-import { bar, counted, likeness, make, plain, show } from "./dom.js";
+import { bar, counted, exact, likeness, make, plain, show } from "./dom.js";
 import { picture, thumbnail } from "./pictures.js";
 import { sideBySide } from "./sidebyside.js";
 
@@ -65,16 +65,18 @@ function matchShown(match, at, question, more) {
       "div",
       { class: "actions" },
       open,
-      make(
-        "button",
-        {
-          type: "button",
-          class: "small quiet",
-          onclick: () => more(match.id),
-          "aria-label": `More like ${plain(match.id)}`,
-        },
-        "More like this",
-      ),
+      exact(match.id)
+        ? make(
+            "button",
+            {
+              type: "button",
+              class: "small quiet",
+              onclick: () => more(match.id),
+              "aria-label": `More like ${plain(match.id)}`,
+            },
+            "More like this",
+          )
+        : null,
       make(
         "a",
         {
