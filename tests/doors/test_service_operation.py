@@ -31,6 +31,7 @@ from benzer.index import Index, IndexSettings
 from benzer.service import Limits, Options, create_app
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.running.logs import QUEUED, Log
+from benzer.service.uploads.loading import Loader, LoaderError
 from tests.doors.service import JSON, refused, serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
 from tests.redis_server import shared_server
@@ -312,14 +313,55 @@ def test_a_locked_index_is_told_through_the_process_that_loads(tmp_path: Path) -
         async def ask(client: httpx.AsyncClient) -> None:
             served = client.app.state.shared.catalog["docs"]  # type: ignore[attr-defined]
             other.add([("theirs", {"text": FOX})])
-            await asyncio.to_thread(served._loader.read, lines(3), 1, False, Limits())
+            block = await asyncio.to_thread(served._loader.read, lines(3), 1, False, Limits())
             with pytest.raises(StorageError, match="is being written by another process"):
-                await asyncio.to_thread(served._loader.write)
+                await asyncio.to_thread(served._loader.write, block)
             other.commit()
-            await asyncio.to_thread(served._loader.read, lines(3), 1, False, Limits())
-            assert (await asyncio.to_thread(served._loader.write)).new == 3
+            block = await asyncio.to_thread(served._loader.read, lines(3), 1, False, Limits())
+            assert (await asyncio.to_thread(served._loader.write, block)).new == 3
 
         within(path, ask)
+
+
+def test_the_process_that_loads_writes_the_block_that_was_asked_for_or_none(tmp_path: Path) -> None:
+    path = make(tmp_path / "docs.benzer")
+    loader = Loader(path, timeout=1.0)
+    try:
+        first = loader.read(lines(3), 1, False, Limits())
+        loader.close()
+        with pytest.raises(LoaderError, match="send the rest again"):
+            loader.write(first)
+        second = loader.read(lines(3, "second"), 1, False, Limits())
+        third = loader.read(lines(2, "third"), 1, False, Limits())
+        with pytest.raises(LoaderError, match="send the rest again"):
+            loader.write(second)
+        with pytest.raises(LoaderError, match="send the rest again"):
+            loader.write(third)
+    finally:
+        loader.close()
+    with Index.open(path) as index:
+        assert len(index) == 3
+
+
+def test_uploads_side_by_side_share_a_process_that_does_not_end_under_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benzer.service.indexes.served.IDLE_SECONDS", 0.01)
+    path = make(tmp_path / "docs.benzer")
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        sent = await asyncio.gather(*(
+            client.post(f"{DOCS}/documents", content=parts(lines(4000, name)), headers=NDJSON)
+            for name in ("one", "two", "three")
+        ))  # fmt: skip
+        assert [(one.status_code, one.json()["read"]) for one in sent] == [(200, 4000)] * 3
+        served = client.app.state.shared.catalog["docs"]  # type: ignore[attr-defined]
+        while served._loader._process is not None:
+            await asyncio.sleep(0.01)
+
+    within(path, ask)
+    with Index.open(path) as index:
+        assert len(index) == 4003  # the same ids
 
 
 # Ids, logs, metrics
