@@ -30,8 +30,10 @@ from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
 from benzer.service import Limits, Options, create_app
 from benzer.service.indexes.catalog import Catalog
+from benzer.service.indexes.served import READING_THREADS
 from benzer.service.running.logs import QUEUED, Log
 from benzer.service.uploads.loading import Loader, LoaderError
+from benzer.service.wire import bodies
 from tests.doors.service import JSON, refused, serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
 from tests.redis_server import shared_server
@@ -362,6 +364,62 @@ def test_uploads_side_by_side_share_a_process_that_does_not_end_under_them(
     within(path, ask)
     with Index.open(path) as index:
         assert len(index) == 4003  # the same ids
+
+
+def test_questions_that_wait_when_their_index_is_deleted_are_told_so(tmp_path: Path) -> None:
+    async def ask() -> None:
+        with Catalog(tmp_path) as catalog:
+            app = create_app(catalog, Options())
+            transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+                await client.post("/v1/indexes", json={"name": "docs"})
+                served, go = catalog["docs"], threading.Event()
+                held = [
+                    asyncio.ensure_future(served.read(lambda _: go.wait())) for _ in range(READING_THREADS)
+                ]
+                asked = [
+                    asyncio.ensure_future(client.post(f"{DOCS}/similar", json={"text": FOX}))
+                    for _ in range(3)
+                ]
+                await asyncio.sleep(0.2)
+                deleted = asyncio.ensure_future(client.delete(DOCS))
+                while not served._closed:
+                    await asyncio.sleep(0.01)
+                go.set()
+                for answer in await asyncio.gather(*asked):
+                    assert "was deleted while the request waited" in refused(answer, 404)
+                assert (await deleted).status_code == 204
+                await asyncio.gather(*held, return_exceptions=True)
+
+    asyncio.run(ask())
+
+
+# Large bodies
+
+
+def test_a_large_body_is_read_off_the_event_loop_and_refused_for_its_number_before_it_is_validated(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads, read = [], bodies.read_model
+
+    def noted(*given: Any) -> Any:
+        threads.append(threading.current_thread())
+        return read(*given)
+
+    monkeypatch.setattr(bodies, "read_model", noted)
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        for rest, what in (
+            ("documents", "documents"), ("similar/batch", "questions"), ("remove", "ids"), ("touch", "ids"),
+        ):  # fmt: skip
+            wrong = await client.post(f"{DOCS}/{rest}", json={what: [None] * 20_000})
+            assert refused(wrong, 413).startswith(f"a body holds at most 10,000 {what}, got 20,000")
+        assert threading.main_thread() not in threads
+        assert (await client.post(f"{DOCS}/similar", json=QUESTION)).status_code == 200
+        assert threads[-1] is threading.main_thread()
+
+    within(path, ask)
+    assert len(threads) == 5
 
 
 # Ids, logs, metrics
