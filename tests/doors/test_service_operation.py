@@ -1,4 +1,4 @@
-"""The service under load and in operation: limits, ids, logs, metrics, readiness, its end, and its death."""
+"""The service under load and in operation: limits, ids, logs, metrics, readiness, and its end."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -30,13 +29,9 @@ from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
 from benzer.service import Limits, Options, create_app
 from benzer.service.indexes.catalog import Catalog
-from benzer.service.indexes.served import READING_THREADS
 from benzer.service.running.logs import QUEUED, Log
-from benzer.service.uploads.loading import Loader, LoaderError
-from benzer.service.wire import bodies
 from tests.doors.service import JSON, refused, serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
-from tests.redis_server import shared_server
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = IndexSettings(Schema(text=Text(), photo=Image()), threshold=0.5)
@@ -271,157 +266,6 @@ def test_an_answer_is_not_cut_off_by_the_end_of_its_time(path: Path) -> None:
     within(path, ask, Limits(max_seconds=0.5, max_body_seconds=0.5))
 
 
-# Uploads
-
-
-async def parts(body: bytes) -> AsyncIterator[bytes]:
-    """A body as it comes over a network."""
-    for start in range(0, len(body), 20_000):
-        yield body[start : start + 20_000]
-
-
-def test_a_long_upload_is_written_by_a_process_of_its_own(tmp_path: Path) -> None:
-    path = make(tmp_path / "docs.benzer")
-
-    async def ask(client: httpx.AsyncClient) -> None:
-        served = client.app.state.shared.catalog["docs"]  # type: ignore[attr-defined]
-        bad = b'{"id": "bad", "fields": {"text": 7}}\n'
-        body = lines(1500) + bad + lines(3000)
-        sent = await client.post(f"{DOCS}/documents?on_error=skip", content=parts(body), headers=NDJSON)
-        assert sent.json()["new"] == 3000
-        assert [one["row"] for one in sent.json()["malformed"]] == [1501]
-        assert served._loader._process.poll() is None
-        found = await client.post(f"{DOCS}/similar", json={"fields": {"text": "a text 2999"}})
-        assert found.json()["matches"][0]["id"] == "line 2999"
-        served._loader._process.kill()
-        again = await client.post(f"{DOCS}/documents", content=parts(lines(3000, "another")), headers=NDJSON)
-        assert re.search(r"; 1,\d\d\d documents of this upload are durable", refused(again, 503))
-        assert (again.json()["error"]["type"], again.headers["retry-after"]) == ("LoaderError", "1")
-        once_more = await client.post(
-            f"{DOCS}/documents", content=parts(lines(3000, "another")), headers=NDJSON
-        )
-        assert (once_more.json()["read"], once_more.json()["new"]) == (3000, 0)
-
-    within(path, ask)
-    with Index.open(path) as index:
-        index.check()
-        assert len(index) == 3003
-
-
-def test_a_locked_index_is_told_through_the_process_that_loads(tmp_path: Path) -> None:
-    path = make(tmp_path / "docs.benzer")
-    with Index.open(path) as other:
-
-        async def ask(client: httpx.AsyncClient) -> None:
-            served = client.app.state.shared.catalog["docs"]  # type: ignore[attr-defined]
-            other.add([("theirs", {"text": FOX})])
-            block = await asyncio.to_thread(served._loader.read, lines(3), 1, False, Limits())
-            with pytest.raises(StorageError, match="is being written by another process"):
-                await asyncio.to_thread(served._loader.write, block)
-            other.commit()
-            block = await asyncio.to_thread(served._loader.read, lines(3), 1, False, Limits())
-            assert (await asyncio.to_thread(served._loader.write, block)).new == 3
-
-        within(path, ask)
-
-
-def test_the_process_that_loads_writes_the_block_that_was_asked_for_or_none(tmp_path: Path) -> None:
-    path = make(tmp_path / "docs.benzer")
-    loader = Loader(path, timeout=1.0)
-    try:
-        first = loader.read(lines(3), 1, False, Limits())
-        loader.close()
-        with pytest.raises(LoaderError, match="send the rest again"):
-            loader.write(first)
-        second = loader.read(lines(3, "second"), 1, False, Limits())
-        third = loader.read(lines(2, "third"), 1, False, Limits())
-        with pytest.raises(LoaderError, match="send the rest again"):
-            loader.write(second)
-        with pytest.raises(LoaderError, match="send the rest again"):
-            loader.write(third)
-    finally:
-        loader.close()
-    with Index.open(path) as index:
-        assert len(index) == 3
-
-
-def test_uploads_side_by_side_share_a_process_that_does_not_end_under_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("benzer.service.indexes.served.IDLE_SECONDS", 0.01)
-    path = make(tmp_path / "docs.benzer")
-
-    async def ask(client: httpx.AsyncClient) -> None:
-        sent = await asyncio.gather(*(
-            client.post(f"{DOCS}/documents", content=parts(lines(4000, name)), headers=NDJSON)
-            for name in ("one", "two", "three")
-        ))  # fmt: skip
-        assert [(one.status_code, one.json()["read"]) for one in sent] == [(200, 4000)] * 3
-        served = client.app.state.shared.catalog["docs"]  # type: ignore[attr-defined]
-        while served._loader._process is not None:
-            await asyncio.sleep(0.01)
-
-    within(path, ask)
-    with Index.open(path) as index:
-        assert len(index) == 4003  # the same ids
-
-
-def test_questions_that_wait_when_their_index_is_deleted_are_told_so(tmp_path: Path) -> None:
-    async def ask() -> None:
-        with Catalog(tmp_path) as catalog:
-            app = create_app(catalog, Options())
-            transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-                await client.post("/v1/indexes", json={"name": "docs"})
-                served, go = catalog["docs"], threading.Event()
-                held = [
-                    asyncio.ensure_future(served.read(lambda _: go.wait())) for _ in range(READING_THREADS)
-                ]
-                asked = [
-                    asyncio.ensure_future(client.post(f"{DOCS}/similar", json={"text": FOX}))
-                    for _ in range(3)
-                ]
-                await asyncio.sleep(0.2)
-                deleted = asyncio.ensure_future(client.delete(DOCS))
-                while not served._closed:
-                    await asyncio.sleep(0.01)
-                go.set()
-                for answer in await asyncio.gather(*asked):
-                    assert "was deleted while the request waited" in refused(answer, 404)
-                assert (await deleted).status_code == 204
-                await asyncio.gather(*held, return_exceptions=True)
-
-    asyncio.run(ask())
-
-
-# Large bodies
-
-
-def test_a_large_body_is_read_off_the_event_loop_and_refused_for_its_number_before_it_is_validated(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    threads, read = [], bodies.read_model
-
-    def noted(*given: Any) -> Any:
-        threads.append(threading.current_thread())
-        return read(*given)
-
-    monkeypatch.setattr(bodies, "read_model", noted)
-
-    async def ask(client: httpx.AsyncClient) -> None:
-        for rest, what in (
-            ("documents", "documents"), ("similar/batch", "questions"), ("remove", "ids"), ("touch", "ids"),
-        ):  # fmt: skip
-            wrong = await client.post(f"{DOCS}/{rest}", json={what: [None] * 20_000})
-            assert refused(wrong, 413).startswith(f"a body holds at most 10,000 {what}, got 20,000")
-        assert threading.main_thread() not in threads
-        assert (await client.post(f"{DOCS}/similar", json=QUESTION)).status_code == 200
-        assert threads[-1] is threading.main_thread()
-
-    within(path, ask)
-    assert len(threads) == 5
-
-
 # Ids, logs, metrics
 
 
@@ -605,100 +449,6 @@ sys.exit(exit_status(run))
             assert answers[0].json()["error"]["type"] == "ClosingError"
         finally:
             process.kill()
-
-
-# Death
-
-
-class Writer(threading.Thread):
-    """Writes until the service is gone, and keeps what was acknowledged."""
-
-    def __init__(self, url: str, name: str, write: Callable[[httpx.Client, str, int], list[str]]) -> None:
-        super().__init__()
-        self.url, self.prefix, self.write = url, name, write
-        self.acknowledged: list[str] = []
-
-    def run(self) -> None:
-        number = 0
-        with httpx.Client(base_url=self.url, timeout=30, trust_env=False) as client:
-            try:
-                while True:
-                    self.acknowledged += self.write(client, f"{self.prefix}-{number}", number)
-                    number += 1
-            except httpx.HTTPError:
-                return
-
-
-def text_of(id: str) -> str:
-    return f"{FOX} {id}"
-
-
-def put(client: httpx.Client, id: str, number: int) -> list[str]:
-    response = client.put(f"{DOCS}/documents/{id}", json={"fields": {"text": text_of(id)}})
-    assert response.status_code == 201, response.text
-    return [id]
-
-
-def post(client: httpx.Client, id: str, number: int) -> list[str]:
-    ids = [f"{id}-{at}" for at in range(20)]
-    batch = [{"id": one, "fields": {"text": text_of(one)}} for one in ids]
-    response = client.post(f"{DOCS}/documents", json={"documents": batch})
-    assert response.status_code == 200, response.text
-    return ids
-
-
-def upload(client: httpx.Client, id: str, number: int) -> list[str]:
-    ids = [f"{id}-{at}" for at in range(1300)]  # more than a block
-    body = "".join(json.dumps({"id": one, "fields": {"text": text_of(one)}}) + "\n" for one in ids)
-    response = client.post(f"{DOCS}/documents", content=body.encode(), headers=NDJSON)
-    assert response.status_code == 200, response.text
-    return ids
-
-
-def killed_in_the_midst(location: str | Path, seed: int) -> list[str]:
-    """What a service had acknowledged that was killed in the midst of many writes of all kinds."""
-    with serving(location, "--log-format", "off", end=signal.SIGKILL) as (client, process):
-        url = str(client.base_url)
-        writers = [
-            Writer(url, f"{seed}-{kind.__name__}-{number}", kind)
-            for kind in (put, post, upload)
-            for number in (1, 2)
-        ]
-        for writer in writers:
-            writer.start()
-        deadline = time.monotonic() + 20
-        kinds: set[str] = set()
-        while len(kinds) < 3 and time.monotonic() < deadline:
-            time.sleep(0.05 + 0.03 * seed)
-            kinds = {writer.write.__name__ for writer in writers if writer.acknowledged}
-        process.kill()
-        for writer in writers:
-            writer.join()
-    assert kinds == {"put", "post", "upload"}
-    return [id for writer in writers for id in writer.acknowledged]
-
-
-def test_what_is_acknowledged_survives_the_death_of_the_service(tmp_path: Path) -> None:
-    path = tmp_path / "docs.benzer"
-    Index.open(path, IndexSettings(threshold=0.5)).close()
-    acknowledged: list[str] = []
-    for seed in range(3):
-        acknowledged += killed_in_the_midst(path, seed)
-        with Index.open(path, timeout=30) as index:
-            index.check()
-            assert [id for id in acknowledged if id not in index] == []
-            document = index.get(acknowledged[-1])
-            assert document is not None
-            assert document.fields == {"text": text_of(acknowledged[-1])}
-
-
-def test_what_is_acknowledged_in_redis_survives_the_death_of_the_service() -> None:
-    location = f"{shared_server().url}?prefix=docs"
-    Index.open(location, IndexSettings(threshold=0.5)).close()
-    acknowledged = killed_in_the_midst(location, 0)
-    with Index.open(location, timeout=30) as index:
-        index.check()
-        assert [id for id in acknowledged if id not in index] == []
 
 
 # Together
