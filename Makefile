@@ -16,7 +16,7 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
-.PHONY: help demo test lint rust-test bench counts docs docs-check wheel clean
+.PHONY: help demo serve test lint rust-test bench counts docs docs-check wheel clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -24,8 +24,11 @@ help: ## list the commands
 demo: $(STAMPS)/run ## find the near-duplicates in the sample documents, index them, search them
 	@examples/demo.sh
 
+serve: $(STAMPS)/service ## the sample documents and pictures as a service with web pages, at http://127.0.0.1:8000 (SERVE="docs.benzer --port 9000")
+	$(BIN)/benzer serve $(SERVE)
+
 test: $(STAMPS)/test lint rust-test ## every lint, type check, floor check and test
-	$(BIN)/pytest $(PYTEST)
+	$(BIN)/pytest -n 2 --dist loadfile $(PYTEST)
 
 lint: $(STAMPS)/test ## formatting, lints, types and floors
 	cargo fmt --all --check
@@ -66,7 +69,12 @@ $(STAMPS)/run: $(STAMPS)/venv $(BUILT_FROM)
 	@$(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
+$(STAMPS)/service: $(STAMPS)/venv $(BUILT_FROM)
+	@echo "benzer: building the native core; the first time takes a minute or two"
+	@$(BIN)/maturin develop --release --locked --quiet --extras service,images,redis,parquet
+	@touch $@ $(STAMPS)/run
+
 $(STAMPS)/test: $(STAMPS)/venv $(BUILT_FROM)
 	@echo "benzer: building the native core; the first time takes a minute or two"
 	@$(BIN)/maturin develop --release --locked --quiet --extras test
-	@touch $@ $(STAMPS)/run
+	@touch $@ $(STAMPS)/run $(STAMPS)/service

@@ -16,9 +16,25 @@ unzip -l "$wheel" | grep -q 'storage/redis/lua/find.lua' || { echo "benzer: $whe
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 .venv/bin/python -m venv "$scratch/venv"
-"$scratch/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel"
+"$scratch/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel[service]"
 cp examples/data/documents.jsonl "$scratch"
 cd "$scratch"
 venv/bin/benzer --version
 venv/bin/benzer dedupe documents.jsonl --output clean
+
+# The pages and the sample documents of the service must be in it.
+venv/bin/benzer serve --port 0 2>served &
+server=$!
+trap 'kill "$server" 2>/dev/null; wait "$server" 2>/dev/null || true; rm -rf "$scratch"' EXIT
+for _ in $(seq 60); do
+    address=$(grep -o 'http://[0-9.:]*' served | head -n 1) || true
+    [ -n "$address" ] && break
+    sleep 0.5
+done
+[ -n "$address" ] || { cat served >&2; exit 1; }
+fetch() { python3 -c 'import sys, urllib.request; sys.stdout.write(urllib.request.urlopen(sys.argv[1]).read().decode())' "$address$1"; }
+for page in / /duplicates /tune /indexes /docs /v1/indexes/demo; do
+    fetch "$page" >answer || { echo "benzer: $wheel does not serve $page" >&2; exit 1; }
+done
+grep -q '"documents":1764' answer || { echo "benzer: $wheel lacks the sample documents" >&2; exit 1; }
 echo "benzer: $wheel works"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser import program
 
@@ -36,6 +36,7 @@ class Visit:
 
     def check(self) -> None:
         """No error, nothing fetched from elsewhere, no horizontal scroll, no serious fault of accessibility."""
+        expect(self.page.locator("[aria-busy=true]")).to_have_count(0)  # what is busy is dimmed
         assert not self.faults, self.faults
         assert not self.foreign, self.foreign
         over = self.page.evaluate(

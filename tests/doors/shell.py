@@ -57,7 +57,9 @@ def on_terminal(stream: str, *arguments: str, columns: int = 80) -> tuple[str, b
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     streams: dict[str, int] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: theirs}
-    environment = {**os.environ, "TERM": "xterm-256color"}
+    size = ("COLUMNS", "LINES")  # they would go before the terminal's own
+    environment = {name: value for name, value in os.environ.items() if name not in size}
+    environment["TERM"] = "xterm-256color"
     command = [sys.executable, "-m", "benzer", *arguments]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, **streams) as running:  # type: ignore[call-overload]
         os.close(theirs)

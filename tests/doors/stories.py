@@ -18,6 +18,7 @@ VIEWS = pytest.mark.parametrize(
     "width, scheme",
     [pytest.param(width, scheme, id=f"{width}-{scheme}") for width in WIDTHS for scheme in SCHEMES],
 )
+UNLIKE_VIEWS = pytest.mark.parametrize("width, scheme", list(zip(WIDTHS, SCHEMES, strict=True)))
 COLOURED = {"forced_colors": "active"}
 LETTERS = "bcdfghjklmnprstvz"
 

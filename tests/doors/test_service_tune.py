@@ -128,7 +128,8 @@ def test_prices_and_plan_are_those_of_the_library(
 ) -> None:
     said = tune(client, threshold=threshold, recall=recall, sample=100)
     prices = price(TEXTS, sorted({0.5, 0.6, 0.7, 0.8, 0.9, threshold}), recall=recall, documents=100)
-    assert said["prices"] == json.loads(json.dumps(prices.to_dict()["prices"]))
+    for ours, theirs in zip(said["prices"], json.loads(json.dumps(prices.to_dict()["prices"])), strict=True):
+        assert ours == {**theirs, "seconds": pytest.approx(theirs["seconds"])}  # a mean, summed in any order
     for name in ("identical", "empty", "contents", "sampled"):
         assert said[name] == getattr(prices, name)
     assert (said["documents"], said["read"]) == (len(TEXTS), len(TEXTS))

@@ -15,7 +15,7 @@ import benzer
 from benzer.index import Index, IndexSettings
 from tests.doors.browsing import chromium, visit
 from tests.doors.service import serving
-from tests.doors.stories import VIEWS, agreement, family, lines_file, shown, texts, tiles, words
+from tests.doors.stories import UNLIKE_VIEWS, VIEWS, agreement, family, lines_file, shown, texts, tiles, words
 
 DOCUMENTS = {
     **{key: text for seed in (1, 2, 3) for key, text in family(seed, 60).items()},
@@ -142,7 +142,7 @@ def test_an_index_is_searched_its_clusters_decided_and_the_decisions_taken_home(
         seen.check()
 
 
-@VIEWS
+@UNLIKE_VIEWS
 def test_files_are_uploaded_their_progress_shown_and_the_result_handed_out(
     client: httpx.Client, browser: Browser, width: int, scheme: str, tmp_path: Path
 ) -> None:

@@ -43,14 +43,10 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture(scope="module", params=["files", "redis"])
-def client(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[httpx.Client]:
-    """A service without an index, which keeps those that are made in files, or in Redis."""
-    files = tmp_path_factory.mktemp("stories") / "home"
-    home = f"{shared_server().url}?prefix=stories" if request.param == "redis" else files
-    with serving("--home", home) as (client, _):
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A service without an index, which keeps those that are made in files."""
+    with serving("--home", tmp_path_factory.mktemp("stories") / "home") as (client, _):
         yield client
 
 
@@ -97,10 +93,8 @@ def delete(page: Page) -> None:
     expect(page.locator("#list")).to_contain_text("There is no index yet")
 
 
-@VIEWS
-def test_an_index_is_made_filled_searched_looked_at_and_deleted(
-    client: httpx.Client, browser: Browser, width: int, scheme: str, tmp_path: Path
-) -> None:
+def live(client: httpx.Client, browser: Browser, width: int, scheme: str, folder: Path) -> None:
+    """The whole life of an index on the pages."""
     base = str(client.base_url)
     with visit(browser, base, width, scheme) as seen:
         page = seen.page
@@ -112,7 +106,7 @@ def test_an_index_is_made_filled_searched_looked_at_and_deleted(
 
         expect(page.get_by_role("heading", name="news", exact=True)).to_be_visible()
         expect(page.locator("#documents")).to_contain_text("No documents yet")
-        fill(page, tmp_path)
+        fill(page, folder)
         page.get_by_role("button", name="Look at lined").click()
         assert texts(page.locator(".peek:visible .text")) == [LINED]
         seen.check()
@@ -135,13 +129,28 @@ def test_an_index_is_made_filled_searched_looked_at_and_deleted(
     assert client.get("/v1/indexes").json() == {"indexes": []}
 
 
+@VIEWS
+def test_an_index_is_made_filled_looked_at_searched_and_deleted(
+    client: httpx.Client, browser: Browser, width: int, scheme: str, tmp_path: Path
+) -> None:
+    live(client, browser, width, scheme, tmp_path)
+
+
+def test_an_index_in_redis_is_made_filled_searched_and_deleted_alike(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with serving("--home", f"{shared_server().url}?prefix=stories") as (client, _):
+        live(client, browser, 390, "dark", tmp_path)
+
+
 def test_no_page_scrolls_sideways_on_the_narrowest_screen_nor_fails_with_forced_colours(
     client: httpx.Client, browser: Browser
 ) -> None:
     client.post("/v1/indexes", json={"name": "a" * 64, "fields": {"w" * 60: {"type": "text"}}})
     with visit(browser, str(client.base_url), 320, "light", **COLOURED) as seen:
         for path in (*PAGES, f"/indexes/{'a' * 64}"):
-            seen.page.goto(path, wait_until="networkidle")
+            seen.page.goto(path)
+            expect(seen.page.locator("[aria-busy=true]")).to_have_count(0)
             over = seen.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
             assert over <= 0, path
             seen.faults[:] = [one for one in seen.faults if path != "/nothing" or "404" not in one]
