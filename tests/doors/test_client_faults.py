@@ -181,6 +181,18 @@ def test_the_error_of_the_library_comes_back_when_nothing_helped(ask: Any) -> No
 
 
 @BOTH
+@pytest.mark.parametrize("kind", ["OutOfTimeError", "ClosingError"])
+def test_what_may_not_be_repeated_is_not_sent_again_where_it_may_have_begun(ask: Any, kind: str) -> None:
+    broken_off = (503, {"error": {"type": kind, "message": "given up", "field": None}}, {})
+    with scripted(broken_off, OK) as server:
+        with pytest.raises(BusyError, match="given up"):
+            ask(server.url, lambda client: client.create_index("a"))
+        assert len(server.seen) == 1
+    with scripted(broken_off, OK) as server:
+        assert ask(server.url, lambda client: client.health())[0] == OK[1]
+
+
+@BOTH
 def test_what_may_not_be_repeated_is_sent_again_only_where_it_was_refused(ask: Any) -> None:
     with scripted(BUSY, (201, {}, {})) as server:
         ask(server.url, lambda client: client.create_index("a"))

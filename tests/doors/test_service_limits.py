@@ -19,7 +19,6 @@ import PIL.Image
 import pytest
 
 from benzer.cli.serve_limits import LIMITS
-from benzer.errors import StorageError
 from benzer.index import Index
 from benzer.service import Limits
 from tests.doors.operating import DOCS, NDJSON, QUESTION, SMALL, held_up, lines, make, until, within
@@ -196,51 +195,6 @@ async def parts(body: bytes) -> AsyncIterator[bytes]:
     """A body as it comes over a network."""
     for start in range(0, len(body), 20_000):
         yield body[start : start + 20_000]
-
-
-def test_a_long_upload_is_written_by_a_process_of_its_own(tmp_path: Path) -> None:
-    path = make(tmp_path / "docs.benzer")
-
-    async def ask(client: httpx.AsyncClient) -> None:
-        served = client.app.state.shared.catalog["docs"]  # type: ignore[attr-defined]
-        bad = b'{"id": "bad", "fields": {"text": 7}}\n'
-        body = lines(1500) + bad + lines(3000)
-        sent = await client.post(f"{DOCS}/documents?on_error=skip", content=parts(body), headers=NDJSON)
-        assert sent.json()["new"] == 3000
-        assert [one["row"] for one in sent.json()["malformed"]] == [1501]
-        assert served._loader._process.poll() is None
-        found = await client.post(f"{DOCS}/similar", json={"fields": {"text": "a text 2999"}})
-        assert found.json()["matches"][0]["id"] == "line 2999"
-        served._loader._process.kill()
-        again = await client.post(f"{DOCS}/documents", content=parts(lines(3000, "another")), headers=NDJSON)
-        assert re.search(r"; 1,\d\d\d documents of this upload are durable", refused(again, 503))
-        assert (again.json()["error"]["type"], again.headers["retry-after"]) == ("LoaderError", "1")
-        once_more = await client.post(
-            f"{DOCS}/documents", content=parts(lines(3000, "another")), headers=NDJSON
-        )
-        assert (once_more.json()["read"], once_more.json()["new"]) == (3000, 0)
-
-    within(path, ask)
-    with Index.open(path) as index:
-        index.check()
-        assert len(index) == 3003
-
-
-def test_a_locked_index_is_told_through_the_process_that_loads(tmp_path: Path) -> None:
-    path = make(tmp_path / "docs.benzer")
-    with Index.open(path) as other:
-
-        async def ask(client: httpx.AsyncClient) -> None:
-            served = client.app.state.shared.catalog["docs"]  # type: ignore[attr-defined]
-            other.add([("theirs", {"text": FOX})])
-            await asyncio.to_thread(served._loader.read, lines(3), 1, False, Limits())
-            with pytest.raises(StorageError, match="is being written by another process"):
-                await asyncio.to_thread(served._loader.write)
-            other.commit()
-            await asyncio.to_thread(served._loader.read, lines(3), 1, False, Limits())
-            assert (await asyncio.to_thread(served._loader.write)).new == 3
-
-        within(path, ask)
 
 
 # Together

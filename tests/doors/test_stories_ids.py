@@ -85,6 +85,6 @@ def test_the_document_that_is_removed_is_the_one_beside_the_button(
             button = page.locator("#documents li").nth(at).get_by_role("button", name="Remove")
             button.click()
             button.click()
-            expect(page.locator("#documents li")).to_have_count(4 if at == 0 else 3)
+            expect(page.locator("#documents li")).to_have_count(len(HELD) - (1 if at == 0 else 2))
     held = client.get("/v1/indexes/odd/documents").json()["documents"]
-    assert [one["id"] for one in held] == ["7", "like the number", "like the dots"]
+    assert [one["id"] for one in held] == ["7", "like the number", "like the dots", 2**53 + 1]

@@ -89,7 +89,11 @@ class Sending:
             return Answer(response.status_code, response.content)
         error = failures.error_of(response.status_code, response.content)
         if response.status_code in FOR_NOW:
-            raise Transient(error, refused=True, after=seconds_of(response.headers.get("Retry-After")))
+            raise Transient(
+                error,
+                refused=failures.is_refused(error),
+                after=seconds_of(response.headers.get("Retry-After")),
+            )
         raise error
 
     def failed(self, error: httpx.TransportError) -> Transient:

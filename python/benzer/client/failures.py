@@ -29,6 +29,9 @@ OF_STATUS: dict[int, type[ServiceError]] = {
 }  # fmt: skip
 
 
+BROKEN_OFF = ("OutOfTimeError", "ClosingError")
+
+
 def error_of(status: int, body: bytes) -> BenzerError:
     """The error that an answer describes.
 
@@ -44,6 +47,15 @@ def error_of(status: int, body: bytes) -> BenzerError:
     if kind in OF_LIBRARY:
         return OF_LIBRARY[kind](message)
     return OF_STATUS.get(status, ServiceError)(status, kind, message, field)
+
+
+def is_refused(error: BenzerError) -> bool:
+    """Whether nothing was done, where a service asks to try again: work that ran out of time may go on to its end.
+
+    >>> is_refused(BusyError(503, "BusyError", "full")), is_refused(BusyError(503, "OutOfTimeError", "30 s"))
+    (True, False)
+    """
+    return not (isinstance(error, ServiceError) and error.type in BROKEN_OFF)
 
 
 def fault_of(body: bytes) -> Mapping[str, Any] | None:

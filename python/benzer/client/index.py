@@ -186,7 +186,7 @@ class IndexCalls(Generic[Job]):
                 size += len(as_json(waiting[-1].fields))
             if waiting and (ended or size > QUESTION_BYTES or len(waiting) == QUESTIONS_AT_ONCE):
                 body = {
-                    "questions": [{"fields": asked.fields} for asked in waiting],
+                    "questions": [asked.question() for asked in waiting],
                     "limit": max(asked.wanted(limit) for asked in waiting),
                     **given({"threshold": threshold}),
                 }
@@ -208,7 +208,7 @@ class IndexCalls(Generic[Job]):
     ) -> Steps[NearestMatches]:
         """The documents nearest to one, also below the threshold; see `benzer.Index.find_nearest`.
 
-        Where a `Document` is asked for that is held, `compared` counts it, too.
+        Without a limit the service looks for as many as it gives, further than an `Index` that is here does.
         """
         asked = yield from self._asked(document)
         options = {"recall": recall, "threshold": threshold, "evidence": evidence or None}

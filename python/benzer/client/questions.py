@@ -31,41 +31,36 @@ class Asked(NamedTuple):
         return cls(fields, query.document.id if query.identified else None)
 
     def wanted(self, limit: int | None) -> int:
-        """How many matches to ask the service for: one more where the document itself may be among them.
+        """How many matches to ask the service for.
 
-        >>> Asked({}, "a").wanted(10), Asked({}, None).wanted(10), Asked({}, None).wanted(None)
-        (11, 10, 1000)
+        >>> Asked({}, "a").wanted(10), Asked({}, None).wanted(None)
+        (10, 1000)
         """
         check_limit(limit)
-        if limit is None:
-            return MOST
-        wanted = limit + (self.itself is not None)
+        wanted = MOST if limit is None else limit
         if wanted > MOST:
             raise SettingsError(
                 f"a service gives {MOST:,} matches at most, got limit {limit:,}: ask for fewer"
             )
         return wanted
 
+    def question(self) -> dict[str, Any]:
+        """The question as JSON."""
+        return {"fields": self.fields, **given({"itself": self.itself})}
+
     def kept(self, found: list[Found], limit: int | None) -> list[Found]:
-        """The matches without the document itself, `limit` at most; refuses to cut what was asked for whole."""
+        """The matches, `limit` at most; refuses to cut what was asked for whole."""
         if limit is None and len(found) >= MOST:
             raise InputError(
                 f"there may be more than {MOST:,} matches, which a service does not give: set limit"
             )
-        others = [one for one in found if self.itself is None or identifier(one) != self.itself]
-        return others[:limit]
-
-
-def identifier(found: Any) -> str | int:
-    """The id of a match or candidate."""
-    held: str | int = found.id
-    return held
+        return found[:limit]
 
 
 def answered(
     path: str, asked: Asked, limit: int | None, key: str, read: Callable[[Any], Found], **options: Any
 ) -> Steps[tuple[Any, list[Found]]]:
     """Ask one question; gives the whole answer, and its matches."""
-    body = {"fields": asked.fields, "limit": asked.wanted(limit), **given(options)}
+    body = {**asked.question(), "limit": asked.wanted(limit), **given(options)}
     answer = (yield from ask("POST", path, body)).json()
     return answer, asked.kept([read(one) for one in answer[key]], limit)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
-from benzer.errors import ServiceError
+from benzer.errors import ServiceError, SettingsError
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -85,7 +85,10 @@ def ask(
     method: str, path: str, content: Any = None, *, again: bool = True, **parameters: Any
 ) -> Steps[Answer]:
     """Send a request whose body is JSON; parameters that are None are left out."""
-    body = None if content is None else as_json(content)
+    try:
+        body = None if content is None else as_json(content)
+    except ValueError as error:  # what the service would refuse, if it could be told
+        raise SettingsError(f"what is asked cannot be written as JSON: {error}") from error
     answer: Answer = yield Request(method, path, given(parameters), body, again=again)
     return answer
 

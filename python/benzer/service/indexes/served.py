@@ -45,6 +45,8 @@ class ServedIndex:
         self._together = Together(reader, self._reading)
         self._loading, self._loader = asyncio.Lock(), Loader(location, timeout)
         self._idle: asyncio.TimerHandle | None = None
+        self._loads = 0  # blocks of uploads that wait, or are being written
+        self._ending: asyncio.Future[None] | None = None
         self._closed = False
         self.writes = 0
         self.wrote: Callable[[str], object] = str
@@ -86,7 +88,11 @@ class ServedIndex:
         self, asked: Callable[[Index], Any], limit: int, threshold: float | None
     ) -> list[Match]:
         """Ask for the documents like a small one, which `asked` makes of the index; together with other questions."""
-        return await self._together.find_similar(asked, limit, threshold)
+        try:
+            return await self._together.find_similar(asked, limit, threshold)
+        except (asyncio.CancelledError, RuntimeError):
+            self._check_open()
+            raise
 
     async def write(self, work: Callable[[Index], Result]) -> Result:
         """Run `work` on the index that writes, alone, and commit; after an error nothing of it is left."""
@@ -94,18 +100,27 @@ class ServedIndex:
 
     async def load(self, block: bytes, first: int, skip: bool, limits: Limits) -> Written:
         """Write a block of an upload, and commit, in a process of its own; it takes its turn to write, not to read."""
-        loop = asyncio.get_running_loop()
+        self._loads += 1
         if self._idle is not None:
             self._idle.cancel()
         try:
             async with self._loading:
-                await asyncio.to_thread(self._loader.read, block, first, skip, limits)
-                return await self._written(self._loader.write)
+                number = await asyncio.to_thread(self._loader.read, block, first, skip, limits)
+                return await self._written(partial(self._loader.write, number))
+        except BenzerError:
+            self._check_open()
+            raise
         finally:
-            self._idle = loop.call_later(IDLE_SECONDS, self._end_loader)
+            self._loads -= 1
+            if not self._loads:  # else another upload goes on
+                self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_loader)
 
     def _end_loader(self) -> None:
-        asyncio.get_running_loop().run_in_executor(None, self._loader.close)
+        self._ending = asyncio.ensure_future(self._loader_ended())
+
+    async def _loader_ended(self) -> None:
+        async with self._loading:  # not between the reading and the writing of a block
+            await asyncio.to_thread(self._loader.close)
 
     async def _written(self, work: Callable[[], Result]) -> Result:
         """Do what writes and commits, when it is its turn, and tell how it ended."""
@@ -122,9 +137,13 @@ class ServedIndex:
         try:
             return await asyncio.get_running_loop().run_in_executor(threads, contained, work)
         except (asyncio.CancelledError, RuntimeError):
-            if self._closed:  # what waited was dropped, and what comes is not taken
-                raise Refusal(404, "the index was deleted while the request waited for its turn") from None
+            self._check_open()
             raise
+
+    def _check_open(self) -> None:
+        """Refuse what waited and was dropped, and what comes and is not taken."""
+        if self._closed:
+            raise Refusal(404, "the index was deleted while the request waited for its turn") from None
 
     def close(self) -> None:
         """Let the work that has begun come to its end, then close the index."""

@@ -65,6 +65,20 @@ class Asked(Side):
         list[str] | None,
         Field(min_length=1, description="The fields that count; all unless given.", examples=[["title"]]),
     ] = None
+    itself: Annotated[
+        Id | None,
+        Field(
+            description="The id of a document that is given as text or fields: it is no answer.",
+            examples=["fox"],
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def is_named_once(self) -> Asked:
+        """Refuse two ids."""
+        if self.id is not None and self.itself is not None:
+            raise ValueError('"itself" goes with "text" and "fields"; an "id" is that of the document itself')
+        return self
 
 
 class Explained(Asked):
@@ -158,12 +172,13 @@ def question_of(
 def some_of(
     document: Document, asked: Asked, index: Index, place: str = "body"
 ) -> Document | Mapping[str, Any]:
-    """Of a document the fields that count; a `Document` only where the index holds it."""
+    """Of a document the fields that count; a `Document` where the index may hold it under an id."""
     fields = document.fields
     if asked.only is not None:
         check_names(asked.only, index.settings.schema, f"{place}.only")
         fields = {name: fields.get(name) for name in asked.only}
-    return fields if asked.id is None else Document(document.id, fields)
+    itself = asked.itself if asked.id is None else document.id
+    return fields if itself is None else Document(itself, fields)
 
 
 def ask(index: Index, asked: Explained, limits: Limits, find: Callable[[Any], Sequence[Match]]) -> Found:

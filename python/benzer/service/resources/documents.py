@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
@@ -23,8 +24,7 @@ from benzer.service.pictures.thumbnails import urls_of
 from benzer.service.settings import Limits
 from benzer.service.uploads.taking import all_prepared, in_thread, without_copies
 from benzer.service.uploads.upload import Upload
-from benzer.service.wire.bodies import contents_of_form, described_body, model_of
-from benzer.service.wire.bounds import check_batch
+from benzer.service.wire.bodies import check_listed, contents_of_form, described_body, model_of
 from benzer.service.wire.documents import (
     Body,
     Content,
@@ -135,13 +135,12 @@ async def add(
     if media_type(request.headers) == NDJSON:
         upload = Upload(served, shared.limits, on_error == "skip", shared.catalog.without_places)
         return Answer((await upload.take(request.stream())).as_json())
-    batch = await model_of(request, Batch)
-    check_batch(shared.limits, len(batch.documents))
+    batch = await model_of(request, Batch, partial(check_listed, shared.limits, "documents"))
     return Answer(await add_all(served, batch.documents, shared.limits))
 
 
 async def add_all(
-    served: ServedIndex, documents: Iterable[IdentifiedDocument], limits: Limits
+    served: ServedIndex, documents: Sequence[IdentifiedDocument], limits: Limits
 ) -> dict[str, int]:
     """Add documents, all or none."""
     schema, read = served.settings.schema, reader_of(served.settings.schema, limits)
@@ -152,7 +151,7 @@ async def add_all(
             for at, one in enumerate(documents)
         ]
 
-    ready = await in_thread(schema, lambda: all_prepared(schema, given()))
+    ready = await in_thread(schema, lambda: all_prepared(schema, given()), len(documents))
 
     def work(index: Index) -> dict[str, int]:
         before = len(index)
@@ -235,13 +234,13 @@ async def remove(id: PathId, served: Served) -> Response:
         held = held_id(index, id)
         if held is not None:
             index.remove([held])
+            if served.settings.schema.foreign:  # here, in turn: the copy of a later document of this id stays
+                served.thumbnails.remove([held])
         return held
 
     held = await served.write(work)
     if held is None:
         raise unknown(id)
-    if served.settings.schema.foreign:
-        await in_thread(served.settings.schema, lambda: served.thumbnails.remove([held]))
     return Response(status_code=204)
 
 

@@ -5,17 +5,19 @@ In a path an id is text, and 7 may be found as "7"; in JSON the two differ, as t
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
+from starlette.requests import Request
 
 from benzer.index import Index
 from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
 from benzer.service.resources.documents import stored_as_json
 from benzer.service.resources.seen import shown
-from benzer.service.wire.bounds import check_batch
+from benzer.service.wire.bodies import check_listed, described_body, model_of
 from benzer.service.wire.documents import Body, Content, Id
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["documents"])
@@ -90,15 +92,15 @@ async def look_up(asked: Lookup, served: Served) -> Answer:
     return Answer({"documents": await served.read(work)})
 
 
-@router.post("/remove", response_model=Removed)
-async def remove(asked: Remove, served: Served, shared: Shared) -> Answer:
+@router.post("/remove", response_model=Removed, openapi_extra=described_body(Remove))
+async def remove(request: Request, served: Served, shared: Shared) -> Answer:
     """Remove documents by their exact ids; those that are not held are passed over."""
-    check_batch(shared.limits, len(asked.ids), "ids")
+    asked = await model_of(request, Remove, partial(check_listed, shared.limits, "ids"))
 
     def work(index: Index) -> dict[str, int]:
-        return {"removed": index.remove(asked.ids), "documents": len(index)}
+        removed = index.remove(asked.ids)
+        if served.settings.schema.foreign:  # here, in turn: the copy of a later document of such an id stays
+            served.thumbnails.remove(asked.ids)
+        return {"removed": removed, "documents": len(index)}
 
-    removed = await served.write(work)
-    if served.settings.schema.foreign:
-        await served.read(lambda index: served.thumbnails.remove([id for id in asked.ids if id not in index]))
-    return Answer(removed)
+    return Answer(await served.write(work))

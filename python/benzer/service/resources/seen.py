@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timezone
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, PlainValidator, WithJsonSchema
+from starlette.requests import Request
 
 from benzer.checks import is_number
 from benzer.index import Index
@@ -15,7 +17,7 @@ from benzer.index.given import ids_of
 from benzer.index.upkeep import second_of
 from benzer.service.access import Served, Shared
 from benzer.service.errors import Answer, Refusal
-from benzer.service.wire.bounds import check_batch
+from benzer.service.wire.bodies import check_listed, described_body, model_of
 from benzer.service.wire.documents import Body, Id
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["upkeep"])
@@ -81,10 +83,10 @@ class Seen(BaseModel):
     last_seen: datetime | None = Field(examples=["2026-01-31T12:00:00Z"])
 
 
-@router.post("/touch", response_model=Touched)
-async def touch(asked: Touch, served: Served, shared: Shared) -> Answer:
+@router.post("/touch", response_model=Touched, openapi_extra=described_body(Touch))
+async def touch(request: Request, served: Served, shared: Shared) -> Answer:
     """Note that documents were seen, and are unchanged; an earlier time than is known changes nothing."""
-    check_batch(shared.limits, len(asked.ids), "ids")
+    asked = await model_of(request, Touch, partial(check_listed, shared.limits, "ids"))
     return Answer({"held": await served.write(lambda index: index.touch(asked.ids, asked.seen_at))})
 
 

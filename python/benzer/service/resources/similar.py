@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -23,8 +24,7 @@ from benzer.service.questions.asked import (
     question_of,
 )
 from benzer.service.questions.explaining import AskedFor, ExplainedDocument, SimilarDocument, match_as_json
-from benzer.service.wire.bodies import described_body
-from benzer.service.wire.bounds import check_batch
+from benzer.service.wire.bodies import check_listed, described_body, model_of
 from benzer.service.wire.documents import Body
 
 SMALL = 20_000
@@ -109,10 +109,10 @@ def is_small(question: Question) -> bool:
     return sum(len(one) if isinstance(one, str | list) else SMALL for one in contents if one) < SMALL
 
 
-@router.post("/batch", response_model=Answers, openapi_extra=READS)
-async def find_batch(batch: Questions, served: Served, shared: Shared) -> Answer:
+@router.post("/batch", response_model=Answers, openapi_extra=READS | described_body(Questions))
+async def find_batch(request: Request, served: Served, shared: Shared) -> Answer:
     """Find the documents most like each of many; faster than one by one."""
-    check_batch(shared.limits, len(batch.questions), "questions")
+    batch = await model_of(request, Questions, partial(check_listed, shared.limits, "questions"))
 
     def work(opened: Index) -> dict[str, Any]:
         with opened.snapshot():

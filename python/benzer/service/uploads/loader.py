@@ -44,9 +44,14 @@ def main() -> None:
             answer = {"error": {"type": type(error).__name__, "message": str(error)}}
         except BaseException:
             answer = {"error": {"type": "", "message": traceback.format_exc()}}
-        answers.write(json.dumps(answer).encode() + b"\n")
-        answers.flush()
+        try:
+            answers.write(json.dumps(answer).encode() + b"\n")
+            answers.flush()
+        except BrokenPipeError:  # the service died meanwhile; what was written is durable
+            break
     hand.close()
+    with suppress(BrokenPipeError):
+        answers.close()
 
 
 def taken(orders: BinaryIO) -> Iterator[tuple[dict[str, Any], bytes]]:

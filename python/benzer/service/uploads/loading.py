@@ -36,37 +36,50 @@ class Loader:
         self._location, self._timeout = os.fspath(location), timeout
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._blocks = 0  # that were sent to be read
+        self._held = 0  # the number of the one whose documents the process keeps; 0 for none
 
-    def read(self, block: bytes, first: int, skip: bool, limits: Limits) -> None:
-        """Have it read a block of lines; it keeps the documents until `write`, or the next `read`."""
-        self._told({"do": "read", "first": first, "skip": skip, "limits": asdict(limits)}, block)
+    def read(self, block: bytes, first: int, skip: bool, limits: Limits) -> int:
+        """Have it read a block of lines; it keeps the documents until `write`, or the next `read`.
 
-    def write(self) -> Written:
-        """Have it write and commit what it has read."""
-        return Written.of_json(self._told({"do": "write"}))
+        Gives the number by which `write` asks for them.
+        """
+        with self._lock:
+            self._held = 0
+            self._told({"do": "read", "first": first, "skip": skip, "limits": asdict(limits)}, block)
+            self._blocks += 1
+            self._held = self._blocks
+            return self._held
+
+    def write(self, number: int) -> Written:
+        """Have it write and commit what it has read; never another block in its place, or nothing."""
+        with self._lock:
+            held, self._held = self._held, 0
+            if held != number:
+                raise LoaderError("the process that loads documents has let a block go: send the rest again")
+            return Written.of_json(self._told({"do": "write"}))
 
     def close(self) -> None:
         """Let it end what it does, and end."""
         with self._lock:
-            process, self._process = self._process, None
+            process, self._process, self._held = self._process, None, 0
             if process is not None:
                 ended(process, END_SECONDS)
 
     def _told(self, order: Mapping[str, Any], block: bytes = b"") -> dict[str, Any]:
-        """What it answers to an order."""
-        with self._lock:
-            process = self._process = self._process or self._started()
-            try:
-                send(process, order, block)
-                answer = process.stdout.readline() if process.stdout else b""
-            except OSError:
-                answer = b""
-            if not answer.endswith(b"\n"):
-                self._process = None
-                status = ended(process, 0)
-                raise LoaderError(
-                    f"the process that loads documents ended with status {status}: send the rest again"
-                )
+        """What it answers to an order; the caller holds the lock."""
+        process = self._process = self._process or self._started()
+        try:
+            send(process, order, block)
+            answer = process.stdout.readline() if process.stdout else b""
+        except OSError:
+            answer = b""
+        if not answer.endswith(b"\n"):
+            self._process = None
+            status = ended(process, 0)
+            raise LoaderError(
+                f"the process that loads documents ended with status {status}: send the rest again"
+            )
         told: dict[str, Any] = json.loads(answer)
         if "error" in told:
             raise error_of(told["error"])

@@ -21,6 +21,7 @@ from benzer.service.pictures.thumbnails import Kept, digest_of
 from benzer.storage import DocumentId
 
 Result = TypeVar("Result")
+FEW = 100
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,9 @@ def without_copies(schema: Schema, documents: Sequence[Document], copies: Sequen
     return [document.id for document in documents if document.id not in pictured] if schema.foreign else []
 
 
-async def in_thread(schema: Schema, work: Callable[[], Result]) -> Result:
-    """Run `work` off the event loop, where pictures make it long."""
-    return await asyncio.to_thread(work) if schema.foreign else work()
+async def in_thread(schema: Schema, work: Callable[[], Result], documents: int = 1) -> Result:
+    """Run `work` off the event loop, where pictures, or many documents, make it long."""
+    return await asyncio.to_thread(work) if schema.foreign or documents > FEW else work()
 
 
 def add_sound(
