@@ -24,13 +24,13 @@ from benzer.service.settings import Limits
 from benzer.service.uploads.taking import all_prepared, in_thread, without_copies
 from benzer.service.uploads.upload import Upload
 from benzer.service.wire.bodies import contents_of_form, described_body, model_of
-from benzer.service.wire.bounds import check_batch
 from benzer.service.wire.documents import (
     Body,
     Content,
     Contents,
     Id,
     IdentifiedDocument,
+    Many,
     as_json,
     contents_of,
     reader_of,
@@ -63,7 +63,7 @@ PAGE_CHARACTERS = 8_000_000
 class Batch(Body):
     """Documents to add together."""
 
-    documents: list[IdentifiedDocument] = Field(
+    documents: Many[IdentifiedDocument] = Field(
         examples=[
             [{"id": "a", "fields": {"text": "one two three"}}, {"id": 7, "fields": {"text": "four five"}}]
         ]
@@ -135,8 +135,7 @@ async def add(
     if media_type(request.headers) == NDJSON:
         upload = Upload(served, shared.limits, on_error == "skip", shared.catalog.without_places)
         return Answer((await upload.take(request.stream())).as_json())
-    batch = await model_of(request, Batch)
-    check_batch(shared.limits, len(batch.documents))
+    batch = await model_of(request, Batch, "documents", shared.limits)
     return Answer(await add_all(served, batch.documents, shared.limits))
 
 

@@ -28,7 +28,6 @@ from benzer.service.jobs.running import Asked, Search, check
 from benzer.service.jobs.wire import NewJob, Options, ShownJob, ShownJobs, UploadOptions
 from benzer.service.state import State
 from benzer.service.wire.bodies import model_of
-from benzer.service.wire.bounds import check_batch
 
 router = APIRouter(prefix="/v1/duplicates", tags=["duplicates"])
 CANCEL_SECONDS = 1.0
@@ -89,8 +88,7 @@ async def of_json(request: Request, shared: State) -> tuple[Search, Job]:
         raise Refusal(
             422, f"{name} goes into the body: a query is read for uploads only", field=f"query.{name}"
         )
-    asked = await model_of(request, NewJob)
-    check_batch(shared.limits, len(asked.documents or ()))
+    asked = await model_of(request, NewJob, "documents", shared.limits)
     own = None if asked.index is None else shared.catalog[asked.index]
     search, settings = await prepared(asked, asked.fields, own, asked.documents, shared)
     source = {"upload": len(asked.documents or ())} if own is None else {"index": asked.index}

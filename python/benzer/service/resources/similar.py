@@ -23,9 +23,8 @@ from benzer.service.questions.asked import (
     question_of,
 )
 from benzer.service.questions.explaining import AskedFor, ExplainedDocument, SimilarDocument, match_as_json
-from benzer.service.wire.bodies import described_body
-from benzer.service.wire.bounds import check_batch
-from benzer.service.wire.documents import Body
+from benzer.service.wire.bodies import described_body, model_of
+from benzer.service.wire.documents import Body, Many
 
 SMALL = 20_000
 """Characters, and values of a set, of a question that is asked together with others."""
@@ -43,7 +42,7 @@ class Question(Explained):
 class Questions(Body):
     """Many questions at once, all of one limit and threshold."""
 
-    questions: list[Asked]
+    questions: Many[Asked]
     limit: Limit = 10
     threshold: Least = None
 
@@ -109,10 +108,10 @@ def is_small(question: Question) -> bool:
     return sum(len(one) if isinstance(one, str | list) else SMALL for one in contents if one) < SMALL
 
 
-@router.post("/batch", response_model=Answers, openapi_extra=READS)
-async def find_batch(batch: Questions, served: Served, shared: Shared) -> Answer:
+@router.post("/batch", response_model=Answers, openapi_extra=READS | described_body(Questions))
+async def find_batch(request: Request, served: Served, shared: Shared) -> Answer:
     """Find the documents most like each of many; faster than one by one."""
-    check_batch(shared.limits, len(batch.questions), "questions")
+    batch = await model_of(request, Questions, "questions", shared.limits)
 
     def work(opened: Index) -> dict[str, Any]:
         with opened.snapshot():

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -18,14 +19,20 @@ from benzer.fields import Schema
 from benzer.service.errors import UNREADABLE, Refusal
 from benzer.service.guards.requests import FORM, JSON, NDJSON
 from benzer.service.settings import Limits
+from benzer.service.wire.bounds import check_batch
 from benzer.service.wire.documents import reader_of
 
 Model = TypeVar("Model", bound=BaseModel)
 MOST_PARTS = 100
 
 
-async def model_of(request: Request, model: type[Model]) -> Model:
-    """The JSON body of a request as a model; what is wrong with it is refused as for any other route."""
+async def model_of(
+    request: Request, model: type[Model], counted: str = "", limits: Limits | None = None
+) -> Model:
+    """The JSON body of a request as a model; what is wrong with it is refused as for any other route.
+
+    counted: the list of which it may bring so many as a batch has. It is counted first: a model of each takes long.
+    """
     body = await request.body()
     if not body:
         raise RequestValidationError([{"type": "missing", "loc": ("body",), "msg": "Field required"}])
@@ -36,6 +43,9 @@ async def model_of(request: Request, model: type[Model]) -> Model:
         raise RequestValidationError([fault]) from error
     except (ValueError, RecursionError) as error:
         raise HTTPException(400, UNREADABLE) from error
+    many = value.get(counted) if isinstance(value, dict) else None
+    if isinstance(many, list) and limits is not None:
+        check_batch(limits, len(many), counted)
     return validated(model, value)
 
 
@@ -50,7 +60,13 @@ def validated(model: type[Model], value: Any) -> Model:
 
 @asynccontextmanager
 async def form_of(request: Request, limits: Limits) -> AsyncIterator[FormData]:
-    """The parts of a form; large files lie on the disk until the block ends."""
+    """The parts of a form; large files lie on the disk until the block ends.
+
+    In UTF-8: a parser that took any name of an encoding would run what is no encoding of text, too, and slow ones.
+    """
+    _, options = parse_options_header(request.headers.get("content-type", ""))
+    if options.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
+        raise Refusal(415, "the names and texts of a form must be UTF-8: leave charset out")
     form = request.form(
         max_files=MOST_PARTS, max_fields=MOST_PARTS, max_part_size=limits.max_body_bytes
     )  # the guard has bounded the whole
