@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
+import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import httpx
 import PIL.Image
@@ -15,6 +19,8 @@ from benzer.errors import InputError
 from benzer.fields import Schema, Text
 from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
+from benzer.service import Limits, Options, create_app
+from benzer.service.indexes.catalog import Catalog
 from benzer.service.pictures.copies import thumbnail_of
 from benzer.service.resources.documents import Batch
 from benzer.service.resources.seen import Touch
@@ -97,3 +103,40 @@ def test_a_picture_that_is_a_program_is_never_run(
     assert thumbnail_of(data.getvalue()) is None
     with pytest.raises(InputError, match="a program that draws one"):
         Image().encode(data.getvalue())
+
+
+def test_nothing_is_counted_of_an_index_that_was_deleted(client: httpx.Client) -> None:
+    client.post("/v1/indexes", json={"name": "brief"}).raise_for_status()
+    client.put("/v1/indexes/brief/documents/a", json={"fields": {"text": "one two three"}}).raise_for_status()
+    client.post("/v1/indexes/brief/similar", json={"text": "one two three"}).raise_for_status()
+    assert 'index="brief"' in client.get("/metrics").text
+    client.delete("/v1/indexes/brief").raise_for_status()
+    assert 'index="brief"' not in client.get("/metrics").text
+
+
+def test_a_batch_that_is_given_up_occupies_no_thread_for_long(tmp_path: Path) -> None:
+    def reads(index: Index) -> int:
+        return len(index)
+
+    async def run() -> int:
+        asked = 0
+        with Catalog(tmp_path / "home") as catalog:
+            served = await catalog.create("docs", IndexSettings())
+            find = served._reader.find_similar_batch
+
+            def slow(*arguments: Any, **options: Any) -> Any:
+                nonlocal asked
+                asked += 1
+                time.sleep(0.2)
+                return find(*arguments, **options)
+
+            served._reader.find_similar_batch = slow  # type: ignore[method-assign]
+            app = create_app(catalog, Options(Limits(max_seconds=0.3)))
+            transport = httpx.ASGITransport(app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+                body = {"questions": [{"text": "one two three"}] * 5000}
+                refused(await client.post(f"{SIMILAR}/batch", json=body), 503)
+                await served.read(reads)
+        return asked
+
+    assert asyncio.run(run()) < 10  # of 50 parts
