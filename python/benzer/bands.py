@@ -257,6 +257,10 @@ def _checked_num_hashes(num_hashes: int) -> int:
     return num_hashes
 
 
+BEYOND_ALL = 10**15
+"""Bands: what next to no chance would need is more than can be counted."""
+
+
 def _least_bands(threshold: float, recall: float, rows: int) -> int:
     """The least bands of so many rows that find a pair at the threshold with the recall.
 
@@ -266,7 +270,10 @@ def _least_bands(threshold: float, recall: float, rows: int) -> int:
     chance = threshold**rows
     if chance == 1.0:
         return 1
-    bands = max(1, math.ceil(math.log1p(-recall) / math.log1p(-chance)) - 1)
+    quotient = math.log1p(-recall) / math.log1p(-chance) if chance else math.inf
+    if not quotient < BEYOND_ALL:
+        return BEYOND_ALL
+    bands = max(1, math.ceil(quotient) - 1)
     if chance < 1e-9:  # more than any signature has; what follows would be lost in rounding, and hardly end
         return bands + 1
     while 1.0 - (1.0 - chance) ** bands < recall:  # the quotient of logarithms may be off by one rounding

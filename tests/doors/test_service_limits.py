@@ -21,6 +21,7 @@ import pytest
 from benzer.cli.serve_limits import LIMITS
 from benzer.index import Index
 from benzer.service import Limits
+from benzer.service.running.connections import MOST_HEAD_BYTES
 from tests.doors.operating import DOCS, NDJSON, QUESTION, SMALL, held_up, lines, make, until, within
 from tests.doors.service import JSON, refused, serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
@@ -113,6 +114,9 @@ HEAD = f"POST {DOCS}/similar HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: applic
     (HEAD, 408, "SlowBodyError"),
     ("", 408, "SlowBodyError"),
     ("no HTTP\r\n\r\n", 400, "RequestError"),
+    ("GET /".ljust(MOST_HEAD_BYTES + 1, "a"), 431, "HeadTooLargeError"),
+    (f"{HEAD}X-Long: ".ljust(MOST_HEAD_BYTES + 1, "a"), 431, "HeadTooLargeError"),
+    (HEAD + ("X: y\r\n" * MOST_HEAD_BYTES)[: MOST_HEAD_BYTES + 1 - len(HEAD)], 431, "HeadTooLargeError"),
 ])  # fmt: skip
 def test_a_client_that_does_not_go_on_is_told_so_and_left(
     client: httpx.Client, sent: str, status: int, kind: str

@@ -222,7 +222,12 @@ def test_keys_refuse_signatures_that_are_too_short() -> None:
         Bands(9, 4).keys(np.zeros((2, 35), dtype=np.uint32))
 
 
-@pytest.mark.parametrize("threshold", [1e-15, 1e-17, 1e-100, 1e-300])
+@pytest.mark.parametrize("threshold", [1e-15, 1e-17, 1e-100, 1e-300, 1e-308, 5e-324])
 def test_a_threshold_next_to_nothing_is_refused_and_not_searched_for_ever(threshold: float) -> None:
     with pytest.raises(SettingsError, match="needs num_hashes of at least"):
         Bands.for_recall(threshold, 0.95, 65_535)
+
+
+@pytest.mark.parametrize("threshold", [1e-9, 1e-300, 5e-324])
+def test_a_recall_next_to_nothing_needs_few_bands_at_any_threshold(threshold: float) -> None:
+    assert Bands.for_recall(threshold, 5e-324).bands <= 2

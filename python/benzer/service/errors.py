@@ -29,7 +29,7 @@ STATUSES: list[tuple[type[BenzerError], int]] = [
 TYPES = {
     400: "RequestError", 401: "KeyError", 403: "ForbiddenError", 404: "NotFoundError", 405: "MethodNotAllowedError",
     408: "SlowBodyError", 409: "ConflictError", 413: "TooLargeError", 415: "MediaTypeError", 422: "InputError",
-    429: "RateError", 503: "BusyError",
+    429: "RateError", 431: "HeadTooLargeError", 503: "BusyError",
 }  # fmt: skip
 """What the errors of the protocol itself are called; those of the library go by the name of their class."""
 

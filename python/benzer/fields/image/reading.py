@@ -121,12 +121,20 @@ def _over_white(array: Pixels) -> Pixels:
     return (mixed // np.uint16(255)).astype(np.uint8)
 
 
+PROGRAMS = ("EPS", "WMF")
+"""Formats that Pillow hands to another program, such as Ghostscript, to be carried out: never on a stranger's word."""
+
+
 def _of_file(
     file: str | os.PathLike[str] | BytesIO, name: str, max_pixels: int, enough: int | None
 ) -> Pixels:
     pillow = require("PIL.Image", extra=EXTRA, purpose="Pictures")
     try:
         with pillow.open(file) as image:
+            if image.format in PROGRAMS:
+                raise InputError(
+                    f"{name} is no image, but a program that draws one ({image.format}): send what it draws"
+                )
             width, height = image.size
             _check_size(name, width, height, max_pixels)
             if enough is not None:

@@ -93,6 +93,9 @@ class Catalog(Mapping[str, ServedIndex]):
                 )
             del self._served[name]
             await asyncio.to_thread(served.close)
+            self._places = [one for one in self._places if one[1] != f"the index {name!r}"]
+            if self._metrics is not None:
+                self._metrics.forget(name)
             await asyncio.to_thread(home.remove, name)
 
     @property

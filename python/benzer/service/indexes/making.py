@@ -16,7 +16,7 @@ from benzer.index import IndexSettings
 from benzer.presets import PRESETS, preset
 from benzer.service.errors import Refusal
 from benzer.service.indexes.homes import NAME
-from benzer.service.wire.documents import Body
+from benzer.service.wire.documents import Body, Few
 
 MOST_FIELDS = 64
 LONGEST_NAME = 100
@@ -28,7 +28,7 @@ class NewIndex(Body):
     """A name, and settings as `benzer.IndexSettings` takes them; those that are left out have their defaults."""
 
     name: str = Field(pattern=f"^{NAME.pattern}$", description="It stands in URLs.", examples=["news"])
-    fields: dict[str, FieldSettings] | None = Field(
+    fields: Few[FieldSettings] | None = Field(
         None,
         description='Each field by name, with its "type" (text, values, image) and its options; by default one '
         'text called "text".',
@@ -51,7 +51,7 @@ class NewIndex(Body):
     rows: Annotated[int, Field(ge=1, le=MOST_HASHES)] | None = Field(None, examples=[None])
     seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(0, examples=[0])
     family: str = Field("mixed", examples=["mixed"])
-    passages: StrictBool | dict[str, int] | None = Field(
+    passages: StrictBool | Few[int] | None = Field(
         None,
         description='Whether passages are filed, too: true, or {"size", "window"}; `containing`, `contained` and '
         "`passages` need it.",

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from benzer.service.questions.evidence import ShownEvidence
-from benzer.service.wire.documents import Body, Id
+from benzer.service.wire.documents import Body, Few, Id, Many
 
 
 def listed(value: Any) -> Any:
@@ -18,7 +18,10 @@ def listed(value: Any) -> Any:
 
 def unpacked(value: Any) -> Any:
     """An object; in a query it is the text of one."""
-    return json.loads(value) if isinstance(value, str) else value
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 class Options(Body):
@@ -48,7 +51,7 @@ class Options(Body):
     method: Literal["lsh", "exact", "auto"] | None = Field(
         None, description="How candidates are found.", examples=["lsh"]
     )
-    against: Annotated[list[str], BeforeValidator(listed)] = Field(
+    against: Annotated[Many[str], BeforeValidator(listed)] = Field(
         [],
         description="Names of indexes: documents like one of theirs go. They are only read.",
         examples=[[]],
@@ -61,7 +64,7 @@ class Options(Body):
 class UploadOptions(Options):
     """How duplicates are searched for among documents that come with the request."""
 
-    fields: Annotated[dict[str, dict[str, Any]] | None, BeforeValidator(unpacked)] = Field(
+    fields: Annotated[Few[dict[str, Any]] | None, BeforeValidator(unpacked)] = Field(
         None, description="How their fields are read, as in the settings of an index; by default one text called text.",
         examples=[{"text": {"type": "text", "shingle_size": 3}}],
     )  # fmt: skip
@@ -76,7 +79,7 @@ class NewJob(UploadOptions):
     """What to search: an index, or these documents."""
 
     index: str | None = Field(None, description="The name of an index.", examples=["demo"])
-    documents: list[dict[str, Any]] | None = Field(
+    documents: Many[dict[str, Any]] | None = Field(
         None, description='Documents, each {"id", "fields": {...}}, or flat: {"id", "text"}.',
         examples=[[{"id": "a", "fields": {"text": "one two three"}}]],
     )  # fmt: skip
@@ -235,7 +238,7 @@ class OneDecision(Body):
 
     cluster: int = Field(description="Its number.", examples=[0])
     decision: Literal["keep", "split"] = Field(examples=["split"])
-    members: list[Id] | None = Field(
+    members: Many[Id] | None = Field(
         None, description="Of a split: who stays; by default all.", examples=[["b"]]
     )
 
@@ -243,7 +246,7 @@ class OneDecision(Body):
 class Decisions(Body):
     """Decisions, one a cluster; the others are kept as they were found."""
 
-    decisions: list[OneDecision]
+    decisions: Many[OneDecision]
 
 
 class DecidedRows(BaseModel):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benzer.fields.image.reading import PROGRAMS
 from benzer.registry import require
 
 LONGEST_SIDE = 256
@@ -33,6 +34,8 @@ def thumbnail_of(content: bytes) -> Thumbnail | None:
     image = pillow()
     try:
         with image.open(BytesIO(content)) as opened:
+            if opened.format in PROGRAMS:
+                return None
             opened.draft(None, (2 * LONGEST_SIDE, 2 * LONGEST_SIDE))
             small = _upright(opened)
         return _encoded(small)

@@ -18,7 +18,7 @@ from benzer.service.indexes.served import ServedIndex
 from benzer.service.questions.explaining import Found, answer_of, pictures_of
 from benzer.service.settings import Limits
 from benzer.service.wire.bodies import contents_of_form, model_of, validated
-from benzer.service.wire.documents import Body, Content, Id, contents_of
+from benzer.service.wire.documents import Body, Content, Id, Many, contents_of
 
 MOST = 1000
 """Matches that one question may ask for."""
@@ -62,7 +62,7 @@ class Asked(Side):
     """The document that is asked for, or some of its fields."""
 
     only: Annotated[
-        list[str] | None,
+        Many[str] | None,
         Field(min_length=1, description="The fields that count; all unless given.", examples=[["title"]]),
     ] = None
     itself: Annotated[
@@ -98,7 +98,7 @@ class FormOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     only: Annotated[
-        list[str] | None,
+        Many[str] | None,
         Field(min_length=1, description="The fields that count; all unless given.", examples=[["title"]]),
     ] = None
     limit: Limit = 10

@@ -22,7 +22,7 @@ from benzer.service.questions import evidence
 from benzer.service.questions.asked import Side, document_of, given_document
 from benzer.service.questions.evidence import ShownEvidence
 from benzer.service.settings import Limits
-from benzer.service.wire.documents import Body
+from benzer.service.wire.documents import Body, Few
 from benzer.service.wire.recipes import schema_from
 
 router = APIRouter(prefix="/v1/compare", tags=["questions"])
@@ -41,7 +41,7 @@ class Pair(Body):
     a: Side
     b: Side
     fields: Annotated[
-        dict[str, dict[str, Any]] | None,
+        Few[dict[str, Any]] | None,
         Field(
             description="Without an index: the fields and how they are read.",
             examples=[{"text": {"type": "text", "unit": "char", "shingle_size": 5}}],

@@ -31,6 +31,7 @@ from benzer.service.wire.documents import (
     Contents,
     Id,
     IdentifiedDocument,
+    Many,
     as_json,
     contents_of,
     reader_of,
@@ -63,7 +64,7 @@ PAGE_CHARACTERS = 8_000_000
 class Batch(Body):
     """Documents to add together."""
 
-    documents: list[IdentifiedDocument] = Field(
+    documents: Many[IdentifiedDocument] = Field(
         examples=[
             [{"id": "a", "fields": {"text": "one two three"}}, {"id": 7, "fields": {"text": "four five"}}]
         ]

@@ -18,11 +18,11 @@ from benzer.service.errors import Answer
 from benzer.service.resources.documents import stored_as_json
 from benzer.service.resources.seen import shown
 from benzer.service.wire.bodies import check_listed, described_body, model_of
-from benzer.service.wire.documents import Body, Content, Id
+from benzer.service.wire.documents import Body, Content, Id, Many
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["documents"])
 MOST_LOOKED_UP = 100
-Ids = Annotated[list[Id], Field(description='1 and "1" are two ids.', examples=[["fox", 4711]])]
+Ids = Annotated[Many[Id], Field(description='1 and "1" are two ids.', examples=[["fox", 4711]])]
 
 
 class Lookup(Body):

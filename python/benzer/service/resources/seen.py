@@ -18,7 +18,7 @@ from benzer.index.upkeep import second_of
 from benzer.service.access import Served, Shared
 from benzer.service.errors import Answer, Refusal
 from benzer.service.wire.bodies import check_listed, described_body, model_of
-from benzer.service.wire.documents import Body, Id
+from benzer.service.wire.documents import Body, Id, Many
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["upkeep"])
 
@@ -53,7 +53,7 @@ Moment = Annotated[int, PlainValidator(moment), WithJsonSchema(_SCHEMA)]
 class Touch(Body):
     """Documents that were seen, by default now."""
 
-    ids: list[Id] = Field(examples=[["fox", 4711]])
+    ids: Many[Id] = Field(examples=[["fox", 4711]])
     seen_at: Moment | None = Field(None, examples=["2026-01-31T12:00:00Z"])
 
 

@@ -25,10 +25,12 @@ from benzer.service.questions.asked import (
 )
 from benzer.service.questions.explaining import AskedFor, ExplainedDocument, SimilarDocument, match_as_json
 from benzer.service.wire.bodies import check_listed, described_body, model_of
-from benzer.service.wire.documents import Body
+from benzer.service.wire.documents import Body, Many
 
 SMALL = 20_000
 """Characters, and values of a set, of a question that is asked together with others."""
+TOGETHER = 100
+"""Questions of a batch that are asked at a time; between them others get their turn, and one given up ends."""
 router = APIRouter(prefix="/v1/indexes/{index}/similar", tags=["questions"])
 LEAST = Field(description="The least similarity; that of the index unless given.", examples=[0.8])
 Least = Annotated[Share | None, LEAST]
@@ -43,7 +45,7 @@ class Question(Explained):
 class Questions(Body):
     """Many questions at once, all of one limit and threshold."""
 
-    questions: list[Asked]
+    questions: Many[Asked]
     limit: Limit = 10
     threshold: Least = None
 
@@ -114,13 +116,17 @@ async def find_batch(request: Request, served: Served, shared: Shared) -> Answer
     """Find the documents most like each of many; faster than one by one."""
     batch = await model_of(request, Questions, partial(check_listed, shared.limits, "questions"))
 
-    def work(opened: Index) -> dict[str, Any]:
+    def work(start: int, opened: Index) -> list[dict[str, Any]]:
+        part = batch.questions[start : start + TOGETHER]
         with opened.snapshot():
             asked = [
                 question_of(one, opened, shared.limits, f"body.questions.{at}")
-                for at, one in enumerate(batch.questions)
+                for at, one in enumerate(part, start)
             ]
         found = opened.find_similar_batch(asked, batch.limit, batch.threshold, threads=1)
-        return {"answers": [{"matches": [match_as_json(one) for one in matches]} for matches in found]}
+        return [{"matches": [match_as_json(one) for one in matches]} for matches in found]
 
-    return Answer(await served.read(work))
+    answers: list[dict[str, Any]] = []
+    for start in range(0, len(batch.questions), TOGETHER):
+        answers += await served.read(partial(work, start))
+    return Answer({"answers": answers})

@@ -13,7 +13,7 @@ from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
 from benzer.service.questions.evidence import ShownEvidence
 from benzer.service.questions.tuning import Sliders, curve, recipe_of
-from benzer.service.wire.documents import Body, Content, Id
+from benzer.service.wire.documents import Body, Content, Few, Id
 
 router = APIRouter(prefix="/v1", tags=["tune"])
 
@@ -81,7 +81,7 @@ class TuneQuestion(Body, Choice):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     fields: Annotated[
-        dict[str, dict[str, Any]] | None,
+        Few[dict[str, Any]] | None,
         Field(
             description="Fields of the index, and how they are to be read instead.",
             examples=[{"text": {"type": "text", "unit": "char", "shingle_size": 5}}],

@@ -1,4 +1,7 @@
-"""What if a connection brings no request? It is closed in time, and told so in the shape that all errors have."""
+"""What if a connection brings no request? It is closed in time, and told so in the shape that all errors have.
+
+So is one whose head has no end: the server itself keeps all of it that comes.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,20 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from benzer.service.errors import failure
 
+MOST_HEAD_BYTES = 1 << 16
+"""Of a request line with its headers; as much again may come in one piece with its end."""
+
 
 class Connection(HttpToolsProtocol):
-    """The server's connection, with a limit on the time between two requests, and on that of a head to arrive.
+    """The server's connection, with limits on the time between two requests, and on time and size of a head.
 
     The server itself closes a connection that says nothing after an answer, but waits for ever for the rest of a head,
     and of a body that nobody wanted.
     """
 
     _closing: asyncio.TimerHandle | None = None
+    _headed = 0
+    """Bytes that have come since a body last did, or a request was whole."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for the first head."""
@@ -27,8 +35,23 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what came; the wait ends when a request has begun."""
+        self._headed += len(data)
         super().data_received(data)
+        if self._headed > MOST_HEAD_BYTES:
+            self._refuse(
+                431, f"the head of a request has at most {MOST_HEAD_BYTES:,} bytes: send less, or in the body"
+            )
         self._wait()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body."""
+        self._headed = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Take note that a request is whole."""
+        self._headed = 0
+        super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""

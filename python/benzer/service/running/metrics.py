@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter as Counted
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from prometheus_client import (
@@ -86,6 +87,14 @@ class Metrics:
             self.writes.labels(name, outcome).inc()
 
         served.watch(self.candidates.labels(name).observe, wrote)
+
+    def forget(self, name: str) -> None:
+        """Count an index no more, which was deleted: others would come without end."""
+        with suppress(KeyError):
+            self.candidates.remove(name)
+        for outcome in ("done", "refused", "failed"):
+            with suppress(KeyError):
+                self.writes.remove(name, outcome)
 
     def show_index(self, name: str, info: Mapping[str, Any] | None) -> None:
         """Set the gauges of an index by what `Index.info` says of it; None where it cannot be read."""

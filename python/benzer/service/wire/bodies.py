@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -86,7 +87,13 @@ def validated(model: type[Model], value: Any) -> Model:
 
 @asynccontextmanager
 async def form_of(request: Request, limits: Limits) -> AsyncIterator[FormData]:
-    """The parts of a form; large files lie on the disk until the block ends."""
+    """The parts of a form; large files lie on the disk until the block ends.
+
+    In UTF-8: a parser that took any name of an encoding would run what is no encoding of text, too, and slow ones.
+    """
+    _, options = parse_options_header(request.headers.get("content-type", ""))
+    if options.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
+        raise Refusal(415, "the names and texts of a form must be UTF-8: leave charset out")
     form = request.form(
         max_files=MOST_PARTS, max_fields=MOST_PARTS, max_part_size=limits.max_body_bytes
     )  # the guard has bounded the whole

@@ -5,9 +5,17 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+    model_validator,
+)
 
 from benzer.document import Description, Document, FieldValue
 from benzer.errors import InputError
@@ -35,10 +43,34 @@ Content = Annotated[Any, WithJsonSchema({"anyOf": _CONTENTS})]
 """The content of a field; the schema of the index says which of these it must be."""
 
 
+One = TypeVar("One")
+Many = Annotated[list[One], Field(fail_fast=True)]
+"""A list that a client sends. The first fault ends it: to note a million of them takes half a minute."""
+
+MOST_KEYS = 100
+"""Of an object in a body, unless they are the names of a document's fields."""
+
+
+def few(value: Any) -> Any:
+    """Refuse an object of many keys, each of which would be a fault; see `Many`."""
+    if isinstance(value, dict) and len(value) > MOST_KEYS:
+        raise ValueError(f"an object of {len(value):,} keys; at most {MOST_KEYS} are read here")
+    return value
+
+
+Few = Annotated[dict[str, One], BeforeValidator(few)]
+
+
 class Body(BaseModel):
     """A body that a client sends: no other keys, and nothing is converted (`true` is no number)."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def is_small(cls, value: Any) -> Any:
+        """Refuse what has many keys."""
+        return few(value)
 
 
 class Contents(Body):
