@@ -21,9 +21,9 @@ from benzer.service.indexes.catalog import Catalog
 from benzer.service.indexes.served import READING_THREADS
 from benzer.service.uploads.loading import Loader, LoaderError, send
 from benzer.service.wire import bodies
+from tests.doors.operating import DOCS, NDJSON, QUESTION, lines, make, within
 from tests.doors.service import refused
 from tests.doors.shell import FOX
-from tests.doors.test_service_operation import DOCS, NDJSON, QUESTION, lines, make, within
 
 # Uploads
 

@@ -70,6 +70,7 @@ def test_a_document_called_by_two_dots_is_looked_up(client: httpx.Client, browse
     with visit(browser, str(client.base_url), 1280, "light") as seen:
         page = seen.page
         page.goto("/indexes/odd")
+        expect(page.locator("#documents li")).to_have_count(len(HELD))  # its script is there
         page.fill("#look-up-id", "..")
         page.keyboard.press("Enter")
         expect(page.locator("#documents .text")).to_contain_text(DOTS[0])
