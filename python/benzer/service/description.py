@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from functools import cached_property
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
 
 from benzer.service.access import READS
 from benzer.service.guards.access import PUBLIC
@@ -32,6 +36,16 @@ class Service(FastAPI):
             if isinstance(shared, State) and shared.keys is not None:
                 add_keys(described)
         return super().openapi()
+
+    @cached_property
+    def described(self) -> bytes:
+        """The description as JSON; nobody needs a key to ask for it, so that it must cost nothing."""
+        return json.dumps(self.openapi(), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+async def description(request: Request) -> Response:
+    """The route of the description."""
+    return Response(request.app.described, media_type=JSON)
 
 
 def complete(described: dict[str, Any]) -> None:

