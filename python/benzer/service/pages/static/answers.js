@@ -38,10 +38,11 @@ export function byCurl(path, body) {
 }
 
 /** What stands in the place of matches before anything was asked. */
-export function welcome({ name, documents }) {
+export function welcome({ name, documents, texts }) {
   const page = make("a", { href: `/indexes/${encodeURIComponent(name)}` }, "Add documents");
   const said = documents
-    ? "Matches appear here, the most alike first. Open one to see the passages that agree, marked in both."
+    ? "Matches appear here, the most alike first. Open one to see " +
+      (texts ? "the passages that agree, marked in both." : "both side by side.")
     : ["This index is empty. ", page, " first."];
-  return make("div", { class: "empty" }, make("p", {}, said));
+  return make("div", { class: "empty welcome" }, make("p", {}, said));
 }

@@ -52,7 +52,7 @@ async function choose(name) {
   document.querySelector("label[for=file]").hidden = named("file").hidden = !texts;
   known.controls.fill(typed);
   setThreshold(settings.threshold);
-  if (!results.hasChildNodes()) show(results, welcome(information));
+  if (!results.hasChildNodes() || results.querySelector(".welcome")) show(results, welcome({ ...information, texts }));
 }
 
 function setThreshold(value) {
