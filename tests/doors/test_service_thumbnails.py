@@ -91,6 +91,15 @@ def test_a_picture_is_shown_small_and_never_as_it_was_uploaded(client: httpx.Cli
     assert client.get(f"{PHOTOS}/documents").json()["documents"][0]["thumbnails"] == held["thumbnails"]
 
 
+def test_a_number_and_the_text_that_reads_like_it_have_a_picture_each(client: httpx.Client) -> None:
+    pictures = {"7": jpeg(1), 7: jpeg(2)}
+    batch = [{"id": id, "fields": {"photo": in_base64(data)}} for id, data in pictures.items()]
+    assert client.post(f"{PHOTOS}/documents", json={"documents": batch}).json()["new"] == 2
+    for one in client.get(f"{PHOTOS}/documents").json()["documents"]:
+        copy = client.get(one["thumbnails"]["photo"]).content
+        assert [id for id, data in pictures.items() if is_like(copy, data)] == [one["id"]]
+
+
 def test_every_way_of_adding_a_picture_keeps_a_copy(client: httpx.Client) -> None:
     pictures = [jpeg(seed) for seed in range(4)]
     client.put(f"{PHOTOS}/documents/0", json={"fields": {"photo": in_base64(pictures[0])}})

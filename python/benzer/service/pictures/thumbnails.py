@@ -88,8 +88,11 @@ def url_of(index: str, id: DocumentId, field: str) -> str:
 
     >>> url_of("photos", "a/b", "photo")
     '/v1/indexes/photos/thumbnail?id=a%2Fb&field=photo'
+    >>> url_of("photos", 7, "photo")  # not that of "7"
+    '/v1/indexes/photos/thumbnail?id=7&field=photo&number=true'
     """
-    return f"/v1/indexes/{index}/thumbnail?{urlencode({'id': id, 'field': field}, errors='surrogatepass')}"
+    query = {"id": id, "field": field} | ({"number": "true"} if isinstance(id, int) else {})
+    return f"/v1/indexes/{index}/thumbnail?{urlencode(query, errors='surrogatepass')}"
 
 
 def name_of(id: DocumentId) -> str:

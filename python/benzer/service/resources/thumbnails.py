@@ -32,6 +32,9 @@ async def show(
     served: Served,
     id: Annotated[str, Query(description="The document's id.", examples=["coast"])],
     field: Annotated[str, Query(description="The name of the field.", examples=["photo"])],
+    number: Annotated[
+        bool, Query(description="The id is the number, not the text.", examples=[False])
+    ] = False,
 ) -> Response:
     """Give the small copy of a picture that was made when the picture was put through the service.
 
@@ -39,7 +42,8 @@ async def show(
     """
 
     def work(index: Index) -> Thumbnail | None:
-        document = next(filter(None, map(index.get, ids_of(id))), None)
+        meant = [one for one in ids_of(id) if isinstance(one, int) or not number]
+        document = next(filter(None, map(index.get, meant)), None)
         if document is None:
             raise Refusal(404, f"no document has the id {id!r}", field="query.id")
         return found(served.thumbnails, document, field)
