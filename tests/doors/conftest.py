@@ -1,13 +1,27 @@
-"""What the tests of the doors stand on: a working folder, and an index in it."""
+"""What the tests of the doors stand on: a working folder, an index in it, a browser."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.doors.shell import DOCUMENTS, FOX, FOX_AGAIN, run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A headless browser."""
+    from tests.doors.browsing import chromium
+
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture

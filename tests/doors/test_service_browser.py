@@ -10,7 +10,6 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.doors.browsing import chromium
 from tests.doors.locked import DOCS, Locked, bearer, locked
 
 POST = """async ([url, type, mode]) => {
@@ -72,12 +71,6 @@ def another_site() -> Iterator[int]:
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Locked]:
     with locked(tmp_path_factory.mktemp("browser")) as service:
         yield service
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

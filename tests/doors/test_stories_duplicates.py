@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 import benzer
 from benzer.index import Index, IndexSettings
-from tests.doors.browsing import chromium, visit
+from tests.doors.browsing import visit
 from tests.doors.service import serving
 from tests.doors.stories import UNLIKE_VIEWS, VIEWS, agreement, family, lines_file, shown, texts, tiles, words
 
@@ -23,12 +23,6 @@ DOCUMENTS = {
     "again": family(3)["3-0"].upper(),
 }
 THRESHOLD = 0.7
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

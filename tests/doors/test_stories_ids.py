@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from benzer.index import Index, IndexSettings
-from tests.doors.browsing import chromium, visit
+from tests.doors.browsing import visit
 from tests.doors.service import serving
 from tests.doors.stories import words
 
@@ -22,12 +22,6 @@ HELD = [
     ("like the dots", " ".join([*DOTS, "more"])),
     (2**53 + 1, " ".join(words(4, 30))),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

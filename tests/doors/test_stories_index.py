@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from benzer.index import Index
-from tests.doors.browsing import chromium, visit
+from tests.doors.browsing import visit
 from tests.doors.service import serving
 from tests.doors.stories import (
     COLOURED,
@@ -35,12 +35,6 @@ ROWS = (
     {"id": "flat", "text": " ".join(words(4, 40))},
 )
 PAGES = ("/", "/duplicates", "/tune", "/indexes", "/docs", "/login", "/nothing")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

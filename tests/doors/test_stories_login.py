@@ -10,17 +10,11 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.doors.browsing import chromium, visit
+from tests.doors.browsing import visit
 from tests.doors.service import serving
 from tests.doors.stories import VIEWS, words
 
 TEXT = " ".join(words(1, 30))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from benzer.document import Document
 from benzer.index import Index, IndexSettings
-from tests.doors.browsing import chromium, visit
+from tests.doors.browsing import visit
 from tests.doors.service import serving
 from tests.doors.stories import UNLIKE_VIEWS, VIEWS, agreement, changed, family, shown, texts, words
 from tests.pictures import as_file, resized, scene
@@ -27,12 +27,6 @@ HOSTILE = {
     "🦊": ECHO,
     LONG[:200]: f"{LONG} {LOUD}",
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

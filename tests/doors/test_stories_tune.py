@@ -15,17 +15,11 @@ from benzer import wording
 from benzer.bands import Bands
 from benzer.cli.dedupe import command
 from benzer.index import Index, IndexSettings
-from tests.doors.browsing import chromium, visit
+from tests.doors.browsing import visit
 from tests.doors.service import serving
 from tests.doors.stories import VIEWS, agreement, family, texts
 
 DOCUMENTS = {key: text for seed in range(12) for key, text in family(seed, 50).items()}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -101,12 +101,12 @@ def context(
     }
 
 
-def environment() -> Any:
-    """Where the template lies, and what it may call. Everything it fills in is escaped."""
+def environment(package: str = "benzer.report") -> Any:
+    """Where the templates of a package lie, and what they may call. Everything they fill in is escaped."""
     import jinja2
 
     made = jinja2.Environment(
-        loader=jinja2.PackageLoader("benzer.report"),
+        loader=jinja2.PackageLoader(package),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

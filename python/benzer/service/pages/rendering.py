@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from typing import Any
 from urllib.parse import quote
@@ -11,13 +10,12 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from benzer import wording
 from benzer._native import __version__
+from benzer.report.writing import UNFIT
+from benzer.report.writing import environment as report_environment
 from benzer.service.pages.assets import address
 
 HEADERS = {"Cache-Control": "private, no-cache"}
-UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What HTML cannot hold: controls and half characters."""
 
 NAVIGATION = [
     ("/", "Search"),
@@ -52,21 +50,7 @@ def access_of(request: Request) -> dict[str, Any]:
 @cache
 def environment() -> Any:
     """Where the templates lie, and what they may call."""
-    import jinja2
-
-    made = jinja2.Environment(
-        loader=jinja2.PackageLoader("benzer.service.pages"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters.update(
-        {
-            name: getattr(wording, name)
-            for name in ("brief", "count", "counted", "likeness", "ratio", "setting")
-        }
-    )
+    made = report_environment("benzer.service.pages")
     made.filters.update(part=part, capitalized=capitalized, shown=shown)
     made.globals.update(static=address, navigation=NAVIGATION, version=__version__)
     return made
