@@ -113,7 +113,7 @@ def test_what_says_nothing_of_the_documents_is_answered_to_all(service: Locked, 
 @pytest.mark.parametrize(
     "path", ["/metrics", "/nothing", "/v1", "/health/", "/healthy", "/login/x", "//health"]
 )
-def test_the_rest_is_not_not_even_whether_it_is_there(service: Locked, path: str) -> None:
+def test_of_the_rest_nobody_learns_even_whether_it_is_there(service: Locked, path: str) -> None:
     refused(service.client.get(path), 401)
 
 

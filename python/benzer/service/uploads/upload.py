@@ -38,10 +38,6 @@ MALFORMED_SHOWN = 1000
 DISCARDED_SECONDS, DISCARDED_BYTES = 5.0, 64 << 20
 
 
-class LongLineError(Exception):
-    """A line is longer than a body may be; it never leaves the room."""
-
-
 @dataclass
 class Batch:
     """What some lines held: documents and their rows, the small copies of pictures, and the malformed rows."""
