@@ -1,0 +1,39 @@
+"""How is the work carried out beyond one machine? On Apache Spark, with the same answer as here.
+
+| room | answers |
+|---|---|
+| `flow` | the run itself, on one page: `find_duplicates` |
+| `frames` | which columns the tables between the stages have |
+| `session` | which Spark there is, and what a run sets in it |
+| `stages` | where finished stages are kept, and how an interrupted run goes on |
+| `documents` | how the rows of a DataFrame are documents |
+| `files` | how files are, read natively where the work is done |
+| `sketching` | keys, contents and counts of every document |
+| `copies` | which documents have equal contents |
+| `joining` | which documents share a band key |
+| `components` | what hangs together, by union-find, spanning forests or stars |
+| `blocks` | what is verified together |
+| `deciding` | who is truly alike, and which document stays |
+| `collection` | sketches and contents that are kept for later runs |
+| `matching` | which documents of another table are alike: `find_similar`, `against` |
+| `results` | what came of it |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benzer.spark.flow import find_duplicates
+
+__all__ = ["find_duplicates"]
+
+_ROOMS = {"find_duplicates": "flow"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'benzer.spark' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"benzer.spark.{_ROOMS[name]}"), name)

@@ -1,0 +1,67 @@
+"""The run on Spark, on one page: the stages of a local run, each a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any, Literal
+
+from benzer.bands import Bands
+from benzer.clusters import Keep
+from benzer.errors import SettingsError
+from benzer.fields import Schema
+from benzer.minhash import MinHash
+from benzer.pipeline.promise import Promise, method_of
+from benzer.results import Settings
+from benzer.spark import blocks, copies, deciding, joining, matching, sketching
+from benzer.spark.documents import Documents, documents_of
+from benzer.spark.results import SparkDuplicates
+from benzer.spark.session import configured
+from benzer.spark.settings import Run, Work
+from benzer.spark.stages import Stages
+
+
+def find_duplicates(
+    df: Any,
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.95,
+    schema: Schema | None = None,
+    text: str | Mapping[str, str] | None = None,
+    id: str | None = None,
+    order_by: str | None = None,
+    keep: str | Keep = "first",
+    against: Any = (),
+    minhash: str | MinHash = "fast",
+    num_hashes: int | None = None,
+    bands: Bands | None = None,
+    seed: int = 0,
+    bucket_limit: int = 1000,
+    on_error: Literal["stop", "skip"] = "stop",
+    checkpoint: str | None = None,
+    work: Work | None = None,
+    progress: Any = None,
+) -> SparkDuplicates:
+    """Find near-duplicates in a DataFrame: pairs, clusters and survivors are those of `benzer.find_duplicates`."""
+    started = perf_counter()
+    schema = Schema() if schema is None else schema
+    if method_of(None, recall, bands, schema) != "lsh":
+        raise SettingsError("there is no exact join on Spark: ask for a recall of at most 0.9999, not 1")
+    keep = Keep.parse(keep)
+    way = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands).by("lsh")
+    assert way is not None
+    documents = df if isinstance(df, Documents) else documents_of(df, schema, text, id, order_by, keep, on_error)
+    settings = Settings(
+        threshold, recall, schema, way.sketcher.minhash, way.bands, keep, bucket_limit, on_error,
+        against=matching.names_of(against),
+    )  # fmt: skip
+    run = Run(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
+    with configured(run.spark), Stages.opened(run, documents, checkpoint, progress) as stages:
+        sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
+        counts = sketching.counted(run, documents, sketches)  # refuses malformed rows and ids that occur twice
+        copied = stages.keep("copies", lambda: copies.copies(run, sketches))
+        known = matching.known(run, stages, documents, sketches, copied, against)
+        joined = joining.join(run, stages, sketches, copied)
+        blocked = blocks.blocks(run, stages, joined.pairs)
+        decided = deciding.decide(run, stages, documents, blocked, copied, known)
+    return SparkDuplicates.of(run, documents, counts, copied, known, joined, decided, stages, perf_counter() - started)

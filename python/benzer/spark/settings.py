@@ -1,0 +1,59 @@
+"""What does a run on Spark depend on, and what of it changes the answer?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benzer.clusters import Keep
+from benzer.results import Settings
+from benzer.sketcher import Sketcher
+
+
+@dataclass(frozen=True)
+class Work:
+    """How the work is cut; none of it changes the answer.
+
+    partitions: tasks of a shuffle; None leaves it to Spark (`spark.sql.shuffle.partitions`).
+    bands_per_pass: how many bands are shuffled at a time, 0 for all: fewer need less local disk.
+    driver_pairs: up to so many candidate pairs are grouped on the driver; more by Spark.
+    forest_nodes: up to so many documents with candidates are grouped by a tree of spanning forests; more by stars.
+    block_documents, block_pairs: the most of one component that one task verifies and decides at once; larger ones are
+        cut, and decided in rounds.
+    """
+
+    partitions: int | None = None
+    bands_per_pass: int = 0
+    driver_pairs: int = 10_000_000
+    forest_nodes: int = 200_000_000
+    block_documents: int = 20_000
+    block_pairs: int = 2_000_000
+
+
+@dataclass(frozen=True)
+class Run:
+    """What every stage of a run shares.
+
+    settings: what the answer depends on, as in a local run. sketcher: what makes keys. columns: types of the columns
+    `id` and `place`, by name, as Spark writes them.
+    """
+
+    spark: Any
+    settings: Settings
+    sketcher: Sketcher
+    work: Work
+    columns: dict[str, str]
+
+    @property
+    def threshold(self) -> float:
+        """The similarity from which two documents are duplicates."""
+        return self.settings.threshold
+
+    @property
+    def keep(self) -> Keep:
+        """Which document of a cluster stays."""
+        return self.settings.keep
+
+    def typed(self, schema: str) -> str:
+        """A schema of `frames` with the types of this run's ids and places."""
+        return schema.format(**self.columns)
