@@ -221,8 +221,8 @@ def short_documents(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     if documents < FEW or short + empty <= limits.short * documents:
         return
     message = (
-        f"{percent((short + empty) / documents)} of the documents have less than one shingle: {short:,} are compared as a "
-        f"whole, {empty:,} are empty; a smaller shingle, or characters, would tell more"
+        f"{percent((short + empty) / documents)} of the documents have less than one shingle: {short:,} are compared "
+        f"as a whole, {empty:,} are empty; a smaller shingle, or characters, would tell more"
     )
     yield alarm(safety, "short", message, {"short": short, "empty": empty}, tuple(map(int, poor[:2])))
 
@@ -235,9 +235,7 @@ def malformed_rows(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     if not malformed or count <= limits.malformed * read:
         return
     of_all = f"{count:,} of {read:,}"
-    message = (
-        f"{percent(count / read)} of the rows ({of_all}) are malformed; the first: {malformed[0]}"
-    )
+    message = f"{percent(count / read)} of the rows ({of_all}) are malformed; the first: {malformed[0]}"
     yield Alarm("malformed", message, {"malformed": count, "read": read})
 
 
