@@ -30,10 +30,10 @@ class ReadOptions:
     `id_column=None`: the column "id" is used when the first row has a string or an integer there (a row
     without gets a made id), else ids are made as `name:row`. Where the column was named, a row without an id
     is malformed.
-    `id_plan` is what the first row has decided, where only a part of its source is read: the column of ids, or none, and
+    `id_plan` is what the first row has decided, where only a part of a source is read: the column of ids, or none, and
     whether each row must have one.
-    `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files; all other formats are
-    UTF-8. `progress` hears how many bytes of the file at hand are read, of all, where that is known.
+    `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files; all other formats
+    are UTF-8. `progress` hears how many bytes of the file at hand are read, of all, where that is known.
 
     >>> options = ReadOptions(fields={"text": "body"}, extra_column="date")
     >>> options.columns, options.all_text
