@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from benchmarks.spark.events import events, work_of
 from benchmarks.spark.scores import digest
 from benchmarks.spark.session import started
@@ -107,7 +109,14 @@ def benzer_local(task: Task) -> Answer:
     with timed() as clock:
         found = benzer.find_duplicates(task["paths"], text="text", id="id", **asked)
         tables = [found.to_arrow(name).to_pydict() for name in ("pairs", "removed")]
-    return {**clock, "stages": dict(found.timings), **told(*tables, found.counts, task)}
+    shape = {
+        "copies": int((found.stands_for != np.arange(len(found.stands_for))).sum()),
+        "candidates": len(found.proposed),
+        "members": len(np.unique(np.concatenate((found.proposed.left, found.proposed.right)))),
+        "bands": found.bands.bands,
+        "rows": found.bands.rows,
+    }
+    return {**clock, "stages": dict(found.timings), "shape": shape, **told(*tables, found.counts, task)}
 
 
 def told(pairs: dict[str, Any], removed: dict[str, Any], counts: dict[str, int], task: Task) -> Answer:

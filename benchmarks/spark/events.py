@@ -43,7 +43,9 @@ class Work:
 
 def events(folder: Path) -> Iterator[dict[str, Any]]:
     """Of all logs in a folder; a last line that was cut off is left out."""
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")):
+    for path in sorted(
+        path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")
+    ):
         with path.open("rb") as lines:
             for line in lines:
                 if line.endswith(b"\n") and line.startswith(b"{"):

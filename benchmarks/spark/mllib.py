@@ -3,59 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.spark.cells import Cell, Cells
-from benchmarks.spark.documents import cut
+from benchmarks.spark.cells import Cell
+from benchmarks.spark.plan import THRESHOLD, Plan, failed
 from benchmarks.spark.processes import run_child
 from benchmarks.spark.scores import PairOfIds, expanded, ordered, pair_score
-from benchmarks.spark.session import PARTITIONS
 
 SIZES = (10_000, 50_000, 100_000)
 WARM = 500
-THRESHOLD, RECALL, SHINGLE_SIZE = 0.8, 0.95, 3
+SHINGLE_SIZE = 3
 MOST_TABLES = 6
 TIMES = 3
 ONCE_ABOVE = 60.0
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Where the documents lie, and what a run may take."""
-
-    data: Path
-    cells: Cells
-    sizes: Sequence[int] = SIZES
-    memory: str = "8g"
-    time_limit: float = 900.0
-    master: str = "local[2]"
-
-    @property
-    def folder(self) -> Path:
-        """Where cuts of the corpus are kept."""
-        return self.data / "spark"
-
-    def cut(self, size: int) -> Path:
-        """So many documents of the corpus."""
-        corpus, truth = self.data / "corpus.parquet", self.data / "corpus.truth.parquet"
-        return cut(corpus, truth, size, self.folder / f"cut-{size}.parquet")
-
-    def task(self, engine: str, size: int, **more: Any) -> dict[str, Any]:
-        """A run of `benchmarks.spark.child`."""
-        return {
-            "engine": engine, "paths": [str(self.cut(size))], "warm": [str(self.cut(WARM))],
-            "threshold": THRESHOLD, "recall": RECALL, "shingle_size": SHINGLE_SIZE, "with_pairs": True,
-            "master": self.master, "memory": self.memory, "settings": {}, "partitions": PARTITIONS, "threads": 2,
-            "scratch": str(self.folder), **more,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,15 +32,16 @@ class Truth:
     original: dict[int, int]
 
 
-def run(plan: Plan, tell: Any = print) -> list[Row]:
-    """All rows, the documents in the order of their number; the tables are those that reach Benzer's recall."""
-    rows, tables = [], 1
-    for size in plan.sizes:
+def run(plan: Plan, sizes: Sequence[int] = SIZES, tell: Callable[[str], None] = print) -> list[Row]:
+    """All rows; MLlib has one table more each time until it finds as much as Benzer does."""
+    rows: list[Row] = []
+    tables = 1
+    for size in sizes:
         truth = truth_of(plan, size)
         for engine in ("benzer", "benzer on Spark"):
             rows.append(measured(plan, engine, size, truth))
             tell(line(rows[-1]))
-        wanted = rows[-1].get("recall") or RECALL
+        wanted = rows[-1].get("recall") or plan.recall
         while True:
             row = measured(plan, "mllib", size, truth, tables=tables)
             rows.append(row)
@@ -88,9 +55,12 @@ def run(plan: Plan, tell: Any = print) -> list[Row]:
 def measured(plan: Plan, engine: str, size: int, truth: Truth, **more: Any) -> Row:
     """The median of three runs, of one if the first is long; what went wrong where one failed."""
     runs: list[Cell] = []
-    task = plan.task(engine, size, **more)
+    more_settings = {"warm": [str(plan.cut(WARM))], "shingle_size": SHINGLE_SIZE, "with_pairs": True}
+    task = plan.task(engine, [plan.cut(size)], **more_settings, **more)
     while len(runs) < TIMES:
-        name = "-".join(["mllib", engine.replace(" ", "_"), *map(str, more.values()), str(size), str(len(runs))])
+        name = "-".join(
+            ["mllib", engine.replace(" ", "_"), *map(str, more.values()), str(size), str(len(runs))]
+        )
         runs.append(plan.cells.keep(name, task, lambda: once(task, plan, truth)))
         if runs[-1]["failure"] or runs[0]["seconds"] > ONCE_ABOVE:
             break
@@ -104,7 +74,7 @@ def once(task: dict[str, Any], plan: Plan, truth: Truth) -> Cell:
     """One run in a fresh process, scored."""
     ran = run_child(task, plan.time_limit)
     if ran.failure:
-        return {"failure": ran.failure, "seconds": None, "after": ran.seconds, "peak": ran.peak(0, math.inf)}
+        return failed(ran)
     answer = ran.answer
     pairs = answer.pop("pairs")
     found = ordered(pairs) if task["engine"] == "mllib" else expanded(map(tuple, pairs), truth.original)
@@ -122,13 +92,17 @@ def truth_of(plan: Plan, size: int) -> Truth:
         found = benzer.find_duplicates(path, text="text", id="id", threshold=THRESHOLD, recall=1.0)
         pairs = found.expanded_pairs()
         ids = found.ids
-        copies = {ids[place]: ids[first] for place, first in enumerate(found.stands_for.tolist()) if place != first}
+        copies = {
+            ids[place]: ids[first] for place, first in enumerate(found.stands_for.tolist()) if place != first
+        }
         tables = pairs.columns(), {"left_id": list(copies), "right_id": list(copies.values())}
         for table, target in zip(tables, kept, strict=True):
             columns = {name: pa.array(table[name], pa.int64()) for name in ("left_id", "right_id")}
             pq.write_table(pa.table(columns), target)
     pairs_table, copies_table = (pq.read_table(one) for one in kept)
-    return Truth(ordered(zip(*_columns(pairs_table), strict=True)), dict(zip(*_columns(copies_table), strict=True)))
+    return Truth(
+        ordered(zip(*_columns(pairs_table), strict=True)), dict(zip(*_columns(copies_table), strict=True))
+    )
 
 
 def _columns(table: pa.Table) -> tuple[list[int], list[int]]:

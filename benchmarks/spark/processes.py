@@ -52,7 +52,9 @@ def run_child(task: dict[str, Any], time_limit: float) -> Ran:
         return Ran(json.loads(output.read_text()), samples, taken, None)
 
 
-def _watch(process: subprocess.Popen[bytes], deadline: float) -> tuple[list[tuple[float, int, int]], dict[int, str]]:
+def _watch(
+    process: subprocess.Popen[bytes], deadline: float
+) -> tuple[list[tuple[float, int, int]], dict[int, str]]:
     """Samples until the run ends or its time is over, and all processes that were seen, with when they began."""
     samples, seen = [], {}
     while time.time() < deadline:
@@ -70,11 +72,15 @@ def _watch(process: subprocess.Popen[bytes], deadline: float) -> tuple[list[tupl
 def _end(seen: dict[int, str]) -> None:
     """Ends what is left of them; a number that another process has by now is left alone."""
     for pid, began in seen.items():
-        if began and _began(pid) == began:
+        if _running(pid, began):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
+
+
+def _running(process: int, began: str) -> bool:
+    return began != "" and _began(process) == began
 
 
 def _family(process: int) -> list[int]:
