@@ -17,7 +17,7 @@ from benzer.spark.joining.packing import Sizes
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.spark.settings import Work
 
-TINY = Sizes(part=16, parts=9, large=64, dealt=40, held=20, bucket=30, hot=3)
+TINY = Sizes(part=16, parts=9, large=64, dealt=40, held=20, bucket=30, hot=12)
 AQE = "spark.sql.adaptive.enabled"
 ABSENT = np.uint64(NO_KEY % 2**64)
 
@@ -72,17 +72,19 @@ class Case:
         )
 
     def run(
-        self, spark: Any, limit: int, partitions: int = 3, sizes: Sizes | None = None, **work: Any
+        self, spark: Any, limit: int, lying_in: int = 3, sizes: Sizes | None = None, **work: Any
     ) -> tuple[tuple[set[tuple[int, int]], int, int], list[str]]:
         """What the join on Spark proposes; and its stages."""
+        width = self.keys.shape[1]
+        fields = 2 - width % 2
         settings = SimpleNamespace(
             bucket_limit=limit,
-            schema=SimpleNamespace(fields=(None,)),
-            bands=SimpleNamespace(bands=self.keys.shape[1]),
+            schema=SimpleNamespace(fields=(None,) * fields),
+            bands=SimpleNamespace(bands=width // fields),
         )
         run = SimpleNamespace(spark=spark, settings=settings, work=Work(**work))
         stages = Cached()
-        return plain(join(run, stages, *self.tables(spark, partitions), sizes)), stages.names
+        return plain(join(run, stages, *self.tables(spark, lying_in), sizes)), stages.names
 
 
 def plain(joined: Joined) -> tuple[set[tuple[int, int]], int, int]:
