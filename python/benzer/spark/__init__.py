@@ -7,6 +7,9 @@
 | `session` | which Spark there is, and what a run sets in it |
 | `stages` | where finished stages are kept, and how an interrupted run goes on |
 | `documents` | how the rows of a DataFrame are documents |
+| `columns` | how columns of Spark's types become ids, places and JSON |
+| `reading` | how batches of documents become a corpus, where the work is done |
+| `ranking` | which document of a few stays |
 | `files` | how files are, read natively where the work is done |
 | `sketching` | keys, contents and counts of every document |
 | `copies` | which documents have equal contents |

@@ -50,7 +50,9 @@ def find_duplicates(
     keep = Keep.parse(keep)
     way = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands).by("lsh")
     assert way is not None
-    documents = df if isinstance(df, Documents) else documents_of(df, schema, text, id, order_by, keep, on_error)
+    documents = (
+        df if isinstance(df, Documents) else documents_of(df, schema, text, id, order_by, keep, on_error)
+    )
     settings = Settings(
         threshold, recall, schema, way.sketcher.minhash, way.bands, keep, bucket_limit, on_error,
         against=matching.names_of(against),
@@ -58,10 +60,14 @@ def find_duplicates(
     run = Run(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
     with configured(run.spark), Stages.opened(run, documents, checkpoint, progress) as stages:
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
-        counts = sketching.counted(run, documents, sketches)  # refuses malformed rows and ids that occur twice
+        counts = sketching.counted(
+            run, documents, sketches
+        )  # refuses malformed rows and ids that occur twice
         copied = stages.keep("copies", lambda: copies.copies(run, sketches))
         known = matching.known(run, stages, documents, sketches, copied, against)
         joined = joining.join(run, stages, sketches, copied)
-        blocked = blocks.blocks(run, stages, joined.pairs)
+        blocked = blocks.blocks(run, stages, joined)
         decided = deciding.decide(run, stages, documents, blocked, copied, known)
-    return SparkDuplicates.of(run, documents, counts, copied, known, joined, decided, stages, perf_counter() - started)
+    return SparkDuplicates.of(
+        run, documents, counts, copied, known, joined, decided, stages, perf_counter() - started
+    )

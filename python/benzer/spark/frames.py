@@ -24,15 +24,17 @@ DOCUMENTS = ("number", "id", "place", "extra", "source")
 
 number: its own, the same in every run over the same rows. id: as the user gave it (string or bigint; JSON where files
 may mix both). place: where it stands in the order of the input (bigint or string). extra: the column that a rule of
-keeping asks for, as JSON (string). source: the number of the file (int), 0 where there are none.
+keeping asks for, as JSON (string); for the rule `source`, the place of its source in the rule. source: the number of
+the file (int), 0 where there are none. A row without a number, an id or a place is malformed.
 """
 
 SKETCHES = (
     "number bigint, id {id}, place {place}, extra string, source int, length bigint, state int, reason string, "
     "content_a bigint, content_b bigint, keys binary"
 )
-"""One row a document. length: what the rule `longest` counts. reason: why it is malformed. content: a 128-bit hash of
-the content as it is compared. keys: the band keys, 8 bytes each, least byte first; null where it is empty."""
+"""One row a document. length: what the rule `longest` counts, null for other rules. reason: why it is malformed.
+content: a 128-bit hash of the content as it is compared. keys: the band keys, 8 bytes each, least byte first; null
+where it is empty. What is malformed has neither."""
 
 COPIES = (
     "number bigint, id {id}, place {place}, extra string, source int, length bigint, "

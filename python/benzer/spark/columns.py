@@ -1,0 +1,122 @@
+"""How do columns of Spark's types become ids, places, and what a rule of keeping asks for? By expressions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+INTEGERS = ("ByteType", "ShortType", "IntegerType", "LongType")
+FRACTIONS = ("FloatType", "DoubleType", "DecimalType")
+TIMES = ("DateType", "TimestampType", "TimestampNTZType")
+TEXTS = ("StringType", "CharType", "VarcharType")
+DAY, HOUR, MINUTE, SECOND = 86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000
+
+
+def kind_of(found: Any) -> str:
+    """The name of a type's class, by which all versions of PySpark tell types alike."""
+    return type(found).__name__
+
+
+def quoted(name: str) -> str:
+    """The very name of a column as SQL writes it, whatever dots and quotes are in it.
+
+    >>> quoted("a.b")
+    '`a.b`'
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def column(name: str) -> Any:
+    """A column by its very name."""
+    from pyspark.sql import functions as F
+
+    return F.col(quoted(name))
+
+
+def reads_as(found: Any, kind: str) -> bool:
+    """Whether a column of this type can be read as a field of this kind."""
+    name = kind_of(found)
+    if name == "NullType":
+        return True
+    if kind == "values":
+        return name == "ArrayType" and kind_of(found.elementType) in (*TEXTS, *INTEGERS, "NullType")
+    parts = {part.name for part in found} if kind == "image" and name == "StructType" else set()
+    return name in (*TEXTS, "BinaryType") or bool(parts & {"bytes", "path"})
+
+
+def id_type(found: Any) -> str | None:
+    """The type in which ids of this type travel; None where they are no ids."""
+    return "bigint" if kind_of(found) in INTEGERS else "string" if kind_of(found) in TEXTS else None
+
+
+def number(name: str, id_type: str) -> Any:
+    """The number of a document by its id: an integer is its own, a string's is its hash; null stays null."""
+    from pyspark.sql import functions as F
+
+    if id_type == "bigint":
+        return column(name).cast("bigint")
+    return F.when(column(name).isNotNull(), F.xxhash64(column(name).cast("string")))
+
+
+def place_type(found: Any) -> str | None:
+    """The type in which places of this type travel; None where they are no places."""
+    name = kind_of(found)
+    return "bigint" if name in (*INTEGERS, *TIMES) else "string" if name in TEXTS else None
+
+
+def place(name: str, found: Any) -> Any:
+    """Where a document stands by a column: integers by value, texts by their bytes, times by microseconds."""
+    return microseconds(name, found) if kind_of(found) in TIMES else column(name).cast(str(place_type(found)))
+
+
+def microseconds(name: str, found: Any) -> Any:
+    """Those since 1970, whatever the time zone of the session is."""
+    from pyspark.sql import functions as F
+
+    if kind_of(found) == "TimestampType":
+        return F.unix_micros(column(name))
+    days = F.datediff(column(name).cast("date"), F.lit("1970-01-01").cast("date")).cast("bigint") * DAY
+    if kind_of(found) == "DateType":
+        return days
+    seconds = F.expr(f"extract(SECOND FROM {quoted(name)})")  # with those of its parts
+    within = F.hour(column(name)) * F.lit(HOUR) + F.minute(column(name)) * F.lit(MINUTE)
+    return days + within + (seconds * SECOND).cast("bigint")
+
+
+def ranks(found: Any) -> bool:
+    """Whether a keep rule can go by a column of this type."""
+    return kind_of(found) in (*INTEGERS, *FRACTIONS, *TIMES, *TEXTS, "BooleanType", "NullType")
+
+
+def as_json(name: str, found: Any) -> Any:
+    """A value as JSON, equal when it is parsed to what `benzer.sources.rows.json_bytes` gives of it."""
+    from pyspark.sql import functions as F
+
+    value, kind = column(name), kind_of(found)
+    if kind in TIMES:
+        text = value.cast("string") if kind == "DateType" else iso(name, found)
+        return F.concat(F.lit('"'), text, F.lit('"'))
+    if kind in TEXTS:
+        listed = F.to_json(F.array(value.cast("string")))
+        return F.when(value.isNotNull(), listed.substr(F.lit(2), F.length(listed) - 2))
+    if kind in FRACTIONS:
+        value = value.cast("double")
+        value = F.when(~F.isnan(value) & (F.abs(value) != float("inf")), value)
+    return value.cast("string")
+
+
+def iso(name: str, found: Any) -> Any:
+    """A time as Python's `isoformat` writes it; one that is the same everywhere is that of UTC."""
+    from pyspark.sql import functions as F
+
+    micros = microseconds(name, found)
+    rest = F.pmod(micros, F.lit(DAY))
+    day = F.round((micros - rest) / DAY).cast("int")
+    clock = [F.floor(F.pmod(rest, F.lit(above)) / unit) for above, unit in ((DAY, HOUR), (HOUR, MINUTE))]
+    second = F.floor(F.pmod(rest, F.lit(MINUTE)) / SECOND)
+    part = F.pmod(rest, F.lit(SECOND))
+    return F.concat(
+        F.date_add(F.lit("1970-01-01").cast("date"), day).cast("string"),
+        F.format_string("T%02d:%02d:%02d", *clock, second),
+        F.when(part == 0, "").otherwise(F.format_string(".%06d", part)),
+        F.lit("+00:00" if kind_of(found) == "TimestampType" else ""),
+    )

@@ -1,0 +1,49 @@
+"""How do batches of documents become a corpus, where the work is done?"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.corpus import corpus_of
+from benzer.fields import Schema
+from benzer.sources.arrow import ArrowSource
+from benzer.sources.base import ReadOptions
+
+
+class Batch(NamedTuple):
+    """Documents of some rows.
+
+    corpus: one of `benzer.corpus`, its documents in the order of the rows. rows: the row of each of them (int64, n).
+    malformed: why the other rows are none, by row.
+    """
+
+    corpus: Any
+    rows: NDArray[np.int64]
+    malformed: dict[int, str]
+
+
+def corpus_of_batch(schema: Schema, table: Any) -> Batch:
+    """The documents of an Arrow table (or record batch) with the columns `field_0` … and perhaps others.
+
+    Texts go over as they lie in memory. Reasons name a field, for the column that it is read from is called `field_0`.
+    Whether ids and places are there is for the caller.
+    """
+    import pyarrow as pa
+
+    names = [f"field_{at}" for at in range(len(schema.fields))]
+    contents = pa.table([table.column(name) for name in names], names=list(schema.fields))
+    options = ReadOptions(
+        fields={name: name for name in schema.fields},
+        kinds={name: field.kind for name, field in schema.fields.items()},
+        on_error="skip",
+        threads=1,
+    )
+    corpus = corpus_of(schema, threads=1)
+    report = ArrowSource(contents).read_into(corpus, 0, options)
+    malformed = {one.row - 1: one.reason for one in report.malformed}
+    there = np.ones(table.num_rows, dtype=np.bool_)
+    there[list(malformed)] = False
+    return Batch(corpus, np.flatnonzero(there), malformed)

@@ -1,0 +1,1 @@
+"""The run on Spark gives the answer of the local run."""
