@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from benzer.clusters import Keep
 from benzer.registry import require
-from benzer.spark.deciding.members import input_order, ranked, whole_numbers
+from benzer.spark.deciding.members import rank_of
 from benzer.spark.deciding.streams import firsts
 from benzer.spark.frames import KEPT, REMOVED, WITNESS, DataFrame
 
+RANKED = ("place", "extra", "length")
 BETTER = "left bigint, right bigint, right_id {id}, similarity double"
 
 
@@ -30,7 +29,6 @@ class Before:
     """
 
     keep: Keep
-    source_places: tuple[int, ...] = ()
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
@@ -43,27 +41,19 @@ class Before:
             )
 
     def _before(self, pyarrow: Any, rows: Any) -> Any:
-        def both(name: str, other: str | None = None) -> Any:
-            ours, theirs = rows.column(name), rows.column(other or f"of_{name}")
-            return pyarrow.chunked_array([*ours.chunks, *theirs.cast(ours.type).chunks], ours.type)
-
-        order = input_order(both("place"), both("left", "right"))
-        rank = np.empty(len(order), dtype=np.uint32)
-        rank[order] = ranked(
-            self.keep,
-            whole_numbers(both("length")).astype(np.uint64)[order],
-            both("extra").take(order) if self.keep.column else None,
-            both("source").take(order) if self.keep.rule == "source" else None,
-            self.source_places,
+        ours = rows.select(["left", *RANKED]).rename_columns(["number", *RANKED])
+        theirs = rows.select(["right", *(f"of_{name}" for name in RANKED)]).rename_columns(
+            ["number", *RANKED]
         )
+        rank = rank_of(self.keep, pyarrow.concat_tables([ours, theirs.cast(ours.schema)]))
         return rank[rows.num_rows :] < rank[: rows.num_rows]
 
 
-def outcomes_of_copies(
-    run: Any, copied: DataFrame, found: DataFrame, known: DataFrame | None, source_places: tuple[int, ...]
-) -> DataFrame:
-    """A row REMOVED for each copy, in the columns of `OUTCOMES`; `same`: it goes for its original; `alone`: nothing else
-    was decided about that."""
+def outcomes_of_copies(run: Any, copied: DataFrame, found: DataFrame, known: DataFrame | None) -> DataFrame:
+    """A row REMOVED for each copy, in the columns of `OUTCOMES`, and in two more.
+
+    same: it goes for its original. alone: in `found` there is nothing about that.
+    """
     from pyspark.sql import functions as F
 
     copied = _decided_as_copies(copied, known)
@@ -95,7 +85,7 @@ def outcomes_of_copies(
         (~gone).alias("same"),
         F.col("gone").isNull().alias("alone"),
     )
-    return _with_better(run, rows, _better(run, copied, found, source_places))
+    return _with_better(run, rows, _better(run, copied, found))
 
 
 def _decided_as_copies(copied: DataFrame, known: DataFrame | None) -> DataFrame:
@@ -107,17 +97,15 @@ def _decided_as_copies(copied: DataFrame, known: DataFrame | None) -> DataFrame:
     return copied.join(known.withColumnRenamed("number", "original"), "original", "left_anti")
 
 
-def _better(run: Any, copied: DataFrame, found: DataFrame, source_places: tuple[int, ...]) -> DataFrame:
+def _better(run: Any, copied: DataFrame, found: DataFrame) -> DataFrame:
     """For copies that come after a witness the last such one, which is the most similar."""
     from pyspark.sql import functions as F
 
-    witnesses = found.filter(F.col("kind") == WITNESS).select(
-        F.col("left").alias("original"), "right", "right_id", "similarity",
-        "of_place", "of_extra", "of_source", "of_length",
-    )  # fmt: skip
-    own = ("place", "extra", "source", "length")
-    both = copied.select("original", F.col("number").alias("left"), *own).join(witnesses, "original")
-    before = both.mapInArrow(Before(run.keep, source_places), run.typed(BETTER))
+    steps = found.filter(F.col("kind") == WITNESS)
+    names = ("right", "right_id", "similarity", *(f"of_{name}" for name in RANKED))
+    witnesses = steps.select(F.col("left").alias("original"), *names)
+    both = copied.select("original", F.col("number").alias("left"), *RANKED).join(witnesses, "original")
+    before = both.mapInArrow(Before(run.keep), run.typed(BETTER))
     best = F.max(F.struct("similarity", "right", "right_id")).alias("best")
     return before.groupBy("left").agg(best)
 
@@ -135,7 +123,7 @@ def _with_better(run: Any, rows: DataFrame, better: DataFrame) -> DataFrame:
 
 
 def originals_alone(rows: DataFrame) -> DataFrame:
-    """A row KEPT for each original that copies go for, and that no row was written for; in the columns of `OUTCOMES`."""
+    """A row KEPT for each original about which there is no other row, in the columns of `OUTCOMES`."""
     from pyspark.sql import functions as F
 
     once = rows.filter("alone").dropDuplicates(["right"])

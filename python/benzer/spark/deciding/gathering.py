@@ -10,8 +10,8 @@ import numpy as np
 from benzer.registry import require
 
 GATHERED_BYTES = 32 << 20
-"""From so many bytes on the groups at hand are worked on. Smaller gains: components are independent, and one call of the
-native core serves them all; larger only holds more memory."""
+"""From so many bytes on the groups at hand are worked on: components are independent, and one call of the native core
+serves them all."""
 
 
 def whole_groups(batches: Iterable[Any], column: str, most: int = GATHERED_BYTES) -> Iterator[Any]:

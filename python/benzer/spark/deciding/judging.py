@@ -15,7 +15,7 @@ from benzer.registry import require
 from benzer.spark.deciding.members import Members, input_order, whole_numbers
 from benzer.spark.frames import KEPT, OUTCOMES, PAIR, REMOVED, WITNESS
 
-FOUND = OUTCOMES + ", of_place {place}, of_extra string, of_source int, of_length bigint"
+FOUND = OUTCOMES + ", of_place {place}, of_extra string, of_length bigint"
 """Outcomes, and of a WITNESS what tells where `right` stands in the keep order."""
 
 
@@ -51,16 +51,14 @@ class Judge:
     """Decides as a local run does: by the rules of `benzer.clusters`, on documents in the order of the input.
 
     Whole components are independent of each other, so that any number of them may be decided in one call.
-    source_places: for a rule `source`, the place of each source.
     """
 
     threshold: float
     keep: Keep
-    source_places: tuple[int, ...] = ()
 
     def outcomes(self, members: Members, pairs: Verified, compare: Compare) -> Any:
         """The rows of `FOUND` for some documents and their pairs, as a table."""
-        rank = members.rank(self.keep, self.source_places)
+        rank = members.rank(self.keep)
         itself = np.arange(len(members), dtype=np.uint32)
         given = (pairs.left, pairs.right, pairs.similarity)
         decision = decide_unknown(members.known, rank, itself, given, self.threshold, compare)
@@ -179,7 +177,6 @@ class _Rows:
                 "content_b": none if content is None else np.ascontiguousarray(content[:, 1]),
                 "of_place": nulls(place),
                 "of_extra": nulls(self.members.table.schema.field("extra").type),
-                "of_source": nulls(pyarrow.int32()),
                 "of_length": none,
             }
         )
@@ -190,7 +187,6 @@ class _Rows:
         columns = {
             "of_place": members.decided("place").take(right),
             "of_extra": members.decided("extra").take(right),
-            "of_source": members.decided("source").take(right).cast("int32"),
             "of_length": pyarrow.array(members.decided_lengths[right].astype(np.int64)),
         }
         for name, column in columns.items():

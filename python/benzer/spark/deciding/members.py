@@ -4,13 +4,12 @@ Beside its own columns a document may have those of others of equal content, whe
 
 | columns | whose |
 |---|---|
-| `first`, `first_id`, `first_place` | the one that stands first in the input, where that is another |
-| `as_number`, `as_id`, `as_place`, `as_extra`, `as_source`, `as_length` | the one that is decided in its place, because it is known itself and that one is not |
+| `first`, `first_id`, `first_place` | the one that stands first in the input |
+| `as_number`, `as_id`, `as_place`, `as_extra`, `as_length` | the one decided instead, as this one is known |
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from benzer.clusters import Keep, Positions
 from benzer.errors import InputError
 from benzer.registry import require
+from benzer.spark.ranking import PLACED, ranks
 
 Numbers = NDArray[np.int64]
 
@@ -61,7 +61,7 @@ class Members:
         return valid
 
     def decided(self, column: str) -> Any:
-        """A column (`number`, `id`, `place`, `extra`, `source`) of those that are decided."""
+        """A column (`number`, `id`, `place`, `extra`) of those that are decided."""
         return self._either(f"as_{column}", column)
 
     def first(self, column: str) -> Any:
@@ -95,30 +95,20 @@ class Members:
             )
         return found.astype(np.uint32)
 
-    def rank(self, keep: Keep, source_places: Sequence[int]) -> Positions:
+    def rank(self, keep: Keep) -> Positions:
         """The place of each in the keep order (uint32, n)."""
-        order = input_order(self.decided("place"), self.decided("number"))
-        rank = np.empty(len(self), dtype=np.uint32)
-        rank[order] = ranked(
-            keep,
-            self.decided_lengths[order],
-            self.decided("extra").take(order) if keep.column else None,
-            self.decided("source").take(order) if keep.rule == "source" else None,
-            source_places,
-        )
-        return rank
+        pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+        columns = {name: self.decided(name) for name in ("place", "number", "extra")}
+        lengths = pyarrow.array(self.decided_lengths.astype(np.int64))
+        return rank_of(keep, pyarrow.table({**columns, "length": lengths}))
 
 
-def ranked(
-    keep: Keep, lengths: NDArray[np.uint64], extras: Any, sources: Any, source_places: Sequence[int]
-) -> Positions:
-    """The place in the keep order of documents that come in the order of the input; columns that no rule asks for are
-    None."""
-    places = None
-    if sources is not None:
-        places = np.array(source_places, dtype=np.int64)[whole_numbers(sources)]
-    values = () if extras is None else extras.cast("large_binary").to_pylist()
-    return keep.rank(lengths, values, places)
+def rank_of(keep: Keep, rows: Any) -> Positions:
+    """The place of each row in the keep order (uint32, n), with `place`, `number`, `extra` and `length`."""
+    order = input_order(rows.column("place"), rows.column("number"))
+    rank = np.empty(rows.num_rows, dtype=np.uint32)
+    rank[order] = ranks(keep, rows.take(order))
+    return rank
 
 
 def in_order(table: Any) -> Any:
@@ -137,14 +127,8 @@ def input_order(places: Any, numbers: Any) -> NDArray[np.int64]:
     """The order of the input: by place, and of equal places by number."""
     pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
     compute = require("pyarrow.compute", extra="spark", purpose="Arrow batches")
-    if pyarrow.types.is_integer(places.type):
-        places = compute.coalesce(places, numbers)
     both = pyarrow.table({"place": places, "number": numbers})
-    order: NDArray[np.int64] = (
-        compute.sort_indices(both, sort_keys=[("place", "ascending"), ("number", "ascending")])
-        .to_numpy()
-        .astype(np.int64)
-    )
+    order: NDArray[np.int64] = compute.sort_indices(both, sort_keys=PLACED).to_numpy().astype(np.int64)
     return order
 
 

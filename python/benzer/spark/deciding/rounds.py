@@ -1,12 +1,12 @@
 """How are components decided that are too large for one task? Verified in parts, then decided without their texts.
 
-The pairs that the second look wants are compared in a round of their own, and their components decided again, until none
-wants any. Rounds end by themselves: a pair that was wanted is given with its similarity ever after, so each round
-compares a pair of the component that no round before has compared, and these are finite. In a local run it is the same
-loop. Components stay what they are meanwhile: a pair is wanted only of documents that verified pairs tie together already.
+The pairs that the second look wants are compared in a round of their own, and their components decided again, until
+none wants any. Rounds end by themselves: a pair that was wanted is given with its similarity ever after, so each round
+compares a pair of a component that no round before has compared, and these are finite. A local run has the same loop.
+Components stay what they are meanwhile: a pair is wanted only of documents that verified pairs tie together already.
 
 What is kept between the rounds is the pairs at the threshold, and of the others only those that were wanted: a candidate
-below the threshold may be wanted again, and costs one more comparison then, which is less than to shuffle all of them.
+below the threshold may be wanted, and is compared once more then, which costs less than to shuffle all of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COMPARED = (
 )
 OTHERS = (
     "known boolean, first bigint, first_id {id}, first_place {place}, as_number bigint, as_id {id}, as_place {place}, "
-    "as_extra string, as_source int, as_length bigint"
+    "as_extra string, as_length bigint"
 )
 """Columns of those documents for which others of equal content matter."""
 
@@ -55,7 +55,7 @@ class Cut:
         labels = components(self.run, self.stages, edges, name="tied")
         nodes = nodes.join(labels, "number")
         edges = self._labelled(edges, labels)
-        found = []
+        found: list[DataFrame] = []
         while True:
             name = f"tied-{len(found) + 1}"
             decided = self.stages.keep(name, partial(self._decide, nodes, edges))
@@ -76,7 +76,7 @@ class Cut:
         return rows.mapInArrow(Compared(self.reader, least, names_of(schema)), schema)
 
     def _compare_wanted(self, wanted: DataFrame, count: int) -> DataFrame:
-        """The wanted pairs with their similarity, in any blocks: their documents are few."""
+        """The wanted pairs with their similarity, in blocks of any of them: one document may have very many."""
         from pyspark.sql import functions as F
 
         together = max(1, min(WANTED_TOGETHER, self.run.work.block_documents // 2))

@@ -55,6 +55,6 @@ def replacing(copied: DataFrame, known: DataFrame) -> DataFrame:
     known = known.select("number")
     originals = known.withColumnRenamed("number", "original")
     left = copied.join(known, "number", "left_anti").join(originals, "original", "left_semi")
-    kept = ("id", "place", "extra", "source", "length")
+    kept = ("id", "place", "extra", "length")
     own = [F.col("number").alias("as_number"), *(F.col(name).alias(f"as_{name}") for name in kept)]
     return left.select(F.col("original").alias("number"), *own)

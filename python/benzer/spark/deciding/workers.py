@@ -25,7 +25,7 @@ from benzer.spark.reading import corpus_of_batch
 from benzer.verify import verify
 
 OTHERS = (
-    "known", "first", "first_id", "first_place", "as_number", "as_id", "as_place", "as_extra", "as_source", "as_length",
+    "known", "first", "first_id", "first_place", "as_number", "as_id", "as_place", "as_extra", "as_length"
 )  # fmt: skip
 """Columns of `benzer.spark.deciding.members` that documents have only where they matter."""
 
