@@ -11,64 +11,49 @@ from numpy.typing import NDArray
 from benzer.results.by_source import SourceCounts
 from benzer.results.spread import Spread
 from benzer.spark.frames import EMPTY, MALFORMED, PAIR, REMOVED, SHORT
-from benzer.spark.results.tables import SOURCE_BITS, of_kind, originals_of
+from benzer.spark.results.tables import SOURCE_BITS, of_kind
 
 if TYPE_CHECKING:
     from benzer.spark.results.duplicates import SparkDuplicates
 
 
 def counts(found: SparkDuplicates) -> dict[str, int]:
-    """The counts of a result, with the names and in the order of a local one; two jobs."""
-    from pyspark.sql import functions as F
-
-    read, joined = found.reading, found.joined
-    gone = F.col("kind") == REMOVED
-    same = F.col("left_original") == F.col("right_original")
-    told = (
-        originals_of(found, found.outcomes.where(F.col("kind").isin(PAIR, REMOVED)))
-        .agg(
-            F.count_if(F.col("kind") == PAIR).alias("pairs"),
-            F.count_if(gone).alias("led"),
-            F.count_if(gone & same).alias("identical"),
-            F.countDistinct(F.when(gone, F.col("right"))).alias("clusters"),
-        )
-        .first()
-    )
-    copies = found.copied.count()
-    known = 0 if found.known is None else found.known_removed
-    removed = told["led"] + known
+    """The counts of a result, with the names and in the order of a local one."""
+    read, joined, decided = found.reading, found.joined, found.decided
+    known = found.known_removed
+    removed = decided["removed"] + known
     return {
         "read": read.read,
         "malformed": read.read - read.documents,
         "documents": read.documents,
         "kept": read.documents - removed,
         "removed": removed,
-        "identical": told["identical"],
-        "near": told["led"] - told["identical"],
+        "identical": decided["identical"],
+        "near": decided["near"],
         **({} if found.known is None else {"known": known}),
         "short": read.short,
         "empty": read.empty,
         "candidates": joined.candidates,
-        "pairs": told["pairs"] + copies,
-        "clusters": told["clusters"],
+        "pairs": decided["pairs"],
+        "clusters": decided["clusters"],
         "oversized_buckets": joined.oversized_buckets,
         "oversized_documents": joined.oversized_documents,
     }
 
 
 def by_source(found: SparkDuplicates) -> list[SourceCounts]:
-    """The counts of each source, in the order of the input; two jobs."""
+    """The counts of each source, in the order of the input; one job."""
     from pyspark.sql import functions as F
 
     states: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for row in found.sketches.groupBy("source", "state").count().collect():
-        states[row["source"] or 0][row["state"]] += row["count"]
+    for (at, state), count in found.reading.by_source.items():
+        states[at or 0][state] += count
     reasons: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     source = F.shiftright(F.col("number"), SOURCE_BITS) if found.files is not None else F.lit(0)
     gone = found.removed.groupBy(source.cast("int").alias("source"), "reason").count()
     for row in gone.collect():
         reasons[row["source"]][row["reason"]] += row["count"]
-    names = found.files if found.files is not None else [found.documents.name]
+    names = [found.documents.name] if found.files is None else found.files
     return [_of_source(name, states[at], reasons[at]) for at, name in enumerate(names)]
 
 

@@ -30,7 +30,7 @@ class SparkDuplicates:
 
     What a property needs is computed when it is asked for, once where it is a number. reading: how many documents were
     read, and which rows set aside. sketches, copied, outcomes: the tables of `benzer.spark.frames`. joined: the
-    candidates. known: what older collections hold. timings: seconds by stage.
+    candidates. known: what older collections hold. decided: counts of the outcomes. timings: seconds by stage.
     """
 
     run: Run
@@ -41,6 +41,7 @@ class SparkDuplicates:
     known: Any = field(repr=False)
     joined: Any = field(repr=False)
     outcomes: DataFrame = field(repr=False)
+    decided: dict[str, int] = field(repr=False)
     timings: dict[str, float] = field(repr=False)
 
     @classmethod
@@ -59,7 +60,7 @@ class SparkDuplicates:
     ) -> SparkDuplicates:
         """The result of a run's stages, which took so many seconds together."""
         timings = {**stages.timings, "total": seconds}
-        return cls(run, documents, reading, sketches, copied, known, joined, decided.outcomes, timings)
+        return cls(run, documents, reading, sketches, copied, known, joined, decided.outcomes, decided.counts, timings)
 
     @property
     def settings(self) -> Settings:
