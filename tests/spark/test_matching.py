@@ -10,7 +10,7 @@ import pytest
 
 from benzer import Document, Index, IndexSettings, Schema, Text, ValueSet
 from benzer.errors import SettingsError
-from benzer.spark.collection import write_collection
+from benzer.spark.collection import collection_of, write_collection
 from benzer.spark.matching import find_similar
 from benzer.spark.settings import Work
 
@@ -88,3 +88,39 @@ def test_each_query_finds_what_the_index_finds(
     found = find_similar(frame(spark, queries, partitions, seed=partitions), path, work=work, **asked)
     assert answers(found) == expected(index, queries, **asked)
     found.unpersist()
+
+
+def test_several_fields_value_sets_and_ids_of_their_own(spark: Any) -> None:
+    schema = Schema(title=Text(shingle_size=1), tags=ValueSet(weight=2.0))
+    random_ = random.Random(5)
+
+    def rows(first: int, count: int) -> list[Document]:
+        made = []
+        for number in range(first, first + count):
+            title = " ".join(random_.choices(WORDS[:6], k=4)) if number % 7 else None
+            tags = sorted(set(random_.choices(WORDS[:5], k=random_.randrange(4))) or ()) if number % 5 else None
+            made.append(Document(number, {"title": title, "tags": tags}))
+        return made
+
+    held, queries = rows(0, 40), rows(20, 30)
+    index = Index.open("memory:", IndexSettings(schema, threshold=0.5))
+    index.add(held)
+    collection = collection_of(frame(spark, held), threshold=0.5, schema=schema)
+    found = find_similar(frame(spark, queries, 2), collection, limit=4, identified=False, fields=True).collect()
+    wanted = []
+    for query in queries:
+        for rank, match in enumerate(index.find_similar(dict(query.fields), 4), 1):
+            of_field = [match.fields.get(name) for name in schema.fields]
+            wanted.append((query.id, match.id, match.similarity, rank, *of_field))
+    assert {None} < {row[4] for row in wanted}, "some lack a field"
+    assert sorted(map(tuple, found), key=lambda row: (row[0], row[3])) == wanted
+
+
+def test_a_bound_that_makes_no_sense_is_refused_before_anything_runs(spark: Any, path: str) -> None:
+    queries = frame(spark, families(5, 3))
+    for asked, message in (
+        ({"limit": 0}, "limit must be 1 or more"),
+        ({"threshold": 1.5}, "threshold must be in \\[0, 1\\], got 1.5"),
+    ):
+        with pytest.raises(SettingsError, match=message):
+            find_similar(queries, path, **asked)
