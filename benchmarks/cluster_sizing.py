@@ -27,7 +27,7 @@ TITLE = "Size a cluster"
 NUMBER, KEY, CONTENT = 8, 8, 16
 PAIR = 2 * NUMBER
 FIXED = 3 * NUMBER + CONTENT + 8 + 4 + 4
-"""Of a sketch: number, id, place and content, length, state, source (see `benzer.spark.frames`); the keys come to it."""
+"""Of a sketch: number, id, place and content, length, state, source (`benzer.spark.frames`); the keys come to it."""
 SPILLED = 2
 """A shuffle lies on disk as it is written, and once more where it is sorted and does not fit the memory."""
 LEAST_ID_BITS = 64
