@@ -130,7 +130,7 @@ def stages(rates: Rates, asked: Cluster) -> list[Stage]:
     table: list[tuple[str, float, float, float, float, float]] = [
         ("sketch", count, texts, sketches, 0, of["sketch"] * wider),
         ("copies", count, sketches, 0, count * (CONTENT + NUMBER), of["copies"]),
-        ("join", keys, sketches, 0, keys * (KEY + NUMBER), of["join"]),
+        ("join", keys, sketches, 0, keys * (KEY + NUMBER) + rates.bands * pairs * PAIR, of["join"]),
         ("blocks", pairs, 0, 0, 2 * pairs * PAIR, of["blocks"] * more),
         ("decide", members, texts, members * FIXED, members * asked.text_bytes, of["decide"] * wider * more),
         ("rest", 0, 0, 0, 0, of["rest"]),
