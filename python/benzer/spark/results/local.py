@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,9 @@ from benzer.candidates import Candidates, identical
 from benzer.clusters import Decision
 from benzer.errors import OutputError, SettingsError
 from benzer.recall import RecallEstimate
-from benzer.results import Duplicates, Reading, SourceCounts
+from benzer.results import Alarm, Duplicates, Limits, Reading, SourceCounts
+from benzer.results.alarms import percent
+from benzer.results.known import OfCollection
 from benzer.results.safety import Safety
 from benzer.results.spread import Spread
 from benzer.sources import MalformedRow, ReadOptions, ReadReport
@@ -44,7 +46,9 @@ class Named:
 class Placed:
     """A corpus whose documents have the ids, sources and rows that they have in the whole input."""
 
-    def __init__(self, corpus: Any, ids: list[str | int], sources: NDArray[np.uint32], rows: NDArray[np.uint64]) -> None:
+    def __init__(
+        self, corpus: Any, ids: list[str | int], sources: NDArray[np.uint32], rows: NDArray[np.uint64]
+    ) -> None:
         self._corpus, self._ids, self._sources, self._rows = corpus, ids, sources, rows
 
     def __getattr__(self, name: str) -> Any:
@@ -111,6 +115,20 @@ class LocalDuplicates(Duplicates):
 
         return super().cluster_sizes() if self.chosen.all else counting.cluster_sizes(self.whole)
 
+    def of_collections(self) -> list[OfCollection]:
+        """Those of the whole run."""
+        from benzer.spark.results import older
+
+        return (
+            super().of_collections()
+            if self.chosen.all or self.whole.known is None
+            else older.of_collections(self.whole)
+        )
+
+    def alarms(self, limits: Limits | None = None) -> list[Alarm]:
+        """Those of the documents at hand, and the clusters that are too large to be at hand."""
+        return [*giants(self, limits or Limits()), *super().alarms(limits)]
+
     @cached_property
     def safety(self) -> Safety:
         """The clusters at hand, in components of which the whole size is known."""
@@ -124,7 +142,9 @@ class LocalDuplicates(Duplicates):
 
     def rethreshold(self, threshold: float) -> Duplicates:
         """Refused: counts of the whole run cannot be told from the documents at hand."""
-        raise SettingsError(f"the documents at hand cannot tell counts at {threshold}: run again with that threshold")
+        raise SettingsError(
+            f"the documents at hand cannot tell counts at {threshold}: run again with that threshold"
+        )
 
     def write(self, output: str | Path, *arguments: Any, **options: Any) -> dict[str, Path]:
         """Refused: what is here is not all that was read."""
@@ -165,6 +185,20 @@ class PartSafety(Safety):
     def component_largest(self) -> NDArray[np.int64]:
         """In the whole run."""
         return self._whole("largest")
+
+
+def giants(found: LocalDuplicates, limits: Limits) -> Iterator[Alarm]:
+    """Clusters that hold more than a share of all documents, and more than there is room for here."""
+    documents = found.counts["documents"]
+    for name, size in found.chosen.giants:
+        if size > limits.cluster * documents:
+            said = f"{percent(size / documents)} of the documents ({size:,} of {documents:,}) are one cluster, that of {name!r}"
+            numbers: dict[str, int | float | str] = {
+                "representative": name,
+                "size": size,
+                "share": size / documents,
+            }
+            yield Alarm("cluster", said, numbers, (name,))
 
 
 def to_local(found: SparkDuplicates, documents: int) -> LocalDuplicates:
@@ -231,7 +265,9 @@ def read(found: SparkDuplicates, chosen: Chosen) -> tuple[Placed, Numbers, Any]:
     numbers = column(table, "number").astype(np.int64)
     ids = ids_of(found, table)
     sources = column(table, "source").astype(np.uint32)
-    rows = (numbers & ((1 << SOURCE_BITS) - 1) if found.files is not None else np.zeros_like(numbers)).astype(np.uint64)
+    rows = (numbers & ((1 << SOURCE_BITS) - 1) if found.files is not None else np.zeros_like(numbers)).astype(
+        np.uint64
+    )
     return Placed(batch.corpus, ids, sources, rows), numbers, table
 
 
@@ -258,7 +294,11 @@ def ranked(found: SparkDuplicates, corpus: Any, rows: Any) -> Positions:
     """The keep order of the documents at hand."""
     keep, count = found.settings.keep, len(corpus)
     extras = [None if one is None else one.encode() for one in rows.column("extra").to_pylist()]
-    lengths = corpus.text_lengths(np.arange(count, dtype=np.uint32), 0) if keep.rule == "longest" else np.zeros(count)
+    lengths = (
+        corpus.text_lengths(np.arange(count, dtype=np.uint32), 0)
+        if keep.rule == "longest"
+        else np.zeros(count)
+    )
     places = None
     if keep.rule == "source":
         places = np.array(keep.source_places(found.files or [found.documents.name]))[corpus.sources()]

@@ -67,7 +67,9 @@ class Survey:
 
         found = self.found
         copies = found.copied.count()
-        ends = self._pairs.select(F.col("left").alias("end")).unionByName(self._pairs.select(F.col("right").alias("end")))
+        ends = self._pairs.select(F.col("left").alias("end")).unionByName(
+            self._pairs.select(F.col("right").alias("end"))
+        )
         degrees = ends.groupBy("end").agg(F.count(F.lit(1)).alias("degree"))
         held = found.copied.groupBy(F.col("original").alias("end")).agg(F.count(F.lit(1)).alias("copies"))
         tied = degrees.join(held, "end", "left").agg(
@@ -91,7 +93,9 @@ class Survey:
         from pyspark.sql import functions as F
 
         found = self.found
-        sound = found.sketches.where(F.col("state") < EMPTY).join(found.copied.select("number"), "number", "left_anti")
+        sound = found.sketches.where(F.col("state") < EMPTY).join(
+            found.copied.select("number"), "number", "left_anti"
+        )
         if found.settings.keep.rule != "longest":
             lengths = found.documents.through(Lengths(self.schema), "number bigint, length bigint")
             sound = sound.drop("length").join(lengths, "number")
@@ -107,7 +111,9 @@ class Survey:
 
         ends = (F.least("left", "right").alias("left"), F.greatest("left", "right").alias("right"))
         pairs = self._pairs.select(*ends, "similarity")
-        candidates = pairs.join(self.found.joined.pairs.select("left", "right"), ["left", "right"], "left_semi")
+        candidates = pairs.join(
+            self.found.joined.pairs.select("left", "right"), ["left", "right"], "left_semi"
+        )
         step = F.floor(F.col("similarity") * 1000.0).cast("bigint").alias("step")
         rows = candidates.groupBy(step).count().orderBy("step").collect()
         steps, counts = ([row[name] for row in rows] for name in ("step", "count"))
@@ -181,7 +187,9 @@ class Survey:
         least = sound.mapInArrow(Least(count, seed), DRAWN).groupBy("content_a", "content_b", "place")
         first = least.agg(F.min("number").alias("number")).orderBy("place").limit(count)
         originals = found.copied.select("number", "original")
-        rows = to_arrow(first.join(originals, "number", "left").withColumn("number", F.coalesce("original", "number")))
+        rows = to_arrow(
+            first.join(originals, "number", "left").withColumn("number", F.coalesce("original", "number"))
+        )
         content = words(rows["content_a"], rows["content_b"])
         numbers = rows["number"].to_numpy().astype(np.int64)
         positions = local.drawn(content, np.arange(len(numbers), dtype=np.uint32), count, seed)
@@ -214,11 +222,17 @@ class Survey:
         alike = alike.where(F.col("left") != F.col("right"))
         alike = alike.groupBy("query", "left", "right").agg(F.max("similarity").alias("similarity"))
         pairs = self._pairs.select(
-            F.least("left", "right").alias("low"), F.greatest("left", "right").alias("high"), F.lit(True).alias("found")
+            F.least("left", "right").alias("low"),
+            F.greatest("left", "right").alias("high"),
+            F.lit(True).alias("found"),
         )
         alike = alike.withColumns({"low": F.least("left", "right"), "high": F.greatest("left", "right")})
-        alike = alike.join(pairs, ["low", "high"], "left").withColumn("found", F.coalesce("found", F.lit(False)))
-        told = found.sketches.where(F.col("state") < EMPTY).select(F.col("number").alias("right"), "place", "content_a", "content_b")
+        alike = alike.join(pairs, ["low", "high"], "left").withColumn(
+            "found", F.coalesce("found", F.lit(False))
+        )
+        told = found.sketches.where(F.col("state") < EMPTY).select(
+            F.col("number").alias("right"), "place", "content_a", "content_b"
+        )
         rows = to_arrow(alike.join(told, "right"))
         return rows.take(self._order(rows))
 
@@ -248,7 +262,8 @@ class Least:
         held = np.empty((0, 4), dtype=np.int64)
         for batch in batches:
             number, a, b = (
-                batch.column(name).to_numpy(zero_copy_only=False) for name in ("number", "content_a", "content_b")
+                batch.column(name).to_numpy(zero_copy_only=False)
+                for name in ("number", "content_a", "content_b")
             )
             content = np.stack([a.view(np.uint64), b.view(np.uint64)], axis=1)
             place = (local.draw_places(content, self.seed) ^ SIGN).view(np.int64)
@@ -317,7 +332,9 @@ class Ask:
         from benzer.spark.reading import corpus_of_batch
 
         pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
-        table = pyarrow.concat_tables([self.drawn, pyarrow.Table.from_batches(batches).cast(self.drawn.schema)])
+        table = pyarrow.concat_tables(
+            [self.drawn, pyarrow.Table.from_batches(batches).cast(self.drawn.schema)]
+        )
         found = corpus_of_batch(self.schema, table)
         numbers = table["number"].to_numpy()[found.rows]
         count = self.drawn.num_rows

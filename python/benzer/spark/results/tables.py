@@ -82,9 +82,9 @@ def removed(found: SparkDuplicates) -> DataFrame:
         F.col("right").alias("kept_number"),
     )
     if found.known is not None:
-        from benzer.spark.results.older import known_removals
+        from benzer.spark.results.older import known_removals, together
 
-        near = near.unionByName(known_removals(found))
+        near = together(near, known_removals(found))
     return with_places(found, near)
 
 
