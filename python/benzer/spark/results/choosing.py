@@ -1,4 +1,4 @@
-"""Which documents does the driver get? All that have candidates or copies, or whole clusters where these are too many."""
+"""Which documents come to the driver? All that have candidates or copies, or where these are too many whole clusters."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ def choose_clusters(found: SparkDuplicates, documents: int, poor: Numbers) -> Ch
     numbers = np.union1d(np.union1d(to_numbers(led.select(F.col("left").alias("number"))), leaders), poor)
     members = frame_of(found, numbers)
     told = (
-        f"The clusters, bridges and alarms below are drawn from {count(len(leaders))} of {count(found.counts['clusters'])} "
-        f"clusters, the largest and the most doubtful ones; the counts and the figures are those of the whole run."
+        f"The clusters, bridges and alarms below are drawn from {count(len(leaders))} of "
+        f"{count(found.counts['clusters'])} clusters, the largest and the most doubtful ones; the counts and the figures are those of the whole run."
     )
     largest = tuple(giants.items())[:GIANTS]
     return Chosen(members, len(numbers), False, told, largest, components_of(found, members))

@@ -192,7 +192,8 @@ def giants(found: LocalDuplicates, limits: Limits) -> Iterator[Alarm]:
     documents = found.counts["documents"]
     for name, size in found.chosen.giants:
         if size > limits.cluster * documents:
-            said = f"{percent(size / documents)} of the documents ({size:,} of {documents:,}) are one cluster, that of {name!r}"
+            of_all = f"{percent(size / documents)} of the documents ({size:,} of {documents:,})"
+            said = f"{of_all} are one cluster, that of {name!r}"
             numbers: dict[str, int | float | str] = {
                 "representative": name,
                 "size": size,
@@ -222,7 +223,7 @@ def to_local(found: SparkDuplicates, documents: int) -> LocalDuplicates:
     return LocalDuplicates(
         settings=found.settings,
         reading=reading_of(found),
-        corpus=corpus,
+        corpus=corpus,  # type: ignore[arg-type]
         empty=sketches.empty,
         short=sketcher.short(sketches),
         rank=rank,
@@ -399,4 +400,4 @@ def reading_of(found: SparkDuplicates) -> Reading:
     given = getattr(own, "options", None)
     options = given or ReadOptions(fields=dict(own.fields), id_column=None if own.id == "id" else own.id)
     reports = [ReadReport(one.read, one.documents, rows[one.name]) for one in counts]
-    return Reading([Named(one.name) for one in counts], reports, options)  # type: ignore[list-item]
+    return Reading([Named(one.name) for one in counts], reports, options)  # type: ignore[misc]
