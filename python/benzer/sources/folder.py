@@ -6,6 +6,7 @@ import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
@@ -74,6 +75,20 @@ class FolderSource(ABC):
         with path.open("rb") as original, create_plain(destination) as copy:
             shutil.copyfileobj(original, copy)
         shutil.copystat(path, destination)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def part(self, start: int, end: int) -> FolderSource:
+        """The same folder with some of its files only, whose rows count from 1 again; it is not walked again."""
+        part = copy(self)
+        part._paths = self._paths[start:end]
+        return part
+
+    def stamps(self) -> list[tuple[int, int]]:
+        """Size and time of change of each file; zeros for what is none."""
+        members = map(self._member, self._paths)
+        return [member.stamp() if member.path.is_file() else (0, 0) for member in members]
 
     def reads(self, path: Path) -> bool:
         """Whether a file inside this folder is one of its documents."""

@@ -88,6 +88,11 @@ class JsonlSource:
         destination.unlink()
         return False
 
+    def plan(self, options: ReadOptions) -> tuple[str | None, bool]:
+        """Where the ids stand, as the first row decides (see `id_plan`); what `read_into` would refuse is refused."""
+        self._check(options)
+        return id_plan(options, self._first_row())
+
     def _check(self, options: ReadOptions) -> None:
         with self._file.open() as stream:
             head = stream.readline(HEAD_BYTES).removeprefix(BOM).lstrip(BLANK)

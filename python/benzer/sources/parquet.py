@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -63,6 +63,13 @@ class ParquetSource:
                         table = self._guarded(content.read_row_group, group)
                         writer.write_table(filtered(table, wanted))
         return int(keep.sum())
+
+    def groups(self, start: int, end: int, options: ReadOptions) -> Iterator[Any]:
+        """The rows of some row groups as record batches of the columns that `read_into` reads."""
+        with self._open() as content:
+            columns = check_schema(self.name, content.schema_arrow, options)
+            for group in range(start, end):
+                yield from self._guarded(partial(content.read_row_group, columns=columns), group).to_batches()
 
     def _open(self) -> Any:
         parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")

@@ -66,7 +66,7 @@ def find_duplicates(
         copied = stages.keep("copies", lambda: copies.copies(run, sketches))
         known = matching.known(run, stages, documents, sketches, copied, against)
         joined = joining.join(run, stages, sketches, copied)
-        blocked = blocks.blocks(run, stages, joined.pairs)
+        blocked = blocks.blocks(run, stages, joined)
         decided = deciding.decide(run, stages, documents, blocked, copied, known)
     return SparkDuplicates.of(
         run, documents, counts, copied, known, joined, decided, stages, perf_counter() - started

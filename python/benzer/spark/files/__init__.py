@@ -1,0 +1,15 @@
+"""How are files documents of a run on Spark? Read natively where the work is done; no text goes through the JVM.
+
+| room | answers |
+|---|---|
+| `parts` | which parts of which files a task reads |
+| `counting` | how many lines stand before each part of a file that is cut |
+| `reading` | how a part becomes Arrow batches, the same documents as in a local run |
+| `documents` | what a run sees of it all: `read_files` |
+"""
+
+from __future__ import annotations
+
+from benzer.spark.files.documents import FileDocuments, read_files
+
+__all__ = ["FileDocuments", "read_files"]
