@@ -1,4 +1,4 @@
-"""Which documents come to the driver? All that have candidates or copies, or where these are too many whole clusters."""
+"""Which documents come to the driver? All that have candidates or copies; if too many, whole clusters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benzer.registry import require
 from benzer.spark.frames import EMPTY, KEPT, REMOVED, SHORT
-from benzer.spark.results.tables import of_kind
+from benzer.spark.results.tables import of_kind, plain_id
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.wording import count
 
@@ -120,8 +120,6 @@ def choose_clusters(found: SparkDuplicates, documents: int, poor: Numbers) -> Ch
             F.min("right_id").alias("id"),
         )
     )
-    from benzer.spark.results.local import plain_id
-
     most = max(documents // 2, 1)
     orders = ([F.desc("size"), F.asc("least")], [F.asc("least"), F.desc("size")])
     taken: dict[int, int] = {}
@@ -144,7 +142,8 @@ def choose_clusters(found: SparkDuplicates, documents: int, poor: Numbers) -> Ch
     members = frame_of(found, numbers)
     told = (
         f"The clusters, bridges and alarms below are drawn from {count(len(leaders))} of "
-        f"{count(found.counts['clusters'])} clusters, the largest and the most doubtful ones; the counts and the figures are those of the whole run."
+        f"{count(found.counts['clusters'])} clusters, the largest and the most doubtful ones; the counts and the "
+        f"figures are those of the whole run."
     )
     largest = tuple(giants.items())[:GIANTS]
     return Chosen(members, len(numbers), False, told, largest, components_of(found, members))

@@ -203,7 +203,7 @@ class SparkDuplicates:
         It answers what a local result answers, with the counts of the whole run. Where more than `documents` have
         candidates or copies, it holds the largest and the most doubtful clusters, and says so.
         """
-        from benzer.spark.results.local import to_local
+        from benzer.spark.results.bringing import to_local
 
         return to_local(self, documents)
 

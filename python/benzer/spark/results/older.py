@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benzer.results.known import Known, OfCollection
+from benzer.spark.results.tables import column, plain_id
 from benzer.spark.session import to_arrow
 
 if TYPE_CHECKING:
+    from benzer.spark.results.bringing import Finder
     from benzer.spark.results.choosing import Chosen
     from benzer.spark.results.duplicates import SparkDuplicates
-    from benzer.spark.results.local import Finder
 
 DataFrame = Any
 
@@ -63,8 +64,6 @@ def of_collections(found: SparkDuplicates) -> list[OfCollection]:
 
 def known_of(found: SparkDuplicates, chosen: Chosen, at: Finder) -> Known:
     """The matches of the documents at hand, as a local result has them."""
-    from benzer.spark.results.local import column, plain_id
-
     held = found.known.matches.join(chosen.members.select("number"), "number", "left_semi")
     table = to_arrow(held.select("number", "old_id", "collection", "similarity", "rank"))
     position, collection = at(column(table, "number")), column(table, "collection").astype(np.uint32)
