@@ -17,6 +17,8 @@ from benzer.spark import columns
 from benzer.spark.frames import DOCUMENTS
 from benzer.spark.session import session_of
 
+NO_ID, NO_PLACE = "no id", "no place in the order"
+"""Reasons of workers, which do not know the columns' names."""
 MOST_BROADCAST = 1_000_000
 """Rows of `members` up to which they are sent to all who read: some 60 bytes a row."""
 
@@ -141,7 +143,11 @@ class FrameDocuments(Documents):
 
     def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:
         """By its id: a DataFrame's rows have no places."""
-        return MalformedRow(self.name, "null" if id is None else id, reason, unit=self.id)  # type: ignore[arg-type]
+        reasons = {NO_ID: f'no id in column "{self.id}"', NO_PLACE: f'null in column "{self.order_by}"'}
+        for field, column in self.fields.items():
+            reason = reason.replace(f'column "{field}"', f'column "{column}"')
+        row: Any = "null" if id is None else id
+        return MalformedRow(self.name, row, reasons.get(reason, reason), unit=self.id)
 
     def duplicate(self, rows: Sequence[Mapping[str, Any]]) -> DuplicateIdError:
         """The same id twice, or two ids of one hash."""

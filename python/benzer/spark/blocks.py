@@ -1,0 +1,261 @@
+"""Which candidates are verified together? A component that fits in one task is a block; a larger one is cut.
+
+A whole block can be verified and decided at once: nothing outside it touches its documents. The pairs of a larger
+component are put in the order of the least neighbour of their left document, in which those of a group of documents
+alike mostly stand together, and filled into blocks one after another: such a document is copied into few blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer import _native
+from benzer.spark.components import components
+from benzer.spark.components.base import Numbers, collected, compacted, handed_back, tasks
+from benzer.spark.frames import PAIRS, DataFrame
+from benzer.spark.session import to_arrow
+
+FIRST = "first_left bigint, first_right bigint"
+LOWEST = -(2**63)
+ROWS = 1 << 16
+"""Rows of a batch that a task hands on."""
+
+
+class Candidates(Protocol):
+    """What `joining` hands on. distinct: each pair is there once. candidates: how many there are, if that is known."""
+
+    @property
+    def pairs(self) -> DataFrame: ...
+    @property
+    def distinct(self) -> bool: ...
+    @property
+    def candidates(self) -> int | None: ...
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What is verified together.
+
+    pairs: `frames.BLOCK_PAIRS`, each pair in one block. members: `frames.MEMBERS`. documents, pair_count: their rows;
+    a document that several blocks need counts in each. cut: some blocks are not whole.
+    """
+
+    pairs: DataFrame
+    members: DataFrame
+    documents: int
+    pair_count: int
+    cut: bool
+
+
+def blocks(run: Any, stages: Any, joined: Candidates) -> Blocks:
+    """The blocks of all candidates; on the driver where they fit there."""
+    rows = joined.pairs.count() if joined.candidates is None else joined.candidates
+    if rows <= run.work.driver_pairs:
+        return _on_driver(run, joined.pairs, joined.distinct)
+    if joined.distinct:
+        return _on_spark(run, stages, joined.pairs, rows)
+    pairs = stages.keep("blocks-pairs", joined.pairs.distinct)
+    rows = pairs.count()
+    if rows <= run.work.driver_pairs:
+        return _on_driver(run, pairs, True)
+    return _on_spark(run, stages, pairs, rows)
+
+
+def _on_driver(run: Any, pairs: DataFrame, distinct: bool) -> Blocks:
+    """Blocks of collected pairs."""
+    import pyarrow as pa
+
+    numbers, left, right = compacted(*collected(pairs))
+    if not distinct:
+        left, right = _distinct(left, right)
+    label = _native.components(len(numbers), left, right)
+    large = np.bincount(label, minlength=len(numbers)) > run.work.block_documents
+    large |= np.bincount(label[left], minlength=len(numbers)) > run.work.block_pairs
+    inner = ~large[label]
+    whole = inner[left]
+    block, members = numbers[label[left[whole]]], np.flatnonzero(inner)
+    tables = [pa.table({"block": block, "left": numbers[left[whole]], "right": numbers[right[whole]]})]
+    documents = [_members(pa, numbers[label[members]], numbers[members], True)]
+    if not inner.all():
+        # a position tells as much as a number here, and the order is the same
+        left, right = left[~whole].astype(np.int64), right[~whole].astype(np.int64)
+        order = np.lexsort((right, left, _least_neighbours(len(numbers), left, right)[left]))
+        left, right = left[order], right[order]
+        starts = filled(left, right, run.work.block_documents, run.work.block_pairs)
+        names = _free(numbers[np.unique(label)], len(starts))
+        chunk = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(left)))
+        tables.append(pa.table({"block": names[chunk], "left": numbers[left], "right": numbers[right]}))
+        each = np.unique(np.concatenate((chunk, chunk)) * len(numbers) + np.concatenate((left, right)))
+        documents.append(_members(pa, names[each // len(numbers)], numbers[each % len(numbers)], False))
+    held, needed = pa.concat_tables(tables), pa.concat_tables(documents)
+    cut = not bool(inner.all())
+    return Blocks(handed_back(run, held), handed_back(run, needed), needed.num_rows, held.num_rows, cut)
+
+
+def _members(pa: Any, block: Numbers, number: Numbers, whole: bool) -> Any:
+    return pa.table({"block": block, "number": number, "whole": np.full(len(block), whole)})
+
+
+def _distinct(
+    left: NDArray[np.uint32], right: NDArray[np.uint32]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    packed = np.unique(left.astype(np.uint64) << np.uint64(32) | right)
+    return (packed >> np.uint64(32)).astype(np.uint32), packed.astype(np.uint32)
+
+
+def _least_neighbours(count: int, left: Numbers, right: Numbers) -> Numbers:
+    """For each position the least of itself and its neighbours."""
+    least = np.arange(count)
+    np.minimum.at(least, left, right)
+    np.minimum.at(least, right, left)
+    return least
+
+
+def _on_spark(run: Any, stages: Any, pairs: DataFrame, rows: int) -> Blocks:
+    """Blocks of more pairs than the driver may hold."""
+    from pyspark.sql import functions as F
+
+    labels = components(run, stages, pairs, rows, "blocks-components")
+    named = labels.select(F.col("component").alias("block"), "number")
+    labelled = stages.keep(
+        "blocks-labelled",
+        lambda: pairs.join(named, pairs["left"] == named["number"]).select("block", "left", "right"),
+    )
+    members = named.withColumn("whole", F.lit(True))
+    large = _large(run, named, labelled)
+    if not large.num_rows:
+        return Blocks(labelled, members, labels.count(), rows, False)
+    broad = F.broadcast(handed_back(run, large))
+    cut = stages.keep("blocks-cut", lambda: _cut(run, labelled.join(broad, "block", "left_semi")))
+    cut = cut.join(F.broadcast(_names(run, cut, labels)), ["first_left", "first_right"])
+    cut = cut.select("block", "left", "right")
+    copied = cut.select("block", F.explode(F.array("left", "right")).alias("number")).distinct()
+    members = members.join(broad, "block", "left_anti").unionByName(copied.withColumn("whole", F.lit(False)))
+    members = stages.keep("blocks-members", lambda: members)
+    return Blocks(
+        labelled.join(broad, "block", "left_anti").unionByName(cut), members, members.count(), rows, True
+    )
+
+
+def _large(run: Any, named: DataFrame, labelled: DataFrame) -> Any:
+    """The names of the components that do not fit in one task: few, each is large."""
+    from pyspark.sql import functions as F
+
+    work = run.work
+    documents = named.groupBy("block").count().where(F.col("count") > work.block_documents)
+    pairs = labelled.groupBy("block").count().where(F.col("count") > work.block_pairs)
+    return to_arrow(documents.select("block").unionAll(pairs.select("block")).distinct())
+
+
+def _cut(run: Any, pairs: DataFrame) -> DataFrame:
+    """Pairs of large components, each with the first pair of its block."""
+    from pyspark.sql import functions as F
+
+    ends = pairs.select("left", "right").unionAll(pairs.select("right", "left"))
+    least = ends.groupBy("left").agg(F.least(F.col("left"), F.min("right")).alias("least"))
+    return (
+        pairs.join(least, "left")
+        .repartition(tasks(run), "least")
+        .sortWithinPartitions("least", "left", "right")
+        .select("left", "right")
+        .mapInArrow(Fill(run.work.block_documents, run.work.block_pairs), f"{FIRST}, {PAIRS}")
+    )
+
+
+def _names(run: Any, cut: DataFrame, labels: DataFrame) -> DataFrame:
+    """A name of each block by its first pair; not that of a whole one."""
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    first = to_arrow(cut.select("first_left", "first_right").distinct())
+    first = first.sort_by([("first_left", "ascending"), ("first_right", "ascending")])
+    names = labels.select("component").distinct()
+    room, taken = first.num_rows, None
+    while (
+        taken is None or room - len(taken) < first.num_rows
+    ):  # once, as documents hardly have numbers as low as these
+        room += 0 if taken is None else 2 * len(taken)
+        taken = np.sort(to_arrow(names.where(F.col("component") < LOWEST + room)).column(0).to_numpy())
+    return handed_back(run, first.append_column("block", pa.array(_free(taken, first.num_rows))))
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Puts pairs, in the order in which they come, into blocks of at most so many documents and pairs."""
+
+    documents: int
+    pairs: int
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        left = right = np.empty(0, dtype=np.int64)
+        waiting, rows = [], 0
+        for batch in batches:
+            waiting.append((batch.column(0).to_numpy(), batch.column(1).to_numpy()))
+            rows += batch.num_rows
+            if rows > self.pairs:  # more than fit in one block: what comes before its end is final
+                left, right = _joined([(left, right), *waiting])
+                waiting, rows = [], 0
+                starts = filled(left, right, self.documents, self.pairs)
+                yield from _blocks_of(left[: starts[-1]], right[: starts[-1]], starts[:-1])
+                left, right = left[starts[-1] :], right[starts[-1] :]
+        left, right = _joined([(left, right), *waiting])
+        yield from _blocks_of(left, right, filled(left, right, self.documents, self.pairs))
+
+
+def _joined(pairs: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
+    return np.concatenate([left for left, _ in pairs]), np.concatenate([right for _, right in pairs])
+
+
+def _blocks_of(left: Numbers, right: Numbers, starts: Numbers) -> Iterator[Any]:
+    import pyarrow as pa
+
+    first = np.repeat(starts, np.diff(starts, append=len(left)))
+    columns = {"first_left": left[first], "first_right": right[first], "left": left, "right": right}
+    yield from pa.table(columns).to_batches(max_chunksize=ROWS)
+
+
+def filled(left: Numbers, right: Numbers, documents: int, pairs: int) -> Numbers:
+    """Where blocks begin that are filled one after another, each with as many pairs as fit (one at least).
+
+    >>> filled(np.array([1, 1, 1, 2, 5]), np.array([2, 3, 4, 3, 6]), documents=3, pairs=9)
+    array([0, 2, 3, 4])
+    """
+    each = np.stack((left, right), axis=1).ravel()
+    order = np.argsort(each, kind="stable")
+    before = np.full(len(each), -1)  # where the same document stands before
+    same = each[order[1:]] == each[order[:-1]]
+    before[order[1:][same]] = order[:-1][same]
+    starts, start = [], 0
+    while start < len(left):
+        starts.append(start)
+        start += _fitting(before, start, documents, pairs)
+    return np.array(starts, dtype=np.int64)
+
+
+def _fitting(before: Numbers, start: int, documents: int, pairs: int) -> int:
+    """How many pairs from `start` on have at most so many documents."""
+    view = documents
+    while True:
+        end = min(start + min(view, pairs), len(before) // 2)
+        held = np.cumsum(before[2 * start : 2 * end] < 2 * start)[1::2]
+        fitting = int(np.searchsorted(held, documents, side="right"))
+        if fitting < end - start or end - start < view:
+            return max(fitting, 1)
+        view *= 2
+
+
+def _free(taken: Numbers, count: int) -> Numbers:
+    """That many numbers, from the lowest on, of which none is taken (ascending).
+
+    >>> _free(np.array([LOWEST + 1, 0]), 3) - LOWEST
+    array([0, 2, 3])
+    """
+    room = count
+    while (used := int(np.searchsorted(taken, LOWEST + room))) > room - count:
+        room = count + used
+    return np.setdiff1d(np.arange(room) + LOWEST, taken[:used])

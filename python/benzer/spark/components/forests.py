@@ -1,0 +1,90 @@
+"""What hangs together, when the numbers fit in one task, but not all edges? A tree of spanning forests.
+
+Each task reduces its edges to a spanning forest: an edge from each number to the least one of its tree. A forest of n
+numbers has fewer than n edges, however many there were. Trees with the same root meet in one task of the next level,
+of which there are `factor` times fewer, until one task holds them all. Nothing but edges of forests is ever shuffled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benzer.spark.components.base import Numbers, tasks, tied
+from benzer.spark.frames import DataFrame
+
+ROWS = 1 << 16
+"""Rows of a batch that a task hands on."""
+
+
+def by_forests(run: Any, edges: DataFrame, factor: int = 8) -> DataFrame:
+    """The component of each number that has an edge; the last task holds all numbers."""
+    forest = edges.select("left", "right").mapInArrow(Forest(), "left bigint, right bigint")
+    for count in levels(tasks(run), factor):
+        # by the root: the trees of a cluster, whose documents mostly know its first one, meet at the next level already
+        forest = forest.repartition(count, "left").mapInArrow(Forest(), "left bigint, right bigint")
+    return forest.repartition(1).mapInArrow(Forest(labels=True), "number bigint, component bigint")
+
+
+def levels(count: int, factor: int) -> list[int]:
+    """How many tasks each level has before the last one.
+
+    >>> levels(200, 8)
+    [200, 25, 4]
+    >>> levels(1, 8)
+    []
+    """
+    found = []
+    while count > 1:
+        found.append(count)
+        count = -(-count // factor)
+    return found
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Reduces the edges of a task to a spanning forest, in memory that grows with the numbers, not the edges.
+
+    labels: hand on (number, component) of each number instead of the edges (root, number). room: edges that are held
+    beside the forest, at least.
+    """
+
+    labels: bool = False
+    room: int = 1 << 20
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        none = np.empty(0, dtype=np.int64)
+        held, waiting, rows = (none, none), [(none, none)], 0
+        for batch in batches:
+            waiting.append((batch.column(0).to_numpy(), batch.column(1).to_numpy()))
+            rows += batch.num_rows
+            # as many new edges as the forest has: each is then sorted a bounded number of times
+            if rows >= max(self.room, len(held[0])):
+                held, waiting, rows = _reduced([held, *waiting]), [], 0
+        yield from self._handed_on(*_joined([held, *waiting]))
+
+    def _handed_on(self, left: Numbers, right: Numbers) -> Iterator[Any]:
+        import pyarrow as pa
+
+        numbers, label = tied(left, right)
+        roots = numbers[label]
+        if self.labels:
+            columns = {"number": numbers, "component": roots}
+        else:
+            inner = numbers != roots
+            columns = {"left": roots[inner], "right": numbers[inner]}
+        yield from pa.table(columns).to_batches(max_chunksize=ROWS)
+
+
+def _reduced(edges: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
+    numbers, label = tied(*_joined(edges))
+    roots = numbers[label]
+    inner = numbers != roots
+    return roots[inner], numbers[inner]
+
+
+def _joined(edges: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
+    return np.concatenate([left for left, _ in edges]), np.concatenate([right for _, right in edges])

@@ -1,0 +1,113 @@
+"""What hangs together, when no task can hold all numbers? Alternating large-star and small-star.
+
+R. Kiveris, S. Lattanzi, V. Mirrokni, V. Rastogi, S. Vassilvitskii: Connected Components in MapReduce and Beyond, SoCC
+2014. The large-star ties each neighbour above a number to the least neighbour of that number (or to itself, if it is
+lower), the small-star each neighbour below. Components never change, and the number of edges never grows.
+
+Every edge that a star moves ends lower than before, and none ends higher: if the edges of two rounds are the same, then
+nothing was moved. Then no number has two neighbours below it (the small-star would move one), nor one below and one
+above (the large-star would): what is left are stars around the least numbers. So the end is known by the edges alone,
+after however many rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from benzer.errors import SettingsError
+from benzer.spark.frames import DataFrame
+
+HEAVY = 1_000_000
+"""From so many neighbours on, the least neighbour of a number is broadcast to where its edges are: a join would bring
+all of them into one task. There are at most edges / 500,000 such numbers."""
+
+
+def by_stars(stages: Any, edges: DataFrame, name: str, heavy: int = HEAVY) -> DataFrame:
+    """The component of each number that has an edge; each round is a stage of its own."""
+    from pyspark.sql import functions as F
+
+    was: dict[str, Any] = {}
+    arcs = _kept(stages, f"{name}-0", lambda: _arcs(edges, "left", "right"))
+    now = stages.note(f"{name}-0-sum", partial(_sum, arcs))
+    turn = 0
+    while was != now:
+        turn += 1
+        was = now
+        skewed = heavy if now["edges"] >= heavy else None
+        arcs = _kept(stages, f"{name}-{turn}", partial(_turn, arcs, skewed))
+        now = stages.note(f"{name}-{turn}-sum", partial(_sum, arcs))
+    roots = arcs.select(F.col("low").alias("number")).distinct().withColumn("component", F.col("number"))
+    return arcs.select(F.col("high").alias("number"), F.col("low").alias("component")).unionByName(roots)
+
+
+def _turn(arcs: DataFrame, heavy: int | None) -> DataFrame:
+    return small_star(large_star(arcs, heavy), heavy)
+
+
+def _kept(stages: Any, name: str, make: Callable[[], DataFrame]) -> DataFrame:
+    """A round as a table whose plan is short: each names the one before several times, so that plans would explode."""
+    if stages.path is not None:
+        return stages.keep(name, make)
+    from pyspark.errors import PySparkNotImplementedError
+
+    try:
+        return make().localCheckpoint()
+    except PySparkNotImplementedError:  # Spark Connect before version 4
+        raise SettingsError(
+            "this graph is grouped in rounds, which this Spark cannot keep in memory: give a checkpoint folder, "
+            "or a larger Work.forest_nodes"
+        ) from None
+
+
+def large_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
+    """Each neighbour above a number goes to the least of that number and its neighbours."""
+    from pyspark.sql import functions as F
+
+    both = arcs.select(F.col("high").alias("one"), F.col("low").alias("other")).unionByName(
+        arcs.select(F.col("low").alias("one"), F.col("high").alias("other"))
+    )
+    return _arcs(_with_least(both, heavy).where("other > one"), "other", "least")
+
+
+def small_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
+    """Each number and its neighbours below go to the least of these."""
+    from pyspark.sql import functions as F
+
+    below = _with_least(arcs.select(F.col("high").alias("one"), F.col("low").alias("other")), heavy)
+    return _arcs(below.select(F.explode(F.array("one", "other")).alias("each"), "least"), "each", "least")
+
+
+def _with_least(arcs: DataFrame, heavy: int | None) -> DataFrame:
+    """Each arc (one, other) with the least of `one` and all its others."""
+    from pyspark.sql import functions as F
+
+    lowest = arcs.groupBy("one").agg(
+        F.least(F.col("one"), F.min("other")).alias("least"), F.count("other").alias("others")
+    )
+    if heavy is None:
+        return arcs.join(lowest.select("one", "least"), "one")
+    broad = F.broadcast(lowest.where(F.col("others") >= heavy).select("one", "least"))
+    narrow = lowest.where(F.col("others") < heavy).select("one", "least")
+    # an inner join brings every arc to exactly one of the two
+    return arcs.join(broad, "one", "left_anti").join(narrow, "one").unionByName(arcs.join(broad, "one"))
+
+
+def _arcs(edges: DataFrame, one: str, other: str) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    return (
+        edges.where(F.col(one) != F.col(other))
+        .select(F.greatest(one, other).alias("high"), F.least(one, other).alias("low"))
+        .distinct()
+    )
+
+
+def _sum(arcs: DataFrame) -> dict[str, Any]:
+    """Tells two sets of edges apart: how many, and the sum of 64-bit hashes (decimal: it must not overflow)."""
+    from pyspark.sql import functions as F
+
+    hashed = F.xxhash64("high", "low").cast("decimal(38,0)")
+    row = arcs.agg(F.count("high").alias("edges"), F.sum(hashed).alias("hashes")).collect()[0]
+    return {"edges": row["edges"], "hashes": str(row["hashes"])}

@@ -1,0 +1,102 @@
+"""Which documents have equal contents, and which of them stands for the others?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.clusters import Keep
+from benzer.spark.frames import COPIES, SHORT, WHOLE
+from benzer.spark.ranking import ranks
+from benzer.spark.session import from_arrow, to_arrow
+from benzer.spark.settings import Run
+
+CONTENT = ("content_a", "content_b")
+SEEN = ("number", "id", "place", "extra", "source", "length", *CONTENT)
+ORIGINALS = "content_a bigint, content_b bigint, original bigint, original_id {id}, first_place {place}, first_id {id}"
+FEW_CONTENTS = 100_000
+"""Contents that occur more than once, up to which they are told to all tasks by way of the driver: 1.6 MB."""
+
+Positions = NDArray[np.intp]
+
+
+def copies(run: Run, sketches: Any) -> Any:
+    """A row of `COPIES` for each document whose content another has that stays before it.
+
+    A document without content is no copy. Contents are counted first, by a sum that is begun where they lie; only
+    documents of those that occur more than once are moved.
+    """
+    live = sketches.where(f"state IN ({WHOLE}, {SHORT})").select(*SEEN)
+    contents = repeated(run.spark, live)
+    if contents is None:
+        return run.spark.createDataFrame([], run.typed(COPIES))
+    members = live.join(contents, list(CONTENT), "left_semi").select(*SEEN).repartition(*CONTENT)
+    in_order = members.sortWithinPartitions(*CONTENT, "place", "number")
+    originals = in_order.mapInArrow(FindOriginals(run.keep), run.typed(ORIGINALS))
+    told = members.join(originals, list(CONTENT)).where("number <> original")
+    return told.select(*SEEN, "original", "original_id", "first_place", "first_id")
+
+
+def repeated(spark: Any, live: Any) -> Any:
+    """The contents that occur more than once; None where there are none."""
+    from pyspark.sql import functions as F
+
+    contents = live.groupBy(*CONTENT).count().where("count > 1").select(*CONTENT)
+    few = to_arrow(contents.limit(FEW_CONTENTS + 1))
+    if few.num_rows > FEW_CONTENTS:
+        return contents
+    return F.broadcast(from_arrow(spark, few)) if few.num_rows else None
+
+
+@dataclass(frozen=True)
+class FindOriginals:
+    """What a worker makes of documents in the order of content, place and number: the original of each content.
+
+    Of a content only two documents are held, the first and the one that stays so far, however many there are.
+    """
+
+    keep: Keep
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        held = None
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            table = pa.Table.from_batches([batch])
+            table = table if held is None else pa.concat_tables([held, table]).combine_chunks()
+            first, best = self.find(table)
+            yield from told(table, first[:-1], best[:-1]).to_batches()
+            held = table.take(np.unique([first[-1], best[-1]]))  # in this order: the first stands before all
+        if held is not None:
+            yield from told(held, *self.find(held)).to_batches()
+
+    def find(self, table: Any) -> tuple[Positions, Positions]:
+        """Of each content the row that comes first, and the one that stays."""
+        a, b = (table.column(name).to_numpy() for name in CONTENT)
+        first = np.flatnonzero(np.concatenate(([True], (a[1:] != a[:-1]) | (b[1:] != b[:-1]))))
+        rank = ranks(self.keep, table)
+        row_of = np.empty(len(rank), dtype=np.intp)
+        row_of[rank] = np.arange(len(rank))
+        return first, row_of[np.minimum.reduceat(rank, first)]
+
+
+def told(table: Any, first: Positions, best: Positions) -> Any:
+    """Rows of `ORIGINALS`."""
+    import pyarrow as pa
+
+    at_first, at_best = table.take(first), table.take(best)
+    return pa.table(
+        {
+            **{name: at_first.column(name) for name in CONTENT},
+            "original": at_best.column("number"),
+            "original_id": at_best.column("id"),
+            "first_place": at_first.column("place"),
+            "first_id": at_first.column("id"),
+        }
+    )

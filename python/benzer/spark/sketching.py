@@ -1,0 +1,236 @@
+"""What is known of each document once it was read? Keys, contents and counts, made where the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.errors import MalformedRowError
+from benzer.sketcher import Sketcher
+from benzer.sources.base import MalformedRow
+from benzer.spark.documents import NO_ID, NO_PLACE, Documents
+from benzer.spark.frames import DOCUMENTS, EMPTY, MALFORMED, SHORT, SKETCHES, WHOLE
+from benzer.spark.reading import corpus_of_batch
+from benzer.spark.settings import Run
+
+TOGETHER_BYTES, TOGETHER_ROWS = 32 << 20, 1 << 16
+"""How much is sketched at a time."""
+MOST_LISTED = 1_000
+"""Malformed rows that are listed; all are counted."""
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was read.
+
+    documents: how many of the rows that were `read` became documents. malformed: the first of the rows that became
+    none, `malformed_rows` in all. by_source: rows by (source, state).
+    """
+
+    read: int
+    documents: int
+    short: int
+    empty: int
+    malformed_rows: int
+    malformed: list[MalformedRow] = field(default_factory=list)
+    by_source: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+
+def sketch(run: Run, documents: Documents) -> Any:
+    """A row of `SKETCHES` for each row of the documents."""
+    worker = SketchRows(run.sketcher, with_lengths=run.keep.rule == "longest")
+    return documents.through(worker, run.typed(SKETCHES))
+
+
+@dataclass(frozen=True)
+class SketchRows:
+    """What a worker makes of batches of documents; where batches end does not matter."""
+
+    sketcher: Sketcher
+    with_lengths: bool = False
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for table in together(batches):
+            yield from self.rows(table).to_batches()
+
+    def rows(self, table: Any) -> Any:
+        """The sketches of some rows, in their order."""
+        import pyarrow as pa
+
+        read = corpus_of_batch(self.sketcher.schema, table)
+        sketches = self.sketcher.sketch(read.corpus, threads=1)
+        faults = {**read.malformed, **faults_of(table)}
+        state = np.full(table.num_rows, WHOLE, dtype=np.int32)
+        state[read.rows[self.sketcher.short(sketches)]] = SHORT
+        state[read.rows[sketches.empty]] = EMPTY
+        state[list(faults)] = MALFORMED
+        content = sketches.content.view(np.int64)
+        made = {
+            "length": self._lengths(read.corpus, read.rows, state),
+            "state": pa.array(state),
+            "reason": reasons(faults, len(state)),
+            "content_a": spread(content[:, 0], read.rows, state),
+            "content_b": spread(content[:, 1], read.rows, state),
+            "keys": packed(sketches.keys, read.rows, state),
+        }
+        rows = pa.table({**{name: table.column(name) for name in DOCUMENTS}, **made})
+        return rows.combine_chunks()  # of which the documents' columns have one a batch
+
+    def _lengths(self, corpus: Any, rows: Rows, state: NDArray[np.int32]) -> Any:
+        import pyarrow as pa
+
+        if not self.with_lengths:
+            return pa.nulls(len(state), pa.int64())
+        lengths = corpus.text_lengths(np.arange(len(rows), dtype=np.uint32), 1)
+        return spread(lengths.astype(np.int64), rows, state)
+
+
+def together(batches: Iterator[Any]) -> Iterator[Any]:
+    """Batches in tables of a size that is worth a call of the native core."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    size = rows = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        held.append(batch)
+        size, rows = size + batch.nbytes, rows + batch.num_rows
+        if size >= TOGETHER_BYTES or rows >= TOGETHER_ROWS:
+            yield pa.Table.from_batches(held)
+            held, size, rows = [], 0, 0
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def faults_of(table: Any) -> dict[int, str]:
+    """Why rows are malformed by their id or their place, by row."""
+    import pyarrow as pa
+
+    found: dict[int, str] = {}
+    for name, reason in (("place", NO_PLACE), ("id", NO_ID)):
+        column = table.column(name)
+        if column.null_count:
+            missing = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
+            found.update(dict.fromkeys(missing.tolist(), reason))
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            for row, value in enumerate(column.cast(pa.binary()).to_pylist()):
+                if value is not None and not is_utf8(value):
+                    found[row] = f"the {name} is no valid utf-8"
+    return found
+
+
+def is_utf8(value: bytes) -> bool:
+    """Whether bytes are text.
+
+    >>> is_utf8(b"caf\\xc3\\xa9"), is_utf8(b"caf\\xe9")
+    (True, False)
+    """
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def reasons(faults: Mapping[int, str], count: int) -> Any:
+    """The reason of each row, mostly null, as a column."""
+    import pyarrow as pa
+
+    if not faults:
+        return pa.nulls(count, pa.string())
+    return pa.array([faults.get(row) for row in range(count)], pa.string())
+
+
+def spread(values: NDArray[np.int64], rows: Rows, state: NDArray[np.int32]) -> Any:
+    """Values (int64) of the documents, each in its row; null where there is none."""
+    import pyarrow as pa
+
+    whole = np.zeros(len(state), dtype=np.int64)
+    whole[rows] = values
+    return pa.array(whole, mask=state == MALFORMED)
+
+
+def packed(keys: NDArray[np.uint64], rows: Rows, state: NDArray[np.int32]) -> Any:
+    """The band keys of the documents as bytes, each in its row; null where there are none."""
+    import pyarrow as pa
+
+    there = (state != MALFORMED) & (state != EMPTY)
+    chosen = there[rows]
+    data = np.ascontiguousarray(keys if chosen.all() else keys[chosen], dtype="<u8")
+    offsets = np.zeros(len(state) + 1, dtype=np.int32)
+    np.cumsum(there * np.int32(keys.shape[1] * 8), out=offsets[1:])
+    bits = np.packbits(there, bitorder="little")
+    buffers = [pa.py_buffer(bits), pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.binary(), len(state), buffers)
+
+
+def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
+    """How many rows were read, and became what.
+
+    Raises:
+        MalformedRowError: a row is malformed, and they are not to be set aside.
+        DuplicateIdError: two documents share their id, or their number.
+    """
+    by_source, twice = _counted(documents, sketches)
+    by_state = [0, 0, 0, 0]
+    for (_, state), count in by_source.items():
+        by_state[state] += count
+    malformed = _malformed(documents, sketches) if by_state[MALFORMED] else []
+    if malformed and run.settings.on_error == "stop":
+        more = f" (and {by_state[MALFORMED] - 1} more)" if by_state[MALFORMED] > 1 else ""
+        raise MalformedRowError(
+            f"{malformed[0]}{more}. Mend the row, or set malformed rows aside with on_error='skip'."
+        )
+    if twice is not None:
+        same = sketches.where(_text(documents.unique) == twice).where(f"state <> {MALFORMED}")
+        rows = same.select("number", "id", "source").orderBy("source", "number", "id").limit(MOST_LISTED)
+        raise documents.duplicate([row.asDict() for row in rows.collect()])
+    total = sum(by_state)
+    return Counts(
+        read=total,
+        documents=total - by_state[MALFORMED],
+        short=by_state[SHORT],
+        empty=by_state[EMPTY],
+        malformed_rows=by_state[MALFORMED],
+        malformed=malformed,
+        by_source=by_source,
+    )
+
+
+def _counted(documents: Documents, sketches: Any) -> tuple[dict[tuple[int, int], int], str | None]:
+    """Rows by (source, state), and the first of what two documents share; in one job."""
+    from pyspark.sql import functions as F
+
+    states = sketches.groupBy("source", "state").count()
+    keys = sketches.where(f"state <> {MALFORMED}").groupBy(documents.unique).count().where("count > 1")
+    first = keys.select(_text(documents.unique).alias("twice"), "count").orderBy("twice").limit(1)
+    states = states.select("source", "state", "count", F.lit(None).cast("string").alias("twice"))
+    both = states.unionByName(first, allowMissingColumns=True).collect()
+    by_source = {(row.source, row["state"]): row["count"] for row in both if row.twice is None}
+    return by_source, next((row.twice for row in both if row.twice is not None), None)
+
+
+def _malformed(documents: Documents, sketches: Any) -> list[MalformedRow]:
+    from pyspark.sql import functions as F
+
+    order = [F.col(name).asc_nulls_last() for name in ("source", "number", "id", "reason")]
+    rows = sketches.where(f"state = {MALFORMED}").orderBy(*order).limit(MOST_LISTED)
+    # An id that is no UTF-8 becomes text by way of a Java string.
+    text = F.when(F.col("id").isNotNull(), _text("id")).alias("id")
+    found = rows.select("number", text, "source", "reason").collect()
+    return [documents.malformed(row.number, row.id, row.source, row.reason) for row in found]
+
+
+def _text(name: str) -> Any:
+    from pyspark.sql import functions as F
+
+    return F.format_string("%s", F.col(name))

@@ -1,0 +1,222 @@
+"""Where are finished stages kept, and how does an interrupted run go on? In memory, or as tables in a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from time import perf_counter
+from types import TracebackType
+from typing import Any
+
+from benzer._native import __version__
+from benzer.errors import OutputError, SettingsError
+from benzer.pipeline.checkpoint import other_run
+from benzer.spark.documents import Documents
+from benzer.spark.settings import Run
+
+FORMAT = 1
+RUN, FINISHED = "run", "finished"
+FINISHED_ROWS = "name string, facts string"
+NAME = re.compile(r"[a-z]+(-[a-z0-9]+)*")
+
+Progress = Callable[[str, int, int], object]
+
+
+class Stages:
+    """The tables of a run that are made once and read often.
+
+    Without a checkpoint they are cached where they were made, until `release`. With one, any folder that Spark reaches,
+    each is written as Parquet, and after it a row in the table `finished`, which says that it is whole: a run that is
+    started anew with the same folder reads what is there, and makes the rest. What was being written when the driver
+    died is written again. The first row says what run it is; another one is refused.
+
+    The folder stays after the run: what it holds serves later ones. One run at a time may use it, for which the caller
+    answers, as for giving the same rows again: of a DataFrame its columns and files are compared, not its contents.
+    """
+
+    def __init__(self, spark: Any, checkpoint: str | None = None, progress: Progress | None = None) -> None:
+        self.spark = spark
+        self.path = checkpoint
+        self.timings: dict[str, float] = {}
+        self.found: list[str] = []
+        """The stages that were read, not made."""
+        self._progress = progress
+        self._finished: dict[str, Any] = {}
+        self._cached: list[Any] = []
+
+    @classmethod
+    def opened(
+        cls,
+        run: Run,
+        documents: Documents,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Stages:
+        """The stages of a run; `SettingsError` where the checkpoint is that of another one."""
+        path = None if checkpoint is None else os.fspath(checkpoint).rstrip("/")
+        stages = cls(run.spark, path, progress)
+        if path is not None:
+            stages.begin(run_of(run, documents))
+        return stages
+
+    def __enter__(self) -> Stages:  # noqa: PYI034 (Self needs Python 3.11)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.release()
+
+    def begin(self, run: dict[str, Any]) -> None:
+        """Say what the run is (JSON-able); a folder that holds another run, or anything else, is refused."""
+        asked = json.loads(json.dumps(run))
+        rows = read(self.spark.read.schema(FINISHED_ROWS).format("json"), self._place(FINISHED))
+        for row in [] if rows is None else rows.collect():
+            self._finished[row.name] = json.loads(row.facts)
+        there = self._finished.get(RUN)
+        if there is None:
+            refuse_foreign(self.spark, str(self.path))
+            self._finish(RUN, asked)
+        elif there != asked:
+            raise other_run(self.path, there, asked)  # type: ignore[arg-type]
+
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+        """The table of a stage: made whole now, or found. name: words of small letters and numbers, tied by hyphens."""
+        started = self._start(name)
+        table = self._found(name)
+        if table is None and self.path is None:
+            table = make().persist()
+            self._cached.append(table)
+            table.count()  # all of it
+        elif table is None:
+            made = make()
+            made.write.mode("overwrite").parquet(self._place(name))
+            self._finish(name, made.schema.jsonValue())
+            table = self.spark.read.schema(made.schema).parquet(self._place(name))
+        self._end(name, started)
+        return table
+
+    def note(self, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """A few facts (JSON-able) of a stage, made or found."""
+        started = self._start(name)
+        if name in self._finished:
+            self.found.append(name)
+        else:
+            self._finish(name, json.loads(json.dumps(make())))
+        self._end(name, started)
+        facts: dict[str, Any] = self._finished[name]
+        return facts
+
+    def release(self) -> None:
+        """Let go of what is cached; what is in a checkpoint stays."""
+        for table in self._cached:
+            table.unpersist()
+        self._cached.clear()
+
+    def discard(self) -> None:
+        """Remove what a checkpoint holds.
+
+        Where its folder is none of this machine, its tables are emptied, and their folders stay: Spark cannot remove
+        them everywhere.
+        """
+        self.release()
+        if self.path is not None and self._finished:
+            tables = [name for name, facts in self._finished.items() if is_table(facts)]
+            self._write(RUN, self._finished[RUN], "overwrite")  # a kill meanwhile leaves no table that counts
+            for name in [*tables, FINISHED]:
+                self._clear(name)
+            if os.path.isdir(self.path) and not os.listdir(self.path):
+                os.rmdir(self.path)
+        self._finished.clear()
+
+    def _clear(self, name: str) -> None:
+        if os.path.isdir(self._place(name)):
+            shutil.rmtree(self._place(name))
+        else:
+            nothing = self.spark.sql("SELECT '' AS name, '' AS facts").limit(0)
+            nothing.write.mode("overwrite").json(self._place(name))
+
+    def _found(self, name: str) -> Any:
+        """The table of a finished stage; None where there is none, or no longer."""
+        from pyspark.sql.types import StructType
+
+        facts = self._finished.get(name)
+        if facts is None:
+            return None
+        table = read(self.spark.read.schema(StructType.fromJson(facts)), self._place(name))
+        if table is not None:
+            self.found.append(name)
+        return table
+
+    def _finish(self, name: str, facts: Any) -> None:
+        if self.path is not None:
+            self._write(name, facts, "append")
+        self._finished[name] = facts
+
+    def _write(self, name: str, facts: Any, mode: str) -> None:
+        values = {"name": name, "facts": json.dumps(facts)}
+        row = self.spark.sql("SELECT :name AS name, :facts AS facts", args=values)
+        row.write.mode(mode).json(self._place(FINISHED))
+
+    def _place(self, name: str) -> str:
+        return f"{self.path}/{name}"
+
+    def _start(self, name: str) -> float:
+        if not NAME.fullmatch(name) or name in (RUN, FINISHED):
+            raise SettingsError(f"{name!r} names no stage: take words of small letters, tied by hyphens")
+        if self._progress is not None:
+            self._progress(name, 0, 1)
+        return perf_counter()
+
+    def _end(self, name: str, started: float) -> None:
+        self.timings[name] = perf_counter() - started
+        if self._progress is not None:
+            self._progress(name, 1, 1)
+
+
+def run_of(run: Run, documents: Documents) -> dict[str, Any]:
+    """What a checkpoint must be of: the version, the settings, the input, and how the work is cut."""
+    work = asdict(run.work)
+    del work["partitions"]  # no stage depends on it, and a larger cluster may go on
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "settings": run.settings.to_dict(),
+        "documents": documents.facts(),
+        "work": work,
+    }
+
+
+def is_table(facts: Any) -> bool:
+    """Whether the facts of a finished stage are the columns of a table."""
+    return isinstance(facts, dict) and facts.get("type") == "struct"
+
+
+def read(reader: Any, path: str) -> Any:
+    """What a reader finds at a place; None where there is nothing."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        found = reader.load(path)
+        _ = found.schema  # over Spark Connect nothing is looked at before it is asked for
+    except AnalysisException as error:
+        if "PATH_NOT_FOUND" in str(error):
+            return None
+        raise
+    return found
+
+
+def refuse_foreign(spark: Any, path: str) -> None:
+    """Refuse a folder of other files: a stage of the same name would replace them."""
+    every = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+    found = read(every, path)
+    first = [] if found is None else found.select("path").limit(1).collect()
+    if first:
+        raise OutputError(
+            f"{path} holds other files ({first[0].path}) and no checkpoint: choose another folder, or an empty one"
+        )
