@@ -147,6 +147,34 @@ def candidate_pairs(
     by_band: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int, int]: ...
+def deal_keys(
+    keys: NDArray[np.uint64],
+    numbers: NDArray[np.int64],
+    first_band: int,
+    after_band: int,
+    parts: int,
+    bucket_limit: int,
+) -> tuple[
+    NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]
+]: ...
+def without_hot(
+    keys: NDArray[np.uint64], numbers: NDArray[np.int64], bucket_limit: int, hot: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint64]]: ...
+def buckets_of(
+    keys: NDArray[np.uint64], numbers: NDArray[np.int64], bucket_limit: int, hot: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]: ...
+def pairs_within(
+    members: NDArray[np.int64], ends: NDArray[np.int64], first: int, most: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]: ...
+def deal_pairs(
+    left: NDArray[np.int64], right: NDArray[np.int64], parts: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def distinct_pairs(
+    left: NDArray[np.int64], right: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def divide_bucket(
+    keys: NDArray[np.uint64], content: NDArray[np.uint64], band: int, depth: int, bucket_limit: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]: ...
 def representatives(
     content: NDArray[np.uint64], empty: NDArray[np.bool_], rank: NDArray[np.uint32], threads: int
 ) -> NDArray[np.uint32]: ...

@@ -149,8 +149,10 @@ def measure(
     """
     check_sample(documents, confidence, seed)
     asked = _Asked(corpus, reported, schema, threshold, seed, threads)
-    answers = asked.until(int(documents))
-    return _estimate(asked, answers, confidence, _predicted(reported.proposed, bands, schema))
+    told = asked.told()
+    answers = asked_until(int(documents), told, told.most(asked.pilot), asked.ask)
+    expected = predicted(*np.unique(np.floor(reported.proposed * 1000), return_counts=True), bands, schema)
+    return estimated(told, answers, confidence, expected, _examples(asked, answers))
 
 
 def check_sample(documents: int, confidence: float, seed: int = 0) -> None:
@@ -254,6 +256,58 @@ class Answers(NamedTuple):
         )
 
 
+@dataclass(frozen=True)
+class Told:
+    """How much there is to ask: counts of a run.
+
+    contents: different contents that are not empty. paired: those of them with a verified pair. pairs: these pairs.
+    length: what the contents' texts measure together. neighbours: for each content the other documents alike to it that
+        were found, copies of each among them, together. cut_short: as in `Reported`.
+    """
+
+    contents: int
+    paired: int
+    pairs: int
+    length: int
+    neighbours: int
+    cut_short: int
+
+    def most(self, pilot: Callable[[], tuple[int, int]]) -> int:
+        """How many documents may be drawn: a number that knows nothing of who is drawn.
+
+        pilot: how many neighbours a few documents have together, and how many documents these were.
+        """
+        count = max(self.contents, 1)
+        by_bytes = MOST_BYTES / max(float(self.length) / count, 1.0)
+        each = max(float(self.neighbours) / count, 1.0)
+        if self.cut_short:
+            found, few = pilot()
+            each = max(each, found / max(few, 1))
+        return min(self.contents, MOST_DRAWN, max(int(min(by_bytes, MOST_NEIGHBOURS / each)), 100))
+
+    def expected_draws(self, documents: int) -> int:
+        """How many draws it takes to meet so many documents with a neighbour, going by those that were found."""
+        share = max(float(self.paired) / max(self.contents, 1), 1e-9)
+        return math.ceil(documents / share * 1.1) + 10
+
+
+def asked_until(documents: int, told: Told, most: int, ask: Callable[[int, int], Answers]) -> Answers:
+    """Draw until so many documents with a neighbour have been met, or there are no more, or it is enough.
+
+    ask: the answers of the documents that are drawn from the first to before the second place of the draw.
+    """
+    draws = min(told.expected_draws(documents), most)
+    answers = ask(0, draws)
+    met = int(answers.chosen.sum())
+    if met < documents // 2 and draws < most:
+        goal = math.ceil(1.2 * documents * draws / max(met, 1))
+        answers = answers.and_then(ask(draws, min(max(goal, 2 * draws), most)))
+    if answers.drawn == told.contents or answers.chosen.sum() <= documents:
+        return answers
+    last = np.sort(answers.query[answers.chosen])[documents - 1]
+    return answers.first(int(last) + 1)
+
+
 class _Asked:
     """The documents of a corpus in the order in which they are drawn, with what the run said of them."""
 
@@ -268,50 +322,30 @@ class _Asked:
         self._known = np.sort(_pair_keys(reported.left, reported.right))
         self._within = field_thresholds(schema, threshold)
 
-    def until(self, documents: int) -> Answers:
-        """Draw until so many documents with a neighbour have been met, or there are no more, or it is enough."""
-        most = self._most()
-        draws = min(self._expected_draws(documents), most)
-        order = drawn(self.reported.content, self.population, draws, self._seed)
-        answers = self._ask(order, 0)
-        met = int(answers.chosen.sum())
-        if met < documents // 2 and draws < most:
-            goal = math.ceil(1.2 * documents * draws / max(met, 1))
-            draws_in_all = min(max(goal, 2 * draws), most)
-            order = drawn(self.reported.content, self.population, draws_in_all, self._seed)
-            answers = answers.and_then(self._ask(order[draws:], draws))
-        if answers.drawn == len(self.population) or answers.chosen.sum() <= documents:
-            return answers
-        last = np.sort(answers.query[answers.chosen])[documents - 1]
-        return answers.first(int(last) + 1)
+    def told(self) -> Told:
+        """How much there is to ask."""
+        said = self.reported
+        copies = np.bincount(said.stands_for, minlength=len(said.stands_for))[self.population] - 1
+        paired = np.zeros(len(said.stands_for), dtype=bool)
+        paired[said.left] = paired[said.right] = True
+        held = np.bincount(said.stands_for, minlength=len(said.stands_for))
+        neighbours = int(copies.sum()) + int(held[said.left].sum()) + int(held[said.right].sum())
+        length = int(self.corpus.text_lengths(self.population, self.threads).sum())
+        return Told(
+            len(self.population), int(paired.sum()), len(said.left), length, neighbours, said.cut_short
+        )
 
-    def _most(self) -> int:
-        """How many documents may be drawn: a number that knows nothing of who is drawn."""
-        count = max(len(self.population), 1)
-        copies = np.bincount(self.reported.stands_for, minlength=len(self.reported.stands_for))
-        neighbours = copies.astype(np.float64) - 1
-        np.add.at(neighbours, self.reported.left, copies[self.reported.right])
-        np.add.at(neighbours, self.reported.right, copies[self.reported.left])
-        lengths = self.corpus.text_lengths(self.population, self.threads)
-        by_bytes = MOST_BYTES / max(float(lengths.sum()) / count, 1.0)
-        each = max(float(neighbours[self.population].sum()) / count, 1.0)
-        if self.reported.cut_short:
-            # Others than those who answer, so that the number of these stays independent of their answers.
-            seed = self._seed ^ PILOT_SEED
-            pilot = drawn(self.reported.content, self.population, PILOT, seed)
-            each = max(each, len(self._neighbours(pilot)[0]) / max(len(pilot), 1))
-        by_neighbours = MOST_NEIGHBOURS / each
-        return min(len(self.population), MOST_DRAWN, max(int(min(by_bytes, by_neighbours)), 100))
+    def pilot(self) -> tuple[int, int]:
+        """How many neighbours a few documents have, others than those who answer.
 
-    def _expected_draws(self, documents: int) -> int:
-        """How many draws it takes to meet so many documents with a neighbour, going by those that were found."""
-        paired = np.zeros(len(self.reported.stands_for), dtype=bool)
-        paired[self.reported.left] = paired[self.reported.right] = True
-        share = max(float(paired.sum()) / max(len(self.population), 1), 1e-9)
-        return math.ceil(documents / share * 1.1) + 10
+        So the number of these stays independent of their answers.
+        """
+        few = drawn(self.reported.content, self.population, PILOT, self._seed ^ PILOT_SEED)
+        return len(self._neighbours(few)[0]), len(few)
 
-    def _ask(self, order: Positions, before: int) -> Answers:
-        """The true neighbours of drawn documents, of which so many were drawn before."""
+    def ask(self, start: int, end: int) -> Answers:
+        """The true neighbours of the documents that are drawn from one place to before another."""
+        order = drawn(self.reported.content, self.population, end, self._seed)[start:]
         query, neighbour = self._neighbours(order)
         right = self.reported.stands_for[neighbour]
         left = order[query]
@@ -320,9 +354,9 @@ class _Asked:
         keys = _pair_keys(left, right)
         place = np.minimum(np.searchsorted(self._known, keys), max(len(self._known) - 1, 0))
         found = self._known[place] == keys if len(self._known) else np.zeros(len(keys), dtype=bool)
-        return Answers(
-            query + before, left, right, found, self._chosen(query, left, right), before + len(order)
-        )
+        content = self.reported.content
+        chosen = chosen_neighbours(query, content[left], content[right], self._seed)
+        return Answers(query + start, left, right, found, chosen, start + len(order))
 
     def _neighbours(self, order: Positions) -> tuple[NDArray[np.int64], Positions]:
         """Place in the order and position of each document that is truly alike, without the bands."""
@@ -335,15 +369,15 @@ class _Asked:
         alike = verify(self.corpus, order[query], neighbour, weights, self.threads) >= self.threshold
         return places[alike], neighbour[alike]
 
-    def _chosen(self, query: NDArray[np.int64], left: Positions, right: Positions) -> NDArray[np.bool_]:
-        """One neighbour of each drawn document: that of the least hash of both contents."""
-        content = self.reported.content
-        lot = mixed(content[left, 0] + NEIGHBOURS) ^ mixed(content[right, 0] ^ _as_word(self._seed))
-        lot = mixed(lot + content[right, 1])
-        order = np.lexsort((lot, query))
-        chosen = np.zeros(len(query), dtype=bool)
-        chosen[order[np.diff(query[order], prepend=-1) != 0]] = True
-        return chosen
+
+def chosen_neighbours(query: NDArray[np.int64], left: Words, right: Words, seed: int) -> NDArray[np.bool_]:
+    """One neighbour of each drawn document: that of the least hash of both contents (uint64, n x 2)."""
+    lot = mixed(left[:, 0] + NEIGHBOURS) ^ mixed(right[:, 0] ^ _as_word(seed))
+    lot = mixed(lot + right[:, 1])
+    order = np.lexsort((lot, query))
+    chosen = np.zeros(len(query), dtype=bool)
+    chosen[order[np.diff(query[order], prepend=-1) != 0]] = True
+    return chosen
 
 
 def drawn(content: Words, population: Positions, draws: int, seed: int = 0) -> Positions:
@@ -357,11 +391,16 @@ def drawn(content: Words, population: Positions, draws: int, seed: int = 0) -> P
     ([0, 1, 2], 2)
     """
     own = content[population]
-    place = mixed((mixed(own[:, 0] ^ _as_word(seed)) ^ own[:, 1]) + GOLDEN)
+    place = draw_places(own, seed)
     least = np.argpartition(place, draws - 1)[:draws] if 0 < draws < len(place) else np.arange(len(place))
     order = np.lexsort((own[least, 1], own[least, 0], place[least]))
     first: Positions = population[least[order]][:draws]
     return first
+
+
+def draw_places(content: Words, seed: int) -> Words:
+    """Where contents stand in the draw: the least is drawn first, and of equal places the least content."""
+    return mixed((mixed(content[:, 0] ^ _as_word(seed)) ^ content[:, 1]) + GOLDEN)
 
 
 def distinct(query: NDArray[np.int64], other: Positions) -> tuple[NDArray[np.int64], Positions]:
@@ -392,13 +431,14 @@ def mixed(values: Words) -> Words:
     return values ^ (values >> np.uint64(31))
 
 
-def _estimate(asked: _Asked, answers: Answers, confidence: float, predicted: float | None) -> RecallEstimate:
-    contents, drawn = len(asked.population), answers.drawn
-    exhaustive = drawn == contents
+def estimated(
+    told: Told, answers: Answers, confidence: float, expected: float | None, missed: tuple[Missed, ...]
+) -> RecallEstimate:
+    """What the answers say of the run."""
+    exhaustive = answers.drawn == told.contents
     count, found = int(answers.chosen.sum()), int((answers.chosen & answers.found).sum())
     missed_pairs = int((~answers.found).sum())
-    pairs = len(asked.reported.left)
-    missed_in_all = contents / max(drawn, 1) * missed_pairs / 2
+    missed_in_all = told.contents / max(answers.drawn, 1) * missed_pairs / 2
     recall: float | None = found / count if count else None
     low, high = clopper_pearson(found, count, confidence)
     if exhaustive:
@@ -411,13 +451,13 @@ def _estimate(asked: _Asked, answers: Answers, confidence: float, predicted: flo
         confidence=confidence,
         found=found,
         asked=count,
-        drawn=drawn,
-        contents=contents,
+        drawn=answers.drawn,
+        contents=told.contents,
         exhaustive=exhaustive,
-        pair_recall=pairs / (pairs + missed_in_all) if pairs + missed_in_all else None,
-        predicted=predicted,
+        pair_recall=told.pairs / (told.pairs + missed_in_all) if told.pairs + missed_in_all else None,
+        predicted=expected,
         missed_pairs=missed_pairs,
-        missed=_examples(asked, answers),
+        missed=missed,
     )
 
 
@@ -428,12 +468,16 @@ def _mean_share(answers: Answers) -> float:
     return float(np.mean(found / all_of))
 
 
-def _examples(asked: _Asked, answers: Answers) -> tuple[Missed, ...]:
-    """The first missed pairs, in the order of the draw."""
+def missed_first(answers: Answers) -> NDArray[np.intp]:
+    """Which answers are the first missed pairs, each pair once, in the order of the draw."""
     at = np.flatnonzero(~answers.found)
     at = at[np.argsort(answers.query[at], kind="stable")]
     keys = _pair_keys(answers.left[at], answers.right[at])
-    at = at[np.sort(np.unique(keys, return_index=True)[1])][:EXAMPLES]
+    return at[np.sort(np.unique(keys, return_index=True)[1])][:EXAMPLES]
+
+
+def _examples(asked: _Asked, answers: Answers) -> tuple[Missed, ...]:
+    at = missed_first(answers)
     left, right = answers.left[at], answers.right[at]
     by_left = np.argsort(left, kind="stable")
     similarity = np.empty(len(at))
@@ -444,15 +488,17 @@ def _examples(asked: _Asked, answers: Answers) -> tuple[Missed, ...]:
     return tuple(map(Missed, *ids, similarity.tolist(), both.tolist()))
 
 
-def _predicted(similarity: Floats, bands: Bands | None, schema: Schema) -> float | None:
+def predicted(
+    thousandths: Floats, counts: NDArray[np.int64], bands: Bands | None, schema: Schema
+) -> float | None:
     """Found pairs over what they stand for: one of probability p of being found for 1/p (Horvitz, Thompson 1952).
 
-    Of several fields it takes the probability that one field of the mean similarity would have, which is the least.
+    thousandths, counts: how many pairs there are of each similarity, in whole thousandths, rounded down. Of several
+    fields it takes the probability that one field of the mean similarity would have, which is the least.
     """
-    if bands is None or not len(similarity):
+    if bands is None or not len(counts):
         return None
-    values, counts = np.unique(np.floor(similarity * 1000) / 1000, return_counts=True)
-    within = np.array([schema.band_threshold(one) for one in values.tolist()])
+    within = np.array([schema.band_threshold(one) for one in (thousandths / 1000).tolist()])
     chance = np.maximum(np.asarray(bands.probability(within)), 1e-12)
     return float(counts.sum() / (counts / chance).sum())
 

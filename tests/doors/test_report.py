@@ -12,7 +12,6 @@ import pytest
 import benzer
 from benzer.errors import SettingsError
 from benzer.report import report_html
-from benzer.report.sections import compared
 from benzer.wording import likeness
 from tests.corpora import collection
 from tests.doors.report_page import SAMPLE, Element, Page, estimate, number, page_of, rows_of
@@ -36,7 +35,8 @@ def test_figures_of_the_page_are_those_of_the_result(seed: int, threshold: float
     }
     assert tiles == {name: found.counts[name] for name in tiles}
     assert set(tiles) == {"read", "kept", "removed", "identical", "near", "short", "empty", "malformed"}
-    above, below = compared(found)
+    alike = found.verified >= threshold
+    above, below = [*found.verified[alike], *found.decision.score], found.verified[~alike]
     shown = rows_of(page.named("similarities").all("figure")[0])
     assert sum(number(row[1]) for row in shown if row[2] == "yes") == len(above)
     lowest = max(threshold - 0.2, 0)

@@ -10,7 +10,9 @@ use pyo3::prelude::*;
 type Positions<'py> = Bound<'py, PyArray1<u32>>;
 
 /// The rows of a content array, which must be `count` × 2.
-fn content_rows<'a>(py: Python<'_>, array: &'a PyReadonlyArray2<'_, u64>, count: usize) -> PyResult<&'a [[u64; 2]]> {
+pub fn content_rows<'a>(
+    py: Python<'_>, array: &'a PyReadonlyArray2<'_, u64>, count: usize,
+) -> PyResult<&'a [[u64; 2]]> {
     if array.shape() != [count, 2] {
         let message = format!("content must be an array of {count} x 2, got {:?}", array.shape());
         return Err(error(py, "SettingsError", message));

@@ -8,6 +8,7 @@ mod hashing;
 mod interrupt;
 mod joins;
 mod nearest;
+mod parts;
 mod postings;
 mod question;
 mod setjoin;
@@ -33,6 +34,8 @@ mod _native {
     use super::joins::{candidate_pairs, components, jaccard, leaders, representatives};
     #[pymodule_export]
     use super::nearest::equal_bytes;
+    #[pymodule_export]
+    use super::parts::{buckets_of, deal_keys, deal_pairs, distinct_pairs, divide_bucket, pairs_within, without_hot};
     #[pymodule_export]
     use super::postings::{Blocks, find_postings};
     #[pymodule_export]

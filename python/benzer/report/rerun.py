@@ -42,7 +42,7 @@ def python_code(found: Duplicates) -> str:
     """
     arguments = [given(found.reading), *(f"{name}={value}" for name, value in keywords(found))]
     return (
-        "import benzer\n\nfound = benzer.find_duplicates(\n"
+        f"import {found.engine}\n\nfound = {found.engine}.find_duplicates(\n"
         + "".join(f"    {one},\n" for one in arguments)
         + ")"
     )

@@ -14,6 +14,7 @@ from benzer.recall import RecallEstimate
 from benzer.report.charts import Axes, Bar, bars, recall_strip, s_curve, share_bar, short
 from benzer.report.shown import Shown, shown
 from benzer.results import Alarm, ClusterReport, Duplicates, SourceCounts
+from benzer.results.known import OfCollection
 from benzer.wording import count, counted, ratio, setting, share, without_passwords
 
 SOURCES_SHOWN = 50
@@ -117,24 +118,29 @@ def recall_figure(found: Duplicates, recall: RecallEstimate | None) -> Figure | 
     return Figure(drawing, ("similarity", "found with probability"), rows)
 
 
-def compared(found: Duplicates) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The exact similarities of all pairs of different contents: those that count, and those below the threshold."""
-    alike = found.verified >= found.threshold
-    return np.concatenate((found.verified[alike], found.decision.score)), found.verified[~alike]
+def similarity_edges(threshold: float) -> NDArray[np.float64]:
+    """Between which similarities pairs are counted, from a little below the threshold.
 
-
-def similarity_figure(found: Duplicates) -> Figure:
-    """How many pairs there are of each similarity, from a little below the threshold."""
-    threshold = found.threshold
-    above, below = compared(found)
+    >>> similarity_edges(0.95).tolist()[-4:]
+    [0.95, 0.97, 0.99, 1.01]
+    """
     steps = np.arange(-round(BELOW / BIN), int(np.ceil(round((1 - threshold) / BIN, 6))) + (threshold == 1))
     edges = np.append(threshold + BIN * steps, threshold + BIN * (steps[-1] + 1))
     edges = edges[edges > -1e-9]
     edges = np.round(edges, 9)  # else 0.82 lies below 0.8 + 0.02
     edges[np.abs(edges - threshold) < 1e-9] = threshold
     edges[-1] = max(edges[-1], 1.0)
+    return edges
+
+
+def similarity_figure(found: Duplicates) -> Figure:
+    """How many pairs there are of each similarity, from a little below the threshold."""
+    threshold, edges = found.threshold, similarity_edges(found.threshold)
+    heights, above, below, undrawn = found.spread(edges)
+    if below is None:  # nothing is drawn where nothing is known
+        heights = heights[int(np.searchsorted(edges, threshold)) :]
+        edges = edges[edges >= threshold]
     drawn, rows = [], []
-    heights = np.histogram(np.concatenate((above, below)), edges)[0].tolist()
     for start, end, height in zip(edges[:-1].tolist(), edges[1:].tolist(), heights, strict=True):
         pair = start >= threshold
         words = f"{setting(start)} to {setting(min(end, 1.0))}"
@@ -149,8 +155,9 @@ def similarity_figure(found: Duplicates) -> Figure:
         for at in range(parts + 1)
         if edges[0] - 1e-9 <= at / parts <= edges[-1]
     ]
-    said = f"{counted(len(above), 'pair')} at or above the threshold, {counted(len(below), 'candidate')} below it."
-    if undrawn := int((below < edges[0]).sum()):
+    less = "those below it were not kept" if below is None else f"{counted(below, 'candidate')} below it"
+    said = f"{counted(above, 'pair')} at or above the threshold, {less}."
+    if undrawn:
         said += f" Not drawn: {counted(undrawn, 'candidate')} below {setting(float(edges[0]))}."
     drawing = bars("similarities", "Exact similarities of the pairs compared", said, axes, drawn, places)
     return Figure(drawing, ("similarity", "pairs", "counts as a pair"), rows, said)
@@ -158,10 +165,10 @@ def similarity_figure(found: Duplicates) -> Figure:
 
 def size_figure(found: Duplicates) -> Figure:
     """How many clusters there are of each size."""
-    sizes = found.safety.inside.size
+    sizes, clusters = found.cluster_sizes()
     edges = [*[size for size in SIZES if size <= max(int(sizes.max(initial=2)), 4)], np.inf]
-    heights = np.histogram(sizes, edges)[0].tolist()
-    documents = np.histogram(sizes, edges, weights=sizes)[0].tolist()
+    heights = np.histogram(sizes, edges, weights=clusters)[0].tolist()
+    documents = np.histogram(sizes, edges, weights=sizes * clusters)[0].tolist()
     drawn, rows, places = [], [], []
     for place, (height, held) in enumerate(zip(heights, documents, strict=True)):
         start, end = int(edges[place]), edges[place + 1]
@@ -172,7 +179,7 @@ def size_figure(found: Duplicates) -> Figure:
         places.append((place + 0.5, words))
         rows.append((words, count(height), count(int(held))))
     axes = Axes((0, len(heights)), (0, max(heights, default=0) or 1), "documents in a cluster", "clusters")
-    said = f"{counted(len(sizes), 'cluster')}; the largest has {count(int(sizes.max(initial=0)))} documents."
+    said = f"{counted(int(clusters.sum()), 'cluster')}; the largest has {count(int(sizes.max(initial=0)))} documents."
     drawing = bars("sizes", "Sizes of the clusters", said, axes, drawn, places)
     return Figure(drawing, ("documents in it", "clusters", "documents together"), rows, said)
 
@@ -210,29 +217,9 @@ def source_bar(one: SourceCounts) -> Markup:
     return share_bar([(part / whole, look, f"{share(part, whole)} {word}") for part, look, word in parts])
 
 
-@dataclass(frozen=True)
-class OldCollection:
-    """How many documents go for one of an older collection, and how similar they are at least."""
-
-    name: str
-    removed: int
-    least: float
-
-
-def known_rows(found: Duplicates) -> list[OldCollection]:
+def known_rows(found: Duplicates) -> list[OfCollection]:
     """Each older collection with what goes for its documents."""
-    if found.matches is None:
-        return []
-    best = found.matches.best
-    collection, similarity = found.matches.collection[best], found.matches.similarity[best]
-    return [
-        OldCollection(
-            without_passwords(name),
-            int((collection == at).sum()),
-            similarity[collection == at].min(initial=1.0),
-        )
-        for at, name in enumerate(found.matches.names)
-    ]
+    return [one._replace(name=without_passwords(one.name)) for one in found.of_collections()]
 
 
 def known_examples(found: Duplicates) -> list[tuple[str | int, str | int, str, float]]:

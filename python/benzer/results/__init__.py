@@ -4,6 +4,7 @@
 |---|---|
 | `duplicates` | what came of a batch: `Duplicates`, with its pairs, clusters and counts |
 | `by_source` | what became of the documents of each source |
+| `spread` | how the similarities and the sizes of clusters are spread |
 | `safety` | how alike the members of a cluster are, and what would have chained it to another |
 | `alarms` | what a person should look at |
 | `writing` | how a result becomes a folder of files |

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from benzer.errors import SettingsError
 from benzer.evidence import find_passages
 from benzer.fields import Text
-from benzer.results.by_source import source_counts
 from benzer.results.safety import Safety
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def lost_sources(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     """A source that loses more than a share of its documents."""
     found = safety.found
     of_source = found.corpus.sources()
-    for number, counts in enumerate(source_counts(found)):
+    for number, counts in enumerate(found.by_source()):
         if counts.documents < FEW or counts.removed_share <= limits.source:
             continue
         known = f", {counts.known:,} known from an older collection" * bool(counts.known)
@@ -130,12 +129,13 @@ def giant_clusters(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     """A cluster that holds more than a share of all documents."""
     found = safety.found
     sizes = np.bincount(found.leader, minlength=len(found.leader))
-    for leader in np.flatnonzero((sizes >= FEW) & (sizes > limits.cluster * len(sizes))):
+    documents = found.counts["documents"]
+    for leader in np.flatnonzero((sizes >= FEW) & (sizes > limits.cluster * documents)):
         members = np.flatnonzero((found.leader == leader) & found.led)
         example = members[np.argmin(found.leader_similarity[members])]
-        share, gone = sizes[leader] / len(sizes), int(sizes[leader]) - 1
+        share, gone = sizes[leader] / documents, int(sizes[leader]) - 1
         name = found.corpus.ids([int(leader)])[0]
-        of_all = f"{gone + 1:,} of {len(sizes):,}"
+        of_all = f"{gone + 1:,} of {documents:,}"
         message = f"{percent(share)} of the documents ({of_all}) are one cluster, that of {name!r}"
         numbers: dict[str, int | float | str] = {
             "representative": name,
@@ -149,10 +149,9 @@ def chains(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     """Many clusters that hang together: connected components would have made one of them."""
     found = safety.found
     sizes, clusters = safety.component_sizes, safety.component_clusters
-    largest = np.zeros(len(sizes), dtype=np.int64)
-    np.maximum.at(largest, safety.component, np.bincount(found.leader, minlength=len(sizes))[found.leader])
+    largest = safety.component_largest
     many = (clusters > 1) & (2 * largest < sizes)
-    chained = np.flatnonzero(many & (sizes >= FEW) & (sizes > limits.chain * len(sizes)))
+    chained = np.flatnonzero(many & (sizes >= FEW) & (sizes > limits.chain * found.counts["documents"]))
     if not len(chained):
         return
     worst = int(chained[np.argmax(sizes[chained])])
@@ -218,13 +217,12 @@ def short_documents(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     """Many documents that have less than one shingle: they are compared as a whole, or not at all."""
     found = safety.found
     poor = np.flatnonzero(found.short | found.empty)
-    documents = len(found.leader)
-    if documents < FEW or len(poor) <= limits.short * documents:
+    documents, short, empty = (found.counts[name] for name in ("documents", "short", "empty"))
+    if documents < FEW or short + empty <= limits.short * documents:
         return
-    short, empty = int(found.short.sum()), int(found.empty.sum())
     message = (
-        f"{percent(len(poor) / documents)} of the documents have less than one shingle: {short:,} are compared as a "
-        f"whole, {empty:,} are empty; a smaller shingle, or characters, would tell more"
+        f"{percent((short + empty) / documents)} of the documents have less than one shingle: {short:,} are compared "
+        f"as a whole, {empty:,} are empty; a smaller shingle, or characters, would tell more"
     )
     yield alarm(safety, "short", message, {"short": short, "empty": empty}, tuple(map(int, poor[:2])))
 
@@ -233,13 +231,12 @@ def malformed_rows(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     """Many rows that could not be read."""
     found = safety.found
     read, malformed = found.counts["read"], found.malformed
-    if not malformed or len(malformed) <= limits.malformed * read:
+    count = found.counts["malformed"]
+    if not malformed or count <= limits.malformed * read:
         return
-    of_all = f"{len(malformed):,} of {read:,}"
-    message = (
-        f"{percent(len(malformed) / read)} of the rows ({of_all}) are malformed; the first: {malformed[0]}"
-    )
-    yield Alarm("malformed", message, {"malformed": len(malformed), "read": read})
+    of_all = f"{count:,} of {read:,}"
+    message = f"{percent(count / read)} of the rows ({of_all}) are malformed; the first: {malformed[0]}"
+    yield Alarm("malformed", message, {"malformed": count, "read": read})
 
 
 def alarm(

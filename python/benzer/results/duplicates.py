@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,9 @@ from benzer.results.alarms import Alarm, Limits, alarms
 from benzer.results.by_source import SourceCounts, source_counts
 from benzer.results.columns import table
 from benzer.results.evidence import evidence_of
-from benzer.results.known import Known
+from benzer.results.known import Known, OfCollection
 from benzer.results.safety import ClusterReport, Order, Safety
+from benzer.results.spread import Spread, sizes_of, spread_of
 from benzer.sources import MalformedRow, ReadOptions, ReadReport, Source
 from benzer.tables import to_arrow
 
@@ -169,7 +170,8 @@ class Pairs(Sequence[Pair]):
 class Duplicates:
     """The result of `find_duplicates`; it answers questions and writes itself to files.
 
-    `timings` holds seconds by stage. Positions count documents in the order of the input.
+    `timings` holds seconds by stage. Positions count documents in the order of the input. `engine`: the module that
+    made it; `part`: a sentence on how little of a run is at hand, where that is not all.
 
     >>> from benzer import find_duplicates
     >>> found = find_duplicates({"a": "one two three four", "b": "One two three four.", "c": "five"})
@@ -192,6 +194,8 @@ class Duplicates:
     compare: Compare = field(repr=False)
     timings: dict[str, float] = field(repr=False)
     matches: Known | None = field(repr=False, default=None)
+    engine: ClassVar[str] = "benzer"
+    part: ClassVar[str] = ""
 
     @property
     def threshold(self) -> float:
@@ -387,6 +391,18 @@ class Duplicates:
     def alarms(self, limits: Limits | None = None) -> list[Alarm]:
         """What a person should look at before the result is used; `limits` say from where."""
         return alarms(self, limits, self.safety)
+
+    def spread(self, edges: NDArray[np.float64]) -> Spread:
+        """How many compared pairs there are between each two similarities."""
+        return spread_of(self, edges)
+
+    def cluster_sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The sizes of clusters of two documents or more, and how many clusters have each."""
+        return sizes_of(self)
+
+    def of_collections(self) -> list[OfCollection]:
+        """How many documents go for one of each older collection."""
+        return [] if self.matches is None else self.matches.of_collections()
 
     def by_source(self) -> list[SourceCounts]:
         """The counts of each source, in the order of the input."""

@@ -145,6 +145,14 @@ class Safety:
         return np.bincount(self.component[self.found.stays], minlength=len(self.component))
 
     @cached_property
+    def component_largest(self) -> NDArray[np.int64]:
+        """For each position the documents of the largest cluster of the component that it names (int64, n)."""
+        largest = np.zeros(len(self.component), dtype=np.int64)
+        sizes = np.bincount(self.found.leader, minlength=len(largest))
+        np.maximum.at(largest, self.component, sizes[self.found.leader])
+        return largest
+
+    @cached_property
     def bridges(self) -> Bridges:
         """What ties clusters together."""
         leader, (left, right, similarity) = self.found.leader, self._ties

@@ -30,8 +30,10 @@ class ReadOptions:
     `id_column=None`: the column "id" is used when the first row has a string or an integer there (a row
     without gets a made id), else ids are made as `name:row`. Where the column was named, a row without an id
     is malformed.
-    `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files; all
-    other formats are UTF-8. `progress` hears how many bytes of the file at hand are read, of all, where that is known.
+    `id_plan` is what the first row has decided, where only a part of a source is read: the column of ids, or none, and
+    whether each row must have one.
+    `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files; all other formats
+    are UTF-8. `progress` hears how many bytes of the file at hand are read, of all, where that is known.
 
     >>> options = ReadOptions(fields={"text": "body"}, extra_column="date")
     >>> options.columns, options.all_text
@@ -44,6 +46,7 @@ class ReadOptions:
     fields: Mapping[str, str] = field(default_factory=lambda: {"text": "text"})
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     id_column: str | None = None
+    id_plan: tuple[str | None, bool] | None = None
     extra_column: str | None = None
     on_error: OnError = "stop"
     encoding: str = "utf-8"

@@ -6,6 +6,7 @@ import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
@@ -59,6 +60,10 @@ class FolderSource(ABC):
         self._report = add_rows(corpus, number, self._rows(options.encoding), reader, malformed)
         return self._report
 
+    def remember(self, report: ReadReport) -> None:
+        """Take the report of a process that has read the same, so that rows can be chosen here."""
+        self._report, self._stamps = report, self.stamps()
+
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Copy the chosen files into the folder `destination`, or one file to the file `destination`."""
         rows = chosen(self._report, keep, self.name)
@@ -74,6 +79,20 @@ class FolderSource(ABC):
         with path.open("rb") as original, create_plain(destination) as copy:
             shutil.copyfileobj(original, copy)
         shutil.copystat(path, destination)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def part(self, start: int, end: int) -> FolderSource:
+        """The same folder with some of its files only, whose rows count from 1 again; it is not walked again."""
+        part = copy(self)
+        part._paths = self._paths[start:end]
+        return part
+
+    def stamps(self) -> list[tuple[int, int]]:
+        """Size and time of change of each file; zeros for what is none."""
+        members = map(self._member, self._paths)
+        return [member.stamp() if member.path.is_file() else (0, 0) for member in members]
 
     def reads(self, path: Path) -> bool:
         """Whether a file inside this folder is one of its documents."""

@@ -57,6 +57,10 @@ class JsonlSource:
             self._report = add_rows(corpus, number, self._rows(), reader, malformed)
         return self._report
 
+    def remember(self, report: ReadReport) -> None:
+        """Take the report of a process that has read the same, so that rows can be chosen here."""
+        self._report, self._stamp = report, self._file.stamp()
+
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Copy the chosen lines (see `Source`)."""
         report = check_keep(self._report, keep, self.name)
@@ -87,6 +91,11 @@ class JsonlSource:
             return True
         destination.unlink()
         return False
+
+    def plan(self, options: ReadOptions) -> tuple[str | None, bool]:
+        """Where the ids stand, as the first row decides (see `id_plan`); what `read_into` would refuse is refused."""
+        self._check(options)
+        return id_plan(options, self._first_row())
 
     def _check(self, options: ReadOptions) -> None:
         with self._file.open() as stream:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -47,6 +47,10 @@ class ParquetSource:
                 self._report = add_batches(corpus, number, batches, self.name, options, folder)
         return self._report
 
+    def remember(self, report: ReadReport) -> None:
+        """Take the report of a process that has read the same, so that rows can be chosen here."""
+        self._report, self._stamp = report, self._file.stamp()
+
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Copy the chosen rows with all columns (see `Source`)."""
         parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
@@ -63,6 +67,13 @@ class ParquetSource:
                         table = self._guarded(content.read_row_group, group)
                         writer.write_table(filtered(table, wanted))
         return int(keep.sum())
+
+    def groups(self, start: int, end: int, options: ReadOptions) -> Iterator[Any]:
+        """The rows of some row groups as record batches of the columns that `read_into` reads."""
+        with self._open() as content:
+            columns = check_schema(self.name, content.schema_arrow, options)
+            for group in range(start, end):
+                yield from self._guarded(partial(content.read_row_group, columns=columns), group).to_batches()
 
     def _open(self) -> Any:
         parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")

@@ -171,6 +171,8 @@ def id_plan(options: ReadOptions, first_row: Row | None) -> tuple[str | None, bo
     >>> id_plan(ReadOptions(id_column="doi"), None)
     ('doi', True)
     """
+    if options.id_plan is not None:
+        return options.id_plan
     if options.id_column is not None:
         return options.id_column, True
     found = None if first_row is None else first_row.get("id")

@@ -7,6 +7,7 @@
 
 mod keys;
 mod pairs;
+pub mod parts;
 mod repeats;
 mod same;
 
@@ -15,7 +16,7 @@ pub use same::representatives;
 
 use crate::bands::NO_KEY;
 use crate::watch;
-use pairs::{PairSet, merge};
+use pairs::{PairSet, Proposals, merge};
 use rayon::prelude::*;
 use repeats::{Finder, Groups, Part};
 use std::collections::HashSet;
@@ -196,48 +197,47 @@ impl Join<'_> {
                     met && bands.all(|(band, (&key, _))| known.contains(&(band, key)))
                 };
                 if oversized.map_or(!met, owed) {
-                    proposed.pairs.add(left, right);
+                    proposed.pairs.pair(left, right);
                 }
             }
         }
     }
 
     /// Proposes the pairs of a bucket of `band`.
-    fn propose_all(&self, bucket: &[u32], band: usize, pairs: &mut PairSet) {
+    fn propose_all(&self, bucket: &[u32], band: usize, proposals: &mut impl Proposals) {
         if bucket.len() <= self.limit {
-            return self.divide(bucket, band, 1, &[], pairs, &mut Vec::new());
+            return proposals.all(bucket);
         }
+        self.divide_all(bucket, band, 1, proposals);
+    }
+
+    /// Proposes the pairs of a bucket, which shares the keys of `depth` bands from `band` on.
+    fn divide_all(&self, bucket: &[u32], band: usize, depth: usize, proposals: &mut impl Proposals) {
         // A list, not the stack: there may be as many levels as bands.
-        let mut waiting = vec![Waiting { bucket: bucket.to_vec(), depth: 1, paired: Vec::new() }];
+        let mut waiting = vec![Waiting { bucket: bucket.to_vec(), depth, paired: Vec::new() }];
         while let Some(Waiting { bucket, depth, paired }) = waiting.pop() {
             watch::look();
-            self.divide(&bucket, band, depth, &paired, pairs, &mut waiting);
-            pairs.settle();
+            self.divide(&bucket, band, depth, &paired, proposals, &mut waiting);
+            proposals.settle();
         }
     }
 
-    /// Proposes the pairs of a bucket, which shares the keys of `depth` bands from `band` on; all of its documents are
-    /// paired with those `paired` that are among them. What it is divided into is proposed at once where it is small,
-    /// else it waits.
+    /// Proposes the pairs of a bucket as [`divide_all`](Self::divide_all) does; all of its documents are paired with
+    /// those `paired` that are among them. What it is divided into is proposed at once where it is small, else it waits.
     fn divide(
-        &self, bucket: &[u32], band: usize, depth: usize, paired: &[u32], pairs: &mut PairSet,
+        &self, bucket: &[u32], band: usize, depth: usize, paired: &[u32], proposals: &mut impl Proposals,
         waiting: &mut Vec<Waiting>,
     ) {
         if bucket.len() <= self.limit {
-            for (i, &left) in bucket.iter().enumerate() {
-                for &right in &bucket[i + 1..] {
-                    pairs.add(left, right);
-                }
-            }
-            return;
+            return proposals.all(bucket);
         }
         let anchors = self.anchors(bucket);
         for (i, anchor) in anchors.iter().enumerate().filter(|(_, anchor)| !paired.contains(anchor)) {
             for &other in bucket.iter().filter(|other| !anchors[..=i].contains(other)) {
-                pairs.add(*anchor, other);
+                proposals.pair(*anchor, other);
             }
         }
-        pairs.settle();
+        proposals.settle();
         let bands = self.keys.bands();
         let finer_key = |document: u32, depth| self.keys.get(document, (band + depth) % bands);
         // Bands in which all keys are the same divide nothing.
@@ -254,9 +254,9 @@ impl Join<'_> {
             if bucket.len() > self.limit {
                 waiting.push(Waiting { bucket: bucket.to_vec(), depth: depth + 1, paired: anchors.clone() });
             } else {
-                self.divide(bucket, band, depth + 1, &anchors, pairs, waiting);
+                proposals.all(bucket);
             }
-            pairs.settle();
+            proposals.settle();
         });
     }
 

@@ -1,5 +1,17 @@
 //! How are pairs that many buckets propose kept, each once? As a sorted run and what came since.
 
+/// What takes the pairs that buckets propose.
+pub(super) trait Proposals {
+    /// Takes a pair of documents.
+    fn pair(&mut self, a: u32, b: u32);
+
+    /// Takes all pairs of some documents.
+    fn all(&mut self, documents: &[u32]);
+
+    /// To be called now and then: bounds what is held.
+    fn settle(&mut self);
+}
+
 /// Pairs (`left << 32 | right`) are merged into the sorted run when more than this many came, and more than it holds.
 const FRESH: usize = 1 << 20;
 
@@ -15,20 +27,29 @@ pub(super) struct PairSet {
     fresh: Vec<u64>,
 }
 
-impl PairSet {
-    /// Adds a pair of documents.
+impl Proposals for PairSet {
     #[inline(always)]
-    pub fn add(&mut self, a: u32, b: u32) {
+    fn pair(&mut self, a: u32, b: u32) {
         self.fresh.push(pack(a, b));
     }
 
-    /// To be called now and then: bounds what is held.
-    pub fn settle(&mut self) {
+    #[inline(always)]
+    fn all(&mut self, documents: &[u32]) {
+        for (i, &left) in documents.iter().enumerate() {
+            for &right in &documents[i + 1..] {
+                self.pair(left, right);
+            }
+        }
+    }
+
+    fn settle(&mut self) {
         if self.fresh.len() > self.sorted.len().max(FRESH) {
             self.merge_fresh();
         }
     }
+}
 
+impl PairSet {
     /// The pairs in ascending order.
     pub fn into_sorted(mut self) -> Vec<u64> {
         self.merge_fresh();
@@ -110,7 +131,7 @@ mod tests {
             let mut want = BTreeSet::new();
             for _ in 0..count {
                 let (a, b) = ((random.next_u64() % documents) as u32, (random.next_u64() % documents) as u32);
-                set.add(a, b);
+                set.pair(a, b);
                 want.insert(pack(a, b));
                 if random.next_u64().is_multiple_of(5000) {
                     set.merge_fresh();

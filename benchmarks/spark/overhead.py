@@ -1,0 +1,58 @@
+"""What does Spark cost where one machine is enough? A gigabyte of text, `local[2]` beside two threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from benchmarks.spark.cells import Cell
+from benchmarks.spark.documents import gigabyte
+from benchmarks.spark.plan import Plan, plain
+from benchmarks.spark.processes import run_child
+
+ENGINES = ("benzer", "benzer on Spark")
+WARM = 10_000
+TIMES = 3
+SAME = ("pairs_digest", "removed_digest")
+
+
+def run(plan: Plan, tell: Callable[[str], None] = print) -> dict[str, Any]:
+    """Three runs of each, in turn; they must all have found the same."""
+    paths = gigabyte(plan.corpus, plan.folder / "gigabyte")
+    found: dict[str, list[Cell]] = {engine: [] for engine in ENGINES}
+    for number in range(TIMES):
+        for engine, cells in found.items():
+            task = plan.task(engine, paths, warm=[str(plan.cut(WARM))], times=2)
+            name = f"overhead-{engine.replace(' ', '_')}-{number}"
+            cells.append(plan.cells.keep(name, task, lambda: plain(run_child(task, plan.time_limit))))  # noqa: B023 (called at once)
+            tell(line(engine, cells[-1]))
+    every = [cell for cells in found.values() for cell in cells]
+    if failures := [cell["failure"] for cell in every if cell["failure"]]:
+        raise SystemExit(f"a run failed: {failures[0]}")
+    return {
+        "documents": every[0]["counts"]["documents"],
+        "text_bytes": sum(pc.sum(pc.binary_length(pq.read_table(path)["text"])).as_py() for path in paths),
+        "file_bytes": sum(path.stat().st_size for path in paths),
+        "same": all(len({cell[name] for cell in every}) == 1 for name in SAME),
+        "seconds": {engine: median(cell["seconds"] for cell in cells) for engine, cells in found.items()},
+        "again": median(cell["seconds_of_runs"][-1] for cell in found["benzer on Spark"]),
+        "middle": {engine: middle(cells) for engine, cells in found.items()},
+    }
+
+
+def middle(cells: list[Cell]) -> Cell:
+    """The run of median time, without its task."""
+    chosen = sorted(cells, key=lambda cell: cell["seconds"])[len(cells) // 2]
+    return {name: value for name, value in chosen.items() if name != "task"}
+
+
+def line(engine: str, cell: Cell) -> str:
+    """A run for whoever waits."""
+    if cell["failure"]:
+        return f"{engine}: {cell['failure']}"
+    stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in cell["stages"].items())
+    return f"{engine}: {cell['seconds']:.2f} s ({stages}), peak {cell['peak'] / 1e6:,.0f} MB"

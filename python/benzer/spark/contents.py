@@ -1,0 +1,84 @@
+"""How are contents kept, to be compared later? Encoded, as an index keeps them: whatever types their columns had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.document import FieldValue
+from benzer.errors import InputError
+from benzer.fields import Schema
+from benzer.fields.base import described
+from benzer.sources.rows import BadRow, read_image, read_values
+from benzer.spark.documents import Documents
+
+
+def contents_schema(schema: Schema, columns: Mapping[str, str]) -> str:
+    """The columns of contents, as Spark writes them."""
+    fields = ", ".join(f"field_{at} binary" for at in range(len(schema.fields)))
+    return f"number bigint, id {columns['id']}, place {columns['place']}, {fields}"
+
+
+def contents_of(documents: Documents) -> Any:
+    """The contents of documents, encoded as an index keeps them."""
+    return documents.through(Encode(documents.schema), contents_schema(documents.schema, documents.columns))
+
+
+@dataclass(frozen=True)
+class Encode:
+    """Documents become their numbers, ids, places and encoded contents; rows that make no document are left out."""
+
+    schema: Schema
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        fields = [f"field_{at}" for at in range(len(self.schema.fields))]
+        for batch in batches:
+            encoded, bad = encode(self.schema, [batch.column(name) for name in fields])
+            bad |= batch.column("number").is_null().to_numpy(zero_copy_only=False)
+            columns = [batch.column(name) for name in ("number", "id", "place")]
+            columns += [pa.array(one, pa.binary()) for one in encoded]
+            made = pa.record_batch(columns, names=["number", "id", "place", *fields])
+            yield made.filter(pa.array(~bad)) if bad.any() else made
+
+
+def encode(schema: Schema, columns: Sequence[Any]) -> tuple[list[list[bytes | None]], NDArray[np.bool_]]:
+    """The contents of Arrow columns, one for each field, encoded; and which rows cannot be read (bool, n).
+
+    A text is kept as it is, a picture as its description.
+    """
+    import pyarrow as pa
+
+    rows = len(columns[0])
+    bad = np.zeros(rows, dtype=bool)
+    found: list[list[bytes | None]] = []
+    for (name, field), column in zip(schema.fields.items(), columns, strict=True):
+        if field.kind == "text":
+            found.append(column.cast(pa.large_binary()).to_pylist())
+            continue
+        read = partial(read_values if field.kind == "values" else read_image, name)
+        given = [_read(read, value) for value in column.to_pylist()]
+        held = [at for at, one in enumerate(given) if one is not None and not isinstance(one, BadRow)]
+        kept: list[bytes | None] = [None] * rows
+        answers = described(field, [given[at] for at in held], 1)
+        for at, answer in zip(held, answers, strict=True):
+            if isinstance(answer, InputError):
+                bad[at] = True
+            else:
+                kept[at] = answer
+        bad |= np.array([isinstance(one, BadRow) for one in given], dtype=bool)
+        found.append(kept)
+    return found, bad
+
+
+def _read(read: Callable[[Any], FieldValue], value: Any) -> Any:
+    try:
+        return read(value)
+    except BadRow as reason:
+        return reason

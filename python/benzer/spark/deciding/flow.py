@@ -1,0 +1,102 @@
+"""Who is truly alike, and which document stays? Blocks are verified and decided, then their copies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+from benzer.spark.deciding.copied import originals_alone, outcomes_of_copies
+from benzer.spark.deciding.judging import FOUND, Judge
+from benzer.spark.deciding.rounds import Cut, names_of
+from benzer.spark.deciding.streams import members_with_others, streamed
+from benzer.spark.deciding.workers import Reader, Whole
+from benzer.spark.frames import OUTCOMES, PAIR, REMOVED, DataFrame
+
+
+def decide(run: Any, stages: Any, documents: Any, blocked: Any, copied: DataFrame, known: Any) -> Decided:
+    """Verify all candidates and decide who stays, as a local run does: similarities are equal to the last bit.
+
+    Each text is read once, in the one task that verifies and decides its block. A bound by signatures comes before
+    nothing here: signatures estimate, so that it would lose pairs which a local run reports.
+    """
+    numbers = None if known is None else known.numbers
+    members = members_with_others(run, blocked.members, copied, numbers)
+    found = _of_blocks(run, stages, documents, blocked, members)
+    copies = stages.keep("decided-copies", partial(outcomes_of_copies, run, copied, found, numbers))
+    return Decided(found, copies, copied)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What became of all documents that have a candidate or a copy.
+
+    found: what was decided of blocks, with columns of its own. copies: what of copies. copied: all copies, those that
+    are known among them.
+    """
+
+    found: DataFrame = field(repr=False)
+    copies: DataFrame = field(repr=False)
+    copied: DataFrame = field(repr=False)
+
+    @property
+    def outcomes(self) -> DataFrame:
+        """The rows of `frames.OUTCOMES`.
+
+        A document in no verified pair and without a copy has none: it stays. Of a known one only pairs tell.
+        """
+        columns = names_of(OUTCOMES)
+        found, copies, alone = (
+            part.select(*columns) for part in (self.found, self.copies, originals_alone(self.copies))
+        )
+        return found.unionByName(copies).unionByName(alone)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many, as `benzer.results.Duplicates.counts` has them, in one job.
+
+        pairs: with those of copies and their originals. removed: for another document of the run.
+        """
+        from pyspark.sql import functions as F
+
+        # Each copy makes a pair with its original; those that are known have no row among `copies`.
+        copies = self.copied.select(
+            F.lit(None).cast("int").alias("kind"), F.lit(None).cast("bigint").alias("right")
+        )
+        rows = (
+            self.found.select("kind", "right", F.lit(False).alias("same"), F.lit(0).alias("copy"))
+            .unionByName(self.copies.select("kind", "right", "same", F.lit(0).alias("copy")))
+            .unionByName(copies.select("*", F.lit(False).alias("same"), F.lit(1).alias("copy")))
+        )
+        removed = F.col("kind") == REMOVED
+        one = rows.agg(
+            F.count_if((F.col("kind") == PAIR) | (F.col("copy") == 1)).alias("pairs"),
+            F.count_if(removed).alias("removed"),
+            F.count_if(removed & F.col("same")).alias("identical"),
+            F.countDistinct(F.when(removed, F.col("right"))).alias("clusters"),
+        ).first()
+        counts = {name: int(one[name]) for name in ("pairs", "removed", "identical", "clusters")}
+        return {**counts, "near": counts["removed"] - counts["identical"]}
+
+
+def _of_blocks(run: Any, stages: Any, documents: Any, blocked: Any, members: DataFrame) -> DataFrame:
+    """The rows of `FOUND` of all blocks."""
+    reader = Reader(run.settings.schema, run.keep.rule == "longest")
+    judge = Judge(run.threshold, run.keep)
+    whole, cut = members.filter("whole"), members.filter("not whole")
+
+    def of_whole() -> DataFrame:
+        pairs = _pairs_of(blocked, whole) if blocked.cut else blocked.pairs
+        rows = streamed(run, documents.wanted(whole.drop("whole"), count=blocked.documents), pairs, "block")
+        return rows.mapInArrow(Whole(reader, judge), run.typed(FOUND))
+
+    found = stages.keep("decided", of_whole)
+    if not blocked.cut:
+        return found
+    parts = Cut(run, stages, documents, reader, judge)
+    return found.unionByName(parts.decide(cut.drop("whole"), _pairs_of(blocked, cut)))
+
+
+def _pairs_of(blocked: Any, members: DataFrame) -> DataFrame:
+    """The pairs of the blocks of some members."""
+    return blocked.pairs.join(members.select("block").distinct(), "block", "left_semi")

@@ -1,0 +1,138 @@
+"""What is known of the documents that are decided together? Columns, in the order of the input.
+
+Beside its own columns a document may have those of others of equal content, where such matter:
+
+| columns | whose |
+|---|---|
+| `first`, `first_id`, `first_place` | the one that stands first in the input |
+| `as_number`, `as_id`, `as_place`, `as_extra`, `as_length` | the one decided instead, as this one is known |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.clusters import Keep, Positions
+from benzer.errors import InputError
+from benzer.registry import require
+from benzer.spark.ranking import PLACED, ranks
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Members:
+    """Documents by position, in the order of the input (see `in_order`).
+
+    lengths: what the rule `longest` counts. content: the 128-bit hash of each content (int64, n x 2).
+    """
+
+    table: Any
+    lengths: NDArray[np.uint64]
+    content: Numbers
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The number of each document."""
+        return whole_numbers(self.table.column("number"))
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Which documents are known: nobody goes for them, and nobody of equal content is decided in their place."""
+        if "known" not in self.table.column_names:
+            return np.zeros(len(self), dtype=bool)
+        known = self.table.column("known").to_numpy(zero_copy_only=False).astype(bool)
+        found: NDArray[np.bool_] = known & ~self._replaced
+        return found
+
+    @cached_property
+    def _replaced(self) -> NDArray[np.bool_]:
+        if "as_number" not in self.table.column_names:
+            return np.zeros(len(self), dtype=bool)
+        valid: NDArray[np.bool_] = self.table.column("as_number").is_valid().to_numpy(zero_copy_only=False)
+        return valid
+
+    def decided(self, column: str) -> Any:
+        """A column (`number`, `id`, `place`, `extra`) of those that are decided."""
+        return self._either(f"as_{column}", column)
+
+    def first(self, column: str) -> Any:
+        """A column (`number`, `id`, `place`) of the first in the input among those of equal content."""
+        return self._either("first" if column == "number" else f"first_{column}", column)
+
+    def _either(self, other: str, own: str) -> Any:
+        if other not in self.table.column_names:
+            return self.table.column(own)
+        compute = require("pyarrow.compute", extra="spark", purpose="Arrow batches")
+        return compute.coalesce(self.table.column(other), self.table.column(own))
+
+    @cached_property
+    def decided_lengths(self) -> NDArray[np.uint64]:
+        """The lengths of those that are decided."""
+        if "as_length" not in self.table.column_names:
+            return self.lengths
+        others = self.table.column("as_length").fill_null(0).to_numpy(zero_copy_only=False)
+        return np.where(self._replaced, others.astype(np.uint64), self.lengths)
+
+    def positions(self, numbers: Numbers) -> Positions:
+        """Where the documents of some numbers stand."""
+        order = np.argsort(self.numbers, kind="stable")
+        places = np.searchsorted(self.numbers, numbers, sorter=order)
+        found = order[np.minimum(places, len(order) - 1)] if len(order) else places
+        if len(numbers) and (not len(order) or (self.numbers[found] != numbers).any()):
+            missing = numbers if not len(order) else numbers[self.numbers[found] != numbers]
+            raise InputError(
+                f"{len(missing)} documents of candidate pairs were not read again, the first is number "
+                f"{missing[0]}: the input changed during the run; run again, on a table that stays as it is"
+            )
+        return found.astype(np.uint32)
+
+    def rank(self, keep: Keep) -> Positions:
+        """The place of each in the keep order (uint32, n)."""
+        pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+        columns = {name: self.decided(name) for name in ("place", "number", "extra")}
+        lengths = pyarrow.array(self.decided_lengths.astype(np.int64))
+        return rank_of(keep, pyarrow.table({**columns, "length": lengths}))
+
+
+def rank_of(keep: Keep, rows: Any) -> Positions:
+    """The place of each row in the keep order (uint32, n), with `place`, `number`, `extra` and `length`."""
+    order = input_order(rows.column("place"), rows.column("number"))
+    rank = np.empty(rows.num_rows, dtype=np.uint32)
+    rank[order] = ranks(keep, rows.take(order))
+    return rank
+
+
+def in_order(table: Any) -> Any:
+    """The documents of a table in the order of the input, each once."""
+    numbers = whole_numbers(table.column("number"))
+    _, firsts = np.unique(numbers, return_index=True)
+    order = input_order(table.column("place"), table.column("number"))
+    if len(firsts) < len(numbers):
+        once = np.zeros(len(numbers), dtype=bool)
+        once[firsts] = True
+        order = order[once[order]]
+    return table.take(order)
+
+
+def input_order(places: Any, numbers: Any) -> NDArray[np.int64]:
+    """The order of the input: by place, and of equal places by number."""
+    pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+    compute = require("pyarrow.compute", extra="spark", purpose="Arrow batches")
+    both = pyarrow.table({"place": places, "number": numbers})
+    order: NDArray[np.int64] = compute.sort_indices(both, sort_keys=PLACED).to_numpy().astype(np.int64)
+    return order
+
+
+def whole_numbers(column: Any) -> Numbers:
+    """A column of integers without nulls as an array (int64)."""
+    found: Numbers = column.to_numpy().astype(np.int64, copy=False)
+    return found

@@ -1,0 +1,60 @@
+"""How do documents and pairs come to the tasks? One table of both, each group in one task and one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benzer.spark.frames import DataFrame
+
+
+def streamed(run: Any, documents: DataFrame, pairs: DataFrame, group: str) -> DataFrame:
+    """Documents (`left` is null) and pairs, sorted by `group`."""
+    both = documents.unionByName(pairs, allowMissingColumns=True)
+    parts = () if run.work.partitions is None else (run.work.partitions,)
+    return both.repartition(*parts, group).sortWithinPartitions(group)
+
+
+def members_with_others(
+    run: Any, members: DataFrame, copied: DataFrame, known: DataFrame | None
+) -> DataFrame:
+    """Members with the columns of other documents of equal content, where such matter (see `members`).
+
+    known: the numbers of known documents, each once.
+    """
+    from pyspark.sql import functions as F
+
+    if known is not None:
+        marked = known.select("number").withColumn("known", F.lit(True))
+        members = members.join(marked, "number", "left").withColumn(
+            "known", F.coalesce("known", F.lit(False))
+        )
+        members = members.join(replacing(copied, known), "number", "left")
+    if run.keep.rule != "first":
+        members = members.join(firsts(copied).withColumnRenamed("original", "number"), "number", "left")
+    return members
+
+
+def firsts(copied: DataFrame) -> DataFrame:
+    """Of each group of equal contents the number of its original, and `first`, `first_id`, `first_place`."""
+    from pyspark.sql import functions as F
+
+    number = F.max(F.when(F.col("id") == F.col("first_id"), F.col("number")))  # null where it is the original
+    found = copied.groupBy("original").agg(
+        number.alias("first"), F.max("first_id").alias("first_id"), F.max("first_place").alias("first_place")
+    )
+    return found.withColumn("first", F.coalesce("first", "original"))
+
+
+def replacing(copied: DataFrame, known: DataFrame) -> DataFrame:
+    """For known originals the copy that is not known, in columns `as_…`.
+
+    There is one at most: all documents of one content have the same matches, but for the one whose id a match has.
+    """
+    from pyspark.sql import functions as F
+
+    known = known.select("number")
+    originals = known.withColumnRenamed("number", "original")
+    left = copied.join(known, "number", "left_anti").join(originals, "original", "left_semi")
+    kept = ("id", "place", "extra", "length")
+    own = [F.col("number").alias("as_number"), *(F.col(name).alias(f"as_{name}") for name in kept)]
+    return left.select(F.col("original").alias("number"), *own)

@@ -1,0 +1,227 @@
+"""What does one task do? It gathers whole groups of rows, reads their documents, compares pairs and decides.
+
+Each worker gets rows sorted by group, in which documents and pairs are mixed: a pair has a `left`, a document has a
+`number`. What it gives depends on the rows of a group only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.clusters import Positions
+from benzer.errors import InputError
+from benzer.fields import Schema
+from benzer.registry import require
+from benzer.spark.deciding.gathering import GATHERED_BYTES, whole_groups
+from benzer.spark.deciding.judging import Judge, Verified
+from benzer.spark.deciding.members import Members, in_order, whole_numbers
+from benzer.spark.frames import DOCUMENTS
+from benzer.spark.reading import corpus_of_batch
+from benzer.verify import verify
+
+OTHERS = (
+    "known", "first", "first_id", "first_place", "as_number", "as_id", "as_place", "as_extra", "as_length"
+)  # fmt: skip
+"""Columns of `benzer.spark.deciding.members` that documents have only where they matter."""
+
+WANTED = -1
+"""The `kind` of a pair that must be compared before its component is decided."""
+
+GIVEN_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the documents of a table into a corpus, with what the rules of keeping ask of their contents."""
+
+    schema: Schema
+    lengths: bool = False
+
+    def read(self, table: Any) -> tuple[Members, Comparing]:
+        """The documents in the order of the input, and what compares them."""
+        documents = in_order(_with_large_texts(table))
+        corpus = corpus_of_batch(self.schema, documents).corpus
+        if len(corpus) != documents.num_rows:
+            raise InputError(
+                f"{documents.num_rows - len(corpus)} documents can no longer be read: the input changed during the "
+                f"run; run again, on a table that stays as it is"
+            )
+        everyone = np.arange(len(corpus), dtype=np.uint32)
+        lengths = corpus.text_lengths(everyone, 1) if self.lengths else np.zeros(len(corpus), dtype=np.uint64)
+        # The least of signatures: only the content hashes are wanted here.
+        content = corpus.sketch("fast", "mixed", 1, 0, 1, 1, 1)[1].view(np.int64)
+        columns = [name for name in documents.column_names if name in (*DOCUMENTS, *OTHERS)]
+        return Members(documents.select(columns), lengths, content), Comparing(corpus, self.schema.weights)
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """The exact similarity of pairs of the documents of a corpus."""
+
+    corpus: Any
+    weights: list[float]
+
+    def __call__(self, left: Positions, right: Positions) -> NDArray[np.float64]:
+        return verify(self.corpus, left, right, self.weights, 1)
+
+    def pairs(self, members: Members, table: Any) -> Verified:
+        """The pairs of a table with their similarity."""
+        left, right = _ends(members, table)
+        left, right = np.minimum(left, right), np.maximum(left, right)
+        return Verified(left, right, self(left, right))
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Verifies and decides whole blocks in one pass: the documents of a second look are all at hand.
+
+    A block is held whole, with at most `Work.block_documents` documents and `Work.block_pairs` pairs; small ones are
+    worked on together, some `most` bytes at a time.
+    """
+
+    reader: Reader
+    judge: Judge
+    most: int = GATHERED_BYTES
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        for documents, pairs in _parts(batches, "block", self.most):
+            members, compare = self.reader.read(documents)
+            found = self.judge.outcomes(members, compare.pairs(members, pairs), compare)
+            yield from _batches(found)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Verifies the pairs of cut blocks: gives the pairs at least `least` alike, and their documents without texts.
+
+    A document comes once for each table of blocks that has a pair of it. columns: in which order, which Spark goes by.
+    """
+
+    reader: Reader
+    least: float
+    columns: tuple[str, ...]
+    most: int = GATHERED_BYTES
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        for documents, pairs in _parts(batches, "block", self.most):
+            members, compare = self.reader.read(documents)
+            alike = compare.pairs(members, pairs).at_least(self.least)
+            yield from _batches(self._rows(members, alike))
+
+    def _rows(self, members: Members, pairs: Verified) -> Any:
+        pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+        ends = np.unique(np.concatenate((pairs.left, pairs.right)))
+        nodes = members.table.take(ends)
+        told = {
+            "length": members.lengths[ends].astype(np.int64),
+            "content_a": np.ascontiguousarray(members.content[ends, 0]),
+            "content_b": np.ascontiguousarray(members.content[ends, 1]),
+        }
+        for name, column in told.items():
+            nodes = nodes.append_column(name, pyarrow.array(column))
+        edges = pyarrow.table(
+            {
+                "left": members.numbers[pairs.left],
+                "right": members.numbers[pairs.right],
+                "similarity": pairs.similarity,
+            }
+        )
+        return pyarrow.concat_tables([nodes, edges], promote_options="default").select(list(self.columns))
+
+
+@dataclass(frozen=True)
+class Tied:
+    """Decides components of verified pairs without their texts; pairs it wants compared come out as rows `WANTED`.
+
+    A component of which a pair is wanted has no other rows. It is held whole: a document takes some 100 bytes beside
+    its id, a pair 24, and 32 more while it is decided.
+    """
+
+    judge: Judge
+    most: int = GATHERED_BYTES
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+        for documents, pairs in _parts(batches, "component", self.most):
+            found, wanted = self._decide(documents, pairs)
+            if wanted.num_rows:
+                # The rest is decided again: that costs less than to keep in mind which rows are whose.
+                still = pyarrow.array(np.unique(whole_numbers(wanted.column("component"))))
+                found, _ = self._decide(_without(documents, still), _without(pairs, still))
+            yield from _batches(pyarrow.concat_tables([found, wanted]))
+
+    def _decide(self, documents: Any, pairs: Any) -> tuple[Any, Any]:
+        pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+        documents = in_order(documents)
+        lengths = whole_numbers(documents.column("length")).astype(np.uint64)
+        content = np.stack([whole_numbers(documents.column(f"content_{half}")) for half in "ab"], axis=1)
+        members = Members(documents, lengths, content)
+        left, right = _ends(members, pairs)
+        asked = Wanted()
+        found = self.judge.outcomes(
+            members, Verified.of(left, right, pairs.column("similarity").to_numpy()), asked
+        )
+        left, right = asked.pairs
+        columns = {field.name: pyarrow.nulls(len(left), field.type) for field in found.schema}
+        columns["kind"] = pyarrow.array(np.full(len(left), WANTED, dtype=np.int32))
+        columns["left"], columns["right"] = (pyarrow.array(members.numbers[end]) for end in (left, right))
+        columns["component"] = documents.column("component").take(pyarrow.array(left))
+        return found, pyarrow.table(columns, schema=found.schema)
+
+
+@dataclass
+class Wanted:
+    """Stands in for a comparison that must be made elsewhere: remembers the pairs, and calls none of them alike."""
+
+    asked: list[tuple[Positions, Positions]] = field(default_factory=list)
+
+    def __call__(self, left: Positions, right: Positions) -> NDArray[np.float64]:
+        self.asked.append((left, right))
+        return np.full(len(left), -1.0)
+
+    @property
+    def pairs(self) -> tuple[Positions, Positions]:
+        """All pairs that were asked for."""
+        none = np.empty(0, dtype=np.uint32)
+        left, right = zip((none, none), *self.asked, strict=True)
+        return np.concatenate(left), np.concatenate(right)
+
+
+def _parts(batches: Iterable[Any], group: str, most: int) -> Iterator[tuple[Any, Any]]:
+    """The documents and the pairs of some whole groups at a time."""
+    compute = require("pyarrow.compute", extra="spark", purpose="Arrow batches")
+    for table in whole_groups(batches, group, most):
+        are_pairs = table.column("left").is_valid()
+        columns = [name for name in (group, "left", "right", "similarity") if name in table.column_names]
+        yield table.filter(compute.invert(are_pairs)), table.select(columns).filter(are_pairs)
+
+
+def _without(table: Any, components: Any) -> Any:
+    """The rows of all other components."""
+    compute = require("pyarrow.compute", extra="spark", purpose="Arrow batches")
+    return table.filter(compute.invert(compute.is_in(table.column("component"), components)))
+
+
+def _ends(members: Members, pairs: Any) -> tuple[Positions, Positions]:
+    """The positions of the documents of pairs."""
+    left, right = (members.positions(whole_numbers(pairs.column(end))) for end in ("left", "right"))
+    return left, right
+
+
+def _with_large_texts(table: Any) -> Any:
+    """The table with 64-bit offsets in its texts: those of a block may be more than 2 GiB together."""
+    pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+    large = {pyarrow.string(): pyarrow.large_string(), pyarrow.binary(): pyarrow.large_binary()}
+    for at, one in enumerate(table.schema):
+        if one.name.startswith("field_") and one.type in large:
+            table = table.set_column(at, one.name, table.column(at).cast(large[one.type]))
+    return table
+
+
+def _batches(table: Any) -> Iterator[Any]:
+    yield from table.combine_chunks().to_batches(max_chunksize=GIVEN_ROWS)

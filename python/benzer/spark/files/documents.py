@@ -1,0 +1,257 @@
+"""What does a run see of files? Documents whose ids, rows and order are those of a local run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.clusters import Keep
+from benzer.errors import DuplicateIdError, InputError, SettingsError
+from benzer.fields import Schema
+from benzer.pipeline.reading import columns, folder_format
+from benzer.registry import require
+from benzer.sources import MalformedRow, ReadOptions, Source, open_sources
+from benzer.sources.folder import FolderSource
+from benzer.sources.jsonl import JsonlSource
+from benzer.spark.documents import Documents
+from benzer.spark.files.counting import numbered
+from benzer.spark.files.parts import MOST_SOURCES, SOURCE_BITS, Parts, located, pieces_of
+from benzer.spark.files.reading import batches_of
+
+COLUMNS = {"id": "string", "place": "bigint"}
+KNOWN = "id string, place bigint, extra string, source int"
+ROW = (1 << SOURCE_BITS) - 1
+
+Worker = Callable[[Iterator[Any]], Iterator[Any]]
+
+
+def read_files(
+    spark: Any,
+    inputs: Any,
+    schema: Schema | None = None,
+    text: str | Mapping[str, str] | None = None,
+    id: str | None = None,
+    keep: str | Keep = "first",
+    on_error: Literal["stop", "skip"] = "stop",
+    format: str | None = None,
+    encoding: str = "utf-8",
+) -> FileDocuments:
+    """The documents of files, for `benzer.spark.find_duplicates`; the arguments are those of `benzer.find_duplicates`.
+
+    inputs: paths, globs and folders that every executor reaches under the same name. Files are opened here only to see
+    how they can be cut; a file that changes before the run ends is an `InputError`.
+
+    Raises:
+        SettingsError: an address of an object store, or the standard input. InputError: as in a local run.
+    """
+    schema = Schema() if schema is None else schema
+    refuse_addresses(inputs)
+    keep = Keep.parse(keep)
+    options = ReadOptions(
+        fields=columns(schema, text),
+        kinds={name: field.kind for name, field in schema.fields.items()},
+        id_column=id,
+        extra_column=keep.column,
+        on_error=on_error,
+        encoding=encoding,
+        threads=1,
+    )
+    sources = [located(one) for one in open_sources(inputs, format or folder_format(schema, inputs))]
+    if len(sources) >= MOST_SOURCES:
+        raise SettingsError(f"at most {MOST_SOURCES - 1:,} files, got {len(sources):,}: give folders of them")
+    pieces = [piece for number, one in enumerate(sources) for piece in pieces_of(number, one, options)]
+    return FileDocuments(spark, schema, options, tuple(sources), Parts.of(numbered(spark, pieces)))
+
+
+def refuse_addresses(inputs: Any) -> None:
+    """Refuse what no file of an executor's own is: "s3://bucket/docs.jsonl", and "-"."""
+    for one in [inputs] if isinstance(inputs, str) else inputs:
+        name = str(one)
+        if "://" in name:
+            raise SettingsError(
+                f"{name} is an address of a store, and files are read by their paths: mount it, or read it with Spark "
+                "and give the DataFrame to benzer.spark.find_duplicates"
+            )
+        if name == "-":
+            raise SettingsError("the standard input cannot be read by executors: write it to a file first")
+
+
+@dataclass(frozen=True)
+class FileDocuments(Documents):
+    """Documents in files, where their numbers are their places.
+
+    sources: the files in the order of the input. parts: what each task reads of them.
+    """
+
+    spark: Any
+    schema: Schema
+    options: ReadOptions
+    sources: tuple[Source, ...]
+    parts: Parts
+    columns: dict[str, str] = field(default_factory=lambda: dict(COLUMNS))
+
+    id_form: ClassVar[Literal["plain", "json"]] = "json"
+    unique: ClassVar[Literal["number", "id"]] = "id"
+
+    @property
+    def fields(self) -> Mapping[str, str]:  # type: ignore[override]
+        """See `Documents`."""
+        return self.options.fields
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """See `Documents`."""
+        first = self.sources[0].name
+        return first if len(self.sources) == 1 else f"{first} and {len(self.sources) - 1} more"
+
+    def facts(self) -> dict[str, Any]:
+        """The files, when they were last changed, and how they are read."""
+        pieces = [piece for at in range(len(self.parts)) for piece in self.parts.pieces(at)]
+        stamps = repr([(piece.source.name, piece.stamp) for piece in pieces]).encode()
+        return {
+            "files": {"count": len(self.sources), "digest": hashlib.sha256(stamps).hexdigest()[:32]},
+            "fields": dict(self.options.fields),
+            "id": self.options.id_column,
+            "extra": self.options.extra_column,
+            "encoding": self.options.encoding,
+        }
+
+    def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:
+        """By its file and row, in the words of its source."""
+        of = self.sources[source]
+        unit = "line" if isinstance(of, JsonlSource) else "file" if isinstance(of, FolderSource) else "row"
+        return MalformedRow(of.name, (number or 0) & ROW, reason, unit)
+
+    def duplicate(self, rows: Sequence[Mapping[str, Any]]) -> DuplicateIdError:
+        """The same id twice, by the first two places."""
+        numbers = sorted(row["number"] for row in rows)[:2]
+        places = " and ".join(f"{self.sources[one >> SOURCE_BITS].name} row {one & ROW}" for one in numbers)
+        return DuplicateIdError(
+            f"the id {json.loads(rows[0]['id'])!r} stands in {places}: make ids unique, name another id column, or "
+            f"leave the column out"
+        )
+
+    def check_unchanged(self) -> None:
+        """Refuse files that have changed since the run began."""
+        for part in range(len(self.parts)):
+            for piece in self.parts.pieces(part):
+                piece.check_unchanged()
+
+    def through(self, worker: Worker, schema: str) -> Any:
+        """What `worker` makes of all documents; malformed rows come with a `reason` and nothing else."""
+        count = len(self.parts)
+        read = Read(self.parts, self.schema, self.options, worker)
+        return self.spark.range(0, count, 1, count).mapInArrow(read, schema)
+
+    def wanted(self, members: Any, extra_columns: Sequence[str] = (), *, count: int | None = None) -> Any:
+        """See `Documents.wanted`; parts of which no document is wanted are not read. There are no further columns."""
+        theirs = ", ".join(f"{one.name} {one.dataType.simpleString()}" for one in members.schema.fields)
+        own = ", ".join(
+            f"field_{at} {'string' if one.kind == 'text' else 'struct<encoded: binary>'}"
+            for at, one in enumerate(self.schema.fields.values())
+        )
+        parts = len(self.parts)
+        placed = members.mapInArrow(Placed(self.parts.firsts), f"part bigint, {theirs}")
+        spread = placed.repartition(parts, "part").sortWithinPartitions("part", "number")
+        choose = Choose(self.parts, self.schema, self.options)
+        return spread.mapInArrow(choose, f"{theirs}, {KNOWN}, {own}")
+
+
+@dataclass(frozen=True)
+class Read:
+    """Reads the parts that a task is given, and hands them to a worker."""
+
+    parts: Parts
+    schema: Schema
+    options: ReadOptions
+    worker: Worker
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        return self.worker(self._documents(batches))
+
+    def _documents(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for part in batch.column("id").to_pylist():
+                for piece in self.parts.pieces(part):
+                    yield from batches_of(piece, self.schema, self.options)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Adds to each row in which part its number is read."""
+
+    firsts: tuple[int, ...]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+        firsts = np.array(self.firsts, dtype=np.int64)
+        for batch in batches:
+            numbers = batch.column("number").to_numpy(zero_copy_only=False)
+            part = pyarrow.array(np.searchsorted(firsts, numbers, side="right") - 1, pyarrow.int64())
+            yield pyarrow.RecordBatch.from_arrays([part, *batch.columns], ["part", *batch.schema.names])
+
+
+@dataclass(frozen=True)
+class Choose:
+    """Reads the parts whose rows come, and gives the documents that these ask for. Rows come by part and number."""
+
+    parts: Parts
+    schema: Schema
+    options: ReadOptions
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+        held: list[Any] = []
+        for batch in batches:
+            for run in runs_of(batch):
+                if held and held[0].column("part")[0] != run.column("part")[0]:
+                    yield from self._part(pyarrow.Table.from_batches(held).drop_columns(["part"]), held[0])
+                    held = []
+                held.append(run)
+        if held:
+            yield from self._part(pyarrow.Table.from_batches(held).drop_columns(["part"]), held[0])
+
+    def _part(self, members: Any, first: Any) -> Iterator[Any]:
+        numbers = members.column("number").to_numpy()
+        left = np.unique(numbers)
+        found = 0
+        for piece in self.parts.pieces(first.column("part")[0].as_py()):
+            for batch in batches_of(piece, self.schema, self.options, left):
+                found += batch.num_rows
+                yield from matched(members, numbers, batch)
+        if found != len(left):
+            raise InputError(
+                f"{len(left) - found} documents that were read are not found again: run again on the files as they are"
+            )
+
+
+def runs_of(batch: Any) -> Iterator[Any]:
+    """Slices of a batch of one part each."""
+    part = batch.column("part").to_numpy(zero_copy_only=False)
+    borders = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(part)]
+    for start, end in pairwise(borders):
+        if end > start:
+            yield batch.slice(start, end - start)
+
+
+def matched(members: Any, numbers: NDArray[np.int64], batch: Any) -> Iterator[Any]:
+    """Each row of `members` (ascending `numbers`) whose document is in the batch, with the columns of that."""
+    pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+    here = batch.column("number").to_numpy()
+    starts, ends = (np.searchsorted(numbers, here, side=side) for side in ("left", "right"))
+    counts = ends - starts
+    of_document = np.repeat(np.arange(len(here)), counts)
+    rows = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(starts, counts)
+    theirs = members.take(pyarrow.array(rows)).combine_chunks()
+    own = batch.take(pyarrow.array(of_document)).drop_columns(["number", "reason"])
+    table = pyarrow.Table.from_arrays(
+        [*theirs.columns, *own.columns], [*theirs.schema.names, *own.schema.names]
+    )
+    yield from table.to_batches()

@@ -1,0 +1,26 @@
+"""What did a task stumble over? An error of Benzer's own in a task is that error again, without Spark's trace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from benzer import errors
+
+RAISED = re.compile(r"^(?:\S+: )?benzer\.errors\.(\w+): (.*)$", re.MULTILINE)
+
+
+@contextmanager
+def told_plainly() -> Iterator[None]:
+    """Raise what a task raised, where that is one of `benzer.errors`; everything else stays as Spark raised it."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        found = RAISED.search(str(error))
+        kind = getattr(errors, found[1], None) if found else None
+        if found is None or not (isinstance(kind, type) and issubclass(kind, errors.BenzerError)):
+            raise
+        raise kind(found[2]) from error

@@ -1,0 +1,310 @@
+"""How does a part become Arrow batches? Read by `benzer.sources`, so that the documents are those of a local run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from queue import Full, Queue
+from threading import Event, Thread
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer._native import Corpus
+from benzer.document import FieldValue
+from benzer.errors import InputError
+from benzer.fields import Schema
+from benzer.fields.base import described
+from benzer.registry import require
+from benzer.sources import ReadOptions
+from benzer.sources.arrow import add_batches
+from benzer.sources.base import MalformedRows
+from benzer.sources.jsonl import JsonlSource, parsed
+from benzer.sources.rows import BATCH_DOCUMENTS, NumberedRow, RowReader, add_rows
+from benzer.sources.streams import BOM
+from benzer.spark.files.parts import SOURCE_BITS, Piece
+
+READ_AHEAD = 2
+"""Batches that wait for the worker: sources push what they read, and a worker pulls it."""
+BLANK = b" \t\r\n"
+HALVES = re.compile("[\ud800-\udfff]")
+
+Wanted = NDArray[np.int64] | None
+
+
+class _Left(Exception):
+    """The worker wants no more."""
+
+
+def batches_of(piece: Piece, schema: Schema, options: ReadOptions, wanted: Wanted = None) -> Iterator[Any]:
+    """The documents of a piece as record batches with the columns of `columns_of`.
+
+    wanted: the numbers (ascending) of those to give; then malformed rows are left out too.
+    """
+
+    def read(put: Callable[[Any], None]) -> None:
+        piece.check_unchanged()
+        rows = Rows(piece, schema, put, wanted)
+        malformed = read_piece(piece, rows, options)
+        piece.check_unchanged()
+        if wanted is None and malformed:
+            put(rows.refused(malformed))
+
+    return pulled(read)
+
+
+def pulled(push: Callable[[Callable[[Any], None]], None]) -> Iterator[Any]:
+    """What a function hands on, as an iterator, a little ahead of it; its error is raised here."""
+    queue: Queue[tuple[bool, Any]] = Queue(READ_AHEAD)
+    left = Event()
+
+    def put(item: tuple[bool, Any]) -> None:
+        while not left.is_set():
+            with suppress(Full):
+                return queue.put(item, timeout=0.1)
+        raise _Left
+
+    def run() -> None:
+        with suppress(_Left):
+            try:
+                push(lambda batch: put((True, batch)))
+                put((False, None))
+            except Exception as error:
+                put((False, error))
+
+    thread = Thread(target=run, name="benzer-read", daemon=True)
+    thread.start()
+    try:
+        while (item := queue.get())[0]:
+            yield item[1]
+        if item[1] is not None:
+            raise item[1]
+    finally:
+        left.set()
+        thread.join()
+
+
+def read_piece(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int, str]]:
+    """Read a piece into `rows`; gives (row in the piece, reason) of those that are malformed."""
+    options = replace(options, id_plan=piece.plan, on_error="skip", threads=1)
+    if piece.end is None:
+        report = piece.source.read_into(rows, piece.number, options)
+        return [(one.row, one.reason) for one in report.malformed]
+    if isinstance(piece.source, JsonlSource):
+        return read_lines(piece, rows, options)
+    return read_groups(piece, rows, options)
+
+
+def read_lines(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int, str]]:
+    """Read a range of a file of JSON lines, as `JsonlSource` reads all of it."""
+    assert piece.end is not None
+    assert piece.plan is not None
+    with piece.source.path.open("rb") as stream:
+        stream.seek(piece.start)
+        data = stream.read(piece.end - piece.start)
+    if options.all_text:
+        _, faults = rows.add_jsonl(
+            source=piece.number, name=piece.source.name, path=None, data=data,
+            columns=list(options.fields.values()), id_column=piece.plan[0], id_required=piece.plan[1],
+            extra_column=options.extra_column, first_row=1, stop_on_error=False, threads=1, progress=None,
+        )  # fmt: skip
+        return faults
+    reader = RowReader.of(options, None, piece.source.path.parent)
+    malformed = MalformedRows(piece.source.name, "skip", unit="line")
+    add_rows(rows, piece.number, numbered_lines(data, piece.start == 0), reader, malformed)
+    return [(one.row, one.reason) for one in malformed.found]
+
+
+def numbered_lines(data: bytes, begins: bool) -> Iterator[NumberedRow]:
+    """The rows of some lines; a byte order mark may stand before the first where the file begins."""
+    for number, line in enumerate(data.split(b"\n"), 1):
+        content = line.removeprefix(BOM) if begins and number == 1 else line
+        if content.strip(BLANK):
+            yield number, parsed(content)
+
+
+def read_groups(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int, str]]:
+    """Read some row groups of a Parquet file, as `ParquetSource` reads all of them."""
+    assert piece.end is not None
+    batches = piece.source.groups(piece.start, piece.end, options)
+    found = add_batches(rows, piece.number, batches, piece.source.name, options, piece.source.path.parent)
+    return [(one.row, one.reason) for one in found.malformed]
+
+
+@dataclass
+class Rows:
+    """What a source writes to, in the place of a corpus: documents of one piece go on as record batches.
+
+    The content of a text field stays text; that of another goes on as its field encodes it, so that a picture is
+    looked at once in a pass, and values of mixed types have one type of column.
+    """
+
+    piece: Piece
+    schema: Schema
+    put: Callable[[Any], None]
+    wanted: Wanted = None
+    count: int = 0
+    name: str = ""
+    kinds: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.kinds = [one.kind for one in self.schema.fields.values()]
+        self._pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+
+    def __len__(self) -> int:
+        return self.count
+
+    def name_source(self, source: int, name: str) -> None:
+        """Say what made ids begin with."""
+        self.name = name
+
+    def add(
+        self,
+        source: int,
+        rows: Sequence[int],
+        ids: Iterable[str | int | None],
+        fields: Sequence[Sequence[FieldValue]],
+        extras: Sequence[bytes | None] | None = None,
+    ) -> list[tuple[int, str]]:
+        """Hand on documents; gives the rows of which a content cannot be read, each with why."""
+        numbers, at = self._chosen(np.asarray(rows, dtype=np.int64))
+        columns: list[Any] = []
+        faults: dict[int, str] = {}
+        for one, kind, given in zip(self.schema.fields.values(), self.kinds, fields, strict=True):
+            contents = [given[place] for place in at]
+            if kind == "text":
+                columns.append(self.texts(contents))
+                continue
+            held = [place for place, content in enumerate(contents) if content is not None]
+            encoded: list[bytes | None] = [None] * len(contents)
+            for place, found in zip(held, described(one, [contents[p] for p in held], 1), strict=True):
+                if isinstance(found, InputError):
+                    faults.setdefault(place, str(found))
+                else:
+                    encoded[place] = found
+            columns.append(self.encoded(encoded))
+        listed = list(ids)
+        names = [listed[place] for place in at]
+        values = None if extras is None else [extras[place] for place in at]
+        good = np.array([place not in faults for place in range(len(at))], dtype=bool)
+        self._give(numbers, names, columns, values, good)
+        return [(rows[at[place]], faults[place]) for place in sorted(faults)]
+
+    def add_columns(self, source: int, first_row: int, count: int, ids: Any, fields: Sequence[Any]) -> bool:
+        """Hand on columns as they lie in memory; False where the source must look at each row."""
+        if any(kind != "text" for kind in self.kinds):
+            return False
+        numbers, at = self._chosen(np.arange(first_row, first_row + count, dtype=np.int64))
+        arrays = [self._text_array(count, *one) for one in fields]
+        if ids is None:
+            names: list[Any] = [None] * len(at)
+        elif len(ids) == 3:
+            names = (
+                self._text_array(count, *ids).take(self._pyarrow.array(at, self._pyarrow.int64())).to_pylist()
+            )
+        else:
+            values, there = ids
+            names = [int(values[p]) if there is None or there[p] else None for p in at]
+        taken = (
+            arrays
+            if len(at) == count
+            else [one.take(self._pyarrow.array(at, self._pyarrow.int64())) for one in arrays]
+        )
+        self._give(numbers, names, [one.cast(self._pyarrow.string()) for one in taken], None, None)
+        return True
+
+    def add_jsonl(self, **given: Any) -> tuple[int, list[tuple[int, str]]]:
+        """Hand on the documents of JSON lines, scanned by the core."""
+        corpus = Corpus(self.schema.readers())
+        before = self.piece.first_row - 1  # ids are made here of the rows of the file, not of the piece
+        count, faults = corpus.add_jsonl(**{**given, "first_row": given["first_row"] + before})
+        numbers, at = self._chosen(corpus.rows().astype(np.int64) - before)
+        extras = corpus.extras() if given["extra_column"] is not None else None
+        for start in range(0, len(at), BATCH_DOCUMENTS):
+            places = at[start : start + BATCH_DOCUMENTS]
+            texts = [
+                self.texts([corpus.text(p, number) for p in places]) for number in range(len(self.kinds))
+            ]
+            names: Any = corpus.ids(np.array(places, dtype=np.uint32))
+            values = None if extras is None else [extras[p] for p in places]
+            self._give(numbers[start : start + BATCH_DOCUMENTS], names, texts, values, None)
+        return count, [(line - before, reason) for line, reason in faults]
+
+    def refused(self, malformed: Sequence[tuple[int, str]]) -> Any:
+        """The batch of malformed rows: nothing but where each stands, and why."""
+        rows = np.array([row for row, _ in malformed], dtype=np.int64)
+        nothing = [None] * len(rows)
+        columns = [self.texts(nothing) if kind == "text" else self.encoded(nothing) for kind in self.kinds]
+        return self._batch(self._numbers(rows), nothing, columns, None, [reason for _, reason in malformed])
+
+    def _chosen(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[int]]:
+        """The numbers of those rows that are wanted, and their places."""
+        self.count += len(rows)
+        numbers = self._numbers(rows)
+        if self.wanted is None:
+            return numbers, list(range(len(rows)))
+        found = np.isin(numbers, self.wanted)
+        return numbers[found], np.flatnonzero(found).tolist()
+
+    def _numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        return (self.piece.number << SOURCE_BITS) | (rows + self.piece.first_row - 1)
+
+    def _text_array(self, count: int, offsets: Any, data: Any, mask: Any) -> Any:
+        pyarrow = self._pyarrow
+        valid = None if mask is None else pyarrow.py_buffer(np.packbits(mask, bitorder="little").tobytes())
+        buffers = [valid, pyarrow.py_buffer(np.ascontiguousarray(offsets)), pyarrow.py_buffer(data)]
+        return pyarrow.Array.from_buffers(pyarrow.large_string(), count, buffers)
+
+    def texts(self, contents: Sequence[Any]) -> Any:
+        """A column of texts; half of a surrogate pair is what the core makes of it."""
+        plain = [one.decode() if isinstance(one, bytes) else one for one in contents]
+        try:
+            return self._pyarrow.array(plain, self._pyarrow.string())
+        except UnicodeEncodeError:
+            whole = [one if one is None else HALVES.sub("\ufffd", one) for one in plain]
+            return self._pyarrow.array(whole, self._pyarrow.string())
+
+    def encoded(self, contents: Sequence[bytes | None]) -> Any:
+        """A column of contents as their field encodes them."""
+        kind = self._pyarrow.struct([("encoded", self._pyarrow.binary())])
+        return self._pyarrow.array([None if one is None else {"encoded": one} for one in contents], kind)
+
+    def _give(self, numbers: Any, names: Sequence[Any], columns: list[Any], extras: Any, good: Any) -> None:
+        batch = self._batch(numbers, names, columns, extras, None)
+        if good is not None and not good.all():
+            batch = batch.filter(self._pyarrow.array(good))
+        if batch.num_rows:
+            self.put(batch)
+
+    def _batch(
+        self, numbers: NDArray[np.int64], names: Sequence[Any], columns: list[Any], extras: Any, reasons: Any
+    ) -> Any:
+        pyarrow, count = self._pyarrow, len(numbers)
+        rows = numbers & ((1 << SOURCE_BITS) - 1)
+        ids = [
+            json.dumps(
+                f"{self.name}:{row}"
+                if id is None
+                else HALVES.sub("\ufffd", id)
+                if isinstance(id, str)
+                else id
+            )
+            for id, row in zip(names, rows.tolist(), strict=True)
+        ]
+        decoded = (
+            [None] * count if extras is None else [one if one is None else one.decode() for one in extras]
+        )
+        known = {
+            "number": pyarrow.array(numbers, pyarrow.int64()),
+            "id": pyarrow.array(ids if reasons is None else [None] * count, pyarrow.string()),
+            "place": pyarrow.array(numbers, pyarrow.int64()),
+            "extra": pyarrow.array(decoded, pyarrow.string()),
+            "source": pyarrow.array(np.full(count, self.piece.number, dtype=np.int32)),
+            "reason": pyarrow.array(reasons or [None] * count, pyarrow.string()),
+            **{f"field_{at}": column for at, column in enumerate(columns)},
+        }
+        return pyarrow.RecordBatch.from_pydict(known)

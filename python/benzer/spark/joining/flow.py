@@ -1,0 +1,101 @@
+"""How does the join go? Keys are dealt out to parts, parts propose pairs, each pair is kept once.
+
+Keys go packed (see `packing`), with no more than the number of their document. Keys that more documents share than
+`bucket_limit` are found on the way, and their buckets divided afterwards (see `hot`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from benzer.spark.frames import DataFrame
+from benzer.spark.joining.hot import Hot, Settle, divided
+from benzer.spark.joining.packing import PACKED, Sizes, Words, by_part
+from benzer.spark.joining.workers import JOINED, Deal, DealPairs, Distinct, Meet
+from benzer.spark.session import to_arrow
+
+
+@dataclass(frozen=True)
+class Joined:
+    """All candidates.
+
+    pairs: `frames.PAIRS`. candidates: how many there are. oversized_buckets, oversized_documents: buckets above the
+    limit, which did not propose all their pairs, and the documents in them (once for each bucket). distinct: each pair
+    is there once.
+    """
+
+    pairs: DataFrame
+    candidates: int
+    oversized_buckets: int
+    oversized_documents: int
+    distinct: bool = True
+
+
+def join(run: Any, stages: Any, sketches: DataFrame, copied: DataFrame, sizes: Sizes | None = None) -> Joined:
+    """The candidates of all documents that are no copies: those of `benzer.candidates.propose`."""
+    sizes = sizes or Sizes()
+    width = len(run.settings.schema.fields) * run.settings.bands.bands
+    parts = sizes.parts_of(sketches.count() * width)
+    columns = ("number", "content_a", "content_b", "keys")
+    own = sketches.where("keys is not null").select(*columns)
+    own = own.join(copied.select("number"), "number", "left_anti")
+    tables = [
+        stages.keep(name, lambda deal=deal: _met(run, own, deal, parts))
+        for name, deal in _passes(run, width, parts, sizes)
+    ]
+    counted = [_counted(table) for table in tables]
+    found = [_hot_keys(table) for table, (_, hot) in zip(tables, counted, strict=True) if hot]
+    if len(tables) == 1 and not found:
+        return Joined(_pairs(tables[0]), counted[0][0], 0, 0)
+    hot = Hot()
+    if found:
+        keys = {band: keys for one in found for band, keys in one.items()}
+        hot = divided(run, stages, own, keys, Settle(width, run.settings.bucket_limit, 1, parts, sizes))
+    dealt = [_pairs(table).mapInArrow(DealPairs(parts, sizes), PACKED) for table in tables] + hot.pairs
+    all_pairs = stages.keep(
+        "join-all",
+        lambda: by_part(run, reduce(lambda a, b: a.unionByName(b), dealt)).mapInArrow(
+            Distinct(sizes), JOINED
+        ),
+    )
+    return Joined(_pairs(all_pairs), _counted(all_pairs)[0], hot.buckets, hot.documents)
+
+
+def _passes(run: Any, width: int, parts: int, sizes: Sizes) -> Iterator[tuple[str, Deal]]:
+    """Which bands are dealt together, and the name of that stage."""
+    each = run.work.bands_per_pass if 0 < run.work.bands_per_pass < width else width
+    of_band = -(-parts // width)
+    for first in range(0, width, each):
+        name = "join" if each == width else f"join-{first}"
+        yield name, Deal(width, first, min(first + each, width), of_band, run.settings.bucket_limit, sizes)
+
+
+def _met(run: Any, own: DataFrame, deal: Deal, pair_parts: int) -> DataFrame:
+    """The pairs of some bands, and their keys above the limit (`JOINED`)."""
+    meet = Meet(deal.first, deal.parts, pair_parts, deal.limit, deal.sizes)
+    dealt = own.select("number", "keys").mapInArrow(deal, PACKED)
+    return by_part(run, by_part(run, dealt).mapInArrow(meet, PACKED)).mapInArrow(Distinct(deal.sizes), JOINED)
+
+
+def _pairs(table: DataFrame) -> DataFrame:
+    return table.where("right is not null").select("left", "right")
+
+
+def _counted(table: DataFrame) -> tuple[int, int]:
+    """How many pairs there are, and how many keys above the limit."""
+    from pyspark.sql import functions as F
+
+    row = table.agg(F.count("right"), F.count("band")).collect()[0]
+    return int(row[0]), int(row[1])
+
+
+def _hot_keys(table: DataFrame) -> dict[int, Words]:
+    """The keys above the limit of each band: there are at most as many as entries, divided by the limit."""
+    rows = to_arrow(table.where("band is not null").select("band", "left"))
+    bands, keys = rows.column("band").to_numpy(), rows.column("left").to_numpy().view(np.uint64)
+    return {int(band): np.unique(keys[bands == band]) for band in np.unique(bands)}

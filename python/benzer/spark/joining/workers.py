@@ -1,0 +1,189 @@
+"""What does a task do in the join? Deal out keys, pair who shares one, keep each pair once.
+
+All run in Spark's Python workers over Arrow batches; what they hold is bounded by `Sizes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer import _native
+from benzer.spark.joining.packing import Numbers, Piece, Sizes, Words, packed, pieces, words
+
+JOINED = "left bigint, right bigint, band int"
+"""A pair; or a key above the limit (`left`) of a band, with a null `right`."""
+
+ROWS = 1 << 16
+"""Rows of a batch that a task hands on."""
+
+NO_KEYS: Words = np.empty(0, dtype=np.uint64)
+
+
+@dataclass(frozen=True)
+class Deal:
+    """Keys of some bands of sketches (number, keys) -> `PACKED` entries by part, `parts` for each band."""
+
+    width: int
+    first: int
+    after: int
+    parts: int
+    limit: int
+    sizes: Sizes
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for numbers, keys in tables(batches, self.width, max(1, self.sizes.dealt // self.width)):
+            dealt = _native.deal_keys(keys, numbers, self.first, self.after, self.parts, self.limit)
+            yield packed(*dealt[:3])
+            if len(dealt[3]):
+                yield packed(dealt[3], None, dealt[4])
+
+
+def tables(batches: Iterator[Any], width: int, rows: int) -> Iterator[tuple[Numbers, Words]]:
+    """Numbers (n) and keys (n x width) of sketches, about so many rows at a time."""
+    held: list[tuple[Numbers, Words]] = []
+    count = 0
+    for batch in batches:
+        keys = words(batch.column("keys"))
+        held.append((batch.column("number").to_numpy(), keys.reshape(-1, width)))
+        count += batch.num_rows
+        if count >= rows:
+            yield _stacked(held)
+            held, count = [], 0
+    if count:
+        yield _stacked(held)
+
+
+def _stacked(held: list[tuple[Numbers, Words]]) -> tuple[Numbers, Words]:
+    return np.concatenate([numbers for numbers, _ in held]), np.concatenate([keys for _, keys in held])
+
+
+class Pairing:
+    """Deals out pairs as they come, `most` at a time."""
+
+    def __init__(self, parts: int, most: int) -> None:
+        self.parts, self.most = parts, most
+        self.held: list[tuple[Numbers, Numbers]] = []
+        self.count = 0
+
+    def add(self, left: Numbers, right: Numbers) -> Iterator[Any]:
+        """Takes pairs; a batch of `PACKED` when there are enough."""
+        self.held.append((left, right))
+        self.count += len(left)
+        if self.count >= self.most:
+            yield from self.rest()
+
+    def within(self, members: Numbers, ends: Numbers) -> Iterator[Any]:
+        """All pairs of the members of each group."""
+        at = 0
+        while at < len(members):
+            left, right, at = _native.pairs_within(members, ends, at, self.most)
+            yield from self.add(left, right)
+
+    def rest(self) -> Iterator[Any]:
+        """What is still held."""
+        if self.count:
+            left, right = _columns(self.held)
+            yield packed(*_native.deal_pairs(left, right, self.parts))
+        self.held, self.count = [], 0
+
+
+def _columns(held: list[tuple[Any, Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    return np.concatenate([left for left, _ in held]), np.concatenate([right for _, right in held])
+
+
+@dataclass(frozen=True)
+class Meet:
+    """`PACKED` entries, those of a part neighbours -> `PACKED` pairs; and keys above the limit, under -1 less the band.
+
+    parts: for each band, the first of which is `first`. pair_parts: of the pairs.
+    """
+
+    first: int
+    parts: int
+    pair_parts: int
+    limit: int
+    sizes: Sizes
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        pairing = Pairing(self.pair_parts, self.sizes.dealt)
+        for part, given in groupby(pieces(batches), key=lambda piece: piece.part):
+            keys, numbers, hot = self._entries(given)
+            members, ends, hot = _native.buckets_of(keys, numbers, self.limit, hot)
+            yield from pairing.within(members, ends)
+            if len(hot):
+                yield packed(hot, None, np.array([len(hot)]), -1 - self.first - part // self.parts)
+        yield from pairing.rest()
+
+    def _entries(self, given: Iterator[Piece]) -> tuple[Words, Numbers, Words]:
+        """All entries of a part; without those of keys above the limit, once there are many."""
+        held: list[tuple[Words, Numbers]] = []
+        hot, count, room = NO_KEYS, 0, self.sizes.held
+        for piece in given:
+            held.append((piece.left, piece.right))
+            hot = np.concatenate((hot, piece.alone))
+            count += len(piece.left)
+            if count > room:
+                keys, numbers, hot = _native.without_hot(*_columns(held), self.limit, hot)
+                held, count = [(keys, numbers)], len(keys)
+                room = max(self.sizes.held, 2 * count)
+        return *_columns(held), np.unique(hot)
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """`PACKED` pairs, those of a part neighbours -> `JOINED`, each pair once, and each key above the limit."""
+
+    sizes: Sizes
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for part, given in groupby(pieces(batches), key=lambda piece: piece.part):
+            if part < 0:
+                keys = np.concatenate([piece.alone for piece in given]).view(np.int64)
+                yield from joined(keys, None, -1 - part)
+            else:
+                yield from joined(*self._distinct(given))
+
+    def _distinct(self, given: Iterator[Piece]) -> tuple[Numbers, Numbers]:
+        held: list[tuple[Numbers, Numbers]] = []
+        count, room = 0, self.sizes.dealt
+        for piece in given:
+            held.append((piece.left.view(np.int64), piece.right))
+            count += len(piece.right)
+            if count > room:
+                held = [_native.distinct_pairs(*_columns(held))]
+                count = len(held[0][0])
+                room = max(self.sizes.dealt, 2 * count)
+        return _native.distinct_pairs(*_columns(held))
+
+
+def joined(left: Numbers, right: Numbers | None, band: int | None = None) -> Iterator[Any]:
+    """Batches of `JOINED`."""
+    import pyarrow as pa
+
+    for start in range(0, len(left), ROWS):
+        one = left[start : start + ROWS]
+        other = pa.nulls(len(one), pa.int64()) if right is None else pa.array(right[start : start + ROWS])
+        bands = (
+            pa.nulls(len(one), pa.int32()) if band is None else pa.array(np.full(len(one), band, np.int32))
+        )
+        yield pa.record_batch([pa.array(one), other, bands], names=["left", "right", "band"])
+
+
+@dataclass(frozen=True)
+class DealPairs:
+    """Pairs (left, right) -> `PACKED` pairs."""
+
+    parts: int
+    sizes: Sizes
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        pairing = Pairing(self.parts, self.sizes.dealt)
+        for batch in batches:
+            yield from pairing.add(batch.column("left").to_numpy(), batch.column("right").to_numpy())
+        yield from pairing.rest()

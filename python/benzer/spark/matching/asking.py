@@ -1,0 +1,114 @@
+"""How do the documents of a run meet those of a collection? Band keys, then blocks of candidates, then verification.
+
+Of documents with equal contents one asks, for all of them. Only candidates' contents travel, each once to a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benzer.spark.matching import pairing
+from benzer.spark.matching.pairing import batch_of
+from benzer.spark.matching.verifying import ASKS, IS_COPY, IS_HELD, Verify
+from benzer.spark.settings import Run
+
+BLOCK_ASKERS = 4_096
+"""About how many documents ask in one block: their contents, and the hashes of them, are held together."""
+ORDER = ("block", "kind", "generation", "old_place", "number")
+"""The order of the rows of a block: by kind, and the documents of the collection as they stand in it."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The documents of a run, as they ask: `sketches` by the settings of the collection, and which are copies."""
+
+    run: Run
+    documents: Any
+    sketches: Any
+    copied: Any
+
+    @property
+    def alone(self) -> Any:
+        """The sketches of those that ask: not empty, and the first of their content."""
+        return self.sketches.where("keys is not null").join(
+            self.copied.select("number"), "number", "left_anti"
+        )
+
+    def count(self) -> int:
+        """How many documents ask, copies counted with the others."""
+        return int(self.sketches.where("keys is not null").count())
+
+    @property
+    def partitions(self) -> int:
+        """Tasks of a shuffle."""
+        return self.run.work.partitions or int(self.run.spark.conf.get("spark.sql.shuffle.partitions"))
+
+    def candidates(self, collection: Any) -> Any:
+        """Which document of the collection goes to which block, and who asks for it there (`pairing.TOGETHER`)."""
+        count, partitions = self.count(), self.partitions
+        width = len(collection.settings.schema.fields) * collection.settings.bands.bands
+        met = pairing.pairs(self.alone, collection.sketches, count * width, partitions)
+        return pairing.candidates(met, max(partitions, -(-count // BLOCK_ASKERS)), partitions)
+
+    def matches(self, collection: Any, candidates: Any, verify: Verify) -> Any:
+        """Verified matches: `number`, `id`, `old_number`, `old_id`, `similarity`, `rank`, and those of the fields."""
+        rows = self.rows(collection, candidates).repartition(self.partitions, "block")
+        return rows.sortWithinPartitions(*ORDER).mapInArrow(verify, self.schema(collection, verify))
+
+    def schema(self, collection: Any, verify: Verify) -> str:
+        """The columns of `matches`, as Spark writes them."""
+        fields = [f", similarity_{at} double" for at in range(len(verify.schema.fields)) if verify.fields]
+        known = f"number bigint, id {self.run.columns['id']}, old_number bigint, old_id {collection.columns['id']}"
+        return f"{known}, similarity double, rank int{''.join(fields)}"
+
+    def rows(self, collection: Any, candidates: Any) -> Any:
+        """What the blocks are made of (see `verifying`)."""
+        from pyspark.sql import functions as F
+
+        members = candidates.mapInArrow(Askers(), MEMBERS).distinct()
+        fields = [f"field_{at}" for at in range(len(self.run.settings.schema.fields))]
+        asks = self.documents.wanted(members).select(
+            "block", F.lit(ASKS).alias("kind"), "number", F.col("number").alias("member"), "id", *fields
+        )
+        held = collection.contents.join(candidates, "number").select(
+            "block",
+            F.lit(IS_HELD).alias("kind"),
+            "number",
+            "asked",
+            "generation",
+            F.col("place").alias("old_place"),
+            F.col("id").alias("old_id"),
+            *(F.col(name).alias(f"old_{name}") for name in fields),
+        )
+        originals = members.withColumnRenamed("number", "original")
+        copies = self.copied.select("number", "id", "original").join(originals, "original").select(
+            "block",
+            F.lit(IS_COPY).alias("kind"),
+            F.col("original").alias("number"),
+            F.col("number").alias("member"),
+            "id",
+        )  # fmt: skip
+        return asks.unionByName(held, allowMissingColumns=True).unionByName(copies, allowMissingColumns=True)
+
+
+MEMBERS = "block bigint, number bigint"
+
+
+@dataclass(frozen=True)
+class Askers:
+    """Rows of `pairing.TOGETHER` become the documents that ask (`MEMBERS`); one may come again."""
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            packed = batch.column("asked").to_pylist()
+            number, at = np.unique(
+                np.concatenate([np.frombuffer(one, "<i8") for one in packed]), return_index=True
+            )
+            blocks = np.repeat(batch.column("block").to_numpy(), [len(one) // 8 for one in packed])
+            yield batch_of(block=blocks[at], number=number)

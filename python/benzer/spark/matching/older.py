@@ -1,0 +1,166 @@
+"""Which new documents does an older collection hold already, or ones like them? As `benzer.pipeline.against`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+from benzer.errors import SettingsError
+from benzer.fields import Schema
+from benzer.pipeline import against as local
+from benzer.spark import sketching
+from benzer.spark.collection import Collection, read_collection
+from benzer.spark.matching.asking import Asking
+from benzer.spark.matching.verifying import Verify
+from benzer.spark.session import session_of
+from benzer.spark.settings import Run
+from benzer.spark.stages import Stages
+
+
+@dataclass(frozen=True)
+class Known:
+    """The documents of a run that are like older ones, with all their matches.
+
+    names: the collections, in their order. numbers: `number` of each known document, once. matches: `number`, `id`,
+    `old_id`, `index` (the name of a collection), `collection` (its place among them), `similarity`, `rank` (within
+    the collection, from 1), and `best`: the match that removes the document, one of each. Of several collections
+    with ids of two types `old_id` is text.
+    """
+
+    names: tuple[str, ...]
+    numbers: Any
+    matches: Any
+
+
+def as_tuple(against: Any) -> tuple[Any, ...]:
+    """One collection, or several, in the order of their priority.
+
+    >>> as_tuple("old"), as_tuple(["old", "older"]), as_tuple(None)
+    (('old',), ('old', 'older'), ())
+    """
+    if against is None:
+        return ()
+    several = isinstance(against, Iterable) and not isinstance(against, (str, Collection))
+    given = tuple(against) if several else (against,)
+    for one in given:
+        if not isinstance(one, (str, Collection)):
+            raise SettingsError(
+                f"against takes collections or their paths, got {one!r:.80}: as in read_collection(spark, path)"
+            )
+    return given
+
+
+def opened(df: Any, against: Any) -> tuple[Collection, ...]:
+    """The collections, those that were given by their paths as they are now; `df` says by which session."""
+    spark = getattr(df, "spark", None) or (session_of(df) if as_tuple(against) else None)
+    return tuple(
+        one if isinstance(one, Collection) else read_collection(spark, one) for one in as_tuple(against)
+    )
+
+
+def schema_of(collections: Sequence[Collection]) -> Schema:
+    """The schema of a run that was given none: that of the first collection, or one text field."""
+    return next((one.settings.schema for one in collections), Schema())
+
+
+@dataclass(frozen=True)
+class Named:
+    """A collection of which only the path is known."""
+
+    path: str
+
+    def info(self) -> dict[str, Any]:
+        return {"path": self.path}
+
+
+def names_of(against: Any) -> tuple[str, ...]:
+    """What each collection is called: its path; namesakes by their number.
+
+    >>> names_of(["new", "old", "new"])
+    ('new (1)', 'old', 'new (3)')
+    """
+    given = [Named(one.rstrip("/")) if isinstance(one, str) else one for one in as_tuple(against)]
+    return local.names_of(given)  # type: ignore[arg-type]
+
+
+def check(collections: Sequence[Collection], schema: Schema, threshold: float, recall: float) -> None:
+    """Refuse a collection that compares otherwise than the run, or whose bands find less than is promised."""
+    local.check(collections, schema, threshold, recall)  # type: ignore[arg-type]
+
+
+def known(run: Run, stages: Stages, documents: Any, sketches: Any, copied: Any, against: Any) -> Known | None:
+    """All verified matches of the documents of a run with those of older collections; None without any of these.
+
+    An old document of the same id is the same document, and no match.
+    """
+    collections = opened(documents, against)
+    if not collections:
+        return None
+    unchanged(stages, collections)
+    names = names_of(collections)
+    parts = [
+        look_up(run, stages, documents, sketches, copied, one, number)
+        for number, one in enumerate(collections)
+    ]
+    return joined(names, collections, parts)
+
+
+def unchanged(stages: Stages, collections: Sequence[Collection]) -> None:
+    """Refuse to go on with a run whose collections have been appended to since it began."""
+    states = {str(number): one.state for number, one in enumerate(collections)}
+    before = stages.note("against", lambda: states)
+    changed = [one.name for number, one in enumerate(collections) if before.get(str(number)) != one.state]
+    if changed:
+        raise SettingsError(
+            f"{changed[0]} has changed since the run of this checkpoint began: remove the checkpoint, and begin anew"
+        )
+
+
+def look_up(
+    run: Run, stages: Stages, documents: Any, sketches: Any, copied: Any, collection: Collection, number: int
+) -> Any:
+    """The matches with one collection, found by its own bands."""
+    theirs = collection.settings.sketcher()
+    if theirs != run.sketcher:
+        by = replace(run, sketcher=theirs)
+        sketches = stages.keep(f"sketch-as-{number}", lambda: sketching.sketch(by, documents))
+    asking = Asking(run, documents, sketches, copied)
+    verify = Verify(run.settings.schema, run.threshold, None, identified=True, fields=False)
+    candidates = stages.keep(f"against-{number}", lambda: asking.candidates(collection))
+    return stages.keep(f"known-{number}", lambda: asking.matches(collection, candidates, verify))
+
+
+def joined(names: tuple[str, ...], collections: Sequence[Collection], parts: Sequence[Any]) -> Known:
+    """The matches with all collections, and which of them removes each document."""
+    from pyspark.sql import functions as F
+
+    kinds = {one.columns["id"] for one in collections}
+    kind = kinds.pop() if len(kinds) == 1 else "string"
+    matches = reduce(
+        lambda one, other: one.union(other),
+        [
+            part.select(
+                "number",
+                "id",
+                F.col("old_id").cast(kind).alias("old_id"),
+                F.lit(name).alias("index"),
+                F.lit(number).alias("collection"),
+                "similarity",
+                "rank",
+            )
+            for number, (name, part) in enumerate(zip(names, parts, strict=True))
+        ],
+    )
+    if len(parts) == 1:
+        return Known(
+            names, matches.where("rank = 1").select("number"), matches.withColumn("best", F.col("rank") == 1)
+        )
+    first = matches.where("rank = 1").groupBy("number").agg(F.min("collection").alias("first"))
+    best = (F.col("rank") == 1) & (F.col("collection") == F.col("first"))
+    return Known(
+        names,
+        first.select("number"),
+        matches.join(first, "number").withColumn("best", best).drop("first"),
+    )

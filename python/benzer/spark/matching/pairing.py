@@ -1,0 +1,199 @@
+"""Which document of one side shares a band key with which of the other? Keys of both sides, packed, meet in parts.
+
+A band key travels with the number of its document as 16 bytes; many of them are one row, so that a shuffle moves few
+rows. What shares a key is in the same part. There the keys that are asked for are held, and those of the collection
+stream past: the memory of a task does not depend on the collection, nor on how many documents share a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.registry import require
+from benzer.storage.base import NO_KEY
+
+ASKED, HELD = range(2)
+"""The sides: asked for, and of the collection."""
+
+PACKED = "part bigint, side int, entries binary"
+MET = "asked bigint, number bigint"
+TOGETHER = "block bigint, number bigint, asked binary"
+
+ENTRY = np.dtype([("key", "<u8"), ("number", "<i8")])
+PACKED_TOGETHER = 1 << 20
+"""Entries that a task collects before it hands them on: 16 MB."""
+PAIRS_TOGETHER = 1 << 17
+PART_ENTRIES = 1 << 20
+MIXED_BY = np.uint64(0x9E37_79B9_7F4A_7C15)
+
+Entries = NDArray[Any]
+Numbers = NDArray[np.int64]
+
+
+def arrow() -> Any:
+    """The library that Spark's workers speak."""
+    return require("pyarrow", extra="spark", purpose="Runs on Spark")
+
+
+def batch_of(**columns: Any) -> Any:
+    """A record batch of these columns."""
+    pyarrow = arrow()
+    arrays = [one if isinstance(one, pyarrow.Array) else pyarrow.array(one) for one in columns.values()]
+    return pyarrow.record_batch(arrays, names=list(columns))
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Rows of `number` and `keys` become rows of many entries for each part (`PACKED`)."""
+
+    side: int
+    parts: int
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        held: list[Entries] = []
+        for batch in batches:
+            held.append(entries_of(batch))
+            if sum(map(len, held)) >= PACKED_TOGETHER:
+                yield self._packed(np.concatenate(held))
+                held = []
+        if sum(map(len, held)):
+            yield self._packed(np.concatenate(held))
+
+    def _packed(self, entries: Entries) -> Any:
+        # The keys are hashes, but not of this package alone: a multiplication spreads what is not spread yet.
+        part = ((entries["key"] * MIXED_BY) >> np.uint64(32)) % np.uint64(self.parts)
+        order = np.lexsort((entries["key"], part))
+        part, entries = part[order], entries[order]
+        starts = np.flatnonzero(np.diff(part.astype(np.int64), prepend=-1))
+        bounds = np.append(starts, len(part)) * ENTRY.itemsize
+        pyarrow = arrow()
+        offsets = pyarrow.py_buffer(bounds.astype(np.int32))
+        data = pyarrow.py_buffer(entries.tobytes())
+        packed = pyarrow.Array.from_buffers(pyarrow.binary(), len(starts), [None, offsets, data])
+        sides = np.full(len(starts), self.side, dtype=np.int32)
+        return batch_of(part=part[starts].astype(np.int64), side=sides, entries=packed)
+
+
+def entries_of(batch: Any) -> Entries:
+    """One entry for each band key of each document; those without a key are left out."""
+    column = batch.column("keys")
+    numbers = batch.column("number").to_numpy(zero_copy_only=False)
+    keys = [np.frombuffer(one, dtype="<u8") for one in column.to_pylist() if one is not None]
+    if not keys:
+        return np.empty(0, dtype=ENTRY)
+    whole = column.is_valid().to_numpy(zero_copy_only=False)
+    found = np.empty(sum(map(len, keys)), dtype=ENTRY)
+    found["key"] = np.concatenate(keys)
+    found["number"] = np.repeat(numbers[whole], [len(one) for one in keys])
+    filed: Entries = found[found["key"] != NO_KEY]
+    return filed
+
+
+@dataclass(frozen=True)
+class Meet:
+    """Packed rows, ordered by part and side, become pairs (`MET`); a pair that shares several keys may come again."""
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        part, asked = -1, np.empty(0, dtype=ENTRY)
+        waiting: list[Entries] = []
+        for batch in batches:
+            rows = zip(*(batch.column(name).to_pylist() for name in ("part", "side", "entries")), strict=True)
+            for here, side, packed in rows:
+                if here != part:
+                    part, asked, waiting = here, np.empty(0, dtype=ENTRY), []
+                if side == ASKED:
+                    waiting.append(np.frombuffer(packed, dtype=ENTRY))
+                    continue
+                if waiting:
+                    asked = np.concatenate(waiting)
+                    asked, waiting = asked[np.argsort(asked["key"], kind="stable")], []
+                yield from met(asked, np.frombuffer(packed, dtype=ENTRY))
+
+
+def met(asked: Entries, held: Entries) -> Iterator[Any]:
+    """The pairs of entries of equal keys; those asked for ascend by key."""
+    keys = np.ascontiguousarray(asked["key"])
+    first = np.searchsorted(keys, held["key"], side="left")
+    counts = np.searchsorted(keys, held["key"], side="right") - first
+    shared = np.flatnonzero(counts)
+    first, counts = first[shared], counts[shared]
+    ends = np.cumsum(counts)
+    for start in range(0, int(ends[-1]) if len(ends) else 0, PAIRS_TOGETHER):
+        at = np.arange(start, min(start + PAIRS_TOGETHER, int(ends[-1])))
+        row = np.searchsorted(ends, at, side="right")
+        with_whom = asked["number"][first[row] + at - (ends[row] - counts[row])]
+        yield batch_of(asked=with_whom, number=held["number"][shared[row]])
+
+
+@dataclass(frozen=True)
+class Gather:
+    """Rows `number`, `block`, `asked` in that order become one row for each document and block (`TOGETHER`).
+
+    asked: the numbers that ask for it there, each once, ascending, 8 bytes each. A block is bounded, so is a row.
+    """
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        rest: list[Numbers] = [np.empty(0, np.int64) for _ in range(3)]
+        for batch in batches:
+            columns = [batch.column(name).to_numpy() for name in ("number", "block", "asked")]
+            columns = [np.concatenate(both) for both in zip(rest, columns, strict=True)]
+            if not len(columns[0]):
+                continue
+            columns = [one[changes(*columns)] for one in columns]
+            last = changes(*columns[:2])[-1]
+            rest = [one[last:] for one in columns]
+            if last:
+                yield gathered(*(one[:last] for one in columns))
+        if len(rest[0]):
+            yield gathered(*rest)
+
+
+def changes(*columns: Numbers) -> NDArray[np.intp]:
+    """Where a row differs from the one before it.
+
+    >>> changes(np.array([1, 1, 2]), np.array([5, 5, 5])).tolist()
+    [0, 2]
+    """
+    differs = np.ones(len(columns[0]), dtype=bool)
+    differs[1:] = np.any([one[1:] != one[:-1] for one in columns], axis=0)
+    return np.flatnonzero(differs)
+
+
+def gathered(number: Numbers, block: Numbers, asked: Numbers) -> Any:
+    """One row for each document and block."""
+    starts = changes(number, block)
+    bounds = np.append(starts, len(number)) * 8
+    pyarrow = arrow()
+    offsets, data = pyarrow.py_buffer(bounds.astype(np.int32)), pyarrow.py_buffer(asked.tobytes())
+    packed = pyarrow.Array.from_buffers(pyarrow.binary(), len(starts), [None, offsets, data])
+    return batch_of(block=block[starts], number=number[starts], asked=packed)
+
+
+def parts_for(entries: int, partitions: int) -> int:
+    """In how many parts keys meet, of which `entries` are asked for: a task holds those of one at a time."""
+    return max(4 * partitions, -(-entries // PART_ENTRIES))
+
+
+def pairs(asked: Any, held: Any, entries: int, partitions: int) -> Any:
+    """Which documents share a key, as `MET`: two DataFrames of `number` and `keys`; `entries` are those asked for."""
+    parts = parts_for(entries, partitions)
+    packed = [
+        side.select("number", "keys").where("keys is not null").mapInArrow(Pack(number, parts), PACKED)
+        for number, side in ((ASKED, asked), (HELD, held))
+    ]
+    together = packed[0].union(packed[1]).repartition(partitions, "part")
+    return together.sortWithinPartitions("part", "side").mapInArrow(Meet(), MET)
+
+
+def candidates(met: Any, blocks: int, partitions: int) -> Any:
+    """Which document goes to which block, and who asks for it there, as `TOGETHER`."""
+    from pyspark.sql import functions as F
+
+    block = F.pmod(F.xxhash64("asked"), F.lit(blocks))
+    shuffled = met.withColumn("block", block).repartition(partitions, "number")
+    return shuffled.sortWithinPartitions("number", "block", "asked").mapInArrow(Gather(), TOGETHER)

@@ -1,0 +1,257 @@
+"""What are the matches of those that ask in a block? Each document of the collection streams past and is compared.
+
+The rows of a block come in this order: those who ask, then the documents that share a key with any of them, as they
+stand in the collection, then the copies of those who ask. The contents of the askers are held, and of each its best
+matches so far; how many documents of the collection come, and of what size together, takes no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.columns import as_array
+from benzer.fields import Schema
+from benzer.spark.contents import encode
+from benzer.spark.matching.comparing import Contents, compare, contents_of
+from benzer.spark.matching.pairing import arrow, batch_of, changes
+
+ASKS, IS_HELD, IS_COPY = range(3)
+"""The kinds of rows of a block, in the order in which they come."""
+
+COMPARED_TOGETHER = 1 << 12
+COMPARED_BYTES = 16 << 20
+HELD_MATCHES = 1 << 18
+ANSWERED_TOGETHER = 1 << 14
+
+
+@dataclass(frozen=True)
+class Verify:
+    """Rows of blocks become verified matches, the best first of each document that asks.
+
+    threshold: how similar a match is at least. limit: how many of each, None for all. identified: whether the ids of
+    both sides name the same documents, so that the one of the same id is no match. fields: whether each field's
+    similarity is handed on, too.
+    """
+
+    schema: Schema
+    threshold: float
+    limit: int | None
+    identified: bool
+    fields: bool
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        block: Block | None = None
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            keys = [batch.column(name).to_numpy() for name in ("block", "kind")]
+            starts = changes(*keys).tolist()
+            for start, end in zip(starts, [*starts[1:], batch.num_rows], strict=True):
+                rows = arrow().Table.from_batches([batch.slice(start, end - start)])
+                if block is None or block.number != keys[0][start]:
+                    if block is not None:
+                        yield from block.answers()
+                    block = Block(self, int(keys[0][start]))
+                yield from block.take(int(keys[1][start]), rows)
+        if block is not None:
+            yield from block.answers()
+
+    @property
+    def most(self) -> int | None:
+        """How many matches of each must be known: one more than asked for, where one may be the document itself."""
+        return None if self.limit is None else self.limit + self.identified
+
+
+@dataclass
+class Found:
+    """Matches that stay for now, in any order of askers; of each they come in the order of the collection."""
+
+    asked: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    of_field: NDArray[np.float64]
+    old_number: NDArray[np.int64]
+    old_id: Any
+
+    def __len__(self) -> int:
+        return len(self.asked)
+
+    def at(self, rows: NDArray[np.int64]) -> Found:
+        """Some of the matches."""
+        return Found(
+            self.asked[rows], self.similarity[rows], self.of_field[rows], self.old_number[rows], self.old_id.take(rows)
+        )  # fmt: skip
+
+    def best(self, most: int | None) -> Found:
+        """By asker, the most similar first, of equal ones that first which came first: at most so many of each."""
+        order = np.lexsort((-self.similarity, self.asked))
+        if most is not None:
+            order = order[places(self.asked[order]) < most]
+        return self.at(order)
+
+    @classmethod
+    def joined(cls, parts: list[Found]) -> Found:
+        """Matches behind one another."""
+        return cls(
+            np.concatenate([one.asked for one in parts]),
+            np.concatenate([one.similarity for one in parts]),
+            np.concatenate([one.of_field for one in parts]),
+            np.concatenate([one.old_number for one in parts]),
+            arrow().concat_arrays([one.old_id for one in parts]),
+        )
+
+
+class Block:
+    """What is held of one block while its rows come."""
+
+    def __init__(self, asks: Verify, number: int) -> None:
+        self.number = number
+        self._asks = asks
+        self._rows: list[Any] = []  # of one kind, not yet looked at
+        self._waiting = IS_HELD
+        self._askers: Any = None
+        self._contents: Contents | None = None
+        self._found: list[Found] = []
+        self._answered = False
+
+    def take(self, kind: int, rows: Any) -> Iterator[Any]:
+        """Rows of one kind; gives what can be answered."""
+        if kind == ASKS:
+            self._rows.append(rows)
+            return
+        if self._contents is None:
+            self._read_askers()
+        if kind == IS_HELD:
+            self._rows.append(rows)
+            if (
+                sum(map(len, self._rows)) >= COMPARED_TOGETHER
+                or sum(one.nbytes for one in self._rows) >= COMPARED_BYTES
+            ):
+                self._compare()
+            return
+        yield from self.answers()
+        yield from self._answer(rows)
+
+    def answers(self) -> Iterator[Any]:
+        """The matches of those who ask themselves."""
+        if self._answered:
+            return
+        self._answered = True
+        if self._contents is None:
+            self._read_askers()
+        self._compare()
+        self._found = [Found.joined(self._found).best(self._asks.most)] if self._found else []
+        yield from self._answer(self._askers)
+
+    def _read_askers(self) -> None:
+        pyarrow = arrow()
+        rows = pyarrow.concat_tables(self._rows) if self._rows else None
+        self._rows = []
+        if rows is None:
+            rows = pyarrow.table({"number": pyarrow.array([], pyarrow.int64())})
+        self._askers = rows.sort_by("number")
+        schema = self._asks.schema
+        if len(rows):
+            columns = [as_array(self._askers.column(f"field_{at}")) for at in range(len(schema.fields))]
+            self._contents = contents_of(schema, encode(schema, columns)[0])
+        else:
+            self._contents = Contents([], [], [])
+
+    def _compare(self) -> None:
+        rows, self._rows = self._rows, []
+        if not rows:
+            return
+        held = arrow().concat_tables(rows)
+        schema = self._asks.schema
+        packed = held.column("asked").to_pylist()
+        askers = np.concatenate([np.frombuffer(one, dtype="<i8") for one in packed])
+        right = np.repeat(np.arange(len(held)), [len(one) // 8 for one in packed])
+        left = np.searchsorted(self._askers.column("number").to_numpy(), askers)
+        encoded = [held.column(f"old_field_{at}").to_pylist() for at in range(len(schema.fields))]
+        contents = contents_of(schema, encoded)
+        assert self._contents is not None
+        similarity, of_field = compare(schema, self._contents, contents, left, right)
+        alike = np.flatnonzero(similarity >= self._asks.threshold)
+        if not len(alike):
+            return
+        numbers = held.column("number").to_numpy()[right[alike]]
+        ids = as_array(held.column("old_id")).take(right[alike])
+        self._found.append(Found(left[alike], similarity[alike], of_field[alike], numbers, ids))
+        if self._asks.limit is not None and sum(map(len, self._found)) >= HELD_MATCHES:
+            self._found = [Found.joined(self._found).best(self._asks.most)]
+
+    def _answer(self, members: Any) -> Iterator[Any]:
+        """The matches of documents, each for the asker of its content: `number` is that of the asker."""
+        if not self._found or not len(members):
+            return
+        found = self._found[0]
+        known = self._askers.column("number").to_numpy()
+        asker = np.searchsorted(known, members.column("number").to_numpy())
+        starts = np.searchsorted(found.asked, asker, side="left")
+        counts = np.searchsorted(found.asked, asker, side="right") - starts
+        for start, end in portions(counts, ANSWERED_TOGETHER):
+            yield from self._rows_of(members.slice(start, end - start), starts[start:end], counts[start:end])
+
+    def _rows_of(self, members: Any, starts: NDArray[Any], counts: NDArray[Any]) -> Iterator[Any]:
+        member = np.repeat(np.arange(len(members)), counts)
+        at = np.arange(len(member)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+        ids = as_array(members.column("id")).take(member)
+        old_ids = self._found[0].old_id.take(at)
+        if self._asks.identified and ids.type == old_ids.type:
+            others = np.flatnonzero(
+                ids.to_numpy(zero_copy_only=False) != old_ids.to_numpy(zero_copy_only=False)
+            )
+            member, at = member[others], at[others]
+        rank = places(member)
+        if self._asks.limit is not None:
+            stay = rank < self._asks.limit
+            member, at, rank = member[stay], at[stay], rank[stay]
+        if len(member):
+            yield self._batch(members.take(member), self._found[0].at(at), rank)
+
+    def _batch(self, members: Any, found: Found, rank: NDArray[np.int64]) -> Any:
+        columns = {
+            "number": as_array(members.column("member")),
+            "id": as_array(members.column("id")),
+            "old_number": found.old_number,
+            "old_id": found.old_id,
+            "similarity": found.similarity,
+            "rank": (rank + 1).astype(np.int32),
+        }
+        if self._asks.fields:
+            for number in range(found.of_field.shape[1]):
+                one = found.of_field[:, number]
+                columns[f"similarity_{number}"] = arrow().array(one, mask=np.isnan(one))
+        return batch_of(**columns)
+
+
+def places(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The place of each row within its run of equal ones.
+
+    >>> places(np.array([4, 4, 7, 4])).tolist()
+    [0, 1, 0, 0]
+    """
+    if not len(groups):
+        return np.empty(0, dtype=np.int64)
+    starts = changes(groups)
+    return np.arange(len(groups)) - np.repeat(starts, np.diff(np.append(starts, len(groups))))
+
+
+def portions(counts: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+    """Cut rows so that those of a part make at most so many rows together, or are one.
+
+    >>> list(portions(np.array([2, 2, 9, 1]), 4))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    start, together = 0, 0
+    for at, count in enumerate(counts.tolist()):
+        if at > start and together + count > most:
+            yield start, at
+            start, together = at, 0
+        together += count
+    if start < len(counts):
+        yield start, len(counts)

@@ -1,0 +1,114 @@
+"""Which rows of a table stay, and is a removal still founded?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from benzer.bands import Bands
+from benzer.errors import SettingsError
+from benzer.minhash import MinHash
+from benzer.sketcher import Sketcher
+from benzer.spark.settings import Run
+
+if TYPE_CHECKING:
+    from benzer.spark.results.duplicates import SparkDuplicates
+
+DataFrame = Any
+TOLD = ("cluster", "kept_id", "similarity", "reason")
+OWN = "benzer_id"
+"""A column name that no column of the user's has."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """Evidence applied to a table.
+
+    rows: those that stay. changed: those whose removal is void because their content is another now (id, kept_id,
+    reason); they are among `rows`.
+    """
+
+    rows: DataFrame = field(repr=False)
+    changed: DataFrame = field(repr=False)
+
+    def changed_ids(self, most: int = 20) -> list[str | int]:
+        """Some ids of changed rows, ascending."""
+        return [row["id"] for row in self.changed.select("id").distinct().orderBy("id").limit(most).collect()]
+
+
+def kept(found: SparkDuplicates, df: DataFrame | None) -> DataFrame:
+    """The rows whose id is not among those that go."""
+    df = frame_of(found, df)
+    return without(found, df, found.removed.select("id"))
+
+
+def annotate(found: SparkDuplicates, df: DataFrame | None, prefix: str) -> DataFrame:
+    """All rows, with what is told of those that go."""
+    from pyspark.sql import functions as F
+
+    df = frame_of(found, df)
+    names = [f"{prefix}{name}" for name in TOLD]
+    taken = [name for name in names if name in df.columns]
+    if taken:
+        raise SettingsError(
+            f"the table has a column {taken[0]!r} already: give a prefix, as in annotate(df, prefix='benzer_')"
+        )
+    told = found.removed.select(
+        F.col("id").alias(OWN), *(F.col(name).alias(new) for name, new in zip(TOLD, names, strict=True))
+    )
+    return df.join(told, own_id(found) == F.col(OWN), "left").drop(OWN)
+
+
+def apply(found: SparkDuplicates, df: DataFrame | None) -> Applied:
+    """The rows that stay, and those whose removal is void."""
+    from pyspark.sql import functions as F
+
+    df = frame_of(found, df)
+    evidence = found.removed.select(
+        F.col("id").alias(OWN), "kept_id", "reason", *(F.col(f"content_{half}").alias(half) for half in "ab")
+    )
+    going = df.join(evidence.select(OWN), own_id(found) == F.col(OWN), "left_semi")
+    again = contents(found, going).join(evidence, F.col("id") == F.col(OWN))
+    same = F.col("content_a").eqNullSafe(F.col("a")) & F.col("content_b").eqNullSafe(F.col("b"))
+    changed = again.where(~same).select("id", "kept_id", "reason")
+    firm = evidence.select(F.col(OWN).alias("id")).join(changed.select("id").distinct(), "id", "left_anti")
+    return Applied(without(found, df, firm), changed)
+
+
+def contents(found: SparkDuplicates, df: DataFrame) -> DataFrame:
+    """The id and the content hash of each row, as a run sketches them, with the least of bands."""
+    from benzer.spark import sketching
+    from benzer.spark.documents import documents_of
+
+    own = found.documents
+    documents = documents_of(df, own.schema, dict(own.fields), own.id)
+    plain = Sketcher(own.schema, MinHash(num_hashes=1), Bands(1, 1))
+    run = Run(found.run.spark, replace(found.settings), plain, found.run.work, documents.columns)
+    return sketching.sketch(run, documents).select("id", "content_a", "content_b")
+
+
+def without(found: SparkDuplicates, df: DataFrame, ids: DataFrame) -> DataFrame:
+    """The rows of none of the ids."""
+    from pyspark.sql import functions as F
+
+    return df.join(ids.select(F.col("id").alias(OWN)), own_id(found) == F.col(OWN), "left_anti")
+
+
+def own_id(found: SparkDuplicates) -> Any:
+    """The id of a row of the user's table, of the type of the ids of the run."""
+    from benzer.spark.columns import column
+
+    return column(found.documents.id).cast(found.run.columns["id"])
+
+
+def frame_of(found: SparkDuplicates, df: DataFrame | None) -> DataFrame:
+    """The table that is meant; documents of files are none."""
+    if found.files is not None:
+        raise SettingsError(
+            "the documents came from files, not from a DataFrame: use write_bitmaps, or the table `removed`, which "
+            "names file and row"
+        )
+    df = found.documents.df if df is None else df
+    if found.documents.id not in df.columns:
+        raise SettingsError(f"the table has no column {found.documents.id!r}, by whose ids documents go")
+    return df

@@ -1,0 +1,146 @@
+"""Which rows of a file go? One bit a row, so that a reader of the file leaves them out as it reads.
+
+The format: bit i, of byte i // 8 the bit of value 1 << (i % 8), is 1 where row i + 1 goes (rows count from 1, as in the
+table `removed`: of JSON lines they are lines, blank ones among them). The last byte is that of the last row that goes.
+`numpy.packbits(mask, bitorder="little")` makes the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.errors import InputError, SettingsError
+from benzer.registry import require
+from benzer.spark.results.tables import SOURCE_BITS
+from benzer.tables import atomic_write
+
+if TYPE_CHECKING:
+    from benzer.spark.results.duplicates import SparkDuplicates
+
+DataFrame = Any
+PACKED = "source int, removed bigint, bitmap binary"
+
+
+def bitmaps(found: SparkDuplicates) -> DataFrame:
+    """One row a file that has documents that go. A task holds the bits of one file at a time."""
+    from pyspark.sql import functions as F
+
+    from benzer.spark.results.tables import sources_of
+
+    if found.files is None:
+        raise SettingsError(
+            "a DataFrame has no rows by number: use kept(), which takes the rows by their ids, or apply()"
+        )
+    gone = found.removed.select(F.shiftright("number", SOURCE_BITS).cast("int").alias("source"), "number")
+    ordered = gone.repartition("source").sortWithinPartitions("number")
+    names = F.broadcast(sources_of(found, "source", "file"))
+    packed = ordered.select("number").mapInArrow(pack, PACKED).join(names, "source")
+    return packed.select("source", "file", "removed", "bitmap")
+
+
+def pack(batches: Iterable[Any]) -> Iterator[Any]:
+    """Ascending numbers become the bits of each file; what a worker runs."""
+    pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
+    source, bits, removed = -1, np.zeros(0, dtype=np.uint8), 0
+
+    def done() -> Any:
+        last = int(np.flatnonzero(bits)[-1]) + 1
+        columns = [
+            pyarrow.array([source], pyarrow.int32()),
+            pyarrow.array([removed], pyarrow.int64()),
+            pyarrow.array([bits[:last].tobytes()], pyarrow.binary()),
+        ]
+        return pyarrow.RecordBatch.from_arrays(columns, ["source", "removed", "bitmap"])
+
+    for batch in batches:
+        numbers = batch.column("number").to_numpy(zero_copy_only=False)
+        sources = numbers >> SOURCE_BITS
+        for one in np.unique(sources).tolist():
+            if one != source:
+                if removed:
+                    yield done()
+                source, bits, removed = one, np.zeros(0, dtype=np.uint8), 0
+            rows = (numbers[sources == one] & ((1 << SOURCE_BITS) - 1)) - 1
+            bits = grown(bits, int(rows[-1]) // 8 + 1)
+            np.bitwise_or.at(bits, rows // 8, (1 << (rows % 8)).astype(np.uint8))
+            removed += len(rows)
+    if removed:
+        yield done()
+
+
+def grown(bits: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """Bits in at least so many bytes: twice as many when they grow, so that growing is linear."""
+    if len(bits) >= size:
+        return bits
+    larger = np.zeros(max(size, 2 * len(bits)), dtype=np.uint8)
+    larger[: len(bits)] = bits
+    return larger
+
+
+def gone(bitmap: bytes, start: int, count: int) -> NDArray[np.bool_]:
+    """Which of `count` rows from the one after `start` on go (bool).
+
+    >>> gone(bytes([0b101]), 1, 3).tolist()
+    [False, True, False]
+    """
+    bits = np.unpackbits(
+        np.frombuffer(bitmap, dtype=np.uint8)[start // 8 : (start + count + 7) // 8], bitorder="little"
+    )
+    mask = np.zeros(count, dtype=np.bool_)
+    here = bits[start % 8 : start % 8 + count]
+    mask[: len(here)] = here
+    return mask
+
+
+def filter_file(source: str | Path, bitmap: bytes, destination: str | Path, replace: bool = False) -> int:
+    """Copy a Parquet file or a file of JSON lines without the rows that go; gives how many went.
+
+    All else stays as it is. The file appears whole at the end, or not at all. A bitmap with a bit behind the last row
+    is of another file: `InputError`.
+    """
+    source = Path(source)
+    copies = {".parquet": copy_parquet, ".jsonl": copy_lines, ".ndjson": copy_lines, ".json": copy_lines}
+    copy = copies.get(source.suffix.lower())
+    if copy is None:
+        raise InputError(f"{source} ends in {source.suffix!r}: filter_file reads {', '.join(copies)}")
+    wanted = int(np.unpackbits(np.frombuffer(bitmap, dtype=np.uint8)).sum())
+    with atomic_write(destination, replace) as partial:
+        went = copy(source, bitmap, partial)
+        if went != wanted:
+            raise InputError(
+                f"the bitmap names {wanted:,} rows, and {source} has {went:,} of them: it is of another file"
+            )
+    return went
+
+
+def copy_parquet(source: Path, bitmap: bytes, destination: Path) -> int:
+    """Copy a Parquet file, some rows at a time."""
+    pyarrow = require("pyarrow", extra="parquet", purpose="Parquet files")
+    parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
+    at = went = 0
+    with (
+        parquet.ParquetFile(source) as content,
+        parquet.ParquetWriter(destination, content.schema_arrow, compression="zstd") as copy,
+    ):
+        for batch in content.iter_batches():
+            mask = gone(bitmap, at, batch.num_rows)
+            copy.write_batch(batch.filter(pyarrow.array(~mask)))
+            at, went = at + batch.num_rows, went + int(mask.sum())
+    return went
+
+
+def copy_lines(source: Path, bitmap: bytes, destination: Path) -> int:
+    """Copy a file of lines."""
+    went = 0
+    with source.open("rb") as lines, destination.open("wb") as copy:
+        for at, line in enumerate(lines):
+            if at // 8 < len(bitmap) and bitmap[at // 8] >> (at % 8) & 1:
+                went += 1
+            else:
+                copy.write(line)
+    return went

@@ -1,0 +1,191 @@
+"""Which documents come to the driver? All that have candidates or copies; if too many, whole clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.registry import require
+from benzer.spark.frames import EMPTY, KEPT, REMOVED, SHORT
+from benzer.spark.results.tables import of_kind, plain_id
+from benzer.spark.session import from_arrow, to_arrow
+from benzer.wording import count
+
+if TYPE_CHECKING:
+    from benzer.spark.results.duplicates import SparkDuplicates
+
+DataFrame = Any
+Numbers = NDArray[np.int64]
+CANDIDATES = 5_000_000
+"""So many candidates are compared once more on the driver at most: a second or two."""
+GIANTS = 20
+POOR = 2
+"""So many documents of less than a shingle come along, as examples of an alarm."""
+
+
+@dataclass(frozen=True)
+class Components:
+    """The components of the chosen documents: the number of each document (ascending), and facts by component."""
+
+    numbers: Numbers
+    component: Numbers
+    names: Numbers
+    facts: dict[str, Numbers] = field(default_factory=dict)
+
+    def of(self, numbers: Numbers) -> Numbers:
+        """The component of each document; one that is tied to no other is its own."""
+        places = np.minimum(np.searchsorted(self.numbers, numbers), max(len(self.numbers) - 1, 0))
+        if not len(self.numbers):
+            return numbers
+        tied = self.numbers[places] == numbers
+        return np.where(tied, self.component[places], numbers)
+
+    def fact(self, name: str, components: Numbers) -> Numbers:
+        """A fact of each component: documents, clusters, largest (cluster); 1 where it is one document."""
+        places = np.minimum(np.searchsorted(self.names, components), max(len(self.names) - 1, 0))
+        if not len(self.names):
+            return np.ones(len(components), dtype=np.int64)
+        return np.where(self.names[places] == components, self.facts[name][places], 1)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The documents that come to the driver: a table with their `number`, and how many they are.
+
+    all: whether these are all that have candidates or copies. told: a sentence, where they are not. giants: the ids of
+    those who stay for the largest clusters of all that did not fit, with the sizes of these.
+    """
+
+    members: DataFrame
+    documents: int
+    all: bool
+    told: str = ""
+    giants: tuple[tuple[str | int, int], ...] = ()
+    components: Components = field(
+        repr=False, default_factory=lambda: Components(*(np.empty(0, np.int64),) * 3)
+    )
+
+
+def choose(found: SparkDuplicates, documents: int) -> Chosen:
+    """Choose at most so many documents, but for a few that are examples."""
+    involved = numbers_of(found)
+    few = to_numbers(involved.limit(documents + 1))
+    poor = poor_documents(found)
+    if len(few) <= documents and found.joined.candidates <= CANDIDATES:
+        numbers = np.union1d(few, poor)
+        return Chosen(frame_of(found, numbers), len(numbers), True)
+    return choose_clusters(found, documents, poor)
+
+
+def numbers_of(found: SparkDuplicates) -> DataFrame:
+    """The documents that have candidates or copies, or are known."""
+    from pyspark.sql import functions as F
+
+    pairs, copied = found.joined.pairs, found.copied
+    ends = [
+        pairs.select(F.col("left").alias("number")),
+        pairs.select(F.col("right").alias("number")),
+        copied.select("number"),
+        copied.select(F.col("original").alias("number")),
+    ]
+    if found.known is not None:
+        ends.append(found.known.numbers.select("number"))
+    return reduce(lambda one, other: one.unionByName(other), ends).distinct()
+
+
+def poor_documents(found: SparkDuplicates) -> Numbers:
+    """The first documents of less than a shingle."""
+    if not found.reading.short + found.reading.empty:
+        return np.empty(0, dtype=np.int64)
+    from pyspark.sql import functions as F
+
+    poor = found.sketches.where(F.col("state").isin(SHORT, EMPTY))
+    return to_numbers(poor.orderBy("place", "number").limit(POOR).select("number"))
+
+
+def choose_clusters(found: SparkDuplicates, documents: int, poor: Numbers) -> Chosen:
+    """Whole clusters: one half of the room to the largest, the other to those whose members are least alike."""
+    from pyspark.sql import functions as F
+
+    clusters = (
+        of_kind(found, REMOVED)
+        .groupBy(F.col("right").alias("leader"))
+        .agg(
+            (F.count(F.lit(1)) + 1).alias("size"),
+            F.min("similarity").alias("least"),
+            F.min("right_id").alias("id"),
+        )
+    )
+    most = max(documents // 2, 1)
+    orders = ([F.desc("size"), F.asc("least")], [F.asc("least"), F.desc("size")])
+    taken: dict[int, int] = {}
+    giants: dict[Any, int] = {}
+    for number, order in enumerate(orders):
+        room = documents if number else most
+        rows = to_arrow(clusters.orderBy(*order, "leader").limit(most))
+        held = sum(taken.values())
+        for leader, size, id in zip(
+            *(rows[name].to_pylist() for name in ("leader", "size", "id")), strict=True
+        ):
+            if leader not in taken and held + size <= room:
+                taken[leader] = size
+                held += size
+            elif not number and size > most:
+                giants[plain_id(found, id)] = size
+    leaders = np.array(sorted(taken), dtype=np.int64)
+    led = of_kind(found, REMOVED).join(F.broadcast(frame_of(found, leaders, "right")), "right", "left_semi")
+    numbers = np.union1d(np.union1d(to_numbers(led.select(F.col("left").alias("number"))), leaders), poor)
+    members = frame_of(found, numbers)
+    told = (
+        f"The clusters, bridges and alarms below are drawn from {count(len(leaders))} of "
+        f"{count(found.counts['clusters'])} clusters, the largest and the most doubtful ones; the counts and the "
+        f"figures are those of the whole run."
+    )
+    largest = tuple(giants.items())[:GIANTS]
+    return Chosen(members, len(numbers), False, told, largest, components_of(found, members))
+
+
+def components_of(found: SparkDuplicates, members: DataFrame) -> Components:
+    """The components of some documents, as large as they are in the whole run."""
+    from pyspark.sql import functions as F
+
+    tied = found.outcomes.where(F.col("kind").isin(REMOVED, KEPT))
+    own = tied.select(F.col("left").alias("number"), "component").join(members, "number", "left_semi")
+    rows = to_arrow(own)
+    names = F.broadcast(own.select("component").distinct())
+    sizes = (
+        tied.join(names, "component", "left_semi")
+        .groupBy("component", "right")
+        .agg(F.count(F.lit(1)).alias("documents"))
+        .groupBy("component")
+        .agg(
+            F.sum("documents").alias("documents"),
+            F.count(F.lit(1)).alias("clusters"),
+            F.max("documents").alias("largest"),
+        )
+    )
+    facts = to_arrow(sizes.orderBy("component"))
+    number, component = (rows[name].to_numpy().astype(np.int64) for name in ("number", "component"))
+    order = np.argsort(number)
+    return Components(
+        number[order],
+        component[order],
+        facts["component"].to_numpy().astype(np.int64),
+        {name: facts[name].to_numpy().astype(np.int64) for name in ("documents", "clusters", "largest")},
+    )
+
+
+def to_numbers(rows: DataFrame) -> Numbers:
+    """The numbers of some rows, ascending."""
+    numbers: Numbers = np.sort(to_arrow(rows)["number"].to_numpy().astype(np.int64))
+    return numbers
+
+
+def frame_of(found: SparkDuplicates, numbers: Numbers, name: str = "number") -> DataFrame:
+    """Numbers of the driver as a table."""
+    pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
+    return from_arrow(found.run.spark, pyarrow.table({name: pyarrow.array(numbers, pyarrow.int64())}))

@@ -1,0 +1,239 @@
+"""How much of what is alike did a run find? The estimate of a local run, from answers that every task gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer import recall as local
+from benzer.fields import Schema
+from benzer.recall import Answers, Missed, RecallEstimate, Told
+from benzer.registry import require
+from benzer.spark.frames import EMPTY, PAIR
+from benzer.spark.results.asking import DRAWN, LENGTHS, NEIGHBOURS, Ask, Least, Lengths
+from benzer.spark.results.choosing import frame_of
+from benzer.spark.results.tables import of_kind, plain_id
+from benzer.spark.session import from_arrow, to_arrow
+
+if TYPE_CHECKING:
+    from benzer.spark.results.duplicates import SparkDuplicates
+
+Numbers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+def measure_recall(found: SparkDuplicates, documents: int, confidence: float, seed: int) -> RecallEstimate:
+    """See `SparkDuplicates.measure_recall`."""
+    local.check_sample(documents, confidence, seed)
+    survey = Survey(found, seed)
+    told = survey.told()
+    answers = local.asked_until(int(documents), told, told.most(survey.pilot), survey.ask)
+    expected = local.predicted(*survey.proposed(), found.bands, found.settings.schema)
+    return local.estimated(told, answers, confidence, expected, survey.missed(answers))
+
+
+class Draw(NamedTuple):
+    """Drawn documents in the order of the draw: numbers, and content hashes (uint64, n x 2)."""
+
+    numbers: Numbers
+    content: Words
+
+
+class Survey:
+    """Asks the documents of a run; what it has met has a position, in the order in which it was met."""
+
+    def __init__(self, found: SparkDuplicates, seed: int) -> None:
+        self.found, self.seed = found, seed
+        self.schema: Schema = found.settings.schema
+        self._drawn = Draw(np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.uint64))
+        self._met: dict[int, int] = {}
+        self._similarity: dict[tuple[int, int], float] = {}
+        self._ids: dict[int, Any] = {}
+
+    def told(self) -> Told:
+        """How much there is to ask; three jobs."""
+        from pyspark.sql import functions as F
+
+        found = self.found
+        copies = found.copied.count()
+        ends = self._pairs.select(F.col("left").alias("end")).unionByName(
+            self._pairs.select(F.col("right").alias("end"))
+        )
+        degrees = ends.groupBy("end").agg(F.count(F.lit(1)).alias("degree"))
+        held = found.copied.groupBy(F.col("original").alias("end")).agg(F.count(F.lit(1)).alias("copies"))
+        tied = degrees.join(held, "end", "left").agg(
+            F.count(F.lit(1)).alias("paired"),
+            F.sum("degree").alias("degree"),
+            # each pair adds, to the one end, the other and its copies: over all ends, each end's own
+            F.sum(F.col("degree") * (1 + F.coalesce("copies", F.lit(0)))).alias("neighbours"),
+        )
+        paired = tied.first()
+        return Told(
+            contents=found.reading.documents - found.reading.empty - copies,
+            paired=paired["paired"],
+            pairs=(paired["degree"] or 0) // 2,
+            length=self._length(),
+            neighbours=copies + (paired["neighbours"] or 0),
+            cut_short=found.joined.oversized_buckets,
+        )
+
+    def _length(self) -> int:
+        """What the different contents measure together. Of most runs nobody asked that, so that it is measured now."""
+        from pyspark.sql import functions as F
+
+        found = self.found
+        sound = found.sketches.where(F.col("state") < EMPTY).join(
+            found.copied.select("number"), "number", "left_anti"
+        )
+        if found.settings.keep.rule != "longest":
+            lengths = found.documents.through(Lengths(self.schema), LENGTHS)
+            sound = sound.drop("length").join(lengths, "number")
+        return int(sound.agg(F.sum("length").alias("length")).first()["length"] or 0)
+
+    @property
+    def _pairs(self) -> Any:
+        return of_kind(self.found, PAIR)
+
+    def proposed(self) -> tuple[NDArray[np.float64], Numbers]:
+        """How many verified candidates there are of each similarity, in whole thousandths."""
+        from pyspark.sql import functions as F
+
+        ends = (F.least("left", "right").alias("left"), F.greatest("left", "right").alias("right"))
+        pairs = self._pairs.select(*ends, "similarity")
+        candidates = pairs.join(
+            self.found.joined.pairs.select("left", "right"), ["left", "right"], "left_semi"
+        )
+        step = F.floor(F.col("similarity") * 1000.0).cast("bigint").alias("step")
+        rows = candidates.groupBy(step).count().orderBy("step").collect()
+        steps, counts = ([row[name] for row in rows] for name in ("step", "count"))
+        return np.array(steps, dtype=np.float64), np.array(counts, dtype=np.int64)
+
+    def pilot(self) -> tuple[int, int]:
+        """How many neighbours a few documents have, others than those who answer."""
+        few = self._draw(local.PILOT, self.seed ^ local.PILOT_SEED)
+        return int(self._neighbours(few.numbers).count()), len(few.numbers)
+
+    def ask(self, start: int, end: int) -> Answers:
+        """The answers of the documents that are drawn from one place to before another."""
+        if len(self._drawn.numbers) < end:
+            self._drawn = self._draw(end, self.seed)
+        numbers, content = self._drawn.numbers[start:end], self._drawn.content[start:end]
+        table = self._answers(numbers)
+        query = table["query"].to_numpy().astype(np.int64)
+        right_number = table["right"].to_numpy().astype(np.int64)
+        theirs = words(table["content_a"], table["content_b"])
+        left, right = self._positions(numbers)[query], self._positions(right_number)
+        self._remember(left, right, table)
+        chosen = local.chosen_neighbours(query, content[query], theirs, self.seed)
+        told = table["found"].to_numpy(zero_copy_only=False).astype(bool)
+        return Answers(query + start, left, right, told, chosen, start + len(numbers))
+
+    def missed(self, answers: Answers) -> tuple[Missed, ...]:
+        """The first missed pairs, with what is known of both."""
+        at = local.missed_first(answers).tolist()
+        if not at:
+            return ()
+        number_of = {place: number for number, place in self._met.items()}
+        ends = [(int(answers.left[one]), int(answers.right[one])) for one in at]
+        numbers = [number_of[end] for pair in ends for end in pair]
+        ids, gone = self._told_of(numbers)
+        return tuple(
+            Missed(
+                ids[number_of[left]],
+                ids[number_of[right]],
+                self._similarity[left, right],
+                number_of[left] not in gone and number_of[right] not in gone,
+            )
+            for left, right in ends
+        )
+
+    def _told_of(self, numbers: list[int]) -> tuple[dict[int, str | int], set[int]]:
+        """The ids of some documents, and which of these go."""
+        found = self.found
+        asked = frame_of(found, np.unique(np.array(numbers, dtype=np.int64)))
+        named = found.sketches.select("number", "id").join(asked, "number", "left_semi").collect()
+        gone = found.removed.select("number").join(asked, "number", "left_semi").collect()
+        return {row["number"]: plain_id(found, row["id"]) for row in named}, {row["number"] for row in gone}
+
+    def _positions(self, numbers: Numbers) -> NDArray[np.uint32]:
+        met = self._met
+        return np.array([met.setdefault(one, len(met)) for one in numbers.tolist()], dtype=np.uint32)
+
+    def _remember(self, left: NDArray[np.uint32], right: NDArray[np.uint32], table: Any) -> None:
+        missed = np.flatnonzero(~table["found"].to_numpy(zero_copy_only=False).astype(bool))
+        similarity = table["similarity"].to_numpy()
+        for at in missed.tolist():
+            self._similarity[int(left[at]), int(right[at])] = float(similarity[at])
+
+    def _draw(self, count: int, seed: int) -> Draw:
+        """The documents of least seeded content hash, one for each content: that which stands for it."""
+        from pyspark.sql import functions as F
+
+        found = self.found
+        sound = found.sketches.where(F.col("state") < EMPTY).select("number", "content_a", "content_b")
+        least = sound.mapInArrow(Least(count, seed), DRAWN).groupBy("content_a", "content_b", "place")
+        first = least.agg(F.min("number").alias("number")).orderBy("place").limit(count)
+        originals = found.copied.select("number", "original")
+        rows = to_arrow(
+            first.join(originals, "number", "left").withColumn("number", F.coalesce("original", "number"))
+        )
+        content = words(rows["content_a"], rows["content_b"])
+        numbers = rows["number"].to_numpy().astype(np.int64)
+        positions = local.drawn(content, np.arange(len(numbers), dtype=np.uint32), count, seed)
+        return Draw(numbers[positions], content[positions])
+
+    def _neighbours(self, numbers: Numbers) -> Any:
+        """Each drawn document's place with each other document that is truly alike, wherever it lies."""
+        found = self.found
+        members = frame_of(found, numbers)
+        table = to_arrow(found.documents.wanted(members, count=len(numbers)))
+        order = np.argsort(table["number"].to_numpy())
+        back = np.empty(len(numbers), dtype=np.int64)
+        back[np.argsort(numbers)] = order
+        fields = [name for name in table.column_names if name.startswith("field_")]
+        asked = table.select(["number", *fields]).take(back)
+        return found.documents.through(Ask(self.schema, found.threshold, asked.combine_chunks()), NEIGHBOURS)
+
+    def _answers(self, numbers: Numbers) -> Any:
+        """Each place of the draw with each other content alike to it, and whether the run found the pair."""
+        from pyspark.sql import functions as F
+
+        found = self.found
+        places = require("pyarrow", extra="spark", purpose="runs on Spark").table(
+            {"query": np.arange(len(numbers)), "left": numbers}
+        )
+        copies = found.copied.select("number", "original")
+        alike = self._neighbours(numbers).join(copies, "number", "left")
+        alike = alike.withColumn("right", F.coalesce("original", "number"))
+        alike = alike.join(F.broadcast(from_arrow(found.run.spark, places)), "query")
+        alike = alike.where(F.col("left") != F.col("right"))
+        alike = alike.groupBy("query", "left", "right").agg(F.max("similarity").alias("similarity"))
+        pairs = self._pairs.select(
+            F.least("left", "right").alias("low"),
+            F.greatest("left", "right").alias("high"),
+            F.lit(True).alias("found"),
+        )
+        alike = alike.withColumns({"low": F.least("left", "right"), "high": F.greatest("left", "right")})
+        alike = alike.join(pairs, ["low", "high"], "left").withColumn(
+            "found", F.coalesce("found", F.lit(False))
+        )
+        told = found.sketches.where(F.col("state") < EMPTY).select(
+            F.col("number").alias("right"), "place", "content_a", "content_b"
+        )
+        rows = to_arrow(alike.join(told, "right"))
+        return rows.take(self._order(rows))
+
+    @staticmethod
+    def _order(rows: Any) -> Any:
+        """By the draw, then in the order of the input."""
+        import pyarrow.compute as pc
+
+        keys = [(name, "ascending") for name in ("query", "place", "right")]
+        return pc.sort_indices(rows, sort_keys=keys)
+
+
+def words(a: Any, b: Any) -> Words:
+    """Two columns of 64-bit integers as content hashes (uint64, n x 2)."""
+    return np.stack([one.to_numpy().astype(np.int64).view(np.uint64) for one in (a, b)], axis=1)

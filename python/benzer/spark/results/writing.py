@@ -1,0 +1,93 @@
+"""How are the tables of a result written? By Spark, wherever it writes; the summary comes last, where all is there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from benzer._native import __version__
+from benzer.errors import OutputError, SettingsError
+from benzer.registry import require
+from benzer.spark.results.tables import TABLES
+from benzer.spark.session import from_arrow
+from benzer.spark.settings import Run
+
+if TYPE_CHECKING:
+    from benzer.spark.results.duplicates import SparkDuplicates
+
+DataFrame = Any
+FORMATS = {"parquet": "parquet", "jsonl": "json"}
+
+
+def write_tables(
+    found: SparkDuplicates, path: str, tables: Literal["jsonl", "parquet"], replace: bool
+) -> dict[str, str]:
+    """Each table as a folder, and the summary as a folder with one line of JSON.
+
+    Spark cannot rename what it wrote on every store, so the summary is the mark that all is there: it is written last,
+    and where an older result is replaced, first of all it is overwritten to say that it is not complete.
+    """
+    if tables not in FORMATS:
+        raise SettingsError(f'tables are written as "jsonl" or "parquet", got "{tables}"')
+    path = path.rstrip("/")
+    refuse_input(found, path)
+    if there(found.run.spark, path):
+        if not replace:
+            raise OutputError(f"{path} exists already: choose another place, or allow replace")
+        write_summary(found.run.spark, f"{path}/summary", {"complete": False})
+    names = {name: f"{path}/{name}" for name in (*TABLES, "summary")}
+    for name in TABLES:
+        found.table(name).write.mode("overwrite").format(FORMATS[tables]).save(names[name])
+    write_summary(found.run.spark, names["summary"], {"complete": True, **found.summary()})
+    return names
+
+
+def write_frame(frame: DataFrame, path: str, format: str, replace: bool) -> None:
+    """One table as a folder, which Spark marks by `_SUCCESS` when it is whole."""
+    if there(frame.sparkSession, path) and not replace:
+        raise OutputError(f"{path} exists already: choose another place, or allow replace")
+    frame.write.mode("overwrite").format(format).save(path)
+
+
+def write_summary(spark: Any, path: str, summary: dict[str, Any]) -> None:
+    """One line of JSON."""
+    pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
+    line = json.dumps(summary, sort_keys=True)
+    frame = from_arrow(spark, pyarrow.table({"value": [line]}))
+    frame.coalesce(1).write.mode("overwrite").text(path)
+
+
+def refuse_input(found: SparkDuplicates, path: str) -> None:
+    """Refuse a place that holds what is read: replacing it would delete the input while it is read."""
+    for name in found.files or ():
+        if name == path or name.startswith(f"{path}/"):
+            raise OutputError(f"output {path} would replace the input {name}: choose another place")
+
+
+def there(spark: Any, path: str) -> bool:
+    """Whether there is anything at a path, on whatever store."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path).schema  # noqa: B018
+    except AnalysisException as error:
+        if "PATH_NOT_FOUND" in str(error):
+            return False
+        raise
+    return True
+
+
+def spark_facts(run: Run) -> dict[str, Any]:
+    """What Spark carried out the run, and how the work was cut."""
+    from dataclasses import asdict
+
+    spark = run.spark
+    return {
+        "benzer": __version__,
+        "version": spark.version,
+        "master": spark.conf.get("spark.master", None),
+        "connect": type(spark).__module__.startswith("pyspark.sql.connect"),
+        "shuffle_partitions": spark.conf.get("spark.sql.shuffle.partitions", None),
+        "adaptive": spark.conf.get("spark.sql.adaptive.enabled", None),
+        "work": asdict(run.work),
+    }

@@ -1,0 +1,183 @@
+"""The join on Spark proposes what the local one does, however the rows lie and however little a task may hold."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+from benzer.candidates import propose
+from benzer.spark.frames import NO_KEY
+from benzer.spark.joining import Joined, join
+from benzer.spark.joining.packing import Sizes
+from benzer.spark.session import from_arrow, to_arrow
+from benzer.spark.settings import Work
+
+TINY = Sizes(part=16, parts=9, large=64, dealt=40, held=20, bucket=30, hot=12)
+AQE = "spark.sql.adaptive.enabled"
+ABSENT = np.uint64(NO_KEY % 2**64)
+
+
+class Cached:
+    """Stages of a run without a checkpoint."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def keep(self, name: str, make: Any) -> Any:
+        self.names.append(name)
+        return make().persist()
+
+
+class Case:
+    """Documents by key and content, some of them copies, in a table of sketches."""
+
+    def __init__(self, keys: NDArray[np.uint64], seed: int, copies: int = 0) -> None:
+        random = np.random.default_rng(seed)
+        self.keys = keys
+        count = len(keys)
+        # Half of the contents and numbers have the highest bit, which is the sign of Spark's numbers.
+        self.content = random.integers(0, 2**64, size=(count, 2), dtype=np.uint64)
+        self.numbers = np.sort(random.choice(10**6, size=count, replace=False)) - 500_000
+        self.numbers *= 2**40
+        self.copied = random.permutation(count)[:copies]
+        self.shuffled = random.permutation(count)
+
+    def wanted(self, limit: int) -> tuple[set[tuple[int, int]], int, int]:
+        """What the local join proposes."""
+        taking_part = np.ones(len(self.keys), dtype=np.bool_)
+        taking_part[self.copied] = False
+        found = propose(self.keys, self.content, taking_part, limit, 1)
+        pairs = zip(self.numbers[found.left].tolist(), self.numbers[found.right].tolist(), strict=True)
+        return set(pairs), found.oversized_buckets, found.oversized_documents
+
+    def tables(self, spark: Any, partitions: int) -> tuple[Any, Any]:
+        """Sketches and copies on Spark."""
+        rows, content = self.shuffled, self.content.view(np.int64)
+        empty = (self.keys == ABSENT).all(axis=1)
+        packed = [None if empty[row] else self.keys[row].tobytes() for row in rows]
+        columns = {
+            "number": pa.array(self.numbers[rows]),
+            "content_a": pa.array(content[rows, 0]),
+            "content_b": pa.array(content[rows, 1]),
+            "keys": pa.array(packed, pa.binary()),
+        }
+        return (
+            from_arrow(spark, pa.table(columns)).repartition(partitions),
+            from_arrow(spark, pa.table({"number": pa.array(self.numbers[self.copied], pa.int64())})),
+        )
+
+    def run(
+        self, spark: Any, limit: int, lying_in: int = 3, sizes: Sizes | None = None, **work: Any
+    ) -> tuple[tuple[set[tuple[int, int]], int, int], list[str]]:
+        """What the join on Spark proposes; and its stages."""
+        width = self.keys.shape[1]
+        fields = 2 - width % 2
+        settings = SimpleNamespace(
+            bucket_limit=limit,
+            schema=SimpleNamespace(fields=(None,) * fields),
+            bands=SimpleNamespace(bands=width // fields),
+        )
+        run = SimpleNamespace(spark=spark, settings=settings, work=Work(**work))
+        stages = Cached()
+        return plain(join(run, stages, *self.tables(spark, lying_in), sizes)), stages.names
+
+
+def plain(joined: Joined) -> tuple[set[tuple[int, int]], int, int]:
+    """A result as sets; each pair is there once, the lower number first."""
+    table = to_arrow(joined.pairs)
+    assert table.schema.names == ["left", "right"]
+    pairs = list(zip(table["left"].to_pylist(), table["right"].to_pylist(), strict=True))
+    assert all(left < right for left, right in pairs)
+    assert len(set(pairs)) == len(pairs) == joined.candidates
+    assert joined.distinct
+    return set(pairs), joined.oversized_buckets, joined.oversized_documents
+
+
+def random_keys(count: int, bands: int, seed: int, families: int = 6) -> NDArray[np.uint64]:
+    """Keys that sometimes meet, with families that agree in most bands, and documents without some key or any."""
+    random = np.random.default_rng(seed)
+    keys = random.integers(0, 2 * count, size=(count, bands), dtype=np.uint64) * np.uint64(0x6A09E667F3BCC909)
+    for family in range(families):
+        members = random.choice(count, size=min(count, 3 + 5 * family), replace=False)
+        agree = random.random((len(members), bands)) < 0.7
+        keys[members] = np.where(agree, keys[members[0]], keys[members])
+    keys[random.random(count) < 0.1] = ABSENT
+    keys[random.random(keys.shape) < 0.05] = ABSENT
+    return keys
+
+
+def skewed_keys(count: int, bands: int, seed: int) -> NDArray[np.uint64]:
+    """The same, with one key in half of the documents of two bands, one in a third of a third: buckets in levels."""
+    keys = random_keys(count, bands, seed)
+    keys[::2, 0] = 7
+    keys[::3, 1] = 8
+    keys[1::2, bands - 1] = 7
+    keys[::4, 2] = keys[0, 2]
+    return keys
+
+
+@pytest.mark.parametrize(
+    "seed, partitions, adaptive, limit, sizes",
+    [(1, 1, "true", 1000, None), (2, 7, "false", 1000, TINY), (3, 3, "true", 5, None)],
+)
+def test_the_pairs_are_those_of_the_local_join(
+    spark: Any, seed: int, partitions: int, adaptive: str, limit: int, sizes: Sizes | None
+) -> None:
+    case = Case(random_keys(120, 4, seed), seed, copies=15)
+    spark.conf.set(AQE, adaptive)
+    try:
+        found, _ = case.run(spark, limit, partitions, sizes)
+    finally:
+        spark.conf.set(AQE, "true")
+    wanted = case.wanted(limit)
+    assert len(wanted[0]) > 50
+    assert (wanted[1] > 0) == (limit == 5)
+    assert found == wanted
+
+
+@pytest.mark.parametrize(
+    "seed, partitions, limit, sizes, work",
+    [
+        (4, 3, 5, None, {}),
+        (5, 7, 5, TINY, {"partitions": 3}),
+        (6, 1, 2, TINY, {"bands_per_pass": 3}),
+        (7, 2, 12, TINY, {"bands_per_pass": 1}),
+    ],
+)
+def test_skew_is_divided_as_the_local_join_divides_it(
+    spark: Any, seed: int, partitions: int, limit: int, sizes: Sizes | None, work: dict[str, int]
+) -> None:
+    case = Case(skewed_keys(150, 4, seed), seed, copies=10)
+    found, names = case.run(spark, limit, partitions, sizes, **work)
+    wanted = case.wanted(limit)
+    assert wanted[1] >= 4
+    assert found == wanted
+    assert any(name.endswith("-2") for name in names) == (sizes is TINY)  # a bucket was filed anew
+    assert len(names) == len(set(names))
+
+
+def test_a_bucket_that_no_band_divides_is_paired_with_its_anchors_alone(spark: Any) -> None:
+    case = Case(np.full((60, 2), 7, dtype=np.uint64), 8)
+    found, names = case.run(spark, 5, sizes=TINY)
+    assert found == case.wanted(5)
+    assert found[1:] == (2, 120)
+    assert names == ["join", "join-hot-0", "join-all"]
+
+
+def test_the_key_of_one_band_meets_that_of_no_other(spark: Any) -> None:
+    keys = np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2], [9, 8, 2]], dtype=np.uint64)
+    found, names = Case(keys, 9).run(spark, 1000)
+    assert len(found[0]) == 1
+    assert names == ["join"]
+
+
+@pytest.mark.parametrize("copies", [0, 20])
+def test_nobody_who_could_meet_is_no_failure(spark: Any, copies: int) -> None:
+    case = Case(np.full((copies, 3), 7, dtype=np.uint64), 10, copies=copies)
+    found, _ = case.run(spark, 5)
+    assert found == (set(), 0, 0)
