@@ -65,18 +65,25 @@ def large_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
     """Each neighbour above a number goes to the least of that number and its neighbours."""
     from pyspark.sql import functions as F
 
-    both = arcs.select(F.col("high").alias("one"), F.col("low").alias("other")).unionByName(
-        arcs.select(F.col("low").alias("one"), F.col("high").alias("other"))
-    )
-    return _arcs(_with_least(both, heavy).where("other > one"), "other", "least")
+    both = _named(arcs, "high", "low").unionAll(_named(arcs, "low", "high"))
+    above = _with_least(both, heavy).where("other > one")
+    return above.select(
+        F.col("other").alias("high"), F.col("least").alias("low")
+    )  # some twice: the small-star minds
 
 
 def small_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
     """Each number and its neighbours below go to the least of these."""
     from pyspark.sql import functions as F
 
-    below = _with_least(arcs.select(F.col("high").alias("one"), F.col("low").alias("other")), heavy)
+    below = _with_least(_named(arcs, "high", "low"), heavy)
     return _arcs(below.select(F.explode(F.array("one", "other")).alias("each"), "least"), "each", "least")
+
+
+def _named(arcs: DataFrame, one: str, other: str) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    return arcs.select(F.col(one).alias("one"), F.col(other).alias("other"))
 
 
 def _with_least(arcs: DataFrame, heavy: int | None) -> DataFrame:
