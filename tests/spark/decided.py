@@ -16,7 +16,7 @@ from benzer._native import components
 from benzer.spark.frames import KEPT, PAIR, REMOVED
 
 TAGS = Schema(tags=ValueSet())
-FEW_BANDS = Bands(3, 5)
+FEW_BANDS = Bands(8, 4)
 """So few that many pairs are no candidates: then the second look has work."""
 
 
@@ -30,6 +30,11 @@ def families(seed: int, count: int) -> pa.Table:
             for _ in range(rng.randint(0, 2)):
                 held = held - {rng.choice(sorted(held))} | {family * 1000 + 100 + rng.randrange(20)}
             sets.extend([sorted(held)] * rng.choice([1, 1, 1, 2, 4]))
+        best = list(range(family * 1000 + 500, family * 1000 + 510))
+        goes = [*best[:8], -family, -family - 1000]
+        better = [*best[2:8], *goes[8:]]
+        # Where the order is best, goes, better, goes, the last goes for another one than its original.
+        sets.extend([best, goes, goes, better])
     return described({"tags": pa.array(sets, pa.list_(pa.int64()))}, seed)
 
 
