@@ -67,7 +67,7 @@ class Case:
     @classmethod
     def of(cls, documents: pa.Table, keep: str = "first", **settings: Any) -> Case:
         """The result of a local run."""
-        settings = {"schema": TAGS, "threshold": 0.6, "bands": FEW_BANDS, **settings}
+        settings = {"schema": TAGS, "threshold": 0.6, "bands": FEW_BANDS, "seed": 3, **settings}
         return cls(documents, benzer.find_duplicates(documents, id="id", keep=keep, threads=1, **settings))
 
     @property
@@ -88,7 +88,9 @@ class Case:
     @property
     def content(self) -> Any:
         """The contents' hashes, as a run's own signatures give them (int64, n x 2)."""
-        return self.found.corpus.sketch("kmins", "mixed", 15, 7, 3, 5, 1)[1].view(np.int64)
+        how, bands = self.found.settings.minhash, self.found.bands
+        plan = (how.algorithm, how.family, how.num_hashes, how.seed, bands.bands, bands.rows)
+        return self.found.corpus.sketch(*plan, 1)[1].view(np.int64)
 
     def copies(self) -> pa.Table:
         """The rows of `COPIES`."""

@@ -59,7 +59,9 @@ def wanted(case: Case, members: pa.Table) -> pa.Table:
 
 def workers(case: Case) -> tuple[Reader, Judge]:
     settings = case.found.settings
-    return Reader(settings.schema, settings.keep.rule == "longest"), Judge(settings.threshold, settings.keep)
+    return Reader(settings.schema, settings.minhash, settings.keep.rule == "longest"), Judge(
+        settings.threshold, settings.keep
+    )
 
 
 def gathered(worker: Any, batches: list[pa.RecordBatch]) -> pa.Table:
