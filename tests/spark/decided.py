@@ -16,7 +16,7 @@ from benzer._native import components
 from benzer.spark.frames import KEPT, PAIR, REMOVED
 
 TAGS = Schema(tags=ValueSet())
-FEW_BANDS = Bands(3, 5)
+FEW_BANDS = Bands(8, 4)
 """So few that many pairs are no candidates: then the second look has work."""
 
 
@@ -30,6 +30,11 @@ def families(seed: int, count: int) -> pa.Table:
             for _ in range(rng.randint(0, 2)):
                 held = held - {rng.choice(sorted(held))} | {family * 1000 + 100 + rng.randrange(20)}
             sets.extend([sorted(held)] * rng.choice([1, 1, 1, 2, 4]))
+        best = list(range(family * 1000 + 500, family * 1000 + 510))
+        goes = [*best[:8], -family, -family - 1000]
+        better = [*best[2:8], *goes[8:]]
+        # Where the order is best, goes, better, goes, the last goes for another one than its original.
+        sets.extend([best, goes, goes, better])
     return described({"tags": pa.array(sets, pa.list_(pa.int64()))}, seed)
 
 
@@ -62,7 +67,7 @@ class Case:
     @classmethod
     def of(cls, documents: pa.Table, keep: str = "first", **settings: Any) -> Case:
         """The result of a local run."""
-        settings = {"schema": TAGS, "threshold": 0.6, "bands": FEW_BANDS, **settings}
+        settings = {"schema": TAGS, "threshold": 0.6, "bands": FEW_BANDS, "seed": 3, **settings}
         return cls(documents, benzer.find_duplicates(documents, id="id", keep=keep, threads=1, **settings))
 
     @property
@@ -83,7 +88,9 @@ class Case:
     @property
     def content(self) -> Any:
         """The contents' hashes, as a run's own signatures give them (int64, n x 2)."""
-        return self.found.corpus.sketch("kmins", "mixed", 15, 7, 3, 5, 1)[1].view(np.int64)
+        how, bands = self.found.settings.minhash, self.found.bands
+        plan = (how.algorithm, how.family, how.num_hashes, how.seed, bands.bands, bands.rows)
+        return self.found.corpus.sketch(*plan, 1)[1].view(np.int64)
 
     def copies(self) -> pa.Table:
         """The rows of `COPIES`."""

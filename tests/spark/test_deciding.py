@@ -64,7 +64,7 @@ def decided(
 
 
 def test_whole_blocks_and_copies_of_what_goes_are_decided_as_in_a_local_run(spark: Any) -> None:
-    case = Case.of(families(1, 60), "last")
+    case = Case.of(families(1, 40), "last")
     assert len(case.found.decision.left)  # the second look has found some
     outcomes, counts, _ = decided(spark, case, partitions=3)
     steps = told(outcomes, WITNESS, "left_id", "right_id")
@@ -81,7 +81,7 @@ def test_whole_blocks_and_copies_of_what_goes_are_decided_as_in_a_local_run(spar
 def test_cut_blocks_are_decided_as_whole_ones_a_row_at_a_time_and_without_adaptive_execution(
     spark: Any,
 ) -> None:
-    case = Case.of(families(1, 60), "largest:score")
+    case = Case.of(families(1, 40), "largest:score")
     one_by_one = {"spark__sql__execution__arrow__maxRecordsPerBatch": "1"}
     with setting(spark, **one_by_one, spark__sql__adaptive__enabled="false"):
         outcomes, counts, stages = decided(spark, case, most=3, partitions=1)
