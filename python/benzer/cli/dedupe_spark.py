@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from glob import glob
 from pathlib import Path
@@ -34,6 +35,17 @@ REFUSED = {
 }
 """Options that say nothing to Spark, each with what does."""
 OF_SPARK = ("master", "partitions", "spark_conf")
+
+
+@dataclass(frozen=True)
+class Run(dedupe_run.Run):
+    """A run on Spark; its summary is counted while there is a session."""
+
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `dedupe_run.Run`."""
+        return {**self.summary, **self.told()}
 
 
 def engine_options(function: Any) -> Any:
@@ -171,7 +183,7 @@ def run(
     checkpoint: str | None,
     partitions: int | None,
     **writing: Any,
-) -> tuple[dedupe_run.Run, dict[str, Path]]:
+) -> tuple[Run, dict[str, Path]]:
     """Find the duplicates on Spark, measure what was found, look for alarms, and write the folder."""
     from benzer.spark.files import refuse_addresses
 
@@ -200,7 +212,8 @@ def run(
         from benzer.spark.files.writing import write_folder
 
         with told_plainly():
-            return done, write_folder(done.found, output, extra=extra, told=done.told(), **writing)
+            paths = write_folder(done.found, output, done.to_dict(), extra=extra, **writing)
+        return done, paths
 
 
 def found_in(
@@ -211,7 +224,7 @@ def found_in(
     checkpoint: str | None,
     partitions: int | None,
     progress: console.Progress | None,
-) -> dedupe_run.Run:
+) -> Run:
     """What a session finds in files."""
     from benzer.spark.files import read_files
     from benzer.spark.files.failures import told_plainly
@@ -234,7 +247,7 @@ def found_in(
             recall = found.measure_recall(seed=arguments["seed"])
         if progress:
             progress("measure", 1, 1)
-        return dedupe_run.Run(found, recall, found.alarms())
+        return Run(found, recall, found.alarms(), found.summary())
 
 
 def size_of(inputs: Sequence[str]) -> int | None:

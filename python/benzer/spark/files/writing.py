@@ -31,12 +31,14 @@ Columns = dict[str, Any]
 def write_folder(
     found: SparkDuplicates,
     output: Path,
+    summary: Mapping[str, Any] | None = None,
     tables: Literal["jsonl", "parquet"] = "jsonl",
     replace: bool = False,
     extra: Mapping[str, Callable[[Path], object]] | None = None,
-    told: Mapping[str, Any] | None = None,
 ) -> dict[str, Path]:
-    """Fill a folder of the driver that appears whole at the end; the arguments are those of `Duplicates.write`.
+    """Fill a folder of the driver that appears whole at the end; other arguments are those of `Duplicates.write`.
+
+    summary: what stands in summary.json, by default `found.summary()`.
 
     Documents are copied here from their files, each as its format says; tables come in parts, in their order.
     """
@@ -54,7 +56,7 @@ def write_folder(
             names[Path(file_name).stem] = folder / file_name
             write(folder / file_name)
         names["summary"] = folder / "summary.json"
-        write_summary(names["summary"], {**found.summary(), **(told or {})})
+        write_summary(names["summary"], found.summary() if summary is None else summary)
     return {name: output / path.relative_to(folder) for name, path in names.items()}
 
 
