@@ -1,4 +1,4 @@
-"""`benzer dedupe --engine spark` writes the folder of a local run; what makes no sense on Spark is refused in a sentence."""
+"""`benzer dedupe --engine spark` writes the folder of a local run, and refuses what makes no sense on Spark."""
 
 from __future__ import annotations
 

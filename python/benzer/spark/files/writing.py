@@ -47,9 +47,8 @@ def write_folder(
     set_aside = list(malformed_rows(found))
     with OutputFolder(output, replace=replace) as folder:
         names = write_documents(found, set_aside, folder)
-        optional = {"malformed": bool(set_aside), "old_matches": found.known is not None}
-        for name, make in TABLES.items():
-            if optional.get(name, True):
+            for name, make in TABLES.items():
+            if name != "malformed" or set_aside:
                 names[name] = folder / f"{name}.{tables}"
                 write_parts(names[name], make(found), tables)
         for file_name, write in (extra or {}).items():
@@ -206,21 +205,11 @@ def malformed(found: SparkDuplicates) -> Iterator[Columns]:
     }
 
 
-def old_matches(found: SparkDuplicates) -> Iterator[Columns]:
-    """The table of matches with documents of older collections."""
-    from benzer.spark.results.older import old_matches as rows_of
-
-    for batch in streamed(rows_of(found)):
-        cells = {name: batch.column(name).to_pylist() for name in ("index", "similarity")}
-        yield {"id": ids(batch.column("id")), "old_id": ids(batch.column("old_id")), **cells}
-
-
 TABLES: dict[str, Callable[[SparkDuplicates], Iterator[Columns]]] = {
     "removed": removed,
     "pairs": pairs,
     "clusters": clusters,
     "malformed": malformed,
-    "old_matches": old_matches,
 }
 
 
