@@ -41,8 +41,8 @@ def known_of(df: Any, against: Any, keep: str = "first", work: Work | None = Non
     return found
 
 
-@pytest.mark.parametrize(("partitions", "keep"), [(3, "last")])
-def test_all_matches_are_those_of_the_local_run(spark: Any, partitions: int, keep: str) -> None:
+def test_all_matches_are_those_of_the_local_run(spark: Any) -> None:
+    partitions, keep = 3, "last"
     new = families(60, 2)
     # One with the bands of the run, and one with its own; some of their ids are those of new documents.
     held = [
@@ -90,10 +90,10 @@ def test_an_old_document_of_the_same_id_is_no_match_but_for_its_copies(spark: An
 def test_collections_are_checked_before_anything_is_read(spark: Any) -> None:
     df = frame(spark, families(5, 3))
     chars = collection_of(df, schema=Schema(text=Text(unit="char")), name="chars")
-    with pytest.raises(SettingsMismatchError, match='chars compares text .*"char".*, the run text .*"word"'):
+    with pytest.raises(SettingsMismatchError, match=r'chars compares text .*"char".*, the run text .*"word"'):
         check([chars], Schema(), 0.8, 0.95)
     words = collection_of(df, threshold=0.8, name="words")
-    with pytest.raises(SettingsError, match="the bands of words find a pair at 0.3 with probability"):
+    with pytest.raises(SettingsError, match=r"the bands of words find a pair at 0\.3 with probability"):
         check([words], Schema(), 0.3, 0.95)
     with pytest.raises(SettingsError, match="against takes collections or their paths, got 7"):
         opened(df, [7])
