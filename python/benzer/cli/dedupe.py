@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import click
 
-from benzer.cli import console, dedupe_prices, dedupe_run, dedupe_summary, fields
+from benzer.cli import console, dedupe_prices, dedupe_run, dedupe_spark, dedupe_summary, fields
 from benzer.cli import options as shared
 from benzer.cli.location import Location
 from benzer.errors import OutputError
@@ -46,6 +46,9 @@ benzer dedupe docs.jsonl --method auto --output clean
 
 # A long run: bounded in memory, and where it stops it can go on; with a report to look at
 benzer dedupe big.jsonl.zst --memory 8GB --checkpoint saved --report --output clean
+
+# More than one machine can do: the same result on Apache Spark, from a folder that all of it shares
+benzer dedupe '/mnt/crawl/*.parquet' --engine spark --master spark://host:7077 --output clean
 
 # In a script
 zcat docs.jsonl.gz | benzer dedupe - --format jsonl --output clean --json > summary.json
@@ -96,6 +99,7 @@ STAGES = ("read", "sketch", "against", "candidates", "verify", "clusters", "meas
     help="Format of pairs, clusters and removed.",
 )  # fmt: skip
 @click.option("--replace", is_flag=True, help="Replace the output folder if it exists.")
+@dedupe_spark.engine_options
 @shared.threads_option
 @shared.seed_option
 @shared.json_option
@@ -113,6 +117,10 @@ def command(
     report: bool,
     measure: bool | None,
     as_json: bool,
+    engine: str,
+    master: str | None,
+    partitions: int | None,
+    spark_conf: dict[str, str],
     **settings: Any,
 ) -> int:
     """Write the documents of INPUT without their near-duplicates to a new folder.
@@ -121,6 +129,7 @@ def command(
     stdin. Inputs are only read. Every removed document is listed with the kept one that it resembles and their
     exact similarity. Ends with 1 if malformed rows were set aside.
     """
+    dedupe_spark.check_engine(engine, against)
     dedupe_prices.refuse_other_work(output, dry_run, against)
     if output is None or dry_run:
         arguments = dedupe_run.asked_for(inputs, settings, (), ())
@@ -128,24 +137,32 @@ def command(
     refuse_output(inputs, output, replace)
     refuse_nested(output, checkpoint)
     started = perf_counter()
-    with dedupe_run.opened(against, checkpoint) as (indexes, saved):
-        arguments = dedupe_run.asked_for(inputs, settings, indexes, against)
-        dedupe_run.tell_forecast(arguments)
-        skipped = {*([] if indexes else ["against"]), *(["measure"] if measure is False else [])}
-        with console.progress(*(stage for stage in STAGES if stage not in skipped)) as progress:
-            done = dedupe_run.run(inputs, arguments, measure, saved, progress)
-            extra = (
-                {"report.html": dedupe_run.report_writer(done, dedupe_run.command_line())} if report else {}
-            )
-            paths = done.found.write(output, tables=tables, replace=replace, extra=extra, told=done.told())
+    writing: dict[str, Any] = {"tables": tables, "replace": replace}
+    if engine == "spark":
+        arguments = dedupe_run.asked_for(inputs, settings, (), ())
+        master = master or dedupe_spark.LOCAL
+        chosen: dict[str, Any]
+        chosen = {"measure": measure, "report": report, "checkpoint": checkpoint, "partitions": partitions}
+        done, paths = dedupe_spark.run(inputs, arguments, output, master, spark_conf, **chosen, **writing)
+    else:
+        with dedupe_run.opened(against, checkpoint) as (indexes, saved):
+            arguments = dedupe_run.asked_for(inputs, settings, indexes, against)
+            dedupe_run.tell_forecast(arguments)
+            skipped = {*([] if indexes else ["against"]), *(["measure"] if measure is False else [])}
+            with console.progress(*(stage for stage in STAGES if stage not in skipped)) as progress:
+                done = dedupe_run.run(inputs, arguments, measure, saved, progress)
+                if report:
+                    page = dedupe_run.report_writer(done, dedupe_run.command_line())
+                    writing["extra"] = {"report.html": page}
+                paths = done.found.write(output, **writing, told=done.told())
     seconds = perf_counter() - started
     if as_json:
         files = {name: str(path) for name, path in paths.items()}
         console.print_json({**done.to_dict(), "seconds": round(seconds, 3), "files": files})
     else:
-        dedupe_summary.show(done, output, paths, seconds, size_of(inputs))
-    console.tell_malformed(done.found.malformed)
-    return 1 if done.found.malformed else 0
+        dedupe_summary.show(done, output, paths, seconds, dedupe_summary.size_of(inputs))
+    console.tell_malformed(done.malformed, done.found.counts["malformed"])
+    return 1 if done.malformed else 0
 
 
 def refuse_output(inputs: tuple[str, ...], output: Path, replace: bool) -> None:
@@ -168,9 +185,3 @@ def refuse_nested(output: Path, checkpoint: str | None) -> None:
         raise OutputError(
             f"the output {output} and the checkpoint {checkpoint} must lie apart: choose another --checkpoint"
         )
-
-
-def size_of(inputs: tuple[str, ...]) -> int | None:
-    """Add up the bytes of the input on disk; None if a part of it is not a plain file."""
-    paths = [Path(source) for source in inputs]
-    return sum(path.stat().st_size for path in paths) if all(path.is_file() for path in paths) else None

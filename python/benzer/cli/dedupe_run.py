@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from benzer.pipeline.checkpoint import Checkpoint
     from benzer.recall import RecallEstimate
     from benzer.results import Alarm, Duplicates
+    from benzer.sources import MalformedRow
 
 Settings = dict[str, Any]
 MEASURED_BYTES = 32_000_000
@@ -36,6 +37,12 @@ class Run:
     found: Duplicates
     recall: RecallEstimate | None = None
     alarms: list[Alarm] = field(default_factory=list)
+
+    @property
+    def malformed(self) -> list[MalformedRow]:
+        """The rows that were set aside; of a run on Spark the first of them."""
+        rows = getattr(self.found, "malformed_rows", None)
+        return self.found.malformed if rows is None else rows
 
     def told(self) -> dict[str, Any]:
         """What was measured, and the alarms; JSON-able."""

@@ -60,6 +60,10 @@ class DelimitedSource:
             self._report = add_rows(corpus, number, rows, reader, malformed)
         return self._report
 
+    def remember(self, report: ReadReport) -> None:
+        """Take the report of a process that has read the same, so that rows can be chosen here."""
+        self._report, self._stamp = report, self._file.stamp()
+
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Copy the header and the chosen records (see `Source`)."""
         rows = chosen(self._report, keep, self.name)

@@ -60,6 +60,10 @@ class FolderSource(ABC):
         self._report = add_rows(corpus, number, self._rows(options.encoding), reader, malformed)
         return self._report
 
+    def remember(self, report: ReadReport) -> None:
+        """Take the report of a process that has read the same, so that rows can be chosen here."""
+        self._report, self._stamps = report, self.stamps()
+
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Copy the chosen files into the folder `destination`, or one file to the file `destination`."""
         rows = chosen(self._report, keep, self.name)

@@ -57,6 +57,10 @@ class JsonlSource:
             self._report = add_rows(corpus, number, self._rows(), reader, malformed)
         return self._report
 
+    def remember(self, report: ReadReport) -> None:
+        """Take the report of a process that has read the same, so that rows can be chosen here."""
+        self._report, self._stamp = report, self._file.stamp()
+
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Copy the chosen lines (see `Source`)."""
         report = check_keep(self._report, keep, self.name)

@@ -47,6 +47,10 @@ class ParquetSource:
                 self._report = add_batches(corpus, number, batches, self.name, options, folder)
         return self._report
 
+    def remember(self, report: ReadReport) -> None:
+        """Take the report of a process that has read the same, so that rows can be chosen here."""
+        self._report, self._stamp = report, self._file.stamp()
+
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Copy the chosen rows with all columns (see `Source`)."""
         parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")

@@ -71,5 +71,5 @@ def find_duplicates(
         blocked = blocks.blocks(run, stages, joined)
         decided = deciding.decide(run, stages, documents, blocked, copied, known)
     return SparkDuplicates.of(
-        run, documents, counts, copied, known, joined, decided, stages, perf_counter() - started
+        run, documents, counts, sketches, copied, known, joined, decided, stages, perf_counter() - started
     )

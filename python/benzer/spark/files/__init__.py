@@ -6,10 +6,12 @@
 | `counting` | how many lines stand before each part of a file that is cut |
 | `reading` | how a part becomes Arrow batches, the same documents as in a local run |
 | `documents` | what a run sees of it all: `read_files` |
+| `writing` | how the result becomes the folder that a local run writes |
+| `failures` | what a task stumbled over, told without a trace |
 """
 
 from __future__ import annotations
 
-from benzer.spark.files.documents import FileDocuments, read_files
+from benzer.spark.files.documents import FileDocuments, read_files, refuse_addresses
 
-__all__ = ["FileDocuments", "read_files"]
+__all__ = ["FileDocuments", "read_files", "refuse_addresses"]

@@ -138,6 +138,12 @@ class FileDocuments(Documents):
             f"leave the column out"
         )
 
+    def check_unchanged(self) -> None:
+        """Refuse files that have changed since the run began."""
+        for part in range(len(self.parts)):
+            for piece in self.parts.pieces(part):
+                piece.check_unchanged()
+
     def through(self, worker: Worker, schema: str) -> Any:
         """What `worker` makes of all documents; malformed rows come with a `reason` and nothing else."""
         count = len(self.parts)

@@ -1,0 +1,255 @@
+"""How does a result over files become the folder that a local run writes, byte for byte? Its rows come in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.results.writing import file_names
+from benzer.sources import MalformedRow, ReadReport
+from benzer.spark.files.parts import SOURCE_BITS
+from benzer.spark.frames import MALFORMED, PAIR, REMOVED
+from benzer.spark.session import PACKED, pack
+from benzer.tables import OutputFolder, check_destination, write_summary, write_table
+from benzer.tables.writing import json_lines
+
+if TYPE_CHECKING:
+    from benzer.spark.files.documents import FileDocuments
+    from benzer.spark.results import SparkDuplicates
+
+ROW = (1 << SOURCE_BITS) - 1
+NUMBERS = {"similarity": np.float64, "row": np.uint64, "kept_row": np.uint64}
+Columns = dict[str, Any]
+
+
+def write_folder(
+    found: SparkDuplicates,
+    output: Path,
+    tables: Literal["jsonl", "parquet"] = "jsonl",
+    replace: bool = False,
+    extra: Mapping[str, Callable[[Path], object]] | None = None,
+    told: Mapping[str, Any] | None = None,
+) -> dict[str, Path]:
+    """Fill a folder of the driver that appears whole at the end; the arguments are those of `Duplicates.write`.
+
+    Documents are copied here from their files, each as its format says; tables come in parts, in their order.
+    """
+    documents: FileDocuments = found.documents
+    check_destination([source.path for source in documents.sources if source.path is not None], output)
+    set_aside = list(malformed_rows(found))
+    with OutputFolder(output, replace=replace) as folder:
+        names = write_documents(found, set_aside, folder)
+        optional = {"malformed": bool(set_aside), "old_matches": found.known is not None}
+        for name, make in TABLES.items():
+            if optional.get(name, True):
+                names[name] = folder / f"{name}.{tables}"
+                write_parts(names[name], make(found), tables)
+        for file_name, write in (extra or {}).items():
+            names[Path(file_name).stem] = folder / file_name
+            write(folder / file_name)
+        names["summary"] = folder / "summary.json"
+        write_summary(names["summary"], {**found.summary(), **(told or {})})
+    return {name: output / path.relative_to(folder) for name, path in names.items()}
+
+
+def write_documents(found: SparkDuplicates, set_aside: list[MalformedRow], folder: Path) -> dict[str, Path]:
+    """Copy the documents that stay and those that go, source by source; one file for one source, else a folder."""
+    documents: FileDocuments = found.documents
+    sources, kinds = documents.sources, ("kept", "removed_documents")
+    targets = {kind: folder / f"{kind}{sources[0].suffix}" for kind in kinds}
+    if len(sources) > 1:
+        targets = {kind: folder / kind for kind in kinds}
+        for target in targets.values():
+            target.mkdir()
+    names = file_names(sources)
+    decided = by_source(found)
+    malformed = {name: list(rows) for name, rows in groupby(set_aside, lambda row: row.source)}
+    documents.check_unchanged()
+    for number, source in enumerate(sources):
+        own: Any = source
+        stays = decided.get(number, np.zeros(0, dtype=np.bool_))
+        bad = malformed.get(source.name, [])
+        own.remember(ReadReport(len(stays) + len(bad), len(stays), bad))
+        for kind, chosen in zip(kinds, (stays, ~stays), strict=True):
+            target = targets[kind] if len(sources) == 1 else targets[kind] / names[number]
+            own.write_rows(chosen, target)
+    return targets
+
+
+def by_source(found: SparkDuplicates) -> dict[int, NDArray[np.bool_]]:
+    """Which documents of each source stay (bool), in the order of its rows: a byte a document, on the driver."""
+    from pyspark.sql import functions as F
+
+    gone = found.removed.select("number", F.lit(False).alias("stays"))
+    everyone = found.sketches.where(F.col("state") != MALFORMED).select("number")
+    decided = everyone.join(gone, "number", "left").select(
+        "number", F.coalesce("stays", F.lit(True)).alias("stays")
+    )
+    parts: dict[int, list[NDArray[np.bool_]]] = {}
+    for batch in streamed(decided.orderBy("number")):
+        sources = batch.column("number").to_numpy() >> SOURCE_BITS
+        stays = batch.column("stays").to_numpy(zero_copy_only=False)
+        for source in np.unique(sources).tolist():
+            parts.setdefault(source, []).append(stays[sources == source])
+    return {source: np.concatenate(held) for source, held in parts.items()}
+
+
+def malformed_rows(found: SparkDuplicates) -> Iterator[MalformedRow]:
+    """All rows that were set aside, in their order."""
+    from pyspark.sql import functions as F
+
+    rows = found.sketches.where(F.col("state") == MALFORMED).select("number", "reason").orderBy("number")
+    for batch in streamed(rows):
+        for number, reason in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield found.documents.malformed(number, None, number >> SOURCE_BITS, reason)
+
+
+def streamed(ordered: Any) -> Iterator[Any]:
+    """The batches of a DataFrame in its order, a partition at a time, whatever there is of it."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    some = False
+    for row in ordered.mapInArrow(pack, PACKED).toLocalIterator():
+        some = True
+        yield from pa.ipc.open_stream(bytes(row.part))
+    if not some:  # the columns of a table are told where there are no rows, too
+        yield pa.RecordBatch.from_pylist([], to_arrow_schema(ordered.schema))
+
+
+def pairs(found: SparkDuplicates) -> Iterator[Columns]:
+    """The table of pairs, in its local order."""
+    from pyspark.sql import functions as F
+
+    names = ("left", "right", "left_id", "right_id", "similarity")
+    first = F.col("original") < F.col("number")
+
+    def of(one: str, other: str) -> Any:
+        return F.when(first, F.col(one)).otherwise(F.col(other))
+
+    ends = (
+        of("original", "number"),
+        of("number", "original"),
+        of("original_id", "id"),
+        of("id", "original_id"),
+    )
+    copies = found.copied.select(
+        *(end.alias(name) for end, name in zip((*ends, F.lit(1.0)), names, strict=True))
+    )
+    alike = found.outcomes.where(F.col("kind") == PAIR).select(*names)
+    for batch in streamed(alike.unionByName(copies).orderBy("left", "right")):
+        yield {
+            "left_id": ids(batch.column("left_id")),
+            "right_id": ids(batch.column("right_id")),
+            "similarity": batch.column("similarity").to_numpy(),
+        }
+
+
+def removed(found: SparkDuplicates) -> Iterator[Columns]:
+    """The table of removals, in its local order."""
+    more = () if found.known is None else ("kept_in",)
+    names = ("id", "kept_id", "similarity", "file", "row", "kept_file", "kept_row", *more)
+    for batch in streamed(found.removed.orderBy("number").select(*names)):
+        cells = {name: batch.column(name).to_pylist() for name in names}
+        for name in ("id", "kept_id"):
+            cells[name] = ids(batch.column(name))
+        for name, kind in NUMBERS.items():
+            if not batch.column(name).null_count:  # of a known document there is no row of the one that stays
+                cells[name] = batch.column(name).to_numpy().astype(kind)
+        yield cells
+
+
+def clusters(found: SparkDuplicates) -> Iterator[Columns]:
+    """The table of clusters, in its local order: by who stays, who stands first."""
+    from pyspark.sql import functions as F
+
+    gone = found.outcomes.where(F.col("kind") == REMOVED)
+    cluster = (F.col("right").alias("leader"), F.col("right_id").alias("cluster_id"))
+    told = ("similarity", "component_id")
+    members = gone.select(*cluster, F.col("left").alias("number"), F.col("left_id").alias("id"), *told)
+    leaders = gone.select(
+        *cluster,
+        F.col("right").alias("number"),
+        F.col("right_id").alias("id"),
+        F.lit(1.0).alias(told[0]),
+        told[1],
+    ).distinct()
+    stays = F.col("number") == F.col("leader")
+    rows = members.unionByName(leaders).orderBy("leader", stays.desc(), "number")
+    for batch in streamed(rows):
+        numbers = batch.column("number").to_numpy()
+        yield {
+            "cluster_id": ids(batch.column("cluster_id")),
+            "id": ids(batch.column("id")),
+            "similarity": batch.column("similarity").to_numpy(),
+            "representative": numbers == batch.column("leader").to_numpy(),
+            "component_id": ids(batch.column("component_id")),
+            **places(found, numbers),
+        }
+
+
+def malformed(found: SparkDuplicates) -> Iterator[Columns]:
+    """The table of rows that were set aside."""
+    rows = list(malformed_rows(found))
+    yield {
+        "file": [row.source for row in rows],
+        "row": [row.row for row in rows],
+        "reason": [row.reason for row in rows],
+    }
+
+
+def old_matches(found: SparkDuplicates) -> Iterator[Columns]:
+    """The table of matches with documents of older collections."""
+    from benzer.spark.results.older import old_matches as rows_of
+
+    for batch in streamed(rows_of(found)):
+        cells = {name: batch.column(name).to_pylist() for name in ("index", "similarity")}
+        yield {"id": ids(batch.column("id")), "old_id": ids(batch.column("old_id")), **cells}
+
+
+TABLES: dict[str, Callable[[SparkDuplicates], Iterator[Columns]]] = {
+    "removed": removed,
+    "pairs": pairs,
+    "clusters": clusters,
+    "malformed": malformed,
+    "old_matches": old_matches,
+}
+
+
+def ids(column: Any) -> list[str | int | None]:
+    """The ids of a column of JSON."""
+    return [None if one is None else json.loads(one) for one in column.to_pylist()]
+
+
+def places(found: SparkDuplicates, numbers: NDArray[np.int64]) -> Columns:
+    """The file and row of documents."""
+    names = [source.name for source in found.documents.sources]
+    return {
+        "file": [names[source] for source in (numbers >> SOURCE_BITS).tolist()],
+        "row": (numbers & ROW).astype(np.uint64),
+    }
+
+
+def write_parts(path: Path, parts: Iterator[Columns], format: Literal["jsonl", "parquet"]) -> None:
+    """Write a table that comes in parts: lines as they come, Parquet when all are there, as types need all cells."""
+    if format == "jsonl":
+        with path.open("wb") as stream:
+            for part in parts:
+                stream.writelines(json_lines(part, len(next(iter(part.values())))))
+        return
+    held = list(parts)
+    whole = {name: joined([part[name] for part in held]) for name in held[0]} if held else {}
+    write_table(path, whole, format)
+
+
+def joined(cells: list[Any]) -> Any:
+    """A column of all parts: an array where all are arrays."""
+    if all(isinstance(one, np.ndarray) for one in cells):
+        return np.concatenate(cells)
+    return list(chain.from_iterable(cells))
