@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import benzer
+import benzer.spark
 from benzer import Bands, Document, Index, IndexSettings, Schema, Text
 from benzer.clusters import Keep
 from benzer.errors import SettingsError, SettingsMismatchError
@@ -121,3 +122,19 @@ def test_day_by_day_is_as_a_local_run_against_an_index(spark: Any, tmp_path: Any
         index.add(day)
         write_collection(df, path, threshold=THRESHOLD, bands=BANDS, mode="append")
     assert len(read_collection(spark, path)) == len(index)
+
+
+def test_sources_of_a_priority_decide_who_stays(spark: Any) -> None:
+    documents = families(50, 21)
+    rule = "priority:source=books,wiki"
+    rows = [
+        {"id": one.id, "text": one.fields["text"], "source": ("web", "wiki", "books", None)[number % 4]}
+        for number, one in enumerate(documents)
+    ]
+    local = benzer.find_duplicates(rows, threshold=THRESHOLD, bands=BANDS, keep=rule)
+    df = spark.createDataFrame(rows[::-1], "id string, text string, source string").repartition(3)
+    found = benzer.spark.find_duplicates(df, threshold=THRESHOLD, bands=BANDS, keep=rule)
+    gone = {row["id"]: (row["kept_id"], row["similarity"]) for row in found.removed.collect()}
+    assert gone == {name: (one.kept_id, one.similarity) for name, one in local.removed.items()}
+    first = benzer.find_duplicates(rows, threshold=THRESHOLD, bands=BANDS)
+    assert set(first.removed) != set(gone), "the rule decides"
