@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import benzer
+import benzer.spark
 from benzer import Bands, Document, Index, IndexSettings, Schema, Text
 from benzer.clusters import Keep
 from benzer.errors import SettingsError, SettingsMismatchError
@@ -41,8 +42,8 @@ def known_of(df: Any, against: Any, keep: str = "first", work: Work | None = Non
     return found
 
 
-@pytest.mark.parametrize(("partitions", "keep"), [(3, "last")])
-def test_all_matches_are_those_of_the_local_run(spark: Any, partitions: int, keep: str) -> None:
+def test_all_matches_are_those_of_the_local_run(spark: Any) -> None:
+    partitions, keep = 3, "last"
     new = families(60, 2)
     # One with the bands of the run, and one with its own; some of their ids are those of new documents.
     held = [
@@ -90,10 +91,10 @@ def test_an_old_document_of_the_same_id_is_no_match_but_for_its_copies(spark: An
 def test_collections_are_checked_before_anything_is_read(spark: Any) -> None:
     df = frame(spark, families(5, 3))
     chars = collection_of(df, schema=Schema(text=Text(unit="char")), name="chars")
-    with pytest.raises(SettingsMismatchError, match='chars compares text .*"char".*, the run text .*"word"'):
+    with pytest.raises(SettingsMismatchError, match=r'chars compares text .*"char".*, the run text .*"word"'):
         check([chars], Schema(), 0.8, 0.95)
     words = collection_of(df, threshold=0.8, name="words")
-    with pytest.raises(SettingsError, match="the bands of words find a pair at 0.3 with probability"):
+    with pytest.raises(SettingsError, match=r"the bands of words find a pair at 0\.3 with probability"):
         check([words], Schema(), 0.3, 0.95)
     with pytest.raises(SettingsError, match="against takes collections or their paths, got 7"):
         opened(df, [7])
@@ -121,3 +122,19 @@ def test_day_by_day_is_as_a_local_run_against_an_index(spark: Any, tmp_path: Any
         index.add(day)
         write_collection(df, path, threshold=THRESHOLD, bands=BANDS, mode="append")
     assert len(read_collection(spark, path)) == len(index)
+
+
+def test_sources_of_a_priority_decide_who_stays(spark: Any) -> None:
+    documents = families(50, 21)
+    rule = "priority:source=books,wiki"
+    rows = [
+        {"id": one.id, "text": one.fields["text"], "source": ("web", "wiki", "books", None)[number % 4]}
+        for number, one in enumerate(documents)
+    ]
+    local = benzer.find_duplicates(rows, threshold=THRESHOLD, bands=BANDS, keep=rule)
+    df = spark.createDataFrame(rows[::-1], "id string, text string, source string").repartition(3)
+    found = benzer.spark.find_duplicates(df, threshold=THRESHOLD, bands=BANDS, keep=rule)
+    gone = {row["id"]: (row["kept_id"], row["similarity"]) for row in found.removed.collect()}
+    assert gone == {name: (one.kept_id, one.similarity) for name, one in local.removed.items()}
+    first = benzer.find_duplicates(rows, threshold=THRESHOLD, bands=BANDS)
+    assert set(first.removed) != set(gone), "the rule decides"

@@ -82,7 +82,7 @@ def test_other_settings_are_refused_with_both(spark: Any, small: Path) -> None:
         write_collection(df, str(small), seed=3, mode="append")
     numbers = frame(spark, [Document(1, "a text")], 1)
     with pytest.raises(
-        SettingsMismatchError, match="has ids of type string .*, the DataFrame ids of type bigint"
+        SettingsMismatchError, match=r"has ids of type string .*, the DataFrame ids of type bigint"
     ):
         write_collection(numbers, str(small), mode="append")
 
