@@ -126,5 +126,10 @@ def test_verified_matches_are_those_of_the_index(
 
 
 def test_no_rows_make_no_rows() -> None:
-    for worker in (Pack(ASKED, 2), Meet(), Gather(), Verify(SETTINGS.schema, 0.4, 3, identified=True, fields=True)):
+    for worker in (
+        Pack(ASKED, 2),
+        Meet(),
+        Gather(),
+        Verify(SETTINGS.schema, 0.4, 3, identified=True, fields=True),
+    ):
         assert list(worker([])) == []
