@@ -18,8 +18,8 @@ def decide(run: Any, stages: Any, documents: Any, blocked: Any, copied: DataFram
     """Verify all candidates and decide who stays, as a local run does: similarities are equal to the last bit.
 
     Each text is read once, in the one task that verifies and decides its block. No bound comes before: one by
-    signatures would lose pairs that a local run reports, for signatures estimate; an exact one by the sizes of sets would spare
-    0.1 % of the candidates and 0.2 % of their texts, of 154,769 documents at 0.8, where 27 % of 38,013 candidates are
+    signatures would lose pairs that a local run reports, for signatures estimate; an exact one by the sizes of sets
+    would spare 0.1 % of the candidates and 0.2 % of their texts, of 154,769 documents at 0.8, where 27 % of 38,013 candidates are
     below. Even one that knew the answer would spare only 17 % of these texts, as the others are in true pairs too.
     """
     numbers = None if known is None else known.numbers
