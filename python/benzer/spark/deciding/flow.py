@@ -19,8 +19,8 @@ def decide(run: Any, stages: Any, documents: Any, blocked: Any, copied: DataFram
 
     Each text is read once, in the one task that verifies and decides its block. No bound comes before: one by
     signatures would lose pairs that a local run reports, for signatures estimate; an exact one by the sizes of sets
-    would spare 0.1 % of the candidates and 0.2 % of their texts, of 154,769 documents at 0.8, where 27 % of 38,013 candidates are
-    below. Even one that knew the answer would spare only 17 % of these texts, as the others are in true pairs too.
+    would spare 0.1 % of the candidates and 0.2 % of their texts (154,769 documents at 0.8: of 38,013 candidates
+    27 % are below). Even one that knew the answer would spare but 17 % of these texts: the others are in true pairs.
     """
     numbers = None if known is None else known.numbers
     members = members_with_others(run, blocked.members, copied, numbers)
