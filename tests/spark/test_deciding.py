@@ -110,7 +110,7 @@ def test_known_documents_stay_for_nobody_and_a_copy_that_is_not_known_is_decided
         case.check(outcomes, counts)
 
 
-def test_documents_of_several_fields_and_ids_of_text_are_decided_alike(spark: Any) -> None:
+def test_documents_of_several_fields_some_missing_or_empty_are_decided_alike(spark: Any) -> None:
     words = [f"one two three four five six seven eight nine {at % 7} {at % 3} {at % 2}" for at in range(40)]
     texts = pa.array([None if at % 9 == 0 else "" if at % 8 == 0 else word for at, word in enumerate(words)])
     tags = pa.array([[at % 7, 1, 2, 3] if at % 5 else None for at in range(40)], pa.list_(pa.int64()))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from benzer import Image, Schema, Text
+from benzer import Bands, Image, MinHash, Schema, Text
 from benzer.clusters import Keep
 from benzer.errors import InputError
 from benzer.spark.deciding.copied import Before
@@ -152,6 +152,17 @@ def labelled(rows: pa.Table, end: str, component: dict[int, int]) -> pa.Table:
 
 def of_components(rows: pa.Table, end: str, component: dict[int, int], still: pa.Array) -> pa.Table:
     return rows.filter(pa.array([component[id] in still.to_pylist() for id in rows.column(end).to_pylist()]))
+
+
+@pytest.mark.parametrize(
+    "minhash", [MinHash("kmins", 15, 9), MinHash("fast", 70, 2), MinHash("kmins", 40, 0, "linear")]
+)
+def test_contents_are_hashed_as_the_run_hashes_them(minhash: MinHash) -> None:
+    case = Case.of(families(1, 3), minhash=minhash, seed=0, bands=Bands(3, 5))
+    _, members = case.blocks()
+    read, _ = workers(case)[0].read(wanted(case, members))
+    content = dict(zip(case.ids.tolist(), case.content.tolist(), strict=True))
+    assert read.content.tolist() == [content[number] for number in read.numbers.tolist()]
 
 
 def test_pictures_are_decided_by_their_own_similarity() -> None:

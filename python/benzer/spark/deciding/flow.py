@@ -17,8 +17,10 @@ from benzer.spark.frames import OUTCOMES, PAIR, REMOVED, DataFrame
 def decide(run: Any, stages: Any, documents: Any, blocked: Any, copied: DataFrame, known: Any) -> Decided:
     """Verify all candidates and decide who stays, as a local run does: similarities are equal to the last bit.
 
-    Each text is read once, in the one task that verifies and decides its block. A bound by signatures comes before
-    nothing here: signatures estimate, so that it would lose pairs which a local run reports.
+    Each text is read once, in the one task that verifies and decides its block. No bound comes before: one by
+    signatures would lose pairs that a local run reports, for signatures estimate; an exact one by the sizes of sets
+    would spare 0.1 % of the candidates and 0.2 % of their texts (154,769 documents at 0.8: of 38,013 candidates
+    27 % are below). Even one that knew the answer would spare but 17 % of these texts: the others are in true pairs.
     """
     numbers = None if known is None else known.numbers
     members = members_with_others(run, blocked.members, copied, numbers)

@@ -5,8 +5,8 @@ none wants any. Rounds end by themselves: a pair that was wanted is given with i
 compares a pair of a component that no round before has compared, and these are finite. A local run has the same loop.
 Components stay as they are meanwhile: a pair is wanted only of documents that verified pairs tie together already.
 
-What is kept between the rounds is the pairs at the threshold, and of the others only those that were wanted: a candidate
-below the threshold may be wanted, and is compared once more then, which costs less than to shuffle all of them.
+What is kept between the rounds is the pairs at the threshold, and of the others only those that were wanted: another
+candidate below it that is wanted is compared once more, which costs less than to shuffle all of them.
 """
 
 from __future__ import annotations
