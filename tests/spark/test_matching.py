@@ -77,7 +77,7 @@ def path(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize(
-    ("partitions", "asked"),
+    "partitions, asked",
     [(1, {"limit": 3}), (3, {"limit": 1}), (7, {"limit": None, "threshold": 0.6})],
 )
 def test_each_query_finds_what_the_index_finds(
@@ -98,7 +98,9 @@ def test_several_fields_value_sets_and_ids_of_their_own(spark: Any) -> None:
         made = []
         for number in range(first, first + count):
             title = " ".join(random_.choices(WORDS[:6], k=4)) if number % 7 else None
-            tags = sorted(set(random_.choices(WORDS[:5], k=random_.randrange(4))) or ()) if number % 5 else None
+            tags = (
+                sorted(set(random_.choices(WORDS[:5], k=random_.randrange(4))) or ()) if number % 5 else None
+            )
             made.append(Document(number, {"title": title, "tags": tags}))
         return made
 
@@ -106,7 +108,9 @@ def test_several_fields_value_sets_and_ids_of_their_own(spark: Any) -> None:
     index = Index.open("memory:", IndexSettings(schema, threshold=0.5))
     index.add(held)
     collection = collection_of(frame(spark, held), threshold=0.5, schema=schema)
-    found = find_similar(frame(spark, queries, 2), collection, limit=4, identified=False, fields=True).collect()
+    found = find_similar(
+        frame(spark, queries, 2), collection, limit=4, identified=False, fields=True
+    ).collect()
     wanted = []
     for query in queries:
         for rank, match in enumerate(index.find_similar(dict(query.fields), 4), 1):

@@ -47,7 +47,7 @@ def pairs_by(parts: int, size: int) -> list[tuple[int, int]]:
     return [(row["asked"], row["number"]) for batch in Meet()(cut(packed, size)) for row in batch.to_pylist()]
 
 
-@pytest.mark.parametrize(("parts", "size"), [(1, 1000), (3, 7), (11, 1)])
+@pytest.mark.parametrize("parts, size", [(1, 1000), (3, 7), (11, 1)])
 def test_those_meet_that_share_a_key(monkeypatch: pytest.MonkeyPatch, parts: int, size: int) -> None:
     monkeypatch.setattr(pairing, "PACKED_TOGETHER", 50 * size)
     monkeypatch.setattr(pairing, "PAIRS_TOGETHER", 5)
@@ -79,30 +79,25 @@ def test_a_document_goes_to_a_block_once_with_all_who_ask_there(size: int) -> No
 def blocks_of(count: int) -> list[dict[str, Any]]:
     """The rows of so many blocks, in which all are compared with all; the last ask as copies of the first."""
     rows: list[dict[str, Any]] = []
-    originals = list(range(0, len(ASKERS) - 10))
+    originals = list(range(len(ASKERS) - 10))
     for block in range(count):
         own = [number for number in originals if number % count == block]
         for number in own:
-            text = ASKERS[number].fields["text"]
-            rows.append(
-                {"block": block, "kind": ASKS, "number": number, "member": number, "id": ASKERS[number].id, "field_0": text}
-            )  # fmt: skip
+            asks = {"number": number, "member": number, "id": ASKERS[number].id}
+            rows.append({"block": block, "kind": ASKS, **asks, "field_0": ASKERS[number].fields["text"]})
         for place, document in enumerate(HELD_ONES):
             content = str(document.fields["text"]).encode()
-            asked = np.array(own, dtype="<i8").tobytes()
-            rows.append(
-                {"block": block, "kind": IS_HELD, "number": place, "asked": asked, "old_id": document.id, "old_field_0": content}
-            )  # fmt: skip
+            held = {"number": place, "old_id": document.id, "old_field_0": content}
+            rows.append({"block": block, "kind": IS_HELD, **held, "asked": np.array(own, "<i8").tobytes()})
         for place in range(10):
             if place % count == block:
                 member = len(originals) + place
-                rows.append(
-                    {"block": block, "kind": IS_COPY, "number": place, "member": member, "id": ASKERS[member].id}
-                )  # fmt: skip
+                copy = {"number": place, "member": member, "id": ASKERS[member].id}
+                rows.append({"block": block, "kind": IS_COPY, **copy})
     return rows
 
 
-@pytest.mark.parametrize(("blocks", "size", "limit"), [(1, 1000, 2), (3, 5, None), (4, 1, 1)])
+@pytest.mark.parametrize("blocks, size, limit", [(1, 1000, 2), (3, 5, None), (4, 1, 1)])
 def test_verified_matches_are_those_of_the_index(
     monkeypatch: pytest.MonkeyPatch, blocks: int, size: int, limit: int | None
 ) -> None:
@@ -126,5 +121,10 @@ def test_verified_matches_are_those_of_the_index(
 
 
 def test_no_rows_make_no_rows() -> None:
-    for worker in (Pack(ASKED, 2), Meet(), Gather(), Verify(SETTINGS.schema, 0.4, 3, identified=True, fields=True)):
+    for worker in (
+        Pack(ASKED, 2),
+        Meet(),
+        Gather(),
+        Verify(SETTINGS.schema, 0.4, 3, identified=True, fields=True),
+    ):
         assert list(worker([])) == []

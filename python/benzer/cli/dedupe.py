@@ -137,6 +137,7 @@ def command(
     refuse_output(inputs, output, replace)
     refuse_nested(output, checkpoint)
     started = perf_counter()
+    done: dedupe_run.Run
     writing: dict[str, Any] = {"tables": tables, "replace": replace}
     if engine == "spark":
         arguments = dedupe_run.asked_for(inputs, settings, (), ())
@@ -148,6 +149,9 @@ def command(
         with dedupe_run.opened(against, checkpoint) as (indexes, saved):
             arguments = dedupe_run.asked_for(inputs, settings, indexes, against)
             dedupe_run.tell_forecast(arguments)
+            dedupe_spark.tell(
+                dedupe_spark.outgrown(dedupe_spark.size_of(inputs)) if arguments["memory"] is None else None
+            )
             skipped = {*([] if indexes else ["against"]), *(["measure"] if measure is False else [])}
             with console.progress(*(stage for stage in STAGES if stage not in skipped)) as progress:
                 done = dedupe_run.run(inputs, arguments, measure, saved, progress)

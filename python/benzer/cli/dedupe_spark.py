@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from glob import glob
 from pathlib import Path
@@ -34,6 +35,17 @@ REFUSED = {
 }
 """Options that say nothing to Spark, each with what does."""
 OF_SPARK = ("master", "partitions", "spark_conf")
+
+
+@dataclass(frozen=True)
+class Run(dedupe_run.Run):
+    """A run on Spark; its summary is counted while there is a session."""
+
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `dedupe_run.Run`."""
+        return {**self.summary, **self.told()}
 
 
 def engine_options(function: Any) -> Any:
@@ -85,6 +97,12 @@ def check_engine(engine: str, against: Sequence[str]) -> None:
         )
 
 
+def tell(told: str | None) -> None:
+    """Say on stderr what there is to say."""
+    if told is not None:
+        console.note(told)
+
+
 def advice(size: int | None, master: str) -> str | None:
     """When the local engine would be wiser: where all the work is on this machine, too.
 
@@ -101,6 +119,23 @@ def advice(size: int | None, master: str) -> str | None:
     return (
         f"on this machine the local engine takes about {duration(here)} for {amount(size)}, Spark {duration(there)}: "
         f"leave --engine spark out"
+    )
+
+
+def outgrown(size: int | None, memory: int | None = None) -> str | None:
+    """When Spark would be wiser: where the input is larger than the memory of this machine, by default as it is.
+
+    >>> print(outgrown(2 * 10**11, 64 * 10**9))
+    the input of 200.0 GB is more than the memory of this machine, 64.0 GB: --engine spark spreads it over several,
+    --memory bounds what a run here holds
+    >>> outgrown(10**9, 64 * 10**9)
+    """
+    memory = memory or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if size is None or size <= memory:
+        return None
+    return (
+        f"the input of {amount(size)} is more than the memory of this machine, {amount(memory)}: --engine spark "
+        f"spreads it over several, --memory bounds what a run here holds"
     )
 
 
@@ -171,15 +206,15 @@ def run(
     checkpoint: str | None,
     partitions: int | None,
     **writing: Any,
-) -> tuple[dedupe_run.Run, dict[str, Path]]:
+) -> tuple[Run, dict[str, Path]]:
     """Find the duplicates on Spark, measure what was found, look for alarms, and write the folder."""
     from benzer.spark.files import refuse_addresses
 
     refuse_addresses(inputs)  # before Spark is started for nothing
+    if arguments["recall"] == 1:
+        raise SettingsError("there is no exact join on Spark: ask for a recall of at most 0.9999, not 1")
     size = size_of(inputs)
-    told = advice(size, master)
-    if told:
-        console.note(told)
+    tell(advice(size, master))
     dedupe_run.tell_forecast({**arguments, "method": None})
     if measure is None:
         measure = size is not None and size <= dedupe_run.MEASURED_BYTES
@@ -191,16 +226,17 @@ def run(
         if progress:
             progress("start", 1, 1)
         done = found_in(spark, inputs, arguments, measure, checkpoint, partitions, progress)
+        found: Any = done.found  # Spark's, which answers as a local one
         extra = {}
         if report:
             command = dedupe_run.command_line()
-            page: Any = done.found  # of Spark's, which answers as a local one
-            extra["report.html"] = partial(page.write_report, recall=done.recall, command=command)
+            extra["report.html"] = partial(found.write_report, recall=done.recall, command=command)
         from benzer.spark.files.failures import told_plainly
         from benzer.spark.files.writing import write_folder
 
         with told_plainly():
-            return done, write_folder(done.found, output, extra=extra, told=done.told(), **writing)
+            paths = write_folder(found, output, done.to_dict(), extra=extra, **writing)
+        return done, paths
 
 
 def found_in(
@@ -211,7 +247,7 @@ def found_in(
     checkpoint: str | None,
     partitions: int | None,
     progress: console.Progress | None,
-) -> dedupe_run.Run:
+) -> Run:
     """What a session finds in files."""
     from benzer.spark.files import read_files
     from benzer.spark.files.failures import told_plainly
@@ -234,7 +270,7 @@ def found_in(
             recall = found.measure_recall(seed=arguments["seed"])
         if progress:
             progress("measure", 1, 1)
-        return dedupe_run.Run(found, recall, found.alarms())
+        return Run(found, recall, found.alarms(), found.summary())
 
 
 def size_of(inputs: Sequence[str]) -> int | None:

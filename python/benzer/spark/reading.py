@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,8 @@ def corpus_of_batch(schema: Schema, table: Any) -> Batch:
     import pyarrow as pa
 
     names = [f"field_{at}" for at in range(len(schema.fields))]
+    if any(is_encoded(table.column(name).type) for name in names):
+        return corpus_of_encoded(schema, [table.column(name) for name in names])
     contents = pa.table([table.column(name) for name in names], names=list(schema.fields))
     options = ReadOptions(
         fields={name: name for name in schema.fields},
@@ -47,3 +50,24 @@ def corpus_of_batch(schema: Schema, table: Any) -> Batch:
     there = np.ones(table.num_rows, dtype=np.bool_)
     there[list(malformed)] = False
     return Batch(corpus, np.flatnonzero(there), malformed)
+
+
+def is_encoded(kind: Any) -> bool:
+    """Whether a column holds contents as their fields encode them, as columns of files do."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_struct(kind)) and [part.name for part in kind] == ["encoded"]
+
+
+def corpus_of_encoded(schema: Schema, columns: Sequence[Any]) -> Batch:
+    """The documents of columns of which some are encoded; the rows that are malformed are told of elsewhere."""
+    corpus = corpus_of(schema, threads=1)
+    contents = [
+        [None if one is None else field.decode(one["encoded"]) for one in column.to_pylist()]
+        if is_encoded(column.type)
+        else column.to_pylist()
+        for field, column in zip(schema.fields.values(), columns, strict=True)
+    ]
+    count = len(columns[0])
+    corpus.add(0, range(1, count + 1), range(count), contents)
+    return Batch(corpus, np.arange(count), {})

@@ -65,7 +65,7 @@ class SketchRows:
 
         read = corpus_of_batch(self.sketcher.schema, table)
         sketches = self.sketcher.sketch(read.corpus, threads=1)
-        faults = {**read.malformed, **faults_of(table)}
+        faults = {**read.malformed, **faults_of(table), **told(table)}
         state = np.full(table.num_rows, WHOLE, dtype=np.int32)
         state[read.rows[self.sketcher.short(sketches)]] = SHORT
         state[read.rows[sketches.empty]] = EMPTY
@@ -126,6 +126,14 @@ def faults_of(table: Any) -> dict[int, str]:
                 if value is not None and not is_utf8(value):
                     found[row] = f"the {name} is no valid utf-8"
     return found
+
+
+def told(table: Any) -> dict[int, str]:
+    """Why rows are malformed that come with their `reason`, as those of files do, by row."""
+    if "reason" not in table.schema.names or table.column("reason").null_count == table.num_rows:
+        return {}
+    reasons = enumerate(table.column("reason").to_pylist())
+    return {row: reason for row, reason in reasons if reason is not None}
 
 
 def is_utf8(value: bytes) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
@@ -66,7 +66,12 @@ def read_files(
     sources = [located(one) for one in open_sources(inputs, format or folder_format(schema, inputs))]
     if len(sources) >= MOST_SOURCES:
         raise SettingsError(f"at most {MOST_SOURCES - 1:,} files, got {len(sources):,}: give folders of them")
-    pieces = [piece for number, one in enumerate(sources) for piece in pieces_of(number, one, options)]
+    places = keep.source_places([one.name for one in sources])
+    pieces = [
+        replace(piece, place=place if keep.rule == "source" else None)
+        for number, (one, place) in enumerate(zip(sources, places, strict=True))
+        for piece in pieces_of(number, one, options)
+    ]
     return FileDocuments(spark, schema, options, tuple(sources), Parts.of(numbered(spark, pieces)))
 
 

@@ -38,6 +38,7 @@ class Piece:
     number: that of the source in the input. source: what reads it; of a folder only the files of this piece. stamp: by
     which it is known to be unchanged. start, end: of a cut file, bytes of JSON lines, or row groups; end is None where
     the source is read whole. first_row: the number of its first row. plan: of a cut file, where the ids stand.
+    place: that of the source in a rule of keeping that names sources.
     """
 
     number: int
@@ -48,6 +49,7 @@ class Piece:
     end: int | None = None
     first_row: int = 1
     plan: IdPlan | None = None
+    place: int | None = None
 
     @property
     def counted(self) -> bool:

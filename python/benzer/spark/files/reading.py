@@ -295,6 +295,8 @@ class Rows:
             )
             for id, row in zip(names, rows.tolist(), strict=True)
         ]
+        if self.piece.place is not None:
+            extras = [str(self.piece.place).encode()] * count
         decoded = (
             [None] * count if extras is None else [one if one is None else one.decode() for one in extras]
         )

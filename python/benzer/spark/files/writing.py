@@ -31,12 +31,14 @@ Columns = dict[str, Any]
 def write_folder(
     found: SparkDuplicates,
     output: Path,
+    summary: Mapping[str, Any] | None = None,
     tables: Literal["jsonl", "parquet"] = "jsonl",
     replace: bool = False,
     extra: Mapping[str, Callable[[Path], object]] | None = None,
-    told: Mapping[str, Any] | None = None,
 ) -> dict[str, Path]:
-    """Fill a folder of the driver that appears whole at the end; the arguments are those of `Duplicates.write`.
+    """Fill a folder of the driver that appears whole at the end; other arguments are those of `Duplicates.write`.
+
+    summary: what stands in summary.json, by default `found.summary()`.
 
     Documents are copied here from their files, each as its format says; tables come in parts, in their order.
     """
@@ -45,16 +47,15 @@ def write_folder(
     set_aside = list(malformed_rows(found))
     with OutputFolder(output, replace=replace) as folder:
         names = write_documents(found, set_aside, folder)
-        optional = {"malformed": bool(set_aside), "old_matches": found.known is not None}
-        for name, make in TABLES.items():
-            if optional.get(name, True):
+            for name, make in TABLES.items():
+            if name != "malformed" or set_aside:
                 names[name] = folder / f"{name}.{tables}"
                 write_parts(names[name], make(found), tables)
         for file_name, write in (extra or {}).items():
             names[Path(file_name).stem] = folder / file_name
             write(folder / file_name)
         names["summary"] = folder / "summary.json"
-        write_summary(names["summary"], {**found.summary(), **(told or {})})
+        write_summary(names["summary"], found.summary() if summary is None else summary)
     return {name: output / path.relative_to(folder) for name, path in names.items()}
 
 
@@ -204,21 +205,11 @@ def malformed(found: SparkDuplicates) -> Iterator[Columns]:
     }
 
 
-def old_matches(found: SparkDuplicates) -> Iterator[Columns]:
-    """The table of matches with documents of older collections."""
-    from benzer.spark.results.older import old_matches as rows_of
-
-    for batch in streamed(rows_of(found)):
-        cells = {name: batch.column(name).to_pylist() for name in ("index", "similarity")}
-        yield {"id": ids(batch.column("id")), "old_id": ids(batch.column("old_id")), **cells}
-
-
 TABLES: dict[str, Callable[[SparkDuplicates], Iterator[Columns]]] = {
     "removed": removed,
     "pairs": pairs,
     "clusters": clusters,
     "malformed": malformed,
-    "old_matches": old_matches,
 }
 
 

@@ -1,0 +1,146 @@
+"""`benzer dedupe --engine spark` writes the folder of a local run, and refuses what makes no sense on Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from benzer import find_duplicates
+from benzer.cli import main
+from benzer.cli.dedupe_spark import advice
+
+ROOT = Path(__file__).parents[2]
+SMALL = ("--partitions", "2", "--spark-conf", "spark.driver.memory=768m")
+SPARK = ("--engine", "spark", "--master", "local[2]", *SMALL)
+WORDS = [f"word{number}" for number in range(40)]
+
+
+def text_of(number: int) -> str:
+    """A text of a family of five: its members share all words but one or two."""
+    family, member = divmod(number, 5)
+    return " ".join(
+        [*(f"{word}x{family}" for word in WORDS), *(["more"] * bool(member % 2)), f"m{member // 2}"]
+    )
+
+
+def benzer(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benzer", "dedupe", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_folder_is_that_of_a_local_run_byte_for_byte(tmp_path: Path) -> None:
+    rows = [json.dumps({"id": n if n % 3 else str(n), "text": text_of(n)}) + "\n" for n in range(40)]
+    (tmp_path / "a.jsonl").write_text(
+        "".join([*rows, "\n", '{"text": 7}\n', json.dumps({"text": text_of(3)})])
+    )
+    table = pa.table({"id": [f"b{n}" for n in range(30)], "text": [text_of(n + 25) for n in range(30)]})
+    pq.write_table(table, tmp_path / "b.parquet")
+    given = (
+        "a.jsonl",
+        "b.parquet",
+        "--on-error",
+        "skip",
+        "--keep",
+        "source:b",
+        "--report",
+        "--measure",
+        "--json",
+    )
+    local = benzer(*given, "--output", "local", folder=tmp_path)
+    spark = benzer(*given, "--output", "spark", *SPARK, folder=tmp_path)
+    assert (local.returncode, spark.returncode) == (1, 1), spark.stderr
+    expected, found = files_below(tmp_path / "local"), files_below(tmp_path / "spark")
+    assert set(found) == set(expected)
+    for name in set(expected) - {"summary.json", "report.html"}:
+        assert found[name] == expected[name], name
+    told, said = json.loads(local.stdout), json.loads(spark.stdout)
+    assert told["counts"]["removed"] > 20
+    for name in ("counts", "settings", "sources", "probability_at_threshold", "measured_recall", "alarms"):
+        assert said[name] == told[name], name
+    assert "leave --engine spark out" in spark.stderr
+    assert "WARN" not in spark.stderr
+    assert spark.stderr.splitlines()[-1] == local.stderr.splitlines()[-1]
+
+
+REFUSED = {
+    ("--method", "exact"): "--method is not for --engine spark",
+    ("--memory", "2GB"): "--memory is not for --engine spark",
+    ("--threads", "2"): "--threads is not for --engine spark",
+    ("--recall", "1"): "ask for a recall of at most 0.9999",
+    ("--spark-conf", "nothing"): "is no KEY=VALUE",
+}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_an_option_of_the_local_engine_is_refused(options: Sequence[str], tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
+    asked = [
+        "dedupe",
+        str(tmp_path / "a.jsonl"),
+        "--output",
+        str(tmp_path / "out"),
+        "--engine",
+        "spark",
+        *options,
+    ]
+    answer = CliRunner().invoke(main, asked)
+    assert answer.exit_code == 2
+    assert REFUSED[tuple(options)] in answer.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_option_of_spark_is_refused_without_it(tmp_path: Path) -> None:
+    answer = CliRunner().invoke(main, ["dedupe", "a.jsonl", "--output", "out", "--master", "local[2]"])
+    assert answer.exit_code == 2
+    assert "--master is for --engine spark" in answer.stderr
+
+
+def test_without_java_one_sentence_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
+    answer = subprocess.run(
+        [sys.executable, "-m", "benzer", "dedupe", "a.jsonl", "--output", "out", *SPARK],
+        env={**os.environ, "PATH": str(tmp_path), "JAVA_HOME": ""},
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert answer.returncode == 2
+    assert "openjdk-17-jre-headless" in answer.stderr.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_local_engine_is_advised_only_where_it_is_faster() -> None:
+    assert advice(10**8, "local[*]") is not None
+    assert advice(10**8, "spark://host:7077") is None
+
+
+def test_the_example_runs_by_spark_submit(tmp_path: Path) -> None:
+    import pyspark
+
+    texts = {f"d{n:02}": text_of(n) for n in range(40)}
+    pq.write_table(pa.table({"id": list(texts), "text": list(texts.values())}), tmp_path / "in.parquet")
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    command = [
+        str(submit), "--master", "local[2]", "--driver-memory", "768m", "--conf", "spark.ui.enabled=false",
+        "--conf", "spark.sql.shuffle.partitions=2", str(ROOT / "examples" / "spark_dedupe.py"),
+        str(tmp_path / "in.parquet"), str(tmp_path / "evidence"),
+    ]  # fmt: skip
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    local = find_duplicates(texts)
+    rows = pq.read_table(tmp_path / "evidence").to_pylist()
+    found = {row["id"]: (row["kept_id"], row["similarity"]) for row in rows}
+    assert found == {id: tuple(removal) for id, removal in local.removed.items()}
+    assert f"40 documents: {len(local.kept)} stay, {len(local.removed)} go" in done.stdout
