@@ -110,7 +110,7 @@ class SparkDuplicates:
         return tables.malformed(self)
 
     def table(self, name: str) -> DataFrame:
-        """One table: "pairs", "clusters", "removed" or "malformed"."""
+        """One table: "pairs", "clusters", "removed", "malformed" or "old_matches"."""
         return tables.table(self, name)
 
     @cached_property

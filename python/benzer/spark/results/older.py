@@ -38,6 +38,16 @@ def known_removals(found: SparkDuplicates) -> DataFrame:
     )
 
 
+def old_matches(found: SparkDuplicates) -> DataFrame:
+    """The verified matches with documents of older collections: none where there are no such."""
+    from pyspark.sql import functions as F
+
+    if found.known is None:
+        none = found.outcomes.limit(0).select(F.col("left_id").alias("id"), F.col("right_id").alias("old_id"))
+        return none.withColumns({"index": F.lit(""), "similarity": F.lit(1.0)})
+    return found.known.matches.select("id", "old_id", "index", "similarity")
+
+
 def together(near: DataFrame, known: DataFrame) -> DataFrame:
     """Evidence of both kinds; where ids of the run and of a collection have two types, `kept_id` is text."""
     from pyspark.sql import functions as F

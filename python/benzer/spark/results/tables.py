@@ -180,9 +180,17 @@ def plain_id(found: SparkDuplicates, one: Any) -> Any:
     return json.loads(one) if found.documents.id_form == "json" and one is not None else one
 
 
+def old_matches(found: SparkDuplicates) -> DataFrame:
+    """The verified matches with documents of older collections."""
+    from benzer.spark.results import older
+
+    return older.old_matches(found)
+
+
 TABLES: dict[str, Callable[[SparkDuplicates], DataFrame]] = {
     "pairs": pairs,
     "clusters": clusters,
     "removed": removed,
     "malformed": malformed,
+    "old_matches": old_matches,
 }

@@ -35,8 +35,9 @@ def write_tables(
         if not replace:
             raise OutputError(f"{path} exists already: choose another place, or allow replace")
         write_summary(found.run.spark, f"{path}/summary", {"complete": False})
-    names = {name: f"{path}/{name}" for name in (*TABLES, "summary")}
-    for name in TABLES:
+    chosen = [name for name in TABLES if name != "old_matches" or found.known is not None]
+    names = {name: f"{path}/{name}" for name in (*chosen, "summary")}
+    for name in chosen:
         found.table(name).write.mode("overwrite").format(FORMATS[tables]).save(names[name])
     write_summary(found.run.spark, names["summary"], {"complete": True, **found.summary()})
     return names
