@@ -47,7 +47,7 @@ def write_folder(
     set_aside = list(malformed_rows(found))
     with OutputFolder(output, replace=replace) as folder:
         names = write_documents(found, set_aside, folder)
-            for name, make in TABLES.items():
+        for name, make in TABLES.items():
             if name != "malformed" or set_aside:
                 names[name] = folder / f"{name}.{tables}"
                 write_parts(names[name], make(found), tables)
