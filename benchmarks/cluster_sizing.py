@@ -18,6 +18,7 @@ from typing import Any
 
 from benchmarks import report
 from benchmarks.scenarios import DOCS, RECORDS
+from benzer.spark.settings import Work
 
 RATES = RECORDS / "spark-rates.json"
 PAGE = DOCS / "how-to" / "size-a-cluster.md"
@@ -25,8 +26,8 @@ TITLE = "Size a cluster"
 
 NUMBER, KEY, CONTENT = 8, 8, 16
 PAIR = 2 * NUMBER
-FIXED = NUMBER + NUMBER + CONTENT + 8 + 4 + 4
-"""Of a sketch: number, id and content, length, state, source (see `benzer.spark.frames`); the keys come to it."""
+FIXED = 3 * NUMBER + CONTENT + 8 + 4 + 4
+"""Of a sketch: number, id, place and content, length, state, source (`benzer.spark.frames`); the keys come to it."""
 SPILLED = 2
 """A shuffle lies on disk as it is written, and once more where it is sorted and does not fit the memory."""
 LEAST_ID_BITS = 64
@@ -68,29 +69,50 @@ class Cluster:
     text_bytes: of a document. executor_cores: of one executor, whose local disk the passes share. bands_per_pass: as in
     `Work`, 0 for all. price: of a core and hour. slower: how many times slower a core is than the measured one, all in
     all: its processor, the network, the object store, waiting for the last task. unrelated: the similarity of two
-    documents that have nothing to do with each other.
+    documents that have nothing to do with each other. network: bytes a second of each core, from and to storage and the
+    other executors; 40 MB are what 1.25 Gbit a second give to each of four cores.
     """
 
     documents: int
     text_bytes: float
-    cores: int = PUBLISHED_VCPUS
+    cores: int = 64
     executor_cores: int = 4
     bands_per_pass: int = 0
     price: float = EXAMPLE_PRICE
     slower: float = 2.0
     unrelated: float = 0.01
+    network: float = 40e6
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: `rows` and bytes that it reads, writes to storage, and shuffles; core hours."""
+    """One stage: rows, bytes that it reads from storage, writes there and shuffles, core hours of work.
+
+    network: bytes a second of a core; what is shuffled is sent once and received once.
+    """
 
     name: str
     rows: float
     read: float
     written: float
     shuffled: float
-    core_hours: float
+    work: float
+    network: float
+
+    @property
+    def transfer(self) -> float:
+        """Core hours until all bytes have come and gone."""
+        return (self.read + self.written + 2 * self.shuffled) / self.network / 3600
+
+    @property
+    def core_hours(self) -> float:
+        """Work and transfer go on at the same time; the longer one counts."""
+        return max(self.work, self.transfer)
+
+    @property
+    def bound(self) -> str:
+        """What would make it faster."""
+        return "network" if self.transfer > self.work else "cores"
 
 
 def stages(rates: Rates, asked: Cluster) -> list[Stage]:
@@ -99,36 +121,21 @@ def stages(rates: Rates, asked: Cluster) -> list[Stage]:
     originals = count * (1 - rates.copies * share)
     pairs = candidates(rates, asked)
     members = count * rates.members * share
-    sketches = count * (FIXED + KEY * rates.bands)
-    contents = members * asked.text_bytes
+    texts, sketches = count * asked.text_bytes, count * (FIXED + KEY * rates.bands)
     wider = asked.text_bytes / (rates.text_bytes * share)  # of work that goes with the bytes of a text
     more = pairs / (count * rates.candidates * share)  # of work that goes with the candidates
-    hours = {
-        name: seconds * rates.cores * share * count * asked.slower / 3600
-        for name, seconds in rates.seconds.items()
-    }
-    return [
-        Stage("sketch", count, count * asked.text_bytes, sketches, 0, hours["sketch"] * wider),
-        Stage("copies", count, sketches, 0, count * (CONTENT + NUMBER), hours["copies"]),
-        Stage(
-            "join",
-            originals * rates.bands,
-            sketches,
-            0,
-            originals * rates.bands * (KEY + NUMBER),
-            hours["join"],
-        ),
-        Stage("blocks", pairs, 0, 0, 2 * pairs * PAIR, hours["blocks"] * more),
-        Stage(
-            "decide",
-            members,
-            count * asked.text_bytes,
-            members * FIXED,
-            contents,
-            hours["decide"] * wider * more,
-        ),
-        Stage("rest", 0, 0, 0, 0, hours["rest"]),
+    each = rates.cores * share * count * asked.slower / 3600
+    of = {name: seconds * each for name, seconds in rates.seconds.items()}
+    keys = originals * rates.bands
+    table: list[tuple[str, float, float, float, float, float]] = [
+        ("sketch", count, texts, sketches, 0, of["sketch"] * wider),
+        ("copies", count, sketches, 0, count * (CONTENT + NUMBER), of["copies"]),
+        ("join", keys, sketches, 0, keys * (KEY + NUMBER) + rates.bands * pairs * PAIR, of["join"]),
+        ("blocks", pairs, 0, 0, 2 * pairs * PAIR, of["blocks"] * more),
+        ("decide", members, texts, members * FIXED, members * asked.text_bytes, of["decide"] * wider * more),
+        ("rest", 0, 0, 0, 0, of["rest"]),
     ]
+    return [Stage(*row, network=asked.network) for row in table]
 
 
 def candidates(rates: Rates, asked: Cluster) -> float:
@@ -162,7 +169,7 @@ def collisions(documents: int, bits: int = LEAST_ID_BITS) -> float:
 
 
 def hours(found: Sequence[Stage], asked: Cluster) -> float:
-    """On all cores."""
+    """On all cores, one stage after another."""
     return sum(stage.core_hours for stage in found) / asked.cores
 
 
@@ -198,28 +205,18 @@ def _measured(rates: Rates) -> str:
 
 
 def _stage_table(rates: Rates, asked: Cluster) -> str:
-    columns = (
-        "stage",
-        "rows",
-        "read",
-        "written",
-        "shuffled",
-        "core hours",
-        f"hours on {asked.cores:,} cores",
-        "cost",
-    )
+    hours_of = f"hours on {asked.cores:,} cores"
+    columns = ("stage", "rows", "read", "written", "shuffled", "bound by", "core hours", hours_of, "cost")
     found = stages(rates, asked)
     lines = [
-        [
-            stage.name,
-            _count(stage.rows),
-            *map(_bytes, (stage.read, stage.written, stage.shuffled)),
-            *_told([stage], asked),
-        ]
+        [stage.name, _count(stage.rows), *_moved([stage]), stage.bound, *_told([stage], asked)]
         for stage in found
     ]
-    total = ["**all**", "", "", "", _bytes(sum(stage.shuffled for stage in found)), *_told(found, asked)]
-    return report.table(columns, [*lines, total])
+    return report.table(columns, [*lines, ["**all**", "", *_moved(found), "", *_told(found, asked)]])
+
+
+def _moved(found: Sequence[Stage]) -> list[str]:
+    return [_bytes(sum(getattr(stage, name) for stage in found)) for name in ("read", "written", "shuffled")]
 
 
 def _told(found: Sequence[Stage], asked: Cluster) -> list[str]:
@@ -233,19 +230,28 @@ def _sentences(rates: Rates, asked: Cluster) -> str:
     passed = f"{asked.bands_per_pass} bands" if asked.bands_per_pass else "all bands"
     chance = candidates(rates, asked) - candidates(rates, replace(asked, unrelated=0.0))
     return (
-        f"Local disk of each of {executors(asked):,} executors of {asked.executor_cores} cores: {given} with {passed} at a "
-        f"time, {one} with `bands_per_pass=1`. Candidates by chance among documents of similarity {asked.unrelated:g}: "
-        f"{_count(chance)}. Expected pairs of ids with the same 64-bit hash: {collisions(asked.documents):.2g}; of "
-        f"contents with the same 128-bit hash: {collisions(asked.documents, 128):.0e}."
+        f"Local disk of each of {executors(asked):,} executors of {asked.executor_cores} cores: {given} with {passed} "
+        f"at a time, {one} with `bands_per_pass=1`. Candidates by chance among documents of similarity "
+        f"{asked.unrelated:g}: {_count(chance)}. Grouped {grouped(rates, asked)}. Expected pairs of ids with the same "
+        f"64-bit hash: {collisions(asked.documents):.2g}; of contents with the same 128-bit hash: "
+        f"{collisions(asked.documents, 128):.0e}."
     )
+
+
+def grouped(rates: Rates, asked: Cluster) -> str:
+    """By which way the candidates are grouped, by the limits of `Work`."""
+    limits, members = Work(), asked.documents * rates.members / rates.documents
+    if candidates(rates, asked) <= limits.driver_pairs:
+        return "on the driver"
+    return "by spanning forests" if members <= limits.forest_nodes else "by stars"
 
 
 def _sums(rates: Rates, asked: Sequence[Cluster]) -> str:
     first = asked[0]
     return (
         f"Command: `python -m benchmarks.cluster_sizing`. A core is taken to be {first.slower:g} times slower than the "
-        f"measured one (`--slower`); a core and hour costs ${first.price:g} (`--price`), texts have "
-        f"{first.text_bytes:,.0f} bytes (`--text-bytes`)."
+        f"measured one (`--slower`), to have {first.network / 1e6:g} MB a second of the network (`--network`), and to "
+        f"cost ${first.price:g} an hour (`--price`); texts have {first.text_bytes:,.0f} bytes (`--text-bytes`)."
     )
 
 
@@ -289,6 +295,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--unrelated", type=float, default=Cluster.unrelated, help="similarity of unrelated documents"
     )
+    parser.add_argument("--network", type=float, default=Cluster.network, help="bytes a second of each core")
     parser.add_argument("--rates", type=Path, default=RATES, help="the record of a measurement")
     parser.add_argument("--write", action="store_true", help="write the section of the page anew")
     return parser

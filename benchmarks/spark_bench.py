@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import cluster_sizing, machine, report
+from benchmarks.material import Corpus
 from benchmarks.scenarios import DATA
 from benchmarks.spark import million, mllib, overhead, page
 from benchmarks.spark.cells import Cells
@@ -27,6 +28,7 @@ from benchmarks.spark.rates import rates_of
 def main() -> None:
     arguments = _parser().parse_args()
     data: Path = arguments.data.absolute()
+    Corpus.load(data, "corpus")  # made where it is missing
     cells = Cells(data / "spark" / "cells", arguments.again)
     plan = Plan(data, cells, memory=arguments.memory, time_limit=arguments.time_limit)
     plan.folder.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,12 @@ from benchmarks.spark.mllib import Row, exponent
 
 PAGE = DOCS / "spark-benchmark.md"
 TITLE = "Spark, measured"
-NAMES = {"benzer": "Benzer, one process", "benzer on Spark": "Benzer on Spark", "mllib": "MLlib"}
+NAMES = {
+    "benzer": "Benzer, one process",
+    "benzer on Spark": "Benzer on Spark",
+    "mllib": "MLlib",
+    "squeezed": "Benzer on Spark, `spark.memory.fraction=0.05`",
+}
 
 
 def write(name: str, body: str, command: str, here: Machine) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def fabricated(spark: Any, rows: list[dict[str, Any]], **options: Any) -> tuple[
         known=None,
         joined=joined_of(spark, local, numbers),
         outcomes=outcomes_of(spark, run, local, numbers, content),
-        decided={name: local.counts[name] for name in ("pairs", "removed", "identical", "near", "clusters")},
+        decided=SimpleNamespace(counts=local.counts),
         timings={"total": 1.0},
     ), local
 
@@ -79,7 +80,9 @@ def outcomes_of(spark: Any, run: Run, local: Any, numbers: Any, content: Any) ->
     left, right = np.sort(ends, axis=0)
     similarity = np.concatenate((local.verified[alike], local.decision.score))
     tied = components(len(local.ids), local.pairs.left, local.pairs.right)
-    held = np.flatnonzero(np.bincount(np.concatenate((local.pairs.left, local.pairs.right)), minlength=len(tied)))
+    held = np.flatnonzero(
+        np.bincount(np.concatenate((local.pairs.left, local.pairs.right)), minlength=len(tied))
+    )
     ids = local.ids
     rows = [
         (PAIR, numbers[a], numbers[b], ids[a], ids[b], value, None, None, None, None)
@@ -90,7 +93,17 @@ def outcomes_of(spark: Any, run: Run, local: Any, numbers: Any, content: Any) ->
         kind = KEPT if to == at else REMOVED
         likeness = float(local.leader_similarity[at])
         rows.append(
-            (kind, numbers[at], numbers[to], ids[at], ids[to], likeness, numbers[first], ids[first], *content[at])
+            (
+                kind,
+                numbers[at],
+                numbers[to],
+                ids[at],
+                ids[to],
+                likeness,
+                numbers[first],
+                ids[first],
+                *content[at],
+            )
         )
     from benzer.spark.frames import OUTCOMES
 
@@ -100,7 +113,15 @@ def outcomes_of(spark: Any, run: Run, local: Any, numbers: Any, content: Any) ->
     arrays = []
     for at, name in enumerate(names):
         kind = whole.get(name, kind_of_id if name.endswith("id") else pa.int64())
-        arrays.append(pa.array([row[at] if row[at] is None else (row[at].item() if hasattr(row[at], "item") else row[at]) for row in rows], kind))
+        arrays.append(
+            pa.array(
+                [
+                    row[at] if row[at] is None else (row[at].item() if hasattr(row[at], "item") else row[at])
+                    for row in rows
+                ],
+                kind,
+            )
+        )
     return from_arrow(spark, pa.table(arrays, names=names)).persist()
 
 

@@ -1,218 +1,129 @@
-"""What is decided on Spark is what the local engine decides: who stays, for whom, how alike, and what hangs together."""
+"""On Spark is decided what the local engine decides: who stays, for whom, how alike, and what hangs together."""
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
-import benzer
-from benzer import Bands, Schema, ValueSet
-from benzer.clusters import Keep
+from benzer import Index, IndexSettings, Schema, Text, ValueSet
 from benzer.spark.deciding import decide
 from benzer.spark.documents import documents_of
-from benzer.spark.frames import COPIES, KEPT, PAIR, REMOVED, WITNESS
+from benzer.spark.frames import WITNESS
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.spark.settings import Run, Work
-
-FEW_BANDS = Bands(3, 5)
-"""So few that many pairs are no candidates: then the second look has work."""
-
-
-def families(seed: int, count: int, threshold: float = 0.6) -> list[dict[str, Any]]:
-    """Families of sets: chains of changes, copies of some members, and columns that keep rules go by."""
-    rng = random.Random(seed)
-    rows: list[dict[str, Any]] = []
-    for family in range(count):
-        held = {family * 1000 + at for at in range(rng.choice([4, 8, 12, 16]))}
-        for _ in range(rng.randint(1, 9)):
-            for _ in range(rng.randint(0, 2)):
-                held = held - {rng.choice(sorted(held))} | {family * 1000 + 100 + rng.randrange(20)}
-            rows.extend({"tags": sorted(held)} for _ in range(rng.choice([1, 1, 1, 2, 4])))
-    rows.extend({"tags": []} for _ in range(3))
-    rng.shuffle(rows)
-    for at, row in enumerate(rows):
-        row["at"] = at // 2  # two documents share each place
-        row["score"] = rng.choice([None, 1, 2, 3, 3, 3])
-        row["kind"] = rng.choice(["web", "books", None])
-    numbers = rng.sample(range(-5000, 5000), len(rows))
-    for row, number in zip(rows, numbers, strict=True):
-        row["id"] = number
-    return rows
+from tests.spark.decided import TAGS, Case, described, families, told
 
 
 class Kept:
-    """Stages that are held in memory."""
+    """Stages that are held in memory; a name is given once."""
 
     def __init__(self) -> None:
-        self.names: list[str] = []
+        self.tables: dict[str, Any] = {}
 
-    def keep(self, name: str, make: Any) -> Any:
-        assert name not in self.names
-        self.names.append(name)
-        return make().persist()
-
-
-@dataclass(frozen=True)
-class Case:
-    """Documents in the order of the input, and what the local engine finds in them."""
-
-    rows: list[dict[str, Any]]
-    found: Any
-
-    @classmethod
-    def of(cls, rows: list[dict[str, Any]], keep: str, **settings: Any) -> Case:
-        rows = sorted(rows, key=lambda row: (row["at"], row["id"]))
-        settings = {"schema": Schema(tags=ValueSet()), "threshold": 0.6, "bands": FEW_BANDS, **settings}
-        return cls(rows, benzer.find_duplicates(table(rows), id="id", keep=keep, threads=1, **settings))
-
-    @property
-    def ids(self) -> Any:
-        return np.array([row["id"] for row in self.rows])
-
-    @property
-    def places(self) -> Any:
-        return np.array([row["at"] for row in self.rows])
-
-    def copies(self) -> pa.Table:
-        """The copies, as `benzer.spark.copies` finds them."""
-        found, corpus = self.found, self.found.corpus
-        alone = found.stands_for == np.arange(len(self.rows))
-        at, original = np.flatnonzero(~alone), found.stands_for[~alone]
-        first = np.arange(len(self.rows))
-        np.minimum.at(first, found.stands_for, first.copy())
-        first = first[original]
-        everyone = np.arange(len(self.rows), dtype=np.uint32)
-        extras = [None if one is None else one.decode() for one in corpus.extras()]
-        return pa.table(
-            {
-                "number": self.ids[at], "id": self.ids[at], "place": self.places[at],
-                "extra": pa.array(extras, pa.string()).take(at),
-                "source": pa.array(np.zeros(len(at)), pa.int32()),
-                "length": corpus.text_lengths(everyone, 1)[at].astype(np.int64),
-                **{f"content_{half}": content(corpus)[at, number] for number, half in enumerate("ab")},
-                "original": self.ids[original], "original_id": self.ids[original],
-                "first_place": self.places[first], "first_id": self.ids[first],
-            }
-        )  # fmt: skip
-
-    def blocks(self, most: int) -> tuple[pa.Table, pa.Table]:
-        """The candidates in blocks: whole components of at most `most` documents, of others `most` pairs each."""
-        from benzer._native import components
-
-        left, right = self.found.proposed.left, self.found.proposed.right
-        label = components(len(self.rows), left, right)
-        whole = np.bincount(label, minlength=len(label))[label[left]] <= most
-        cut = np.cumsum(~whole) // most + 100_000
-        block = np.where(whole, label[left].astype(np.int64), cut)
-        low, high = self.ids[left], self.ids[right]
-        pairs = pa.table({"block": block, "left": np.minimum(low, high), "right": np.maximum(low, high)})
-        ends = {
-            (int(b), int(n), bool(w))
-            for b, a, c, w in zip(block, low, high, whole, strict=True)
-            for n in (a, c)
-        }
-        columns = list(zip(*sorted(ends), strict=True))
-        return pairs, pa.table(dict(zip(("block", "number", "whole"), columns, strict=True)))
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+        assert name not in self.tables
+        self.tables[name] = make().persist()
+        return self.tables[name]
 
 
-def content(corpus: Any) -> Any:
-    return corpus.sketch("fast", "mixed", 8, 0, 1, 1, 1)[1].view(np.int64)
+@contextmanager
+def setting(spark: Any, **settings: str) -> Iterator[None]:
+    """Settings of Spark, with `__` for each dot."""
+    names = {name.replace("__", "."): value for name, value in settings.items()}
+    before = {name: spark.conf.get(name) for name in names}
+    for name, value in names.items():
+        spark.conf.set(name, value)
+    yield
+    for name, old in before.items():
+        spark.conf.set(name, old)
 
 
-def table(rows: list[dict[str, Any]]) -> pa.Table:
-    types = {
-        "tags": pa.list_(pa.int64()),
-        "at": pa.int64(),
-        "score": pa.int64(),
-        "kind": pa.string(),
-        "id": pa.int64(),
-    }
-    return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in types.items()})
-
-
-def on_spark(
+def decided(
     spark: Any, case: Case, most: int = 1000, partitions: int | None = None, known: Any = None
-) -> Any:
-    """What `decide` makes of the candidates of the local run, and the outcomes by kind."""
+) -> tuple[Any, ...]:
+    """The outcomes of the candidates of a local run, the counts, and the stages."""
     settings = case.found.settings
-    shuffled = random.Random(5).sample(case.rows, len(case.rows))
-    df = from_arrow(spark, table(shuffled))
+    shuffled = np.random.default_rng(5).permutation(len(case.ids))
+    df = from_arrow(spark, case.documents.take(pa.array(shuffled)))
     documents = documents_of(df, settings.schema, id="id", order_by="at", keep=settings.keep)
-    pairs, members = case.blocks(most)
-    cut = not all(members.column("whole").to_pylist())
-    blocked = SimpleNamespace(
-        pairs=from_arrow(spark, pairs),
-        members=from_arrow(spark, members),
-        documents=members.num_rows,
-        cut=cut,
-    )
+    pairs, members = (from_arrow(spark, table) for table in case.blocks(most))
+    whole = case.blocks(most)[1].column("whole").to_pylist()
+    blocked = SimpleNamespace(pairs=pairs, members=members, documents=len(whole), cut=not all(whole))
     run = Run(spark, settings, None, Work(partitions=partitions, block_documents=most), documents.columns)
-    decided = decide(run, Kept(), documents, blocked, from_arrow(spark, case.copies()), known)
-    return decided, to_arrow(decided.outcomes)
+    stages = Kept()
+    found = decide(run, stages, documents, blocked, from_arrow(spark, case.copies()), known)
+    outcomes, counts = to_arrow(found.outcomes), found.counts
+    for table in stages.tables.values():
+        table.unpersist()
+    return outcomes, counts, stages
 
 
-def of_kind(outcomes: pa.Table, kind: int, *columns: str) -> list[tuple[Any, ...]]:
-    import pyarrow.compute as pc
-
-    rows = outcomes.filter(pc.equal(outcomes.column("kind"), kind))
-    return sorted(zip(*(rows.column(name).to_pylist() for name in columns), strict=True))
-
-
-def check(case: Case, decided: Any, outcomes: pa.Table) -> None:
-    """All that the local run says, to the last bit."""
-    found, ids = case.found, case.ids
-    alike = found.verified >= found.threshold
-    second = found.decision
-    left = np.concatenate((found.proposed.left[alike], found.stands_for[second.left]))
-    right = np.concatenate((found.proposed.right[alike], found.stands_for[second.right]))
-    similarity = np.concatenate((found.verified[alike], second.score))
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    assert of_kind(outcomes, PAIR, "left_id", "right_id", "similarity") == sorted(
-        zip(ids[low].tolist(), ids[high].tolist(), similarity.tolist(), strict=True)
+def test_whole_blocks_and_copies_of_what_goes_are_decided_as_in_a_local_run(spark: Any) -> None:
+    case = Case.of(families(1, 40), "last")
+    assert len(case.found.decision.left)  # the second look has found some
+    outcomes, counts, _ = decided(spark, case, partitions=3)
+    steps = told(outcomes, WITNESS, "left_id", "right_id")
+    gone = {(original, kept) for original, kept, _ in case.removed}
+    assert set(steps).isdisjoint(gone)
+    copies = dict(
+        zip(case.copies().column("id").to_pylist(), case.copies().column("original").to_pylist(), strict=True)
     )
-    removed = {
-        left: (right, score)
-        for left, right, score in of_kind(outcomes, REMOVED, "left_id", "right_id", "similarity")
-    }
-    assert removed == {
-        id: (one.kept_id, one.similarity) for id, one in found.removed.items() if one.kept_in is None
-    }
-    counts = {name: found.counts[name] for name in decided.counts}
-    counts["removed"] -= found.counts.get("known", 0)
-    assert decided.counts == counts
-    told = of_kind(outcomes, KEPT, "left_id", "component_id") + of_kind(
-        outcomes, REMOVED, "left_id", "component_id"
+    went = {(copies[copy], kept) for copy, kept, _ in case.removed if copy in copies}
+    assert went & set(steps)  # a copy went for another document than its original
+    case.check(outcomes, counts)
+
+
+def test_cut_blocks_are_decided_as_whole_ones_a_row_at_a_time_and_without_adaptive_execution(
+    spark: Any,
+) -> None:
+    case = Case.of(families(1, 40), "largest:score")
+    one_by_one = {"spark__sql__execution__arrow__maxRecordsPerBatch": "1"}
+    with setting(spark, **one_by_one, spark__sql__adaptive__enabled="false"):
+        outcomes, counts, stages = decided(spark, case, most=3, partitions=1)
+    assert "tied-2" in stages.tables  # there was a second look
+    case.check(outcomes, counts)
+
+
+def test_known_documents_stay_for_nobody_and_a_copy_that_is_not_known_is_decided_instead(spark: Any) -> None:
+    documents = families(3, 40)
+    alone = Case.of(documents, "longest")
+    originals = sorted(set(alone.copies().column("original").to_pylist()))
+    sets = dict(zip(alone.ids.tolist(), documents.column("tags").to_pylist(), strict=True))
+    copy_of = dict(
+        zip(*(alone.copies().column(name).to_pylist() for name in ("original", "id")), strict=True)
     )
-    assert len(dict(told)) == len(told)
-    clusters = found.table("clusters")
-    told_of = dict(told)
-    assert {id: told_of[id] for id in clusters["id"]} == dict(
-        zip(clusters["id"], clusters["component_id"], strict=True)
+    # Of every second group a copy has the id of the old document, so that it alone is not known.
+    old = {copy_of[id] if at % 2 else 9000 + at: {"tags": sets[id]} for at, id in enumerate(originals[:12])}
+    with Index.open("memory:", IndexSettings(schema=TAGS, threshold=0.6, recall=0.9)) as index:
+        index.add(old)
+        case = Case.of(documents, "longest", against=index, recall=0.9)
+    numbers = from_arrow(spark, pa.table({"number": case.ids[case.found.known]}))
+    replaced = set(case.ids[case.found.known].tolist()) & {id for id, copy in copy_of.items() if copy in old}
+    assert replaced
+    for most in (1000, 3):
+        outcomes, counts, _ = decided(spark, case, most, known=SimpleNamespace(numbers=numbers))
+        case.check(outcomes, counts)
+
+
+def test_documents_of_several_fields_and_ids_of_text_are_decided_alike(spark: Any) -> None:
+    words = [f"one two three four five six seven eight nine {at % 7} {at % 3} {at % 2}" for at in range(40)]
+    texts = pa.array([None if at % 9 == 0 else "" if at % 8 == 0 else word for at, word in enumerate(words)])
+    tags = pa.array([[at % 7, 1, 2, 3] if at % 5 else None for at in range(40)], pa.list_(pa.int64()))
+    schema = Schema(text=Text(shingle_size=2, weight=2), tags=ValueSet())
+    case = Case.of(
+        described({"text": texts, "tags": tags}, 2), "priority:kind=books,web", schema=schema, threshold=0.7
     )
-    contents = {id: tuple(row) for id, row in zip(ids.tolist(), content(found.corpus).tolist(), strict=True)}
-    rows = of_kind(outcomes, REMOVED, "left", "content_a", "content_b") + of_kind(
-        outcomes, KEPT, "left", "content_a", "content_b"
-    )
-    assert all(contents[id] == tuple(row) for id, *row in rows)
+    assert case.found.counts["near"]
+    outcomes, counts, _ = decided(spark, case, partitions=7)
+    case.check(outcomes, counts)
 
 
-@pytest.mark.parametrize("keep", ["first", "last", "largest:score", "longest"])
-def test_whole(spark, keep):
-    case = Case.of(families(1, 40), keep)
-    print(case.found.counts, len(case.found.decision.left), case.found.decision.below)
-    decided, outcomes = on_spark(spark, case, partitions=3)
-    print(len(of_kind(outcomes, WITNESS, "left")))
-    check(case, decided, outcomes)
-
-
-@pytest.mark.parametrize("keep", ["first", "smallest:score"])
-def test_cut(spark, keep):
-    case = Case.of(families(1, 40), keep)
-    decided, outcomes = on_spark(spark, case, most=3)
-    check(case, decided, outcomes)
+def test_without_candidates_and_copies_there_are_no_outcomes(spark: Any) -> None:
+    case = Case.of(described({"tags": pa.array([[1], [2], []], pa.list_(pa.int64()))}, 1))
+    outcomes, counts, _ = decided(spark, case)
+    assert (outcomes.num_rows, set(counts.values())) == (0, {0})

@@ -17,7 +17,7 @@ from benzer.spark.joining.packing import Sizes
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.spark.settings import Work
 
-TINY = Sizes(part=16, parts=9, large=64, dealt=40, held=20, bucket=30, hot=12)
+TINY = Sizes(part=16, parts=9, large=64, dealt=40, held=20, bucket=30, hot=64)
 AQE = "spark.sql.adaptive.enabled"
 ABSENT = np.uint64(NO_KEY % 2**64)
 

@@ -21,7 +21,9 @@ RATES_BY_HAND = Rates(
     bands=10,
     rows=6,
 )
-ASKED = Cluster(10**9, 2_000, cores=1_000, executor_cores=4, slower=1.0, unrelated=0.0, price=0.1)
+ASKED = Cluster(
+    10**9, 2_000, cores=1_000, executor_cores=4, slower=1.0, unrelated=0.0, price=0.1, network=1e15
+)
 
 
 def by_name(asked: Cluster) -> dict[str, sizing.Stage]:
@@ -32,7 +34,8 @@ def test_a_row_for_each_document_and_each_band_of_an_original() -> None:
     found = by_name(ASKED)
     assert found["sketch"].rows == found["copies"].rows == 10**9
     assert found["join"].rows == pytest.approx(0.9 * 10**10)
-    assert found["join"].shuffled == pytest.approx(0.9 * 10**10 * 16)
+    # keys, and each of the 0.3 billion candidates at most once for each band
+    assert found["join"].shuffled == pytest.approx(0.9 * 10**10 * 16 + 10 * 3e8 * 16)
     assert found["copies"].shuffled == 24 * 10**9
     assert found["blocks"].rows == pytest.approx(3e8)
     assert found["decide"].rows == pytest.approx(2e8)
@@ -51,6 +54,23 @@ def test_longer_texts_take_longer_to_sketch_and_to_compare_and_nothing_else() ->
     once, twice = by_name(ASKED), by_name(replace(ASKED, text_bytes=4_000))
     times = {name: twice[name].core_hours / once[name].core_hours for name in once}
     assert times == pytest.approx({"sketch": 2, "copies": 1, "join": 1, "blocks": 1, "decide": 2, "rest": 1})
+
+
+def test_a_stage_waits_for_its_bytes_where_the_network_is_the_slower() -> None:
+    sketch = by_name(replace(ASKED, network=1e5))["sketch"]
+    # a billion texts of 2,000 bytes in, as many sketches of 56 bytes and ten keys of 8 out, 100 kB a second
+    assert sketch.core_hours == pytest.approx(1e9 * (2_000 + 56 + 80) / 1e5 / 3600)
+    assert sketch.bound == "network"
+    assert by_name(ASKED)["sketch"].bound == "cores"
+    join = by_name(replace(ASKED, network=1e6))["join"]
+    assert join.transfer == pytest.approx((1e9 * 136 + 2 * (0.9e10 + 10 * 3e8) * 16) / 1e6 / 3600)
+
+
+@pytest.mark.parametrize(
+    "documents,way", [(10**7, "on the driver"), (10**9, "by spanning forests"), (10**10, "by stars")]
+)
+def test_candidates_are_grouped_where_there_is_room_for_them(documents: int, way: str) -> None:
+    assert sizing.grouped(RATES_BY_HAND, replace(ASKED, documents=documents)) == way
 
 
 def test_candidates_by_chance_grow_with_the_square() -> None:

@@ -14,6 +14,7 @@ from benzer.recall import RecallEstimate
 from benzer.report.charts import Axes, Bar, bars, recall_strip, s_curve, share_bar, short
 from benzer.report.shown import Shown, shown
 from benzer.results import Alarm, ClusterReport, Duplicates, SourceCounts
+from benzer.results.known import OfCollection
 from benzer.wording import count, counted, ratio, setting, share, without_passwords
 
 SOURCES_SHOWN = 50
@@ -216,29 +217,9 @@ def source_bar(one: SourceCounts) -> Markup:
     return share_bar([(part / whole, look, f"{share(part, whole)} {word}") for part, look, word in parts])
 
 
-@dataclass(frozen=True)
-class OldCollection:
-    """How many documents go for one of an older collection, and how similar they are at least."""
-
-    name: str
-    removed: int
-    least: float
-
-
-def known_rows(found: Duplicates) -> list[OldCollection]:
+def known_rows(found: Duplicates) -> list[OfCollection]:
     """Each older collection with what goes for its documents."""
-    if found.matches is None:
-        return []
-    best = found.matches.best
-    collection, similarity = found.matches.collection[best], found.matches.similarity[best]
-    return [
-        OldCollection(
-            without_passwords(name),
-            int((collection == at).sum()),
-            similarity[collection == at].min(initial=1.0),
-        )
-        for at, name in enumerate(found.matches.names)
-    ]
+    return [one._replace(name=without_passwords(one.name)) for one in found.of_collections()]
 
 
 def known_examples(found: Duplicates) -> list[tuple[str | int, str | int, str, float]]:

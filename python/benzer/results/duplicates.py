@@ -26,7 +26,7 @@ from benzer.results.alarms import Alarm, Limits, alarms
 from benzer.results.by_source import SourceCounts, source_counts
 from benzer.results.columns import table
 from benzer.results.evidence import evidence_of
-from benzer.results.known import Known
+from benzer.results.known import Known, OfCollection
 from benzer.results.safety import ClusterReport, Order, Safety
 from benzer.results.spread import Spread, sizes_of, spread_of
 from benzer.sources import MalformedRow, ReadOptions, ReadReport, Source
@@ -399,6 +399,10 @@ class Duplicates:
     def cluster_sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The sizes of clusters of two documents or more, and how many clusters have each."""
         return sizes_of(self)
+
+    def of_collections(self) -> list[OfCollection]:
+        """How many documents go for one of each older collection."""
+        return [] if self.matches is None else self.matches.of_collections()
 
     def by_source(self) -> list[SourceCounts]:
         """The counts of each source, in the order of the input."""

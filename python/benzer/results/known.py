@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Positions = NDArray[np.uint32]
+
+
+class OfCollection(NamedTuple):
+    """How many documents go for one of an older collection, and how similar they are at least."""
+
+    name: str
+    removed: int
+    least: float
 
 
 @dataclass(frozen=True)
@@ -61,3 +69,11 @@ class Known:
             "index": [self.names[number] for number in self.collection.tolist()],
             "similarity": self.similarity,
         }
+
+    def of_collections(self) -> list[OfCollection]:
+        """What each collection removes."""
+        collection, similarity = self.collection[self.best], self.similarity[self.best]
+        return [
+            OfCollection(name, int((collection == at).sum()), similarity[collection == at].min(initial=1.0))
+            for at, name in enumerate(self.names)
+        ]

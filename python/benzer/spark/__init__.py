@@ -17,6 +17,7 @@
 | `components` | what hangs together, by union-find, spanning forests or stars |
 | `blocks` | what is verified together |
 | `deciding` | who is truly alike, and which document stays |
+| `contents` | how contents are kept, to be compared later |
 | `collection` | sketches and contents that are kept for later runs |
 | `matching` | which documents of another table are alike: `find_similar`, `against` |
 | `results` | what came of it |
@@ -27,11 +28,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from benzer.spark.collection import Collection, read_collection, write_collection
     from benzer.spark.flow import find_duplicates
+    from benzer.spark.matching import find_similar
 
-__all__ = ["find_duplicates"]
+__all__ = ["Collection", "find_duplicates", "find_similar", "read_collection", "write_collection"]
 
-_ROOMS = {"find_duplicates": "flow"}
+_ROOMS = {
+    "Collection": "collection",
+    "find_duplicates": "flow",
+    "find_similar": "matching",
+    "read_collection": "collection",
+    "write_collection": "collection",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -59,7 +59,7 @@ def blocks(run: Any, stages: Any, joined: Candidates) -> Blocks:
         return _on_driver(run, joined.pairs, joined.distinct)
     if joined.distinct:
         return _on_spark(run, stages, joined.pairs, rows)
-    pairs = stages.keep("blocks.pairs", joined.pairs.distinct)
+    pairs = stages.keep("blocks-pairs", joined.pairs.distinct)
     rows = pairs.count()
     if rows <= run.work.driver_pairs:
         return _on_driver(run, pairs, True)
@@ -120,10 +120,10 @@ def _on_spark(run: Any, stages: Any, pairs: DataFrame, rows: int) -> Blocks:
     """Blocks of more pairs than the driver may hold."""
     from pyspark.sql import functions as F
 
-    labels = components(run, stages, pairs, rows, "blocks.components")
+    labels = components(run, stages, pairs, rows, "blocks-components")
     named = labels.select(F.col("component").alias("block"), "number")
     labelled = stages.keep(
-        "blocks.labelled",
+        "blocks-labelled",
         lambda: pairs.join(named, pairs["left"] == named["number"]).select("block", "left", "right"),
     )
     members = named.withColumn("whole", F.lit(True))
@@ -131,12 +131,12 @@ def _on_spark(run: Any, stages: Any, pairs: DataFrame, rows: int) -> Blocks:
     if not large.num_rows:
         return Blocks(labelled, members, labels.count(), rows, False)
     broad = F.broadcast(handed_back(run, large))
-    cut = stages.keep("blocks.cut", lambda: _cut(run, labelled.join(broad, "block", "left_semi")))
+    cut = stages.keep("blocks-cut", lambda: _cut(run, labelled.join(broad, "block", "left_semi")))
     cut = cut.join(F.broadcast(_names(run, cut, labels)), ["first_left", "first_right"])
     cut = cut.select("block", "left", "right")
     copied = cut.select("block", F.explode(F.array("left", "right")).alias("number")).distinct()
     members = members.join(broad, "block", "left_anti").unionByName(copied.withColumn("whole", F.lit(False)))
-    members = stages.keep("blocks.members", lambda: members)
+    members = stages.keep("blocks-members", lambda: members)
     return Blocks(
         labelled.join(broad, "block", "left_anti").unionByName(cut), members, members.count(), rows, True
     )

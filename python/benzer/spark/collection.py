@@ -33,9 +33,9 @@ from benzer.spark import sketching
 from benzer.spark.contents import contents_of, contents_schema
 from benzer.spark.documents import Documents, documents_of
 from benzer.spark.frames import MALFORMED, SKETCHES
-from benzer.spark.session import configured, from_arrow, session_of
+from benzer.spark.session import configured, session_of
 from benzer.spark.settings import Run, Work
-from benzer.spark.stages import Stages
+from benzer.spark.stages import Stages, read
 
 APPENDS = (
     "generation int, name string, documents bigint, replaced bigint, settings string, fingerprint string, "
@@ -201,15 +201,8 @@ def found(spark: Any, path: str) -> Collection | None:
 
 def appended(spark: Any, path: str) -> list[Any]:
     """The rows of all appends that came to their end, in order."""
-    from pyspark.errors import AnalysisException
-
-    try:
-        rows = spark.read.schema(APPENDS).parquet(f"{path}/appends").collect()
-    except AnalysisException as error:
-        if "PATH_NOT_FOUND" in str(error):
-            return []
-        raise
-    return sorted(rows, key=lambda row: (row["generation"], row["name"]))
+    rows = read(spark.read.schema(APPENDS).format("parquet"), f"{path}/appends")
+    return [] if rows is None else sorted(rows.collect(), key=lambda row: (row["generation"], row["name"]))
 
 
 def live(rows: Any, gone: Any) -> Any:
@@ -303,7 +296,7 @@ def append(run: Run, path: str, old: Collection | None, documents: Documents, sk
         **asdict(new), "settings": kept_by.to_json(), "fingerprint": kept_by.fingerprint(),
         "columns": json.dumps(documents.columns), "layout": LAYOUT,
     }  # fmt: skip
-    write_rows(run.spark, [row], APPENDS, f"{path}/appends", "append")
+    finish(run.spark, path, row)
 
 
 def replace_older(run: Run, path: str, old: Collection, new: Append, held: Any) -> int:
@@ -328,14 +321,11 @@ def replace_older(run: Run, path: str, old: Collection, new: Append, held: Any) 
     return int(facts["count"])
 
 
-def write_rows(spark: Any, rows: list[dict[str, Any]], schema: str, path: str, mode: str) -> None:
-    """Write a few rows as one file, which is there as a whole or not at all."""
-    import pyarrow as pa
-
-    table = pa.Table.from_pylist(rows)
-    names = [part.split()[0] for part in schema.split(", ")]
-    typed = [f"cast({name} as {kind}) {name}" for name, kind in (part.split() for part in schema.split(", "))]
-    from_arrow(spark, table.select(names)).selectExpr(*typed).coalesce(1).write.mode(mode).parquet(path)
+def finish(spark: Any, path: str, facts: dict[str, Any]) -> None:
+    """Write the row of an append: one file, which is there as a whole or not at all."""
+    typed = (part.split() for part in APPENDS.split(", "))
+    columns = ", ".join(f"CAST(:{name} AS {kind}) AS {name}" for name, kind in typed)
+    spark.sql(f"SELECT {columns}", args=facts).write.mode("append").parquet(f"{path}/appends")
 
 
 def collection_of(

@@ -44,18 +44,20 @@ def find_duplicates(
 ) -> SparkDuplicates:
     """Find near-duplicates in a DataFrame: pairs, clusters and survivors are those of `benzer.find_duplicates`."""
     started = perf_counter()
-    schema = Schema() if schema is None else schema
+    collections = matching.opened(df, against)
+    schema = matching.schema_of(collections) if schema is None else schema
     if method_of(None, recall, bands, schema) != "lsh":
         raise SettingsError("there is no exact join on Spark: ask for a recall of at most 0.9999, not 1")
     keep = Keep.parse(keep)
     way = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands).by("lsh")
     assert way is not None
+    matching.check(collections, schema, threshold, recall)
     documents = (
         df if isinstance(df, Documents) else documents_of(df, schema, text, id, order_by, keep, on_error)
     )
     settings = Settings(
         threshold, recall, schema, way.sketcher.minhash, way.bands, keep, bucket_limit, on_error,
-        against=matching.names_of(against),
+        against=matching.names_of(collections),
     )  # fmt: skip
     run = Run(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
     with configured(run.spark), Stages.opened(run, documents, checkpoint, progress) as stages:
@@ -64,7 +66,7 @@ def find_duplicates(
             run, documents, sketches
         )  # refuses malformed rows and ids that occur twice
         copied = stages.keep("copies", lambda: copies.copies(run, sketches))
-        known = matching.known(run, stages, documents, sketches, copied, against)
+        known = matching.known(run, stages, documents, sketches, copied, collections)
         joined = joining.join(run, stages, sketches, copied)
         blocked = blocks.blocks(run, stages, joined)
         decided = deciding.decide(run, stages, documents, blocked, copied, known)

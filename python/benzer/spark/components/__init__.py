@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from benzer.spark.components.driver import driver
-from benzer.spark.components.forests import forests
-from benzer.spark.components.stars import stars
+from benzer.spark.components.driver import on_driver
+from benzer.spark.components.forests import by_forests
+from benzer.spark.components.stars import by_stars
 from benzer.spark.frames import DataFrame
 
 Way = Literal["driver", "forests", "stars"]
@@ -32,8 +32,10 @@ def components(
     count = edges.count() if count is None else count
     way = way_of(run, count, edges)
     if way == "driver":
-        return driver(run, edges)
-    return stages.keep(name, lambda: forests(run, edges) if way == "forests" else stars(stages, edges, name))
+        return on_driver(run, edges)
+    return stages.keep(
+        name, lambda: by_forests(run, edges) if way == "forests" else by_stars(stages, edges, name)
+    )
 
 
 def way_of(run: Any, count: int, edges: DataFrame) -> Way:

@@ -8,7 +8,7 @@ from benzer.spark.components.base import collected, handed_back, tied
 from benzer.spark.frames import DataFrame
 
 
-def driver(run: Any, edges: DataFrame) -> DataFrame:
+def on_driver(run: Any, edges: DataFrame) -> DataFrame:
     """The component of each number that has an edge; the edges are collected."""
     import pyarrow as pa
 

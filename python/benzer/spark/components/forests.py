@@ -20,7 +20,7 @@ ROWS = 1 << 16
 """Rows of a batch that a task hands on."""
 
 
-def forests(run: Any, edges: DataFrame, factor: int = 8) -> DataFrame:
+def by_forests(run: Any, edges: DataFrame, factor: int = 8) -> DataFrame:
     """The component of each number that has an edge; the last task holds all numbers."""
     forest = edges.select("left", "right").mapInArrow(Forest(), "left bigint, right bigint")
     for count in levels(tasks(run), factor):

@@ -12,9 +12,11 @@ after however many rounds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from benzer.errors import SettingsError
 from benzer.spark.frames import DataFrame
 
 HEAVY = 1_000_000
@@ -22,20 +24,20 @@ HEAVY = 1_000_000
 all of them into one task. There are at most edges / 500,000 such numbers."""
 
 
-def stars(stages: Any, edges: DataFrame, name: str, heavy: int = HEAVY) -> DataFrame:
+def by_stars(stages: Any, edges: DataFrame, name: str, heavy: int = HEAVY) -> DataFrame:
     """The component of each number that has an edge; each round is a stage of its own."""
     from pyspark.sql import functions as F
 
     was: dict[str, Any] = {}
-    arcs = stages.keep(f"{name}.0", lambda: _arcs(edges, "left", "right"))
-    now = stages.note(f"{name}.0.sum", partial(_sum, arcs))
+    arcs = _kept(stages, f"{name}-0", lambda: _arcs(edges, "left", "right"))
+    now = stages.note(f"{name}-0-sum", partial(_sum, arcs))
     turn = 0
     while was != now:
         turn += 1
         was = now
         skewed = heavy if now["edges"] >= heavy else None
-        arcs = stages.keep(f"{name}.{turn}", partial(_turn, arcs, skewed))
-        now = stages.note(f"{name}.{turn}.sum", partial(_sum, arcs))
+        arcs = _kept(stages, f"{name}-{turn}", partial(_turn, arcs, skewed))
+        now = stages.note(f"{name}-{turn}-sum", partial(_sum, arcs))
     roots = arcs.select(F.col("low").alias("number")).distinct().withColumn("component", F.col("number"))
     return arcs.select(F.col("high").alias("number"), F.col("low").alias("component")).unionByName(roots)
 
@@ -44,22 +46,44 @@ def _turn(arcs: DataFrame, heavy: int | None) -> DataFrame:
     return small_star(large_star(arcs, heavy), heavy)
 
 
+def _kept(stages: Any, name: str, make: Callable[[], DataFrame]) -> DataFrame:
+    """A round as a table whose plan is short: each names the one before several times, so that plans would explode."""
+    if stages.path is not None:
+        return stages.keep(name, make)
+    from pyspark.errors import PySparkNotImplementedError
+
+    try:
+        return make().localCheckpoint()
+    except PySparkNotImplementedError:  # Spark Connect before version 4
+        raise SettingsError(
+            "this graph is grouped in rounds, which this Spark cannot keep in memory: give a checkpoint folder, "
+            "or a larger Work.forest_nodes"
+        ) from None
+
+
 def large_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
     """Each neighbour above a number goes to the least of that number and its neighbours."""
     from pyspark.sql import functions as F
 
-    both = arcs.select(F.col("high").alias("one"), F.col("low").alias("other")).unionByName(
-        arcs.select(F.col("low").alias("one"), F.col("high").alias("other"))
-    )
-    return _arcs(_with_least(both, heavy).where("other > one"), "other", "least")
+    both = _named(arcs, "high", "low").unionAll(_named(arcs, "low", "high"))
+    above = _with_least(both, heavy).where("other > one")
+    return above.select(
+        F.col("other").alias("high"), F.col("least").alias("low")
+    )  # some twice: the small-star minds
 
 
 def small_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
     """Each number and its neighbours below go to the least of these."""
     from pyspark.sql import functions as F
 
-    below = _with_least(arcs.select(F.col("high").alias("one"), F.col("low").alias("other")), heavy)
+    below = _with_least(_named(arcs, "high", "low"), heavy)
     return _arcs(below.select(F.explode(F.array("one", "other")).alias("each"), "least"), "each", "least")
+
+
+def _named(arcs: DataFrame, one: str, other: str) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    return arcs.select(F.col(one).alias("one"), F.col(other).alias("other"))
 
 
 def _with_least(arcs: DataFrame, heavy: int | None) -> DataFrame:

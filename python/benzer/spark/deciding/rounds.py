@@ -3,7 +3,7 @@
 The pairs that the second look wants are compared in a round of their own, and their components decided again, until
 none wants any. Rounds end by themselves: a pair that was wanted is given with its similarity ever after, so each round
 compares a pair of a component that no round before has compared, and these are finite. A local run has the same loop.
-Components stay what they are meanwhile: a pair is wanted only of documents that verified pairs tie together already.
+Components stay as they are meanwhile: a pair is wanted only of documents that verified pairs tie together already.
 
 What is kept between the rounds is the pairs at the threshold, and of the others only those that were wanted: a candidate
 below the threshold may be wanted, and is compared once more then, which costs less than to shuffle all of them.

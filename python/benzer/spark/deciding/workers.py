@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from benzer.clusters import Positions
 from benzer.errors import InputError
 from benzer.fields import Schema
+from benzer.minhash import MinHash
 from benzer.registry import require
 from benzer.spark.deciding.gathering import GATHERED_BYTES, whole_groups
 from benzer.spark.deciding.judging import Judge, Verified
@@ -40,6 +41,7 @@ class Reader:
     """Reads the documents of a table into a corpus, with what the rules of keeping ask of their contents."""
 
     schema: Schema
+    minhash: MinHash
     lengths: bool = False
 
     def read(self, table: Any) -> tuple[Members, Comparing]:
@@ -53,8 +55,9 @@ class Reader:
             )
         everyone = np.arange(len(corpus), dtype=np.uint32)
         lengths = corpus.text_lengths(everyone, 1) if self.lengths else np.zeros(len(corpus), dtype=np.uint64)
-        # The least of signatures: only the content hashes are wanted here.
-        content = corpus.sketch("fast", "mixed", 1, 0, 1, 1, 1)[1].view(np.int64)
+        # Only the content hashes are wanted, which depend on the seed and not on how many values a signature has.
+        how = self.minhash
+        content = corpus.sketch(how.algorithm, how.family, 1, how.seed, 1, 1, 1)[1].view(np.int64)
         columns = [name for name in documents.column_names if name in (*DOCUMENTS, *OTHERS)]
         return Members(documents.select(columns), lengths, content), Comparing(corpus, self.schema.weights)
 

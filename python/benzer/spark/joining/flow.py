@@ -36,11 +36,21 @@ class Joined:
     distinct: bool = True
 
 
-def join(run: Any, stages: Any, sketches: DataFrame, copied: DataFrame, sizes: Sizes | None = None) -> Joined:
-    """The candidates of all documents that are no copies: those of `benzer.candidates.propose`."""
+def join(
+    run: Any,
+    stages: Any,
+    sketches: DataFrame,
+    copied: DataFrame,
+    sizes: Sizes | None = None,
+    documents: int | None = None,
+) -> Joined:
+    """The candidates of all documents that are no copies: those of `benzer.candidates.propose`.
+
+    documents: how many sketches there are, about; counted where it is not given. Nothing but the parts depends on it.
+    """
     sizes = sizes or Sizes()
     width = len(run.settings.schema.fields) * run.settings.bands.bands
-    parts = sizes.parts_of(sketches.count() * width)
+    parts = sizes.parts_of((sketches.count() if documents is None else documents) * width)
     columns = ("number", "content_a", "content_b", "keys")
     own = sketches.where("keys is not null").select(*columns)
     own = own.join(copied.select("number"), "number", "left_anti")

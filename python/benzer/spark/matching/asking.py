@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +16,10 @@ from benzer.spark.matching.pairing import batch_of
 from benzer.spark.matching.verifying import ASKS, IS_COPY, IS_HELD, Verify
 from benzer.spark.settings import Run
 
-BLOCK_BYTES = 64 << 20
+BLOCK_ASKERS = 4_096
+"""About how many documents ask in one block: their contents, and the hashes of them, are held together."""
 ORDER = ("block", "kind", "generation", "old_place", "number")
 """The order of the rows of a block: by kind, and the documents of the collection as they stand in it."""
-
-
-class Size(NamedTuple):
-    """How much asks: documents, and the bytes of their contents."""
-
-    documents: int
-    bytes: int
 
 
 @dataclass(frozen=True)
@@ -44,13 +38,9 @@ class Asking:
             self.copied.select("number"), "number", "left_anti"
         )
 
-    def size(self) -> Size:
-        """What asks, counted by Spark: at most, copies counted with the others."""
-        from pyspark.sql import functions as F
-
-        held = self.sketches.where("keys is not null")
-        row = held.agg(F.count("*").alias("documents"), F.sum("length").alias("bytes")).first()
-        return Size(int(row["documents"]), int(row["bytes"] or 0))
+    def count(self) -> int:
+        """How many documents ask, copies counted with the others."""
+        return int(self.sketches.where("keys is not null").count())
 
     @property
     def partitions(self) -> int:
@@ -59,15 +49,10 @@ class Asking:
 
     def candidates(self, collection: Any) -> Any:
         """Which document of the collection goes to which block, and who asks for it there (`pairing.TOGETHER`)."""
-        size, partitions = self.size(), self.partitions
+        count, partitions = self.count(), self.partitions
         width = len(collection.settings.schema.fields) * collection.settings.bands.bands
-        met = pairing.pairs(self.alone, collection.sketches, size.documents * width, partitions)
-        return pairing.candidates(met, self.blocks(size), partitions)
-
-    def blocks(self, size: Size) -> int:
-        """Into how many blocks those that ask are dealt: their contents are held a block at a time."""
-        by_documents = -(-size.documents // self.run.work.block_documents)
-        return max(self.partitions, by_documents, -(-size.bytes // BLOCK_BYTES))
+        met = pairing.pairs(self.alone, collection.sketches, count * width, partitions)
+        return pairing.candidates(met, max(partitions, -(-count // BLOCK_ASKERS)), partitions)
 
     def matches(self, collection: Any, candidates: Any, verify: Verify) -> Any:
         """Verified matches: `number`, `id`, `old_number`, `old_id`, `similarity`, `rank`, and those of the fields."""

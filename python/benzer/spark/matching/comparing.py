@@ -69,8 +69,8 @@ def of_sets(asked: Sets, held: Sets, left: Rows, right: Rows) -> NDArray[np.floa
     used, place = np.unique(left, return_inverse=True)
     offsets, hashes = chosen(asked, used)
     both = np.concatenate((offsets, held[0][1:] + offsets[-1]))
-    right = (right + len(used)).astype(np.uint32)
-    return jaccard(both, np.concatenate((hashes, held[1])), place.astype(np.uint32), right, 1)
+    others = (right + len(used)).astype(np.uint32)
+    return jaccard(both, np.concatenate((hashes, held[1])), place.astype(np.uint32), others, 1)
 
 
 def chosen(sets: Sets, rows: Rows) -> Sets:

@@ -14,6 +14,7 @@ from benzer.spark import sketching
 from benzer.spark.collection import Collection, read_collection
 from benzer.spark.matching.asking import Asking
 from benzer.spark.matching.verifying import Verify
+from benzer.spark.session import session_of
 from benzer.spark.settings import Run
 from benzer.spark.stages import Stages
 
@@ -51,16 +52,17 @@ def as_tuple(against: Any) -> tuple[Any, ...]:
     return given
 
 
-def opened(spark: Any, against: Any) -> tuple[Collection, ...]:
-    """The collections, those that were given by their paths as they are now."""
+def opened(df: Any, against: Any) -> tuple[Collection, ...]:
+    """The collections, those that were given by their paths as they are now; `df` says by which session."""
+    spark = getattr(df, "spark", None) or (session_of(df) if as_tuple(against) else None)
     return tuple(
         one if isinstance(one, Collection) else read_collection(spark, one) for one in as_tuple(against)
     )
 
 
-def schema_of(spark: Any, against: Any) -> Schema:
+def schema_of(collections: Sequence[Collection]) -> Schema:
     """The schema of a run that was given none: that of the first collection, or one text field."""
-    return next((one.settings.schema for one in opened(spark, as_tuple(against)[:1])), Schema())
+    return next((one.settings.schema for one in collections), Schema())
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,9 @@ def known(run: Run, stages: Stages, documents: Any, sketches: Any, copied: Any, 
 
     An old document of the same id is the same document, and no match.
     """
-    collections = opened(run.spark, against)
+    collections = opened(documents, against)
     if not collections:
         return None
-    settings = run.settings
-    check(collections, settings.schema, settings.threshold, settings.recall)
     unchanged(stages, collections)
     names = names_of(collections)
     parts = [

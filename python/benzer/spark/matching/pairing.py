@@ -90,7 +90,8 @@ def entries_of(batch: Any) -> Entries:
     found = np.empty(sum(map(len, keys)), dtype=ENTRY)
     found["key"] = np.concatenate(keys)
     found["number"] = np.repeat(numbers[whole], [len(one) for one in keys])
-    return found[found["key"] != NO_KEY]
+    filed: Entries = found[found["key"] != NO_KEY]
+    return filed
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class Meet:
     """Packed rows, ordered by part and side, become pairs (`MET`); a pair that shares several keys may come again."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        part, asked, waiting = -1, np.empty(0, dtype=ENTRY), []
+        part, asked = -1, np.empty(0, dtype=ENTRY)
+        waiting: list[Entries] = []
         for batch in batches:
             rows = zip(*(batch.column(name).to_pylist() for name in ("part", "side", "entries")), strict=True)
             for here, side, packed in rows:

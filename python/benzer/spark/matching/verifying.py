@@ -96,11 +96,13 @@ class Found:
     @classmethod
     def joined(cls, parts: list[Found]) -> Found:
         """Matches behind one another."""
-        arrays = (
-            np.concatenate([getattr(one, name) for one in parts])
-            for name in ("asked", "similarity", "of_field", "old_number")
+        return cls(
+            np.concatenate([one.asked for one in parts]),
+            np.concatenate([one.similarity for one in parts]),
+            np.concatenate([one.of_field for one in parts]),
+            np.concatenate([one.old_number for one in parts]),
+            arrow().concat_arrays([one.old_id for one in parts]),
         )
-        return cls(*arrays, arrow().concat_arrays([one.old_id for one in parts]))
 
 
 class Block:

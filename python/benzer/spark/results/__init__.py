@@ -8,8 +8,12 @@
 | `applying` | which rows of a table stay, and is a removal still founded |
 | `bitmaps` | which rows of a file go, as bits |
 | `writing` | how the tables are written where the cluster writes |
-| `local` | which documents come to the driver, for the page of a local run |
+| `choosing` | which documents come to the driver, for the page of a local run |
+| `bringing` | how they come |
+| `local` | what they tell there |
+| `older` | what older collections say of documents |
 | `recall` | how much of what is alike was found |
+| `asking` | what a task does for that |
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which documents does the driver get? All that have candidates or copies, or whole clusters where these are too many."""
+"""Which documents come to the driver? All that have candidates or copies; if too many, whole clusters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benzer.registry import require
 from benzer.spark.frames import EMPTY, KEPT, REMOVED, SHORT
-from benzer.spark.results.tables import of_kind
+from benzer.spark.results.tables import of_kind, plain_id
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.wording import count
 
@@ -22,6 +22,7 @@ DataFrame = Any
 Numbers = NDArray[np.int64]
 CANDIDATES = 5_000_000
 """So many candidates are compared once more on the driver at most: a second or two."""
+GIANTS = 20
 POOR = 2
 """So many documents of less than a shingle come along, as examples of an alarm."""
 
@@ -55,14 +56,18 @@ class Components:
 class Chosen:
     """The documents that come to the driver: a table with their `number`, and how many they are.
 
-    all: whether these are all that have candidates or copies. told: a sentence, where they are not.
+    all: whether these are all that have candidates or copies. told: a sentence, where they are not. giants: the ids of
+    those who stay for the largest clusters of all that did not fit, with the sizes of these.
     """
 
     members: DataFrame
     documents: int
     all: bool
     told: str = ""
-    components: Components = field(repr=False, default_factory=lambda: Components(*(np.empty(0, np.int64),) * 3))
+    giants: tuple[tuple[str | int, int], ...] = ()
+    components: Components = field(
+        repr=False, default_factory=lambda: Components(*(np.empty(0, np.int64),) * 3)
+    )
 
 
 def choose(found: SparkDuplicates, documents: int) -> Chosen:
@@ -109,28 +114,39 @@ def choose_clusters(found: SparkDuplicates, documents: int, poor: Numbers) -> Ch
     clusters = (
         of_kind(found, REMOVED)
         .groupBy(F.col("right").alias("leader"))
-        .agg((F.count(F.lit(1)) + 1).alias("size"), F.min("similarity").alias("least"))
+        .agg(
+            (F.count(F.lit(1)) + 1).alias("size"),
+            F.min("similarity").alias("least"),
+            F.min("right_id").alias("id"),
+        )
     )
     most = max(documents // 2, 1)
     orders = ([F.desc("size"), F.asc("least")], [F.asc("least"), F.desc("size")])
     taken: dict[int, int] = {}
+    giants: dict[Any, int] = {}
     for number, order in enumerate(orders):
         room = documents if number else most
         rows = to_arrow(clusters.orderBy(*order, "leader").limit(most))
-        for leader, size in zip(rows["leader"].to_pylist(), rows["size"].to_pylist(), strict=True):
-            if leader not in taken and sum(taken.values()) + size <= room:
+        held = sum(taken.values())
+        for leader, size, id in zip(
+            *(rows[name].to_pylist() for name in ("leader", "size", "id")), strict=True
+        ):
+            if leader not in taken and held + size <= room:
                 taken[leader] = size
+                held += size
+            elif not number and size > most:
+                giants[plain_id(found, id)] = size
     leaders = np.array(sorted(taken), dtype=np.int64)
-    led = of_kind(found, REMOVED).join(
-        F.broadcast(frame_of(found, leaders, "right")), "right", "left_semi"
-    )
+    led = of_kind(found, REMOVED).join(F.broadcast(frame_of(found, leaders, "right")), "right", "left_semi")
     numbers = np.union1d(np.union1d(to_numbers(led.select(F.col("left").alias("number"))), leaders), poor)
     members = frame_of(found, numbers)
     told = (
-        f"The clusters, bridges and alarms below are drawn from {count(len(leaders))} of {count(found.counts['clusters'])} "
-        f"clusters, the largest and the most doubtful ones; the counts and the figures are those of the whole run."
+        f"The clusters, bridges and alarms below are drawn from {count(len(leaders))} of "
+        f"{count(found.counts['clusters'])} clusters, the largest and the most doubtful ones; the counts and the "
+        f"figures are those of the whole run."
     )
-    return Chosen(members, len(numbers), False, told, components_of(found, members))
+    largest = tuple(giants.items())[:GIANTS]
+    return Chosen(members, len(numbers), False, told, largest, components_of(found, members))
 
 
 def components_of(found: SparkDuplicates, members: DataFrame) -> Components:

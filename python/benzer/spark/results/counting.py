@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def counts(found: SparkDuplicates) -> dict[str, int]:
     """The counts of a result, with the names and in the order of a local one."""
-    read, joined, decided = found.reading, found.joined, found.decided
+    read, joined, decided = found.reading, found.joined, found.decided.counts
     known = found.known_removed
     removed = decided["removed"] + known
     return {

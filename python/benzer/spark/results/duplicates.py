@@ -30,7 +30,7 @@ class SparkDuplicates:
 
     What a property needs is computed when it is asked for, once where it is a number. reading: how many documents were
     read, and which rows set aside. sketches, copied, outcomes: the tables of `benzer.spark.frames`. joined: the
-    candidates. known: what older collections hold. decided: counts of the outcomes. timings: seconds by stage.
+    candidates. known: what older collections hold. decided: the outcomes with their counts. timings: seconds by stage.
     """
 
     run: Run
@@ -41,7 +41,7 @@ class SparkDuplicates:
     known: Any = field(repr=False)
     joined: Any = field(repr=False)
     outcomes: DataFrame = field(repr=False)
-    decided: dict[str, int] = field(repr=False)
+    decided: Any = field(repr=False)
     timings: dict[str, float] = field(repr=False)
 
     @classmethod
@@ -60,7 +60,9 @@ class SparkDuplicates:
     ) -> SparkDuplicates:
         """The result of a run's stages, which took so many seconds together."""
         timings = {**stages.timings, "total": seconds}
-        return cls(run, documents, reading, sketches, copied, known, joined, decided.outcomes, decided.counts, timings)
+        return cls(
+            run, documents, reading, sketches, copied, known, joined, decided.outcomes, decided, timings
+        )
 
     @property
     def settings(self) -> Settings:
@@ -119,9 +121,7 @@ class SparkDuplicates:
     @cached_property
     def known_removed(self) -> int:
         """How many documents go for one of an older collection."""
-        from benzer.spark.results.older import known_removals
-
-        return 0 if self.known is None else int(known_removals(self).count())
+        return 0 if self.known is None else int(self.known.numbers.count())
 
     @property
     def files(self) -> list[str] | None:
@@ -185,7 +185,9 @@ class SparkDuplicates:
         """Counts, settings, sources, timings and what Spark it was, JSON-able."""
         from benzer.spark.results.writing import spark_facts
 
-        sources = [{"name": one.name, "rows": one.read, "documents": one.documents} for one in self.by_source()]
+        sources = [
+            {"name": one.name, "rows": one.read, "documents": one.documents} for one in self.by_source()
+        ]
         return {
             "counts": self.counts,
             "settings": self.settings.to_dict(),
@@ -201,7 +203,7 @@ class SparkDuplicates:
         It answers what a local result answers, with the counts of the whole run. Where more than `documents` have
         candidates or copies, it holds the largest and the most doubtful clusters, and says so.
         """
-        from benzer.spark.results.local import to_local
+        from benzer.spark.results.bringing import to_local
 
         return to_local(self, documents)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,25 +9,19 @@ from numpy.typing import NDArray
 
 from benzer import recall as local
 from benzer.fields import Schema
-from benzer.fields.base import has_own_similarity
 from benzer.recall import Answers, Missed, RecallEstimate, Told
 from benzer.registry import require
 from benzer.spark.frames import EMPTY, PAIR
+from benzer.spark.results.asking import DRAWN, LENGTHS, NEIGHBOURS, Ask, Least, Lengths
 from benzer.spark.results.choosing import frame_of
-from benzer.spark.results.tables import of_kind
+from benzer.spark.results.tables import of_kind, plain_id
 from benzer.spark.session import from_arrow, to_arrow
-from benzer.verify import verify
 
 if TYPE_CHECKING:
     from benzer.spark.results.duplicates import SparkDuplicates
 
 Numbers = NDArray[np.int64]
 Words = NDArray[np.uint64]
-TOGETHER = 32 << 20
-"""Bytes of documents that are asked together: the drawn ones are read again each time."""
-SIGN = np.uint64(1 << 63)
-DRAWN = "number bigint, content_a bigint, content_b bigint, place bigint"
-NEIGHBOURS = "query bigint, number bigint, similarity double"
 
 
 def measure_recall(found: SparkDuplicates, documents: int, confidence: float, seed: int) -> RecallEstimate:
@@ -67,7 +58,9 @@ class Survey:
 
         found = self.found
         copies = found.copied.count()
-        ends = self._pairs.select(F.col("left").alias("end")).unionByName(self._pairs.select(F.col("right").alias("end")))
+        ends = self._pairs.select(F.col("left").alias("end")).unionByName(
+            self._pairs.select(F.col("right").alias("end"))
+        )
         degrees = ends.groupBy("end").agg(F.count(F.lit(1)).alias("degree"))
         held = found.copied.groupBy(F.col("original").alias("end")).agg(F.count(F.lit(1)).alias("copies"))
         tied = degrees.join(held, "end", "left").agg(
@@ -91,9 +84,11 @@ class Survey:
         from pyspark.sql import functions as F
 
         found = self.found
-        sound = found.sketches.where(F.col("state") < EMPTY).join(found.copied.select("number"), "number", "left_anti")
+        sound = found.sketches.where(F.col("state") < EMPTY).join(
+            found.copied.select("number"), "number", "left_anti"
+        )
         if found.settings.keep.rule != "longest":
-            lengths = found.documents.through(Lengths(self.schema), "number bigint, length bigint")
+            lengths = found.documents.through(Lengths(self.schema), LENGTHS)
             sound = sound.drop("length").join(lengths, "number")
         return int(sound.agg(F.sum("length").alias("length")).first()["length"] or 0)
 
@@ -107,7 +102,9 @@ class Survey:
 
         ends = (F.least("left", "right").alias("left"), F.greatest("left", "right").alias("right"))
         pairs = self._pairs.select(*ends, "similarity")
-        candidates = pairs.join(self.found.joined.pairs.select("left", "right"), ["left", "right"], "left_semi")
+        candidates = pairs.join(
+            self.found.joined.pairs.select("left", "right"), ["left", "right"], "left_semi"
+        )
         step = F.floor(F.col("similarity") * 1000.0).cast("bigint").alias("step")
         rows = candidates.groupBy(step).count().orderBy("step").collect()
         steps, counts = ([row[name] for row in rows] for name in ("step", "count"))
@@ -154,8 +151,6 @@ class Survey:
 
     def _told_of(self, numbers: list[int]) -> tuple[dict[int, str | int], set[int]]:
         """The ids of some documents, and which of these go."""
-        from benzer.spark.results.local import plain_id
-
         found = self.found
         asked = frame_of(found, np.unique(np.array(numbers, dtype=np.int64)))
         named = found.sketches.select("number", "id").join(asked, "number", "left_semi").collect()
@@ -181,7 +176,9 @@ class Survey:
         least = sound.mapInArrow(Least(count, seed), DRAWN).groupBy("content_a", "content_b", "place")
         first = least.agg(F.min("number").alias("number")).orderBy("place").limit(count)
         originals = found.copied.select("number", "original")
-        rows = to_arrow(first.join(originals, "number", "left").withColumn("number", F.coalesce("original", "number")))
+        rows = to_arrow(
+            first.join(originals, "number", "left").withColumn("number", F.coalesce("original", "number"))
+        )
         content = words(rows["content_a"], rows["content_b"])
         numbers = rows["number"].to_numpy().astype(np.int64)
         positions = local.drawn(content, np.arange(len(numbers), dtype=np.uint32), count, seed)
@@ -214,11 +211,17 @@ class Survey:
         alike = alike.where(F.col("left") != F.col("right"))
         alike = alike.groupBy("query", "left", "right").agg(F.max("similarity").alias("similarity"))
         pairs = self._pairs.select(
-            F.least("left", "right").alias("low"), F.greatest("left", "right").alias("high"), F.lit(True).alias("found")
+            F.least("left", "right").alias("low"),
+            F.greatest("left", "right").alias("high"),
+            F.lit(True).alias("found"),
         )
         alike = alike.withColumns({"low": F.least("left", "right"), "high": F.greatest("left", "right")})
-        alike = alike.join(pairs, ["low", "high"], "left").withColumn("found", F.coalesce("found", F.lit(False)))
-        told = found.sketches.where(F.col("state") < EMPTY).select(F.col("number").alias("right"), "place", "content_a", "content_b")
+        alike = alike.join(pairs, ["low", "high"], "left").withColumn(
+            "found", F.coalesce("found", F.lit(False))
+        )
+        told = found.sketches.where(F.col("state") < EMPTY).select(
+            F.col("number").alias("right"), "place", "content_a", "content_b"
+        )
         rows = to_arrow(alike.join(told, "right"))
         return rows.take(self._order(rows))
 
@@ -234,102 +237,3 @@ class Survey:
 def words(a: Any, b: Any) -> Words:
     """Two columns of 64-bit integers as content hashes (uint64, n x 2)."""
     return np.stack([one.to_numpy().astype(np.int64).view(np.uint64) for one in (a, b)], axis=1)
-
-
-@dataclass(frozen=True)
-class Least:
-    """Gives the contents that are drawn first, of the documents of a task; of one content one document."""
-
-    count: int
-    seed: int
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
-        held = np.empty((0, 4), dtype=np.int64)
-        for batch in batches:
-            number, a, b = (
-                batch.column(name).to_numpy(zero_copy_only=False) for name in ("number", "content_a", "content_b")
-            )
-            content = np.stack([a.view(np.uint64), b.view(np.uint64)], axis=1)
-            place = (local.draw_places(content, self.seed) ^ SIGN).view(np.int64)
-            held = self._least(np.concatenate((held, np.stack([number, a, b, place], axis=1))))
-        columns = [pyarrow.array(np.ascontiguousarray(held[:, at])) for at in range(4)]
-        yield pyarrow.RecordBatch.from_arrays(columns, ["number", "content_a", "content_b", "place"])
-
-    def _least(self, rows: Numbers) -> Numbers:
-        """One row a content, those of the least places."""
-        rows = rows[np.lexsort((rows[:, 0], rows[:, 2], rows[:, 1], rows[:, 3]))]
-        new = np.ones(len(rows), dtype=bool)
-        new[1:] = (np.diff(rows[:, 1:], axis=0) != 0).any(axis=1)
-        return rows[new][: self.count]
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Measures the texts of each document, as the rule `longest` does."""
-
-    schema: Schema
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        from benzer.spark.reading import corpus_of_batch
-
-        pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
-        for batch in map(identified, batches):
-            found = corpus_of_batch(self.schema, batch)
-            lengths = found.corpus.text_lengths(np.arange(len(found.rows), dtype=np.uint32), 1)
-            numbers = batch.column("number").take(pyarrow.array(found.rows))
-            columns = [numbers, pyarrow.array(lengths.astype(np.int64))]
-            yield pyarrow.RecordBatch.from_arrays(columns, ["number", "length"])
-
-
-def identified(batch: Any) -> Any:
-    """The rows with a number and a place: others are malformed."""
-    compute = require("pyarrow.compute", extra="spark", purpose="runs on Spark")
-    return batch.filter(compute.and_(batch.column("number").is_valid(), batch.column("place").is_valid()))
-
-
-@dataclass(frozen=True)
-class Ask:
-    """Finds among the documents of a task the true neighbours of the drawn ones, without bands.
-
-    drawn: their `number` and fields, in the order of the draw, as an Arrow table.
-    """
-
-    schema: Schema
-    threshold: float
-    drawn: Any
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        held: list[Any] = []
-        for batch in batches:
-            held.append(identified(batch).select(self.drawn.column_names))
-            if sum(one.nbytes for one in held) >= max(TOGETHER, self.drawn.nbytes):
-                yield from self._ask(held)
-                held = []
-        if held:
-            yield from self._ask(held)
-
-    @cached_property
-    def _within(self) -> list[float]:
-        return local.field_thresholds(self.schema, self.threshold)
-
-    def _ask(self, batches: list[Any]) -> Iterator[Any]:
-        from benzer.spark.reading import corpus_of_batch
-
-        pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
-        table = pyarrow.concat_tables([self.drawn, pyarrow.Table.from_batches(batches).cast(self.drawn.schema)])
-        found = corpus_of_batch(self.schema, table)
-        numbers = table["number"].to_numpy()[found.rows]
-        count = self.drawn.num_rows
-        query, other = found.corpus.exact_neighbours(np.arange(count, dtype=np.uint32), self._within, 1)
-        new = (other >= count) & (numbers[other] != numbers[query])
-        query, other = query[new], other[new]
-        similarity = verify(found.corpus, query, other, self.schema.weights, 1)
-        several = len(self.schema.fields) > 1 or any(map(has_own_similarity, self.schema.fields.values()))
-        alike = np.flatnonzero(similarity >= self.threshold) if several else np.arange(len(query))
-        columns = [
-            pyarrow.array(query[alike].astype(np.int64)),
-            pyarrow.array(numbers[other[alike]]),
-            pyarrow.array(similarity[alike]),
-        ]
-        yield pyarrow.RecordBatch.from_arrays(columns, ["query", "number", "similarity"])

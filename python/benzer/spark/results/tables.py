@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from benzer.errors import SettingsError
 from benzer.registry import require
@@ -82,9 +85,9 @@ def removed(found: SparkDuplicates) -> DataFrame:
         F.col("right").alias("kept_number"),
     )
     if found.known is not None:
-        from benzer.spark.results.older import known_removals
+        from benzer.spark.results.older import known_removals, together
 
-        near = near.unionByName(known_removals(found))
+        near = together(near, known_removals(found))
     return with_places(found, near)
 
 
@@ -164,6 +167,17 @@ def sources_of(found: SparkDuplicates, number: str, name: str) -> DataFrame:
         found.run.spark,
         pyarrow.table({number: pyarrow.array(range(len(names)), pyarrow.int32()), name: names}),
     )
+
+
+def column(rows: Any, name: str) -> NDArray[Any]:
+    """A column of a table of the driver, without nulls."""
+    values: NDArray[Any] = rows.column(name).to_numpy()
+    return values
+
+
+def plain_id(found: SparkDuplicates, one: Any) -> Any:
+    """An id as it was given: those of files travel as JSON."""
+    return json.loads(one) if found.documents.id_form == "json" and one is not None else one
 
 
 TABLES: dict[str, Callable[[SparkDuplicates], DataFrame]] = {

@@ -1,4 +1,4 @@
-"""How are the tables of a result written? By Spark, wherever it writes; the summary comes last, and says that all is there."""
+"""How are the tables of a result written? By Spark, wherever it writes; the summary comes last, where all is there."""
 
 from __future__ import annotations
 

@@ -1,0 +1,248 @@
+"""How do documents and decisions of a run come to the driver? As the arrays that a local result consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.candidates import Candidates, identical
+from benzer.clusters import Decision
+from benzer.errors import SettingsError
+from benzer.results import Reading
+from benzer.results.safety import packed
+from benzer.sources import MalformedRow, ReadOptions, ReadReport
+from benzer.spark.frames import PAIR, REMOVED
+from benzer.spark.ranking import placed
+from benzer.spark.reading import corpus_of_batch
+from benzer.spark.results.choosing import Chosen, choose
+from benzer.spark.results.local import LocalDuplicates
+from benzer.spark.results.older import known_of
+from benzer.spark.results.tables import SOURCE_BITS, column, of_kind, plain_id
+from benzer.spark.session import to_arrow
+from benzer.verify import verify
+
+if TYPE_CHECKING:
+    from benzer.spark.results.duplicates import SparkDuplicates
+
+Positions = NDArray[np.uint32]
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A source of which the name is all that is here."""
+
+    name: str
+    suffix: str = ""
+    path: None = None
+
+
+class Placed:
+    """A corpus whose documents have the ids, sources and rows that they have in the whole input."""
+
+    def __init__(
+        self, corpus: Any, ids: list[str | int], sources: NDArray[np.uint32], rows: NDArray[np.uint64]
+    ) -> None:
+        self._corpus, self._ids, self._sources, self._rows = corpus, ids, sources, rows
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._corpus, name)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def ids(self, positions: Any = None) -> list[str | int]:
+        """The ids at some positions, or all."""
+        if positions is None:
+            return list(self._ids)
+        return [self._ids[int(at)] for at in positions]
+
+    def sources(self) -> NDArray[np.uint32]:
+        """The source of each document."""
+        return self._sources
+
+    def rows(self) -> NDArray[np.uint64]:
+        """The row of each document in its source; 0 where it has none."""
+        return self._rows
+
+
+def to_local(found: SparkDuplicates, documents: int) -> LocalDuplicates:
+    """See `SparkDuplicates.to_local`."""
+    if documents < 2:
+        raise SettingsError(f"documents must be at least 2, got {documents}: two make a pair")
+    chosen = choose(found, documents)
+    corpus, numbers, rows = read(found, chosen)
+    sketcher = found.run.sketcher
+    sketches = sketcher.sketch(corpus)
+    rank = ranked(found, corpus, rows)
+    stands_for = identical(sketches.content, sketches.empty, rank)
+
+    def compare(left: Positions, right: Positions) -> NDArray[np.float64]:
+        return verify(corpus, left, right, found.settings.schema.weights)
+
+    at = Finder(numbers)
+    pairs, similarity = verified_pairs(found, chosen, at)
+    proposed, values, second = split(found, chosen, at, pairs, similarity, compare)
+    leader, likeness = leaders(found, chosen, at)
+    return LocalDuplicates(
+        settings=found.settings,
+        reading=reading_of(found),
+        corpus=corpus,  # type: ignore[arg-type]
+        empty=sketches.empty,
+        short=sketcher.short(sketches),
+        rank=rank,
+        stands_for=stands_for,
+        proposed=proposed,
+        verified=values,
+        decision=Decision(leader, likeness, *second, 0),
+        compare=compare,
+        timings=found.timings,
+        matches=matches_of(found, chosen, at),
+        whole=found,
+        chosen=chosen,
+        numbers=numbers,
+    )
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Where documents stand, by number."""
+
+    numbers: Numbers
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp]:
+        return np.argsort(self.numbers)
+
+    def __call__(self, asked: Numbers) -> Positions:
+        places = np.searchsorted(self.numbers[self._order], asked)
+        found: Positions = self._order[places].astype(np.uint32)
+        return found
+
+
+def read(found: SparkDuplicates, chosen: Chosen) -> tuple[Placed, Numbers, Any]:
+    """The corpus of the chosen documents in the order of the input, their numbers, and what is known of each."""
+    table = placed(to_arrow(found.documents.wanted(chosen.members, count=chosen.documents)))
+    batch = corpus_of_batch(found.settings.schema, table)
+    numbers = column(table, "number").astype(np.int64)
+    ids = ids_of(found, table)
+    sources = column(table, "source").astype(np.uint32)
+    rows = (numbers & ((1 << SOURCE_BITS) - 1) if found.files is not None else np.zeros_like(numbers)).astype(
+        np.uint64
+    )
+    return Placed(batch.corpus, ids, sources, rows), numbers, table
+
+
+def ids_of(found: SparkDuplicates, table: Any, name: str = "id") -> list[str | int]:
+    """Ids as they were given."""
+    ids: list[str | int] = table.column(name).to_pylist()
+    return [plain_id(found, one) for one in ids] if found.documents.id_form == "json" else ids
+
+
+def ranked(found: SparkDuplicates, corpus: Any, rows: Any) -> Positions:
+    """The keep order of the documents at hand."""
+    keep, count = found.settings.keep, len(corpus)
+    extras = [None if one is None else one.encode() for one in rows.column("extra").to_pylist()]
+    lengths = (
+        corpus.text_lengths(np.arange(count, dtype=np.uint32), 0)
+        if keep.rule == "longest"
+        else np.zeros(count)
+    )
+    places = None
+    if keep.rule == "source":
+        places = np.array(keep.source_places(found.files or [found.documents.name]))[corpus.sources()]
+    return keep.rank(lengths.astype(np.uint64), extras, places)
+
+
+def rows_within(chosen: Chosen, rows: Any, ends: Sequence[str]) -> Any:
+    """The rows whose ends are all among the chosen documents."""
+    from pyspark.sql import functions as F
+
+    if chosen.all:
+        return rows
+    for end in ends:
+        rows = rows.join(chosen.members.select(F.col("number").alias(end)), end, "left_semi")
+    return rows
+
+
+def verified_pairs(
+    found: SparkDuplicates, chosen: Chosen, at: Finder
+) -> tuple[tuple[Positions, Positions], NDArray[np.float64]]:
+    """The verified pairs of the chosen documents, by position, the one earlier in the input first."""
+    rows = of_kind(found, PAIR).select("left", "right", "similarity")
+    table = to_arrow(rows_within(chosen, rows, ("left", "right")))
+    left, right = at(column(table, "left")), at(column(table, "right"))
+    return (np.minimum(left, right), np.maximum(left, right)), column(table, "similarity")
+
+
+def split(
+    found: SparkDuplicates,
+    chosen: Chosen,
+    at: Finder,
+    pairs: tuple[Positions, Positions],
+    similarity: NDArray[np.float64],
+    compare: Any,
+) -> tuple[Candidates, NDArray[np.float64], tuple[Positions, Positions, NDArray[np.float64]]]:
+    """The candidates with their similarities, and apart from them the pairs of the second look.
+
+    Candidates below the threshold were compared where they lay; where all are at hand they are compared once more.
+    """
+    table = to_arrow(rows_within(chosen, found.joined.pairs.select("left", "right"), ("left", "right")))
+    left, right = at(column(table, "left")), at(column(table, "right"))
+    keys = np.unique(packed(np.minimum(left, right), np.maximum(left, right)))
+    known = packed(*pairs)
+    order = np.argsort(known)
+    known, values = known[order], similarity[order]
+    second = ~np.isin(known, keys, assume_unique=True)
+    low, high = unpacked(keys)
+    verified = np.full(len(keys), -1.0)
+    verified[np.searchsorted(keys, known[~second])] = values[~second]
+    new = verified < 0
+    if not chosen.all:
+        keys, low, high, verified = keys[~new], low[~new], high[~new], verified[~new]
+    elif new.any():
+        verified[new] = compare(low[new], high[new])
+    counts = found.joined.oversized_buckets, found.joined.oversized_documents
+    return Candidates(low, high, *counts), verified, (*unpacked(known[second]), values[second])
+
+
+def unpacked(keys: NDArray[np.uint64]) -> tuple[Positions, Positions]:
+    """The other way."""
+    return (keys >> np.uint64(32)).astype(np.uint32), (keys & np.uint64(2**32 - 1)).astype(np.uint32)
+
+
+def leaders(found: SparkDuplicates, chosen: Chosen, at: Finder) -> tuple[Positions, NDArray[np.float64]]:
+    """Who stays for each document at hand, and how similar the two are."""
+    count = len(at.numbers)
+    leader, likeness = np.arange(count, dtype=np.uint32), np.ones(count)
+    rows = of_kind(found, REMOVED).select("left", "right", "similarity")
+    table = to_arrow(rows_within(chosen, rows, ("left", "right")))
+    gone = at(column(table, "left"))
+    leader[gone] = at(column(table, "right"))
+    likeness[gone] = column(table, "similarity")
+    return leader, likeness
+
+
+def matches_of(found: SparkDuplicates, chosen: Chosen, at: Finder) -> Any:
+    """What older collections hold of the documents at hand."""
+    if found.known is None:
+        return None
+    return known_of(found, chosen, at)
+
+
+def reading_of(found: SparkDuplicates) -> Reading:
+    """What was read, by name; the malformed rows as far as they came to the driver."""
+    counts = found.by_source()
+    rows: dict[str, list[MalformedRow]] = {one.name: [] for one in counts}
+    for row in found.malformed_rows:
+        rows.setdefault(row.source, []).append(row)
+    own = found.documents
+    given = getattr(own, "options", None)
+    options = given or ReadOptions(fields=dict(own.fields), id_column=None if own.id == "id" else own.id)
+    reports = [ReadReport(one.read, one.documents, rows[one.name]) for one in counts]
+    return Reading([Named(one.name) for one in counts], reports, options)  # type: ignore[misc]

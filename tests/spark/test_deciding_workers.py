@@ -1,0 +1,235 @@
+"""What a task decides does not depend on how rows come to it, and is what the local engine decides."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from benzer import Image, Schema, Text
+from benzer.clusters import Keep
+from benzer.errors import InputError
+from benzer.spark.deciding.copied import Before
+from benzer.spark.deciding.gathering import whole_groups
+from benzer.spark.deciding.judging import Judge
+from benzer.spark.deciding.members import rank_of
+from benzer.spark.deciding.workers import WANTED, Compared, Reader, Tied, Whole
+from tests.pictures import as_file, scene
+from tests.spark.decided import Case, described, families
+
+RULES = (
+    "first",
+    "last",
+    "longest",
+    "largest:score",
+    "smallest:score",
+    "priority:kind=books,web",
+    "source:b,a",
+)
+
+
+def stream(
+    documents: pa.Table, pairs: pa.Table, group: str, rows: int, seed: int = 0
+) -> list[pa.RecordBatch]:
+    """Documents and pairs in batches, sorted by group and in no other order."""
+    both = pa.concat_tables([documents, pairs], promote_options="default")
+    both = both.take(pa.array(np.random.default_rng(seed).permutation(both.num_rows)))
+    return both.sort_by(group).combine_chunks().to_batches(max_chunksize=rows)
+
+
+def wanted(case: Case, members: pa.Table) -> pa.Table:
+    """What `Documents.wanted` gives for some members."""
+    at = pc.index_in(members.column("number"), value_set=case.documents.column("id").combine_chunks())
+    documents = case.documents.take(at)
+    fields = {
+        f"field_{k}": documents.column(name) for k, name in enumerate(case.found.settings.schema.fields)
+    }
+    return pa.table(
+        {
+            "block": members.column("block"), "number": documents.column("id"), "id": documents.column("id"),
+            "place": documents.column("at"), "extra": case.extras.take(at),
+            "source": pa.array(np.zeros(len(at), dtype=np.int32)), **fields,
+        }
+    )  # fmt: skip
+
+
+def workers(case: Case) -> tuple[Reader, Judge]:
+    settings = case.found.settings
+    return Reader(settings.schema, settings.minhash, settings.keep.rule == "longest"), Judge(
+        settings.threshold, settings.keep
+    )
+
+
+def gathered(worker: Any, batches: list[pa.RecordBatch]) -> pa.Table:
+    return pa.Table.from_batches(list(worker(iter(batches))))
+
+
+@pytest.mark.parametrize("keep", RULES[:-1])
+@pytest.mark.parametrize("rows, most", [(1, 1), (7, 3000), (100_000, 1 << 25)])
+def test_whole_blocks_are_decided_as_in_a_local_run(keep: str, rows: int, most: int) -> None:
+    case = Case.of(families(1, 40), keep)
+    assert len(case.found.decision.left)  # the second look has found some
+    pairs, members = case.blocks()
+    reader, judge = workers(case)
+    found = gathered(
+        Whole(reader, judge, most), stream(wanted(case, members), pairs, "block", rows, seed=rows)
+    )
+    case.check_originals(found)
+
+
+@pytest.mark.parametrize("keep", ["first", "longest", "smallest:score"])
+def test_cut_components_are_decided_in_rounds_as_whole_ones(keep: str) -> None:
+    case = Case.of(families(1, 40), keep)
+    pairs, members = case.blocks(1)  # none is whole
+    reader, judge = workers(case)
+    columns = (
+        "number",
+        "id",
+        "place",
+        "extra",
+        "source",
+        "length",
+        "content_a",
+        "content_b",
+        "left",
+        "right",
+        "similarity",
+    )
+    compared = Compared(reader, case.found.threshold, columns, most=100)
+    verified = gathered(compared, stream(wanted(case, members), pairs, "block", 50))
+    are_pairs = verified.column("left").is_valid()
+    nodes, edges = verified.filter(pc.invert(are_pairs)), verified.filter(are_pairs).select(columns[-3:])
+    component = dict(zip(case.ids.tolist(), component_of(case, edges), strict=True))
+    parts = []
+    for seed in range(100):
+        documents = labelled(nodes.drop_columns(list(columns[-3:])), "number", component)
+        found = gathered(
+            Tied(judge, most=500),
+            stream(documents, labelled(edges, "left", component), "component", 13, seed),
+        )
+        asked = found.filter(pc.equal(found.column("kind"), WANTED))
+        parts.append(found.filter(pc.not_equal(found.column("kind"), WANTED)))
+        if not asked.num_rows:
+            break
+        still = pc.unique(asked.column("component"))
+        more = pa.table(
+            {"block": asked.column("component"), "left": asked.column("left"), "right": asked.column("right")}
+        )
+        ends = pa.table(
+            {
+                "block": pa.concat_arrays([*more["block"].chunks] * 2),
+                "number": pa.concat_arrays([*more["left"].chunks, *more["right"].chunks]),
+            }
+        )
+        again = gathered(Compared(reader, -1.0, columns), stream(wanted(case, ends), more, "block", 50))
+        new = again.filter(again.column("left").is_valid()).select(columns[-3:])
+        edges = of_components(pa.concat_tables([edges, new]), "left", component, still)
+        nodes = of_components(nodes, "number", component, still)
+    assert seed  # there was a second look
+    case.check_originals(pa.concat_tables(parts))
+
+
+def component_of(case: Case, edges: pa.Table) -> list[int]:
+    from benzer._native import components
+
+    at = {id: position for position, id in enumerate(case.ids.tolist())}
+    left, right = (
+        np.array([at[id] for id in edges.column(end).to_pylist()], dtype=np.uint32)
+        for end in ("left", "right")
+    )
+    return components(len(case.ids), left, right).tolist()
+
+
+def labelled(rows: pa.Table, end: str, component: dict[int, int]) -> pa.Table:
+    return rows.append_column(
+        "component", pa.array([component[id] for id in rows.column(end).to_pylist()], pa.int64())
+    )
+
+
+def of_components(rows: pa.Table, end: str, component: dict[int, int], still: pa.Array) -> pa.Table:
+    return rows.filter(pa.array([component[id] in still.to_pylist() for id in rows.column(end).to_pylist()]))
+
+
+def test_pictures_are_decided_by_their_own_similarity() -> None:
+    pictures = []
+    for seed in range(4):
+        picture = scene(seed)
+        for size in (0, 10, 20):
+            patched = picture.copy()
+            patched[20 : 20 + size, 30 : 30 + size] = 0
+            pictures.append(as_file(patched, "PNG"))
+        pictures.append(as_file(picture, "JPEG", quality=5))
+    case = Case.of(
+        described({"picture": pa.array(pictures, pa.binary())}, 1),
+        schema=Schema(picture=Image()),
+        bands=None,
+        threshold=0.5,
+    )
+    assert case.found.counts["near"]
+    pairs, members = case.blocks()
+    case.check_originals(gathered(Whole(*workers(case)), stream(wanted(case, members), pairs, "block", 3)))
+
+
+def test_texts_of_bytes_and_texts_shorter_than_a_shingle_are_compared_as_in_a_local_run() -> None:
+    texts = [f"a b c d e f g h {at % 5}".encode() for at in range(30)] + [b"x", b"X", b"x y", b""]
+    case = Case.of(
+        described({"text": pa.array(texts, pa.binary())}, 4), schema=Schema(text=Text(shingle_size=3))
+    )
+    pairs, members = case.blocks()
+    case.check_originals(gathered(Whole(*workers(case)), stream(wanted(case, members), pairs, "block", 1000)))
+
+
+def test_a_document_that_is_no_longer_there_is_an_error_and_no_shorter_answer() -> None:
+    case = Case.of(families(1, 5))
+    pairs, members = case.blocks()
+    documents = wanted(case, members).slice(1)
+    with pytest.raises(
+        InputError, match=r"1 documents of candidate pairs were not read again.*the input changed"
+    ):
+        gathered(Whole(*workers(case)), stream(documents, pairs, "block", 1000))
+
+
+@pytest.mark.parametrize("keep", RULES)
+def test_witnesses_before_a_copy_are_those_of_the_keep_order(keep: str) -> None:
+    rng = random.Random(7)
+    extra = {"priority": ['"web"', '"books"', None], "source": ["0", "1", "2"]}.get(
+        keep.split(":")[0], ["1", "2", None]
+    )
+    kinds = {"number": pa.int64(), "place": pa.string(), "extra": pa.string(), "length": pa.int64()}
+    drawn = [(at, rng.choice("abc"), rng.choice(extra), rng.randrange(3)) for at in range(120)]
+    rows = pa.table(
+        [
+            pa.array(column, kind)
+            for column, kind in zip(zip(*drawn, strict=True), kinds.values(), strict=True)
+        ],
+        list(kinds),
+    )
+    rank = rank_of(Keep.parse(keep), rows)
+    copies, witnesses = rows.slice(0, 60), rows.slice(60)
+    both = copies.rename_columns(["left", "place", "extra", "length"])
+    for name, column in zip(("right", "of_place", "of_extra", "of_length"), witnesses.columns, strict=True):
+        both = both.append_column(name, column)
+    both = both.append_column("right_id", both["right"]).append_column("similarity", pa.array([0.5] * 60))
+    for size in (1, 17, 60):
+        found = gathered(Before(Keep.parse(keep)), both.combine_chunks().to_batches(max_chunksize=size))
+        assert found.column("left").to_pylist() == np.flatnonzero(rank[60:] < rank[:60]).tolist()
+
+
+@pytest.mark.parametrize("most", [0, 30, 100, 10_000])
+@pytest.mark.parametrize("rows", [1, 2, 5, 100])
+def test_groups_come_whole_however_batches_cut_them(rows: int, most: int) -> None:
+    groups = pa.table({"block": pa.array([-3, -3, 0, 4, 4, 4, 4, 9, 10, 10], pa.int64())})
+    tables = list(whole_groups(groups.to_batches(max_chunksize=rows), "block", most))
+    assert pa.concat_tables(tables) == groups
+    seen = [set(table.column("block").to_pylist()) for table in tables]
+    assert sum(map(len, seen)) == len(set.union(*seen))
+    assert (len(tables) > 1) == (most < groups.nbytes)
+
+
+def test_no_rows_make_no_outcomes() -> None:
+    case = Case.of(families(1, 1))
+    assert list(Whole(*workers(case))(iter([]))) == []
