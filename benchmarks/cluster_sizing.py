@@ -23,6 +23,7 @@ from benzer.spark.settings import Work
 RATES = RECORDS / "spark-rates.json"
 PAGE = DOCS / "how-to" / "size-a-cluster.md"
 TITLE = "Size a cluster"
+NOT_MEASURED = "Not measured yet: `python -m benchmarks.spark_bench overhead` does."
 
 NUMBER, KEY, CONTENT = 8, 8, 16
 PAIR = 2 * NUMBER
@@ -301,8 +302,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def of_page(rates: Rates) -> str:
+def of_page(path: Path = RATES) -> str:
     """What stands on the page: a billion and ten billion documents, everything else as it is by default."""
+    if not path.exists():
+        return NOT_MEASURED
+    rates = Rates.load(path)
     each = rates.text_bytes / rates.documents
     return markdown(rates, [Cluster(count, each) for count in (10**9, 10**10)])
 
@@ -314,7 +318,7 @@ def main() -> None:
     each = arguments.pop("text_bytes") or rates.text_bytes / rates.documents
     print(markdown(rates, [Cluster(int(count), each, **arguments) for count in counts]))
     if write:
-        report.write_section(PAGE, "sizing", of_page(rates), TITLE)
+        report.write_section(PAGE, "sizing", of_page(), TITLE)
 
 
 if __name__ == "__main__":

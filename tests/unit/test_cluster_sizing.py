@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import doctest
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
 from benchmarks import cluster_sizing as sizing
-from benchmarks.cluster_sizing import PAGE, RATES, Cluster, Rates
+from benchmarks.cluster_sizing import PAGE, Cluster, Rates
 
 RATES_BY_HAND = Rates(
     seconds={"sketch": 2.0, "copies": 0.5, "join": 1.0, "blocks": 0.25, "decide": 1.0, "rest": 0.25},
@@ -98,4 +100,16 @@ def test_its_examples_hold() -> None:
 
 
 def test_the_page_holds_what_the_script_prints() -> None:
-    assert sizing.of_page(Rates.load(RATES)) in PAGE.read_text(encoding="utf-8")
+    section = f"<!-- generated: sizing -->\n{sizing.of_page()}\n<!-- end: sizing -->"
+    assert section in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_has_both_sizes_and_says_what_it_supposes(tmp_path: Path) -> None:
+    record = tmp_path / "rates.json"
+    record.write_text(json.dumps({**asdict(RATES_BY_HAND), "machine": {}}), encoding="utf-8")
+    told = sizing.of_page(record)
+    assert "### 1 billion documents" in told
+    assert "### 10 billion documents" in told
+    assert "2 times slower than the measured one" in told
+    assert "Expected pairs of ids with the same 64-bit hash: 2.7" in told
+    assert sizing.of_page(tmp_path / "none.json") == sizing.NOT_MEASURED
