@@ -60,11 +60,9 @@ def find_duplicates(
         against=matching.names_of(collections),
     )  # fmt: skip
     run = Run(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
-    with configured(run.spark), Stages.opened(run, documents, checkpoint, progress) as stages:
+    with configured(run.spark, run.work.partitions), Stages.opened(run, documents, checkpoint, progress) as stages:
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
-        counts = sketching.counted(
-            run, documents, sketches
-        )  # refuses malformed rows and ids that occur twice
+        counts = sketching.counted(run, documents, sketches)  # where a run ends that must not go on
         copied = stages.keep("copies", lambda: copies.copies(run, sketches))
         known = matching.known(run, stages, documents, sketches, copied, collections)
         joined = joining.join(run, stages, sketches, copied)
