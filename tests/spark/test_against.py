@@ -107,7 +107,7 @@ def test_namesakes_are_numbered(spark: Any) -> None:
 
 
 def test_day_by_day_is_as_a_local_run_against_an_index(spark: Any, tmp_path: Any) -> None:
-    days = [families(40, 11, "x"), families(40, 12, "y"), families(40, 13, "z")]
+    days = [families(40, 11, "x"), families(40, 12, "y")]
     path = str(tmp_path / "kept")
     index = Index.open("memory:", IndexSettings(threshold=THRESHOLD, bands=BANDS))
     for number, day in enumerate(days):

@@ -52,11 +52,11 @@ class Asking:
         count, partitions = self.count(), self.partitions
         width = len(collection.settings.schema.fields) * collection.settings.bands.bands
         met = pairing.pairs(self.alone, collection.sketches, count * width, partitions)
-        return pairing.candidates(met, max(partitions, -(-count // BLOCK_ASKERS)), partitions)
+        return pairing.candidates(met, max(partitions, -(-count // BLOCK_ASKERS)))
 
     def matches(self, collection: Any, candidates: Any, verify: Verify) -> Any:
         """Verified matches: `number`, `id`, `old_number`, `old_id`, `similarity`, `rank`, and those of the fields."""
-        rows = self.rows(collection, candidates).repartition(self.partitions, "block")
+        rows = self.rows(collection, candidates).repartition("block")
         return rows.sortWithinPartitions(*ORDER).mapInArrow(verify, self.schema(collection, verify))
 
     def schema(self, collection: Any, verify: Verify) -> str:

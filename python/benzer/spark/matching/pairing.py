@@ -186,14 +186,14 @@ def pairs(asked: Any, held: Any, entries: int, partitions: int) -> Any:
         side.select("number", "keys").where("keys is not null").mapInArrow(Pack(number, parts), PACKED)
         for number, side in ((ASKED, asked), (HELD, held))
     ]
-    together = packed[0].union(packed[1]).repartition(partitions, "part")
+    together = packed[0].union(packed[1]).repartition("part")
     return together.sortWithinPartitions("part", "side").mapInArrow(Meet(), MET)
 
 
-def candidates(met: Any, blocks: int, partitions: int) -> Any:
+def candidates(met: Any, blocks: int) -> Any:
     """Which document goes to which block, and who asks for it there, as `TOGETHER`."""
     from pyspark.sql import functions as F
 
     block = F.pmod(F.xxhash64("asked"), F.lit(blocks))
-    shuffled = met.withColumn("block", block).repartition(partitions, "number")
+    shuffled = met.withColumn("block", block).repartition("number")
     return shuffled.sortWithinPartitions("number", "block", "asked").mapInArrow(Gather(), TOGETHER)
