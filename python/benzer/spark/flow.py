@@ -65,7 +65,7 @@ def find_duplicates(
         counts = sketching.counted(run, documents, sketches)  # where a run ends that must not go on
         copied = stages.keep("copies", lambda: copies.copies(run, sketches))
         known = matching.known(run, stages, documents, sketches, copied, collections)
-        joined = joining.join(run, stages, sketches, copied)
+        joined = joining.join(run, stages, sketches, copied, documents=counts.documents)
         blocked = blocks.blocks(run, stages, joined)
         decided = deciding.decide(run, stages, documents, blocked, copied, known)
     return SparkDuplicates.of(

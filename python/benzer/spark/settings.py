@@ -17,8 +17,8 @@ class Work:
     partitions: tasks of a shuffle; None leaves it to Spark (`spark.sql.shuffle.partitions`).
     bands_per_pass: how many bands are shuffled at a time, 0 for all: fewer need less local disk.
     driver_pairs: up to so many candidate pairs are grouped on the driver; more by Spark.
-    forest_nodes: up to so many documents with candidates are grouped by a tree of spanning forests, whose last task takes
-        265 bytes a document; more by stars.
+    forest_nodes: up to so many documents with candidates are grouped by a tree of spanning forests, whose last task
+        takes 265 bytes a document; more by stars.
     block_documents, block_pairs: the most of one component that one task verifies and decides at once; larger ones are
         cut, and decided in rounds.
     """

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer import _native
+import benzer._native as _native
 from benzer.spark.frames import DataFrame
 from benzer.spark.joining.packing import PACKED, Numbers, Sizes, Words, by_part, words
 from benzer.spark.joining.workers import Pairing

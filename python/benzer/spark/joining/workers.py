@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer import _native
+import benzer._native as _native
 from benzer.spark.joining.packing import Numbers, Piece, Sizes, Words, packed, pieces, words
 
 JOINED = "left bigint, right bigint, band int"
