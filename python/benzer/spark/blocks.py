@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer import _native
+from benzer._native import components as tied
 from benzer.spark.components import components
 from benzer.spark.components.base import Numbers, collected, compacted, handed_back, tasks
 from benzer.spark.frames import PAIRS, DataFrame
@@ -73,7 +73,7 @@ def _on_driver(run: Any, pairs: DataFrame, distinct: bool) -> Blocks:
     numbers, left, right = compacted(*collected(pairs))
     if not distinct:
         left, right = _distinct(left, right)
-    label = _native.components(len(numbers), left, right)
+    label = tied(len(numbers), left, right)
     large = np.bincount(label, minlength=len(numbers)) > run.work.block_documents
     large |= np.bincount(label[left], minlength=len(numbers)) > run.work.block_pairs
     inner = ~large[label]

@@ -60,7 +60,10 @@ def find_duplicates(
         against=matching.names_of(collections),
     )  # fmt: skip
     run = Run(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
-    with configured(run.spark, run.work.partitions), Stages.opened(run, documents, checkpoint, progress) as stages:
+    with (
+        configured(run.spark, run.work.partitions),
+        Stages.opened(run, documents, checkpoint, progress) as stages,
+    ):
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
         counts = sketching.counted(run, documents, sketches)  # where a run ends that must not go on
         copied = stages.keep("copies", lambda: copies.copies(run, sketches))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer import _native
+from benzer._native import components
 from benzer.spark.frames import DataFrame
 from benzer.spark.session import from_arrow, to_arrow
 
@@ -26,7 +26,7 @@ def collected(edges: DataFrame) -> tuple[Numbers, Numbers]:
 def tied(left: Numbers, right: Numbers) -> tuple[Numbers, NDArray[np.uint32]]:
     """The numbers that occur, ascending, and for each the position of the least that it hangs together with."""
     numbers, left_at, right_at = compacted(left, right)
-    return numbers, _native.components(len(numbers), left_at, right_at)
+    return numbers, components(len(numbers), left_at, right_at)
 
 
 def compacted(left: Numbers, right: Numbers) -> tuple[Numbers, NDArray[np.uint32], NDArray[np.uint32]]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import benzer._native as _native
+from benzer._native import divide_bucket
 from benzer.spark.frames import DataFrame
 from benzer.spark.joining.packing import PACKED, Numbers, Sizes, Words, by_part, words
 from benzer.spark.joining.workers import Pairing
@@ -262,7 +262,7 @@ class Bucket:
     def _divided(self) -> Iterator[Any]:
         numbers, content, keys = self._stacked()
         how = (self.path.band, self.path.depth, self.settle.limit)
-        left, right, members, ends = _native.divide_bucket(keys, content, *how)
+        left, right, members, ends = divide_bucket(keys, content, *how)
         one, other = numbers[left], numbers[right]
         yield from self.pairing.add(np.minimum(one, other), np.maximum(one, other))
         yield from self.pairing.within(*ascending(numbers[members], ends))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import benzer._native as _native
+from benzer._native import buckets_of, deal_keys, deal_pairs, distinct_pairs, pairs_within, without_hot
 from benzer.spark.joining.packing import Numbers, Piece, Sizes, Words, packed, pieces, words
 
 JOINED = "left bigint, right bigint, band int"
@@ -38,7 +38,7 @@ class Deal:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         for numbers, keys in tables(batches, self.width, max(1, self.sizes.dealt // self.width)):
-            dealt = _native.deal_keys(keys, numbers, self.first, self.after, self.parts, self.limit)
+            dealt = deal_keys(keys, numbers, self.first, self.after, self.parts, self.limit)
             yield packed(*dealt[:3])
             if len(dealt[3]):
                 yield packed(dealt[3], None, dealt[4])
@@ -82,14 +82,14 @@ class Pairing:
         """All pairs of the members of each group."""
         at = 0
         while at < len(members):
-            left, right, at = _native.pairs_within(members, ends, at, self.most)
+            left, right, at = pairs_within(members, ends, at, self.most)
             yield from self.add(left, right)
 
     def rest(self) -> Iterator[Any]:
         """What is still held."""
         if self.count:
             left, right = _columns(self.held)
-            yield packed(*_native.deal_pairs(left, right, self.parts))
+            yield packed(*deal_pairs(left, right, self.parts))
         self.held, self.count = [], 0
 
 
@@ -114,7 +114,7 @@ class Meet:
         pairing = Pairing(self.pair_parts, self.sizes.dealt)
         for part, given in groupby(pieces(batches), key=lambda piece: piece.part):
             keys, numbers, hot = self._entries(given)
-            members, ends, hot = _native.buckets_of(keys, numbers, self.limit, hot)
+            members, ends, hot = buckets_of(keys, numbers, self.limit, hot)
             yield from pairing.within(members, ends)
             if len(hot):
                 yield packed(hot, None, np.array([len(hot)]), -1 - self.first - part // self.parts)
@@ -129,7 +129,7 @@ class Meet:
             hot = np.concatenate((hot, piece.alone))
             count += len(piece.left)
             if count > room:
-                keys, numbers, hot = _native.without_hot(*_columns(held), self.limit, hot)
+                keys, numbers, hot = without_hot(*_columns(held), self.limit, hot)
                 held, count = [(keys, numbers)], len(keys)
                 room = max(self.sizes.held, 2 * count)
         return *_columns(held), np.unique(hot)
@@ -156,10 +156,10 @@ class Distinct:
             held.append((piece.left.view(np.int64), piece.right))
             count += len(piece.right)
             if count > room:
-                held = [_native.distinct_pairs(*_columns(held))]
+                held = [distinct_pairs(*_columns(held))]
                 count = len(held[0][0])
                 room = max(self.sizes.dealt, 2 * count)
-        return _native.distinct_pairs(*_columns(held))
+        return distinct_pairs(*_columns(held))
 
 
 def joined(left: Numbers, right: Numbers | None, band: int | None = None) -> Iterator[Any]:
