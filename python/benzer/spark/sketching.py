@@ -15,6 +15,7 @@ from benzer.sources.base import MalformedRow
 from benzer.spark.documents import NO_ID, NO_PLACE, Documents
 from benzer.spark.frames import DOCUMENTS, EMPTY, MALFORMED, SHORT, SKETCHES, WHOLE
 from benzer.spark.reading import corpus_of_batch
+from benzer.spark.repeats import Repeats, hashed, repeats
 from benzer.spark.settings import Run
 
 TOGETHER_BYTES, TOGETHER_ROWS = 32 << 20, 1 << 16
@@ -30,9 +31,10 @@ class Counts:
     """What was read.
 
     documents: how many of the rows that were `read` became documents. malformed: the first of the rows that became
-    none, `malformed_rows` in all. by_source: rows by (source, state).
+    none, `malformed_rows` in all. by_source: rows by (source, state). repeated: contents that may have copies.
     """
 
+    repeated: Repeats
     read: int
     documents: int
     short: int
@@ -181,14 +183,17 @@ def packed(keys: NDArray[np.uint64], rows: Rows, state: NDArray[np.int32]) -> An
     return pa.Array.from_buffers(pa.binary(), len(state), buffers)
 
 
-def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
-    """How many rows were read, and became what.
+def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Counts:
+    """How many rows were read, and became what; and what occurs more than once.
 
     Raises:
         MalformedRowError: a row is malformed, and they are not to be set aside.
         DuplicateIdError: two documents share their id, or their number.
     """
-    by_source, twice = _counted(documents, sketches)
+    by_source = {
+        (row.source, row["state"]): row["count"]
+        for row in sketches.groupBy("source", "state").count().collect()
+    }
     by_state = [0, 0, 0, 0]
     for (_, state), count in by_source.items():
         by_state[state] += count
@@ -198,12 +203,11 @@ def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
         raise MalformedRowError(
             f"{malformed[0]}{more}. Mend the row, or set malformed rows aside with on_error='skip'."
         )
-    if twice is not None:
-        same = sketches.where(_text(documents.unique) == twice).where(f"state <> {MALFORMED}")
-        rows = same.select("number", "id", "source").orderBy("source", "number", "id").limit(MOST_LISTED)
-        raise documents.duplicate([row.asDict() for row in rows.collect()])
     total = sum(by_state)
+    repeated = repeats(run, stages, sketches, documents.unique, total)
+    refuse_twice(documents, sketches, repeated.unique)
     return Counts(
+        repeated=repeated,
         read=total,
         documents=total - by_state[MALFORMED],
         short=by_state[SHORT],
@@ -214,17 +218,25 @@ def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
     )
 
 
-def _counted(documents: Documents, sketches: Any) -> tuple[dict[tuple[int, int], int], str | None]:
-    """Rows by (source, state), and the first of what two documents share; in one job."""
+def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
+    """`DuplicateIdError` where two documents share their id, or their number.
+
+    hashes: those (see `repeats.hashed`) that more than one row has, of which some may be of two values.
+    """
     from pyspark.sql import functions as F
 
-    states = sketches.groupBy("source", "state").count()
-    keys = sketches.where(f"state <> {MALFORMED}").groupBy(documents.unique).count().where("count > 1")
-    first = keys.select(_text(documents.unique).alias("twice"), "count").orderBy("twice").limit(1)
-    states = states.select("source", "state", "count", F.lit(None).cast("string").alias("twice"))
-    both = states.unionByName(first, allowMissingColumns=True).collect()
-    by_source = {(row.source, row["state"]): row["count"] for row in both if row.twice is None}
-    return by_source, next((row.twice for row in both if row.twice is not None), None)
+    if not len(hashes):
+        return
+    unique = documents.unique
+    rows = sketches.where(f"state <> {MALFORMED}")
+    rows = rows.where(hashed(unique).isin(hashes[:MOST_LISTED].tolist()))
+    twice = rows.groupBy(unique).count().where("count > 1").orderBy(unique).limit(1).collect()
+    if twice:
+        same = rows.where(F.col(unique) == F.lit(twice[0][0])).select("number", "id", "source")
+        found = same.orderBy("source", "number", "id").limit(MOST_LISTED).collect()
+        raise documents.duplicate([row.asDict() for row in found])
+    if len(hashes) > MOST_LISTED:
+        refuse_twice(documents, sketches, hashes[MOST_LISTED:])
 
 
 def _malformed(documents: Documents, sketches: Any) -> list[MalformedRow]:
