@@ -71,6 +71,8 @@ def find_duplicates(
         Stages.opened(run, documents, checkpoint, progress) as stages,
     ):
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
+        if "sketch" in stages.found:
+            documents.check_same(sketches)
         counts = sketching.counted(run, documents, sketches)  # where a run ends that must not go on
         copied = stages.keep("copies", lambda: copies.copies(run, sketches))
         known = matching.known(run, stages, documents, sketches, copied, collections)
