@@ -26,12 +26,14 @@ MOST_BROADCAST = 1_000_000
 class Documents(ABC):
     """Documents of a run, wherever they lie: rows of a DataFrame, or of files that are read natively.
 
-    schema: their fields. columns: types of the columns `id` and `place`, by name, as Spark writes them.
+    schema: their fields. keep: the rule that `extra` is read for. columns: types of the columns `id` and `place`, by
+    name, as Spark writes them.
     fields: the column that each field is read from, by name. name: what messages call the input.
     """
 
     spark: Any
     schema: Schema
+    keep: Keep
     columns: dict[str, str]
     fields: Mapping[str, str]
     name: str
@@ -54,6 +56,10 @@ class Documents(ABC):
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """What tells this input from another, JSON-able, as far as that can be told without reading it."""
+
+    @abstractmethod
+    def check_same(self, sketches: Any) -> None:
+        """Refuse documents that are not those of `sketches`, which a checkpoint holds; for what `facts` cannot tell."""
 
     @abstractmethod
     def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:
@@ -141,6 +147,22 @@ class FrameDocuments(Documents):
             },
         }
 
+    def check_same(self, sketches: Any) -> None:
+        """By the numbers of the rows: what is read again is the column of ids."""
+        from pyspark.sql import functions as F
+
+        def told(rows: Any) -> Any:
+            total = F.sum(F.col("number").cast("decimal(38,0)"))  # of hashes, which 64 bits cannot hold
+            return rows.agg(F.count(F.lit(1)).alias("rows"), total.alias("total")).first()
+
+        there, here = told(sketches), told(self.df.select(self.number.alias("number")))
+        if there != here:
+            other = f"{here['rows']:,}" if there["rows"] != here["rows"] else "others"
+            raise SettingsError(
+                f"the checkpoint is of {there['rows']:,} rows, and {self.name} has {other}: give the same rows, or "
+                f"another folder"
+            )
+
     def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:
         """By its id: a DataFrame's rows have no places."""
         reasons = {NO_ID: f'no id in column "{self.id}"', NO_PLACE: f'null in column "{self.order_by}"'}
@@ -201,7 +223,7 @@ def documents_of(
     types = {field.name: field.dataType for field in df.schema}
     for column in dict.fromkeys([*fields.values(), id, order_by, keep.column]):
         if column is not None:
-            _check_there(name, column, df.columns)
+            _check_there(spark, name, column, df.columns)
     for field, column in fields.items():
         _check_reads_as(name, column, types[column], schema.fields[field].kind)
     found = {"id": columns.id_type(types[id])}
@@ -226,12 +248,18 @@ def documents_of(
     )
 
 
-def _check_there(name: str, column: str, present: Sequence[str]) -> None:
+def _check_there(spark: Any, name: str, column: str, present: Sequence[str]) -> None:
     count = list(present).count(column)
     if not count:
         raise missing_column(name, column, present)
     if count > 1:
         raise InputError(f'{name} has {count} columns "{column}": rename all but one')
+    others = [one for one in present if one != column and one.lower() == column.lower()]
+    if others and str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() != "true":
+        raise InputError(
+            f'{name} has the columns "{column}" and "{others[0]}", which Spark does not tell apart: rename one, or set '
+            f"spark.sql.caseSensitive to true"
+        )
 
 
 def _check_reads_as(name: str, column: str, found: Any, kind: str) -> None:

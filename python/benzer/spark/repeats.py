@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benzer.spark.frames import MALFORMED, SHORT, WHOLE, DataFrame
+from benzer.spark.frames import SHORT, WHOLE, DataFrame
 from benzer.spark.joining.packing import PACKED, Numbers, Sizes, by_part, pieces
 from benzer.spark.joining.workers import Deal
 
@@ -60,10 +60,10 @@ def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) 
 
 
 def hashed(unique: str) -> Any:
-    """A column as 64 bits in which nothing stands out, not even the number -1."""
+    """A column as 64 bits in which nothing stands out, not even the number -1; null stays null."""
     from pyspark.sql import functions as F
 
-    return F.xxhash64(F.col(unique))
+    return F.when(F.col(unique).isNotNull(), F.xxhash64(F.col(unique)))
 
 
 def two_keys(batches: Iterator[Any]) -> Iterator[Any]:
@@ -73,9 +73,9 @@ def two_keys(batches: Iterator[Any]) -> Iterator[Any]:
     for batch in batches:
         state = batch.column("state").to_numpy()
         keys = np.full((len(state), 2), -1, dtype=np.int64)
-        live, read = (state == WHOLE) | (state == SHORT), state != MALFORMED
+        live = (state == WHOLE) | (state == SHORT)
         keys[live, 0] = batch.column("content_a").fill_null(-1).to_numpy()[live]
-        keys[read, 1] = batch.column("unique").fill_null(-1).to_numpy()[read]
+        keys[:, 1] = batch.column("unique").fill_null(-1).to_numpy()
         ends = pa.py_buffer((np.arange(len(state) + 1) * 16).astype(np.int32))
         packed_keys = pa.Array.from_buffers(pa.binary(), len(state), [None, ends, pa.py_buffer(keys)])
         yield pa.record_batch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -188,12 +189,11 @@ def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Count
 
     Raises:
         MalformedRowError: a row is malformed, and they are not to be set aside.
-        DuplicateIdError: two documents share their id, or their number.
+        DuplicateIdError: two documents share their id, or their number; or a document and a malformed row, which no
+            id would tell apart in the result.
+        InputError: a rule of keeping cannot rank its column.
     """
-    by_source = {
-        (row.source, row["state"]): row["count"]
-        for row in sketches.groupBy("source", "state").count().collect()
-    }
+    by_source, kinds = _counted(run, sketches)
     by_state = [0, 0, 0, 0]
     for (_, state), count in by_source.items():
         by_state[state] += count
@@ -203,6 +203,8 @@ def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Count
         raise MalformedRowError(
             f"{malformed[0]}{more}. Mend the row, or set malformed rows aside with on_error='skip'."
         )
+    if "str" in kinds and len(kinds) > 1:  # no task sees them all
+        raise run.keep.mixed(kinds)
     total = sum(by_state)
     repeated = repeats(run, stages, sketches, documents.unique, total)
     refuse_twice(documents, sketches, repeated.unique)
@@ -219,7 +221,7 @@ def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Count
 
 
 def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
-    """`DuplicateIdError` where two documents share their id, or their number.
+    """`DuplicateIdError` where two documents, or a document and a malformed row, share their id or their number.
 
     hashes: those (see `repeats.hashed`) that more than one row has, of which some may be of two values.
     """
@@ -228,15 +230,33 @@ def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
     if not len(hashes):
         return
     unique = documents.unique
-    rows = sketches.where(f"state <> {MALFORMED}")
-    rows = rows.where(hashed(unique).isin(hashes[:MOST_LISTED].tolist()))
-    twice = rows.groupBy(unique).count().where("count > 1").orderBy(unique).limit(1).collect()
-    if twice:
-        same = rows.where(F.col(unique) == F.lit(twice[0][0])).select("number", "id", "source")
+    rows = sketches.where(hashed(unique).isin(hashes[:MOST_LISTED].tolist()))
+    counts = rows.groupBy(unique).agg(
+        F.count(F.lit(1)).alias("count"), F.count_if(F.col("state") != MALFORMED).alias("sound")
+    )
+    first = (
+        counts.where("count > 1 AND sound > 0").select(_text(unique).alias("twice")).orderBy("twice").limit(1)
+    )
+    if twice := first.collect():
+        same = rows.where(_text(unique) == twice[0].twice).select("number", "id", "source")
         found = same.orderBy("source", "number", "id").limit(MOST_LISTED).collect()
         raise documents.duplicate([row.asDict() for row in found])
     if len(hashes) > MOST_LISTED:
         refuse_twice(documents, sketches, hashes[MOST_LISTED:])
+
+
+def _counted(run: Run, sketches: Any) -> tuple[dict[tuple[int, int], int], set[str]]:
+    """Rows by (source, state), and the types that are to be ranked."""
+    from pyspark.sql import functions as F
+
+    kind = kind_of_json("extra") if run.keep.rule in ("largest", "smallest") else F.lit(None).cast("string")
+    kind = F.when(F.col("state") != MALFORMED, kind).alias("kind")
+    by_source: Counter[tuple[int, int]] = Counter()
+    kinds: set[str] = set()
+    for row in sketches.groupBy("source", "state", kind).count().collect():
+        by_source[row.source, row["state"]] += row["count"]
+        kinds |= set() if row.kind is None else {row.kind}
+    return dict(by_source), kinds
 
 
 def _malformed(documents: Documents, sketches: Any) -> list[MalformedRow]:
@@ -248,6 +268,19 @@ def _malformed(documents: Documents, sketches: Any) -> list[MalformedRow]:
     text = F.when(F.col("id").isNotNull(), _text("id")).alias("id")
     found = rows.select("number", text, "source", "reason").collect()
     return [documents.malformed(row.number, row.id, row.source, row.reason) for row in found]
+
+
+def kind_of_json(name: str) -> Any:
+    """The type in Python of a JSON value that can be ranked; null for others."""
+    from pyspark.sql import functions as F
+
+    value = F.col(name)
+    return (
+        F.when(value.startswith('"'), "str")
+        .when(value.isin("true", "false"), "bool")
+        .when(value.rlike("^-?[0-9]+$"), "int")
+        .when(value.rlike("^-?[0-9]"), "float")
+    )
 
 
 def _text(name: str) -> Any:

@@ -72,7 +72,7 @@ def read_files(
         for number, (one, place) in enumerate(zip(sources, places, strict=True))
         for piece in pieces_of(number, one, options)
     ]
-    return FileDocuments(spark, schema, options, tuple(sources), Parts.of(numbered(spark, pieces)))
+    return FileDocuments(spark, schema, options, tuple(sources), Parts.of(numbered(spark, pieces)), keep)
 
 
 def refuse_addresses(inputs: Any) -> None:
@@ -100,6 +100,7 @@ class FileDocuments(Documents):
     options: ReadOptions
     sources: tuple[Source, ...]
     parts: Parts
+    keep: Keep
     columns: dict[str, str] = field(default_factory=lambda: dict(COLUMNS))
 
     id_form: ClassVar[Literal["plain", "json"]] = "json"
@@ -142,6 +143,10 @@ class FileDocuments(Documents):
             f"the id {json.loads(rows[0]['id'])!r} stands in {places}: make ids unique, name another id column, or "
             f"leave the column out"
         )
+
+    def check_same(self, sketches: Any) -> None:
+        """See `Documents.check_same`: the files' stamps were compared."""
+        self.check_unchanged()
 
     def check_unchanged(self) -> None:
         """Refuse files that have changed since the run began."""
