@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -155,6 +154,8 @@ def session(master: str, partitions: int | None, conf: Mapping[str, str]) -> Ite
 
     The file is named where Spark does not start, and removed where it does its work.
     """
+    import tempfile
+
     from benzer.spark.session import local_session, require_spark
 
     require_spark()
