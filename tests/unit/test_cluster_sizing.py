@@ -69,7 +69,7 @@ def test_a_stage_waits_for_its_bytes_where_the_network_is_the_slower() -> None:
 
 
 @pytest.mark.parametrize(
-    "documents,way", [(10**7, "on the driver"), (10**9, "by spanning forests"), (10**10, "by stars")]
+    "documents,way", [(10**7, "on the driver"), (10**8, "by spanning forests"), (10**9, "by stars")]
 )
 def test_candidates_are_grouped_where_there_is_room_for_them(documents: int, way: str) -> None:
     assert sizing.grouped(RATES_BY_HAND, replace(ASKED, documents=documents)) == way

@@ -46,7 +46,11 @@ def read_files(
     """The documents of files, for `benzer.spark.find_duplicates`; the arguments are those of `benzer.find_duplicates`.
 
     inputs: paths, globs and folders that every executor reaches under the same name. Files are opened here only to see
-    how they can be cut; a file that changes before the run ends is an `InputError`.
+    how they can be cut; a file that changes before the run ends is an `InputError`. Say `keep` and `schema` in the run
+    as they are said here.
+
+        files = benzer.spark.read_files(spark, "/mnt/crawl/*.jsonl", keep="longest")
+        found = benzer.spark.find_duplicates(files, keep="longest")
 
     Raises:
         SettingsError: an address of an object store, or the standard input. InputError: as in a local run.
@@ -195,7 +199,7 @@ class Placed:
     firsts: tuple[int, ...]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+        pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
         firsts = np.array(self.firsts, dtype=np.int64)
         for batch in batches:
             numbers = batch.column("number").to_numpy(zero_copy_only=False)
@@ -212,7 +216,7 @@ class Choose:
     options: ReadOptions
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+        pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
         held: list[Any] = []
         for batch in batches:
             for run in runs_of(batch):
@@ -248,7 +252,7 @@ def runs_of(batch: Any) -> Iterator[Any]:
 
 def matched(members: Any, numbers: NDArray[np.int64], batch: Any) -> Iterator[Any]:
     """Each row of `members` (ascending `numbers`) whose document is in the batch, with the columns of that."""
-    pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+    pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
     here = batch.column("number").to_numpy()
     starts, ends = (np.searchsorted(numbers, here, side=side) for side in ("left", "right"))
     counts = ends - starts
