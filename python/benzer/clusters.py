@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
@@ -127,11 +127,14 @@ class Keep:
         try:
             return sorted(distinct)
         except TypeError as error:
-            kinds = " and ".join(sorted({type(value).__name__ for value in distinct}))
-            message = (
-                f"keep {self} cannot rank column {self.column!r}, which holds {kinds}: make them one type"
-            )
-            raise InputError(message) from error
+            raise self.mixed({type(value).__name__ for value in distinct}) from error
+
+    def mixed(self, kinds: Iterable[str]) -> InputError:
+        """The error for a column of several types, of which one cannot be compared with the others."""
+        return InputError(
+            f"keep {self} cannot rank column {self.column!r}, which holds {' and '.join(sorted(kinds))}: make them one "
+            f"type"
+        )
 
 
 def parsed(value: bytes) -> Any:

@@ -85,7 +85,7 @@ def test_cut_blocks_are_decided_as_whole_ones_a_row_at_a_time_and_without_adapti
     one_by_one = {"spark__sql__execution__arrow__maxRecordsPerBatch": "1"}
     with setting(spark, **one_by_one, spark__sql__adaptive__enabled="false"):
         outcomes, counts, stages = decided(spark, case, most=3, partitions=1)
-    assert "tied-2" in stages.tables  # there was a second look
+    assert "round-2" in stages.tables  # there was a second look
     case.check(outcomes, counts)
 
 

@@ -191,6 +191,13 @@ def test_files_below_a_dataframe_tell_it_from_another(spark: Any, tmp_path: Any)
     assert facts[0]["files"]["count"] > 0
 
 
+def test_a_field_may_have_the_name_of_a_column_of_ids() -> None:
+    contents = ["oak elm fir", "elm"]
+    found = corpus_of_batch(Schema(id=Text()), pa.table({"field_0": contents}))
+    assert not set(found.corpus.ids()) & set(contents)
+    assert [found.corpus.text(at, 0) for at in range(2)] == contents
+
+
 def test_a_batch_is_read_as_the_same_table_is_locally() -> None:
     schema = Schema(text=Text(), tags=ValueSet())
     table = pa.table({"field_1": [["a"], [], None], "number": [1, 2, 3], "field_0": ["oak elm", None, "fir"]})

@@ -232,7 +232,7 @@ def run(
         if report:
             command = dedupe_run.command_line()
             extra["report.html"] = partial(found.write_report, recall=done.recall, command=command)
-        from benzer.spark.files.failures import told_plainly
+        from benzer.spark.failures import told_plainly
         from benzer.spark.files.writing import write_folder
 
         with told_plainly():
@@ -250,8 +250,8 @@ def found_in(
     progress: console.Progress | None,
 ) -> Run:
     """What a session finds in files."""
+    from benzer.spark.failures import told_plainly
     from benzer.spark.files import read_files
-    from benzer.spark.files.failures import told_plainly
     from benzer.spark.flow import find_duplicates
     from benzer.spark.settings import Work
 

@@ -297,7 +297,7 @@ class Duplicates:
         """
         alike = self.verified >= self.threshold
         reported = Reported(
-            content=self.corpus.sketch("fast", "mixed", 1, 0, 1, 1, threads)[1],
+            content=self.corpus.sketch("fast", "mixed", 1, self.settings.minhash.seed, 1, 1, threads)[1],
             empty=self.empty,
             stands_for=self.stands_for,
             left=np.concatenate((self.proposed.left[alike], self.stands_for[self.decision.left])),

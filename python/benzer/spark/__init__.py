@@ -11,6 +11,7 @@
 | `columns` | how columns of Spark's types become ids, places and JSON |
 | `reading` | how batches of documents become a corpus, where the work is done |
 | `ranking` | which document of a few stays |
+| `failures` | what a task stumbled over, told without a trace |
 | `files` | how files are, read natively where the work is done |
 | `sketching` | keys, contents and counts of every document |
 | `copies` | which documents have equal contents |

@@ -32,6 +32,7 @@ from benzer.results import Settings
 from benzer.spark import sketching
 from benzer.spark.contents import contents_of, contents_schema
 from benzer.spark.documents import Documents, documents_of
+from benzer.spark.failures import told_plainly
 from benzer.spark.frames import MALFORMED, SKETCHES
 from benzer.spark.session import configured, session_of
 from benzer.spark.settings import Run, Work
@@ -99,6 +100,7 @@ class Collection:
         return "-".join(one.name for one in self.appends)
 
 
+@told_plainly()
 def write_collection(
     df: Any,
     path: str,
@@ -162,6 +164,7 @@ def write_collection(
     with configured(spark, run.work.partitions), Stages.opened(run, documents, None, None) as stages:
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
         append(run, path, old, documents, sketches)
+        stages.release()
     return read_collection(spark, path)
 
 

@@ -26,12 +26,14 @@ MOST_BROADCAST = 1_000_000
 class Documents(ABC):
     """Documents of a run, wherever they lie: rows of a DataFrame, or of files that are read natively.
 
-    schema: their fields. columns: types of the columns `id` and `place`, by name, as Spark writes them.
+    schema: their fields. keep: the rule that `extra` is read for. columns: types of the columns `id` and `place`, by
+    name, as Spark writes them.
     fields: the column that each field is read from, by name. name: what messages call the input.
     """
 
     spark: Any
     schema: Schema
+    keep: Keep
     columns: dict[str, str]
     fields: Mapping[str, str]
     name: str
@@ -201,7 +203,7 @@ def documents_of(
     types = {field.name: field.dataType for field in df.schema}
     for column in dict.fromkeys([*fields.values(), id, order_by, keep.column]):
         if column is not None:
-            _check_there(name, column, df.columns)
+            _check_there(spark, name, column, df.columns)
     for field, column in fields.items():
         _check_reads_as(name, column, types[column], schema.fields[field].kind)
     found = {"id": columns.id_type(types[id])}
@@ -226,12 +228,18 @@ def documents_of(
     )
 
 
-def _check_there(name: str, column: str, present: Sequence[str]) -> None:
+def _check_there(spark: Any, name: str, column: str, present: Sequence[str]) -> None:
     count = list(present).count(column)
     if not count:
         raise missing_column(name, column, present)
     if count > 1:
         raise InputError(f'{name} has {count} columns "{column}": rename all but one')
+    others = [one for one in present if one != column and one.lower() == column.lower()]
+    if others and str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() != "true":
+        raise InputError(
+            f'{name} has the columns "{column}" and "{others[0]}", which Spark does not tell apart: rename one, or set '
+            f"spark.sql.caseSensitive to true"
+        )
 
 
 def _check_reads_as(name: str, column: str, found: Any, kind: str) -> None:

@@ -11,16 +11,19 @@ from benzer.clusters import Keep
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.minhash import MinHash
+from benzer.pipeline.flow import check_work
 from benzer.pipeline.promise import Promise, method_of
 from benzer.results import Settings
 from benzer.spark import blocks, copies, deciding, joining, matching, sketching
 from benzer.spark.documents import Documents, documents_of
+from benzer.spark.failures import told_plainly
 from benzer.spark.results import SparkDuplicates
 from benzer.spark.session import configured
 from benzer.spark.settings import Run, Work
 from benzer.spark.stages import Stages
 
 
+@told_plainly()
 def find_duplicates(
     df: Any,
     *,
@@ -83,16 +86,19 @@ def find_duplicates(
     """
     started = perf_counter()
     collections = matching.opened(df, against)
-    schema = matching.schema_of(collections) if schema is None else schema
+    if schema is None:
+        schema = df.schema if isinstance(df, Documents) else matching.schema_of(collections)
+    check_work(schema, 0, bucket_limit)
     if method_of(None, recall, bands, schema) != "lsh":
         raise SettingsError("there is no exact join on Spark: ask for a recall of at most 0.9999, not 1")
     keep = Keep.parse(keep)
     way = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands).by("lsh")
     assert way is not None
     matching.check(collections, schema, threshold, recall)
-    documents = (
-        df if isinstance(df, Documents) else documents_of(df, schema, text, id, order_by, keep, on_error)
-    )
+    if isinstance(df, Documents):
+        documents = as_read(df, schema, keep, given=(text, id, order_by), against=bool(collections))
+    else:
+        documents = documents_of(df, schema, text, id, order_by, keep, on_error)
     settings = Settings(
         threshold, recall, schema, way.sketcher.minhash, way.bands, keep, bucket_limit, on_error,
         against=matching.names_of(collections),
@@ -112,3 +118,22 @@ def find_duplicates(
     return SparkDuplicates.of(
         run, documents, counts, sketches, copied, known, joined, decided, stages, perf_counter() - started
     )
+
+
+def as_read(
+    documents: Documents, schema: Schema, keep: Keep, given: tuple[Any, ...], against: bool
+) -> Documents:
+    """Documents that were read before the run, as `files.read_files` does; refused where they were read otherwise."""
+    if (documents.schema, documents.keep) != (schema, keep):
+        raise SettingsError(
+            f"the documents were read for keep {documents.keep} and fields {', '.join(documents.schema.fields)}, and "
+            f"the run has keep {keep} and fields {', '.join(schema.fields)}: give both the same schema and keep"
+        )
+    if any(one is not None for one in given):
+        raise SettingsError("the documents are read already: give text and id to read_files, and no order_by")
+    if against and documents.id_form == "json":
+        raise SettingsError(
+            "files are not compared with collections, whose ids are of a DataFrame: read them with Spark, and give "
+            "the DataFrame"
+        )
+    return documents

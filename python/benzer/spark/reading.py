@@ -41,6 +41,7 @@ def corpus_of_batch(schema: Schema, table: Any) -> Batch:
     options = ReadOptions(
         fields={name: name for name in schema.fields},
         kinds={name: field.kind for name, field in schema.fields.items()},
+        id_plan=(None, False),  # a field may be called "id"
         on_error="skip",
         threads=1,
     )

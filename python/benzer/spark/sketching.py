@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -186,9 +187,11 @@ def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
 
     Raises:
         MalformedRowError: a row is malformed, and they are not to be set aside.
-        DuplicateIdError: two documents share their id, or their number.
+        DuplicateIdError: two documents share their id, or their number; or a document and a malformed row, which no
+            id would tell apart in the result.
+        InputError: a rule of keeping cannot rank its column.
     """
-    by_source, twice = _counted(documents, sketches)
+    by_source, kinds, twice = _counted(run, documents, sketches)
     by_state = [0, 0, 0, 0]
     for (_, state), count in by_source.items():
         by_state[state] += count
@@ -199,9 +202,11 @@ def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
             f"{malformed[0]}{more}. Mend the row, or set malformed rows aside with on_error='skip'."
         )
     if twice is not None:
-        same = sketches.where(_text(documents.unique) == twice).where(f"state <> {MALFORMED}")
+        same = sketches.where(_text(documents.unique) == twice)
         rows = same.select("number", "id", "source").orderBy("source", "number", "id").limit(MOST_LISTED)
         raise documents.duplicate([row.asDict() for row in rows.collect()])
+    if "str" in kinds and len(kinds) > 1:  # no task sees them all
+        raise run.keep.mixed(kinds)
     total = sum(by_state)
     return Counts(
         read=total,
@@ -214,17 +219,28 @@ def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
     )
 
 
-def _counted(documents: Documents, sketches: Any) -> tuple[dict[tuple[int, int], int], str | None]:
-    """Rows by (source, state), and the first of what two documents share; in one job."""
+def _counted(
+    run: Run, documents: Documents, sketches: Any
+) -> tuple[dict[tuple[int, int], int], set[str], str | None]:
+    """Rows by (source, state), the types that are to be ranked, and the first of what two share; in one job."""
     from pyspark.sql import functions as F
 
-    states = sketches.groupBy("source", "state").count()
-    keys = sketches.where(f"state <> {MALFORMED}").groupBy(documents.unique).count().where("count > 1")
+    kind = kind_of_json("extra") if run.keep.rule in ("largest", "smallest") else F.lit(None).cast("string")
+    states = sketches.groupBy(
+        "source", "state", F.when(F.col("state") != MALFORMED, kind).alias("kind")
+    ).count()
+    rows = sketches.where(f"{documents.unique} IS NOT NULL").groupBy(documents.unique)
+    rows = rows.agg(F.count(F.lit(1)).alias("count"), F.count_if(F.col("state") != MALFORMED).alias("sound"))
+    keys = rows.where("count > 1 AND sound > 0")
     first = keys.select(_text(documents.unique).alias("twice"), "count").orderBy("twice").limit(1)
-    states = states.select("source", "state", "count", F.lit(None).cast("string").alias("twice"))
+    states = states.withColumn("twice", F.lit(None).cast("string"))
     both = states.unionByName(first, allowMissingColumns=True).collect()
-    by_source = {(row.source, row["state"]): row["count"] for row in both if row.twice is None}
-    return by_source, next((row.twice for row in both if row.twice is not None), None)
+    by_source: Counter[tuple[int, int]] = Counter()
+    for row in both:
+        if row.twice is None:
+            by_source[row.source, row["state"]] += row["count"]
+    kinds = {row.kind for row in both if row.kind is not None}
+    return dict(by_source), kinds, next((row.twice for row in both if row.twice is not None), None)
 
 
 def _malformed(documents: Documents, sketches: Any) -> list[MalformedRow]:
@@ -236,6 +252,19 @@ def _malformed(documents: Documents, sketches: Any) -> list[MalformedRow]:
     text = F.when(F.col("id").isNotNull(), _text("id")).alias("id")
     found = rows.select("number", text, "source", "reason").collect()
     return [documents.malformed(row.number, row.id, row.source, row.reason) for row in found]
+
+
+def kind_of_json(name: str) -> Any:
+    """The type in Python of a JSON value that can be ranked; null for others."""
+    from pyspark.sql import functions as F
+
+    value = F.col(name)
+    return (
+        F.when(value.startswith('"'), "str")
+        .when(value.isin("true", "false"), "bool")
+        .when(value.rlike("^-?[0-9]+$"), "int")
+        .when(value.rlike("^-?[0-9]"), "float")
+    )
 
 
 def _text(name: str) -> Any:

@@ -57,7 +57,7 @@ class Cut:
         edges = self._labelled(edges, labels)
         found: list[DataFrame] = []
         while True:
-            name = f"tied-{len(found) + 1}"
+            name = f"round-{len(found) + 1}"  # no name of a stage of `components`
             decided = self.stages.keep(name, partial(self._decide, nodes, edges))
             found.append(decided.filter(F.col("kind") != WANTED))
             wanted = decided.filter(F.col("kind") == WANTED).select("component", "left", "right")

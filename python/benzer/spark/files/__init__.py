@@ -7,7 +7,6 @@
 | `reading` | how a part becomes Arrow batches, the same documents as in a local run |
 | `documents` | what a run sees of it all: `read_files` |
 | `writing` | how the result becomes the folder that a local run writes |
-| `failures` | what a task stumbled over, told without a trace |
 """
 
 from __future__ import annotations

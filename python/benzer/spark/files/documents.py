@@ -76,7 +76,7 @@ def read_files(
         for number, (one, place) in enumerate(zip(sources, places, strict=True))
         for piece in pieces_of(number, one, options)
     ]
-    return FileDocuments(spark, schema, options, tuple(sources), Parts.of(numbered(spark, pieces)))
+    return FileDocuments(spark, schema, options, tuple(sources), Parts.of(numbered(spark, pieces)), keep)
 
 
 def refuse_addresses(inputs: Any) -> None:
@@ -104,6 +104,7 @@ class FileDocuments(Documents):
     options: ReadOptions
     sources: tuple[Source, ...]
     parts: Parts
+    keep: Keep
     columns: dict[str, str] = field(default_factory=lambda: dict(COLUMNS))
 
     id_form: ClassVar[Literal["plain", "json"]] = "json"

@@ -11,6 +11,7 @@ from benzer.index.answers import check_limit
 from benzer.spark import copies, sketching
 from benzer.spark.collection import Collection, collection_of, read_collection, run_of
 from benzer.spark.documents import documents_of
+from benzer.spark.failures import told_plainly
 from benzer.spark.matching.asking import Asking
 from benzer.spark.matching.verifying import Verify
 from benzer.spark.session import configured, session_of
@@ -18,6 +19,7 @@ from benzer.spark.settings import Work
 from benzer.spark.stages import Stages
 
 
+@told_plainly()
 def find_similar(
     queries: Any,
     collection: Any,

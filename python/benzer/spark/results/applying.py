@@ -9,6 +9,7 @@ from benzer.bands import Bands
 from benzer.errors import SettingsError
 from benzer.minhash import MinHash
 from benzer.sketcher import Sketcher
+from benzer.spark.failures import told_plainly
 from benzer.spark.settings import Run
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Applied:
     rows: DataFrame = field(repr=False)
     changed: DataFrame = field(repr=False)
 
+    @told_plainly()
     def changed_ids(self, most: int = 20) -> list[str | int]:
         """Some ids of changed rows, ascending."""
         return [row["id"] for row in self.changed.select("id").distinct().orderBy("id").limit(most).collect()]
@@ -48,7 +50,8 @@ def annotate(found: SparkDuplicates, df: DataFrame | None, prefix: str) -> DataF
 
     df = frame_of(found, df)
     names = [f"{prefix}{name}" for name in TOLD]
-    taken = [name for name in names if name in df.columns]
+    held = {name.lower() for name in df.columns}  # as Spark tells names apart
+    taken = [name for name in names if name.lower() in held]
     if taken:
         raise SettingsError(
             f"the table has a column {taken[0]!r} already: give a prefix, as in annotate(df, prefix='benzer_')"
@@ -82,7 +85,7 @@ def contents(found: SparkDuplicates, df: DataFrame) -> DataFrame:
 
     own = found.documents
     documents = documents_of(df, own.schema, dict(own.fields), own.id)
-    plain = Sketcher(own.schema, MinHash(num_hashes=1), Bands(1, 1))
+    plain = Sketcher(own.schema, MinHash(num_hashes=1, seed=found.settings.minhash.seed), Bands(1, 1))
     run = Run(found.run.spark, replace(found.settings), plain, found.run.work, documents.columns)
     return sketching.sketch(run, documents).select("id", "content_a", "content_b")
 

@@ -12,6 +12,7 @@ from benzer.bands import Bands
 from benzer.recall import RecallEstimate
 from benzer.results import Alarm, Limits, Settings, SourceCounts
 from benzer.sources import MalformedRow
+from benzer.spark.failures import told_plainly
 from benzer.spark.results import applying, bitmaps, counting, tables
 from benzer.spark.results.applying import Applied
 from benzer.spark.settings import Run
@@ -114,11 +115,13 @@ class SparkDuplicates:
         return tables.table(self, name)
 
     @cached_property
+    @told_plainly()
     def counts(self) -> dict[str, int]:
         """How many: the counts of a local result, by the same names."""
         return counting.counts(self)
 
     @cached_property
+    @told_plainly()
     def known_removed(self) -> int:
         """How many documents go for one of an older collection."""
         return 0 if self.known is None else int(self.known.numbers.count())
@@ -134,6 +137,7 @@ class SparkDuplicates:
         """The rows that were set aside, as far as the run brought them to the driver."""
         return list(self.reading.malformed)
 
+    @told_plainly()
     def by_source(self) -> list[SourceCounts]:
         """The counts of each source, in the order of the input."""
         return counting.by_source(self)
@@ -164,12 +168,14 @@ class SparkDuplicates:
         """For each file with documents that go: source, file, removed (how many), bitmap (see `filter_file`)."""
         return bitmaps.bitmaps(self)
 
+    @told_plainly()
     def write_bitmaps(self, path: str, replace: bool = False) -> None:
         """Write `bitmaps` as Parquet, to any place that Spark writes to."""
         from benzer.spark.results.writing import write_frame
 
         write_frame(self.bitmaps(), path, "parquet", replace)
 
+    @told_plainly()
     def write(
         self, path: str, tables: Literal["jsonl", "parquet"] = "parquet", replace: bool = False
     ) -> dict[str, str]:
@@ -181,6 +187,7 @@ class SparkDuplicates:
 
         return write_tables(self, path, tables, replace)
 
+    @told_plainly()
     def summary(self) -> dict[str, Any]:
         """Counts, settings, sources, timings and what Spark it was, JSON-able."""
         from benzer.spark.results.writing import spark_facts
@@ -197,6 +204,7 @@ class SparkDuplicates:
             "spark": spark_facts(self.run),
         }
 
+    @told_plainly()
     def to_local(self, documents: int = DOCUMENTS) -> LocalDuplicates:
         """The documents that have candidates or copies, on the driver, with what the run decided of them.
 
@@ -207,10 +215,12 @@ class SparkDuplicates:
 
         return to_local(self, documents)
 
+    @told_plainly()
     def alarms(self, limits: Limits | None = None, documents: int = DOCUMENTS) -> list[Alarm]:
         """What a person should look at before the result is used; see `to_local` for what is looked at."""
         return self.to_local(documents).alarms(limits)
 
+    @told_plainly()
     def measure_recall(
         self, documents: int = 1000, confidence: float = 0.95, seed: int = 0
     ) -> RecallEstimate:
@@ -223,6 +233,7 @@ class SparkDuplicates:
 
         return measure_recall(self, documents, confidence, seed)
 
+    @told_plainly()
     def write_report(
         self,
         path: str | Path,

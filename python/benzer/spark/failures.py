@@ -9,16 +9,20 @@ from contextlib import contextmanager
 from benzer import errors
 
 RAISED = re.compile(r"^(?:\S+: )?benzer\.errors\.(\w+): (.*)$", re.MULTILINE)
+TELL_OF_TASKS = ("pyspark", "py4j")
 
 
 @contextmanager
 def told_plainly() -> Iterator[None]:
-    """Raise what a task raised, where that is one of `benzer.errors`; everything else stays as Spark raised it."""
-    from pyspark.errors import PySparkException
+    """Raise what a task raised, where that is one of `benzer.errors`; everything else stays as it was raised.
 
+    It serves as a decorator of all that waits for tasks.
+    """
     try:
         yield
-    except PySparkException as error:
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in TELL_OF_TASKS:
+            raise
         found = RAISED.search(str(error))
         kind = getattr(errors, found[1], None) if found else None
         if found is None or not (isinstance(kind, type) and issubclass(kind, errors.BenzerError)):
