@@ -12,6 +12,8 @@ from benzer.errors import InputError, SettingsError
 from benzer.spark import Work, find_duplicates
 
 REFUSED: list[tuple[Mapping[str, Any], str]] = [
+    ({"bucket_limit": 1}, "bucket_limit must be at least 2, got 1"),
+    ({"schema": {"text": "words"}}, "schema must be a Schema"),
     ({"recall": 1}, "there is no exact join on Spark: ask for a recall of at most 0.9999"),
     ({"threshold": 1.4}, "threshold must be in (0, 1], got 1.4"),
     ({"keep": "best"}, "keep must be first, last, longest"),

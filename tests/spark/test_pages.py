@@ -59,6 +59,9 @@ def test_run_on_spark(spark: Any, tmp_path: Path) -> None:
     assert found.counts["removed"] > 0
     assert sorted(row["url"] for row in rows(tmp_path / "clean")) == sorted(local.kept)
     assert {row["id"] for row in rows(tmp_path / "evidence" / "removed")} == set(local.removed)
+    assert {row.id for row in found.removed.collect()} == set(local.removed), (
+        "also when its tables are released"
+    )
 
 
 def test_find_similar_on_spark(spark: Any, tmp_path: Path) -> None:

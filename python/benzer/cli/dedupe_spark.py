@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from glob import glob
 from pathlib import Path
 from typing import IO, Any
 
 import click
 
 from benzer.cli import console, dedupe_run
+from benzer.cli.dedupe_summary import size_of
 from benzer.cli.options import given
 from benzer.errors import SettingsError
-from benzer.wording import duration
+from benzer.wording import amount, duration
 
 LOCAL = "local[*]"
 STAGES = ("start", "sketch", "copies", "against", "join", "blocks", "decide", "measure", "write")
@@ -136,16 +136,6 @@ def outgrown(size: int | None, memory: int | None = None) -> str | None:
         f"the input of {amount(size)} is more than the memory of this machine, {amount(memory)}: --engine spark "
         f"spreads it over several, --memory bounds what a run here holds"
     )
-
-
-def amount(size: int) -> str:
-    """Bytes for people.
-
-    >>> amount(1_234_000_000), amount(5_300)
-    ('1.2 GB', '5.3 kB')
-    """
-    power = min((len(str(size)) - 1) // 3, 4)
-    return f"{size / 1000**power:.{min(power, 1)}f} {('B', 'kB', 'MB', 'GB', 'TB')[power]}"
 
 
 @contextmanager
@@ -272,13 +262,3 @@ def found_in(
         if progress:
             progress("measure", 1, 1)
         return Run(found, recall, found.alarms(), found.summary())
-
-
-def size_of(inputs: Sequence[str]) -> int | None:
-    """The bytes of all inputs on disk; None where one is no plain file."""
-    paths = [
-        Path(one)
-        for name in inputs
-        for one in ([name] if Path(name).exists() else glob(name, recursive=True))
-    ]
-    return sum(path.stat().st_size for path in paths) if all(path.is_file() for path in paths) else None
