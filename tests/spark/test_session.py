@@ -131,11 +131,6 @@ def test_large_tables_go_in_parts(spark: Any, monkeypatch: pytest.MonkeyPatch) -
     assert to_parts(from_parts(spark, TABLE)).equals(TABLE)
 
 
-def test_a_session_is_told_from_one_of_spark_connect(spark: Any) -> None:
-    assert not session.is_connect(spark)
-    assert not session.is_connect(spark.range(1))
-
-
 @pytest.mark.parametrize("master", ["spark://host:7077", "yarn", "k8s://https://host:6443"])
 def test_executors_on_other_machines_can_reach_the_driver(master: str) -> None:
     assert "127.0.0.1" not in settings_for(master, None, {}).values()
