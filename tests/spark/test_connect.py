@@ -21,7 +21,7 @@ import benzer
 folder = sys.argv[1]
 spark = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
 df = spark.read.parquet(f"{folder}/documents")
-found = benzer.spark.find_duplicates(df, keep="longest", checkpoint=f"{folder}/saved")
+found = benzer.spark.find_duplicates(df, keep="longest")
 benzer.spark.write_collection(found.kept(), f"{folder}/kept.benzer")
 again = benzer.spark.find_similar(df, f"{folder}/kept.benzer", identified=False, limit=1)
 told = {
@@ -29,7 +29,6 @@ told = {
     "counts": found.counts,
     "removed": [[row.id, row.kept_id, row.similarity] for row in found.removed.collect()],
     "pairs": [list(row) for row in found.pairs.collect()],
-    "kept": [row.id for row in found.apply(df).rows.collect()],
     "alarms": len(found.alarms()),
     "like": sorted(row.query_id for row in again.collect()),
 }
@@ -59,6 +58,5 @@ def test_a_run_over_spark_connect_is_that_of_a_local_run(tmp_path: Path) -> None
         id: tuple(one) for id, one in local.removed.items()
     }
     assert sorted(map(tuple, told["pairs"])) == sorted(map(tuple, local.pairs))
-    assert sorted(told["kept"]) == sorted(local.kept)
     assert told["alarms"] == len(local.alarms())
-    assert set(local.removed) <= set(told["like"])
+    assert set(local.kept) - {"none"} <= set(told["like"])  # each is like itself

@@ -199,9 +199,12 @@ def run(
     **writing: Any,
 ) -> tuple[Run, dict[str, Path]]:
     """Find the duplicates on Spark, measure what was found, look for alarms, and write the folder."""
-    from benzer.spark.files import refuse_addresses
+    from benzer.clusters import Keep
+    from benzer.spark.files import opened
 
-    refuse_addresses(inputs)  # before Spark is started for nothing
+    # Before Spark is started for nothing:
+    opened(list(inputs), arguments["schema"], arguments["format"])
+    Keep.parse(arguments["keep"])
     if arguments["recall"] == 1:
         raise SettingsError("there is no exact join on Spark: ask for a recall of at most 0.9999, not 1")
     size = size_of(inputs)

@@ -56,7 +56,6 @@ def read_files(
         SettingsError: an address of an object store, or the standard input. InputError: as in a local run.
     """
     schema = Schema() if schema is None else schema
-    refuse_addresses(inputs)
     keep = Keep.parse(keep)
     options = ReadOptions(
         fields=columns(schema, text),
@@ -67,7 +66,7 @@ def read_files(
         encoding=encoding,
         threads=1,
     )
-    sources = [located(one) for one in open_sources(inputs, format or folder_format(schema, inputs))]
+    sources = [located(one) for one in opened(inputs, schema, format)]
     if len(sources) >= MOST_SOURCES:
         raise SettingsError(f"at most {MOST_SOURCES - 1:,} files, got {len(sources):,}: give folders of them")
     places = keep.source_places([one.name for one in sources])
@@ -79,8 +78,8 @@ def read_files(
     return FileDocuments(spark, schema, options, tuple(sources), Parts.of(numbered(spark, pieces)), keep)
 
 
-def refuse_addresses(inputs: Any) -> None:
-    """Refuse what no file of an executor's own is: "s3://bucket/docs.jsonl", and "-"."""
+def opened(inputs: Any, schema: Schema, format: str | None) -> list[Source]:
+    """The files of a run: opened, not read; addresses of a store ("s3://bucket/docs.jsonl") and "-" are refused."""
     for one in [inputs] if isinstance(inputs, str) else inputs:
         name = str(one)
         if "://" in name:
@@ -90,6 +89,7 @@ def refuse_addresses(inputs: Any) -> None:
             )
         if name == "-":
             raise SettingsError("the standard input cannot be read by executors: write it to a file first")
+    return open_sources(inputs, format or folder_format(schema, inputs))
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,11 @@ class FileDocuments(Documents):
     sources: the files in the order of the input. parts: what each task reads of them.
     """
 
-    spark: Any
+    spark: Any = field(repr=False)
     schema: Schema
-    options: ReadOptions
-    sources: tuple[Source, ...]
-    parts: Parts
+    options: ReadOptions = field(repr=False)
+    sources: tuple[Source, ...] = field(repr=False)
+    parts: Parts = field(repr=False)
     keep: Keep
     columns: dict[str, str] = field(default_factory=lambda: dict(COLUMNS))
 
