@@ -18,6 +18,7 @@ from typing import Any
 
 from benchmarks import report
 from benchmarks.scenarios import DOCS, RECORDS
+from benzer.spark.documents import MOST_BROADCAST
 from benzer.spark.settings import Work
 
 RATES = RECORDS / "spark-rates.json"
@@ -133,7 +134,7 @@ def stages(rates: Rates, asked: Cluster) -> list[Stage]:
         ("copies", count, sketches, 0, count * (CONTENT + NUMBER), of["copies"]),
         ("join", keys, sketches, 0, keys * (KEY + NUMBER) + rates.bands * pairs * PAIR, of["join"]),
         ("blocks", pairs, 0, 0, 2 * pairs * PAIR, of["blocks"] * more),
-        ("decide", members, texts, members * FIXED, members * asked.text_bytes, of["decide"] * wider * more),
+        ("decide", members, texts, members * FIXED, compared(rates, asked), of["decide"] * wider * more),
         ("rest", 0, 0, 0, 0, of["rest"]),
     ]
     return [Stage(*row, network=asked.network) for row in table]
@@ -147,6 +148,15 @@ def candidates(rates: Rates, asked: Cluster) -> float:
     """
     related = asked.documents * rates.candidates / rates.documents
     return related + rates.bands * asked.unrelated**rates.rows * asked.documents**2 / 2
+
+
+def compared(rates: Rates, asked: Cluster) -> float:
+    """Bytes of contents that are shuffled: those of documents with a candidate go to where they are compared.
+
+    The numbers of up to a million are sent to where the table is read; with more of them it is joined, all of it.
+    """
+    members = asked.documents * rates.members / rates.documents
+    return (members + (asked.documents if members > MOST_BROADCAST else 0)) * asked.text_bytes
 
 
 def disk(rates: Rates, asked: Cluster) -> float:
@@ -228,14 +238,15 @@ def _told(found: Sequence[Stage], asked: Cluster) -> list[str]:
 
 def _sentences(rates: Rates, asked: Cluster) -> str:
     given, one = (_bytes(disk(rates, way)) for way in (asked, replace(asked, bands_per_pass=1)))
+    contents = _bytes(SPILLED * compared(rates, asked) / executors(asked))
     passed = f"{asked.bands_per_pass} bands" if asked.bands_per_pass else "all bands"
     chance = candidates(rates, asked) - candidates(rates, replace(asked, unrelated=0.0))
     return (
         f"Local disk of each of {executors(asked):,} executors of {asked.executor_cores} cores: {given} with {passed} "
-        f"at a time, {one} with `bands_per_pass=1`. Candidates by chance among documents of similarity "
-        f"{asked.unrelated:g}: {_count(chance)}. Grouped {grouped(rates, asked)}. Expected pairs of ids with the same "
-        f"64-bit hash: {collisions(asked.documents):.2g}; of contents with the same 128-bit hash: "
-        f"{collisions(asked.documents, 128):.0e}."
+        f"at a time, {one} with `bands_per_pass=1`; later {contents} for contents. Candidates by chance among "
+        f"documents of similarity {asked.unrelated:g}: {_count(chance)}. Grouped {grouped(rates, asked)}. Expected "
+        f"pairs of ids with the same 64-bit hash: {collisions(asked.documents):.2g}; of contents with the same "
+        f"128-bit hash: {collisions(asked.documents, 128):.0e}."
     )
 
 

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from benzer import spark as spark
     from benzer._native import __version__
     from benzer.advice import advise_shingle_size
     from benzer.bands import Bands
@@ -125,8 +126,13 @@ _ROOMS = {
     "write_report": "report",
 }
 
+_MODULES = ("spark",)
+"""Rooms that are named themselves, as in `benzer.spark.find_duplicates`."""
+
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"benzer.{name}")
     if name not in _ROOMS:
         raise AttributeError(f"module 'benzer' has no attribute {name!r}")
     value = getattr(import_module(f"benzer.{_ROOMS[name]}"), name)
@@ -135,4 +141,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_MODULES])

@@ -26,6 +26,16 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def amount(size: int) -> str:
+    """Write a number of bytes.
+
+    >>> amount(1_234_000_000), amount(5_300)
+    ('1.2 GB', '5.3 kB')
+    """
+    power = min((len(str(size)) - 1) // 3, 4)
+    return f"{size / 1000**power:.{min(power, 1)}f} {('B', 'kB', 'MB', 'GB', 'TB')[power]}"
+
+
 def brief(text: object, length: int = 200) -> str:
     """Write a name or a value of any length in few letters.
 

@@ -2,7 +2,8 @@
 
 A `python` block runs as a doctest if it has prompts, and as a script if it has none; a `console` block runs
 its `$` lines in a shell. `...` in an expected output stands for anything. The blocks of one page run in order,
-in one folder that holds `examples`, and Python blocks share their names.
+in one folder that holds `examples`, and Python blocks share their names. Those of the pages about Spark need a
+session, and run in tests/spark.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OF_SPARK = [ROOT / "docs" / "how-to" / name for name in ("run-on-spark.md", "find-similar-on-spark.md")]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -88,6 +90,8 @@ def test_examples_of_the_documents_print_what_they_say(
     names: dict[str, Any] = {"__name__": "__example__"}
     for block in blocks(page):
         python = block.language == "python"
+        if python and page in OF_SPARK:
+            continue
         failures = python_failures(block, page, names) if python else console_failures(block, tmp_path)
         assert failures == "", f"{page}:{block.line}\n{failures}"
 

@@ -81,6 +81,8 @@ REFUSED = {
     ("--threads", "2"): "--threads is not for --engine spark",
     ("--recall", "1"): "ask for a recall of at most 0.9999",
     ("--spark-conf", "nothing"): "is no KEY=VALUE",
+    ("--keep", "best"): "keep must be first, last",
+    ("nowhere.jsonl",): "there is no file or folder nowhere.jsonl",
 }
 
 

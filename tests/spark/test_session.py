@@ -14,7 +14,7 @@ import pytest
 
 from benzer.errors import InputError, MissingExtraError
 from benzer.spark import session
-from benzer.spark.session import configured, from_arrow, from_parts, to_arrow, to_parts
+from benzer.spark.session import configured, from_arrow, from_parts, settings_for, to_arrow, to_parts
 
 TABLE = pa.table(
     {
@@ -131,6 +131,12 @@ def test_large_tables_go_in_parts(spark: Any, monkeypatch: pytest.MonkeyPatch) -
     assert to_parts(from_parts(spark, TABLE)).equals(TABLE)
 
 
-def test_a_session_is_told_from_one_of_spark_connect(spark: Any) -> None:
-    assert not session.is_connect(spark)
-    assert not session.is_connect(spark.range(1))
+@pytest.mark.parametrize("master", ["spark://host:7077", "yarn", "k8s://https://host:6443"])
+def test_executors_on_other_machines_can_reach_the_driver(master: str) -> None:
+    assert "127.0.0.1" not in settings_for(master, None, {}).values()
+
+
+@pytest.mark.parametrize("master", ["local", "local[2]", "local-cluster[1,2,1024]"])
+def test_a_driver_of_this_machine_alone_is_reached_by_no_other(master: str) -> None:
+    found = settings_for(master, None, {})
+    assert found["spark.driver.host"] == found["spark.driver.bindAddress"] == "127.0.0.1"

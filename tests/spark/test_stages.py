@@ -86,8 +86,9 @@ def test_another_run_is_refused_by_what_differs(spark: Any, tmp_path: Path, othe
 
 
 def test_a_larger_cluster_may_go_on(spark: Any, tmp_path: Path) -> None:
-    opened(spark, tmp_path)
-    opened(spark, tmp_path, Work(partitions=1000))
+    opened(spark, tmp_path).note("counts", lambda: {"read": 1})
+    stages = opened(spark, tmp_path, Work(partitions=1000))
+    assert stages.note("counts", dict) == {"read": 1}
 
 
 def test_other_columns_are_another_run(spark: Any, tmp_path: Path) -> None:
@@ -120,25 +121,6 @@ def test_an_error_releases_what_is_cached(spark: Any) -> None:
     with pytest.raises(KeyError, match="a later stage"), stages:
         raise KeyError("a later stage")
     assert not table.is_cached
-
-
-def test_discarding_removes_its_own_tables_and_no_more(spark: Any, tmp_path: Path) -> None:
-    stages = opened(spark, tmp_path / "saved")
-    stages.keep("sketch", Made(spark))
-    stages.note("counts", dict)
-    (tmp_path / "saved" / "mine.txt").write_text("mine")
-    stages.discard()
-    assert [path.name for path in (tmp_path / "saved").iterdir()] == ["mine.txt"]
-
-
-def test_where_folders_cannot_be_removed_the_tables_are_emptied(spark: Any, tmp_path: Path) -> None:
-    make = Made(spark)
-    stages = opened(spark, f"file:{tmp_path}/saved")  # a URI, as of a store
-    stages.keep("sketch", make)
-    stages.discard()
-    again = opened(spark, tmp_path / "saved", threshold=0.9)
-    assert again.keep("sketch", make).count() == 1
-    assert make.times == 2
 
 
 @pytest.mark.parametrize("name", ["Sketch", "a/b", "", "run", "finished", "../up"])

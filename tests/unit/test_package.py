@@ -18,7 +18,7 @@ def test_every_listed_name_is_there_and_no_other() -> None:
     for name in benzer.__all__:
         assert getattr(benzer, name) is not None
     assert set(benzer._ROOMS) == set(benzer.__all__)
-    assert dir(benzer) == sorted(benzer.__all__)
+    assert dir(benzer) == sorted([*benzer.__all__, "spark"])
 
 
 def test_type_checkers_see_the_names_that_users_import() -> None:
@@ -30,12 +30,17 @@ def test_type_checkers_see_the_names_that_users_import() -> None:
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
     }
-    assert seen == {(name, f"benzer.{room}") for name, room in benzer._ROOMS.items()}
+    assert seen == {("spark", "benzer"), *((name, f"benzer.{room}") for name, room in benzer._ROOMS.items())}
 
 
 def test_a_name_that_is_not_there_says_so() -> None:
     with pytest.raises(AttributeError, match="no attribute 'find_dupes'"):
         benzer.find_dupes  # noqa: B018
+
+
+def test_spark_needs_no_import_of_its_own_and_loads_no_pyspark(tmp_path: Path) -> None:
+    script = "import benzer\nassert benzer.spark.__name__ == 'benzer.spark' and 'spark' in dir(benzer)"
+    assert loaded(script, ["numpy", "pyspark", *HEAVY], tmp_path) == []
 
 
 HEAVY = (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import benzer.recall
+import benzer.recall.measuring
 from benzer import Bands, Schema, Text, ValueSet, find_duplicates
 from benzer.errors import SettingsError
 from benzer.recall import RecallEstimate, Reported, measure
@@ -77,7 +77,7 @@ def test_few_documents_with_a_neighbour_are_looked_for_twice(monkeypatch: pytest
     calls = []
     looked = Told.exact_neighbours
     monkeypatch.setattr(Told, "exact_neighbours", lambda *args: calls.append(len(args[1])) or looked(*args))
-    monkeypatch.setattr(benzer.recall, "MOST_DRAWN", 2500)
+    monkeypatch.setattr(benzer.recall.measuring, "MOST_DRAWN", 2500)
     estimate = estimated(made, documents=40)
     assert sum(calls) == 2500
     assert estimate.recall == 0.0
@@ -88,7 +88,7 @@ def test_few_documents_with_a_neighbour_are_looked_for_twice(monkeypatch: pytest
 
 
 def test_a_draw_ends_where_it_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benzer.recall, "MOST_DRAWN", 300)
+    monkeypatch.setattr(benzer.recall.measuring, "MOST_DRAWN", 300)
     made = known(seed=2, families=20, alone=3000, largest=3, found=0.5)
     estimate = estimated(made, documents=1000)
     assert estimate.drawn == 300
@@ -98,7 +98,7 @@ def test_a_draw_ends_where_it_is_enough(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("limit", ["MOST_BYTES", "MOST_NEIGHBOURS"])
 def test_long_documents_and_large_families_draw_fewer(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benzer.recall, limit, 1)
+    monkeypatch.setattr(benzer.recall.measuring, limit, 1)
     assert estimated(known(seed=2, families=200, alone=100, largest=9, found=0.9)).drawn <= 100
 
 
@@ -125,7 +125,7 @@ def with_copies(collection: Known, copies: dict[int, int]) -> tuple[Told, Report
 
 def test_a_family_that_buckets_cut_short_draws_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     """400 pages of one template have 399 neighbours each, few of them found: 80,000 are those of 200 draws."""
-    monkeypatch.setattr(benzer.recall, "MOST_NEIGHBOURS", 80_000)
+    monkeypatch.setattr(benzer.recall.measuring, "MOST_NEIGHBOURS", 80_000)
     shared = " ".join(f"w{number}" for number in range(60))
     found = find_duplicates({f"d{at}": f"{shared} own{at}" for at in range(400)}, bucket_limit=10)
     assert found.counts["oversized_buckets"]

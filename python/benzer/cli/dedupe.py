@@ -150,7 +150,7 @@ def command(
             arguments = dedupe_run.asked_for(inputs, settings, indexes, against)
             dedupe_run.tell_forecast(arguments)
             dedupe_spark.tell(
-                dedupe_spark.outgrown(dedupe_spark.size_of(inputs)) if arguments["memory"] is None else None
+                dedupe_spark.outgrown(dedupe_summary.size_of(inputs)) if arguments["memory"] is None else None
             )
             skipped = {*([] if indexes else ["against"]), *(["measure"] if measure is False else [])}
             with console.progress(*(stage for stage in STAGES if stage not in skipped)) as progress:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from glob import glob
 from pathlib import Path
 from typing import IO, Any
 
 import click
 
 from benzer.cli import console, dedupe_run
+from benzer.cli.dedupe_summary import size_of
 from benzer.cli.options import given
 from benzer.errors import SettingsError
-from benzer.wording import duration
+from benzer.wording import amount, duration
 
 LOCAL = "local[*]"
 STAGES = ("start", "sketch", "copies", "against", "join", "blocks", "decide", "measure", "write")
@@ -139,22 +138,14 @@ def outgrown(size: int | None, memory: int | None = None) -> str | None:
     )
 
 
-def amount(size: int) -> str:
-    """Bytes for people.
-
-    >>> amount(1_234_000_000), amount(5_300)
-    ('1.2 GB', '5.3 kB')
-    """
-    power = min((len(str(size)) - 1) // 3, 4)
-    return f"{size / 1000**power:.{min(power, 1)}f} {('B', 'kB', 'MB', 'GB', 'TB')[power]}"
-
-
 @contextmanager
 def session(master: str, partitions: int | None, conf: Mapping[str, str]) -> Iterator[Any]:
     """A session of Spark that is stopped at the end, however the block ends; what its Java says goes to a file.
 
     The file is named where Spark does not start, and removed where it does its work.
     """
+    import tempfile
+
     from benzer.spark.session import local_session, require_spark
 
     require_spark()
@@ -208,9 +199,12 @@ def run(
     **writing: Any,
 ) -> tuple[Run, dict[str, Path]]:
     """Find the duplicates on Spark, measure what was found, look for alarms, and write the folder."""
-    from benzer.spark.files import refuse_addresses
+    from benzer.clusters import Keep
+    from benzer.spark.files import opened
 
-    refuse_addresses(inputs)  # before Spark is started for nothing
+    # Before Spark is started for nothing:
+    opened(list(inputs), arguments["schema"], arguments["format"])
+    Keep.parse(arguments["keep"])
     if arguments["recall"] == 1:
         raise SettingsError("there is no exact join on Spark: ask for a recall of at most 0.9999, not 1")
     size = size_of(inputs)
@@ -271,13 +265,3 @@ def found_in(
         if progress:
             progress("measure", 1, 1)
         return Run(found, recall, found.alarms(), found.summary())
-
-
-def size_of(inputs: Sequence[str]) -> int | None:
-    """The bytes of all inputs on disk; None where one is no plain file."""
-    paths = [
-        Path(one)
-        for name in inputs
-        for one in ([name] if Path(name).exists() else glob(name, recursive=True))
-    ]
-    return sum(path.stat().st_size for path in paths) if all(path.is_file() for path in paths) else None

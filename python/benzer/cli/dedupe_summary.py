@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +141,11 @@ def speed(documents: int, seconds: float, size: int | None) -> str:
     return f"{size / seconds / 1e6:,.1f} MB/s, {per_second}" if size and size > 1e6 else per_second
 
 
-def size_of(inputs: tuple[str, ...]) -> int | None:
-    """Add up the bytes of the input on disk; None if a part of it is not a plain file."""
-    paths = [Path(source) for source in inputs]
+def size_of(inputs: Sequence[str]) -> int | None:
+    """Add up the bytes of all inputs on disk; None where a part of them is no plain file."""
+    paths = [
+        Path(one)
+        for name in inputs
+        for one in ([name] if Path(name).exists() else glob(name, recursive=True) or [name])
+    ]
     return sum(path.stat().st_size for path in paths) if all(path.is_file() for path in paths) else None

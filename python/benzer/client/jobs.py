@@ -13,7 +13,7 @@ from benzer.client.steps import Answer, Pages, Request, Steps, ask, given, segme
 from benzer.client.wire import evidence_of
 from benzer.errors import BenzerError, ServiceError
 from benzer.evidence import Evidence
-from benzer.results.duplicates import Pair, Removal
+from benzer.results.rows import Pair, Removal
 from benzer.storage import DocumentId
 
 ENDED = ("done", "failed", "cancelled")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,113 +16,23 @@ from numpy.typing import NDArray
 from benzer._native import Corpus
 from benzer.bands import Bands
 from benzer.candidates import Candidates
-from benzer.clusters import Compare, Decision, Keep, decide_unknown
+from benzer.clusters import Compare, Decision, decide_unknown
 from benzer.errors import InputError, SettingsError
 from benzer.evidence import Evidence
-from benzer.fields import Schema
-from benzer.minhash import MinHash
 from benzer.recall import RecallEstimate, Reported, measure
 from benzer.results.alarms import Alarm, Limits, alarms
 from benzer.results.by_source import SourceCounts, source_counts
 from benzer.results.columns import table
 from benzer.results.evidence import evidence_of
 from benzer.results.known import Known, OfCollection
+from benzer.results.rows import Cluster, Pair, Pairs, Removal
 from benzer.results.safety import ClusterReport, Order, Safety
+from benzer.results.settings import Settings
 from benzer.results.spread import Spread, sizes_of, spread_of
 from benzer.sources import MalformedRow, ReadOptions, ReadReport, Source
 from benzer.tables import to_arrow
 
 Positions = NDArray[np.uint32]
-
-
-class Pair(NamedTuple):
-    """Two documents and their exact similarity."""
-
-    left_id: str | int
-    right_id: str | int
-    similarity: float
-
-
-class _Witness(NamedTuple):
-    kept_id: str | int
-    similarity: float
-
-
-class Removal(_Witness):
-    """The kept document for which another goes, and their exact similarity: a pair of these two.
-
-    kept_in: the older collection in which the kept document lies; None where it is one of the same run.
-
-    >>> Removal("a", 0.9), Removal("a", 0.9, "old.benzer").kept_in
-    (Removal(kept_id='a', similarity=0.9), 'old.benzer')
-    """
-
-    kept_in: str | None = None
-
-    def __new__(cls, kept_id: str | int, similarity: float, kept_in: str | None = None) -> Removal:  # noqa: PYI034
-        removal = super().__new__(cls, kept_id, similarity)
-        if kept_in is not None:
-            removal.kept_in = kept_in
-        return removal
-
-    def __repr__(self) -> str:
-        where = f", kept_in={self.kept_in!r}" if self.kept_in is not None else ""
-        return f"Removal(kept_id={self.kept_id!r}, similarity={self.similarity!r}{where})"
-
-
-class Cluster(NamedTuple):
-    """A document that stays, and all that go for it with their exact similarity to it."""
-
-    representative: str | int
-    removed: dict[str | int, float]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything that the result depends on, beside the input.
-
-    bands: None for the method "exact", which has none. reason: why the method was chosen, where it was not given.
-    against: the older collections.
-    """
-
-    threshold: float
-    recall: float
-    schema: Schema
-    minhash: MinHash
-    bands: Bands | None
-    keep: Keep
-    bucket_limit: int
-    on_error: str
-    method: str = "lsh"
-    reason: str | None = None
-    against: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The settings, JSON-able; those of signatures and bands where there are bands."""
-        return {
-            "threshold": self.threshold,
-            "recall": self.recall,
-            "schema": self.schema.to_dict(),
-            "method": self.method,
-            **({} if self.reason is None else {"reason": self.reason}),
-            **self._of_bands(),
-            "keep": str(self.keep),
-            **({} if not self.against else {"against": list(self.against)}),
-            "on_error": self.on_error,
-        }
-
-    def _of_bands(self) -> dict[str, Any]:
-        if self.bands is None:
-            return {}
-        return {
-            "minhash": self.minhash.algorithm,
-            "num_hashes": self.minhash.num_hashes,
-            "seed": self.minhash.seed,
-            **({} if self.minhash.family == "mixed" else {"family": self.minhash.family}),
-            "bands": self.bands.bands,
-            "rows": self.bands.rows,
-            "bucket_limit": self.bucket_limit,
-        }
 
 
 @dataclass(frozen=True)
@@ -132,38 +42,6 @@ class Reading:
     sources: Sequence[Source]
     reports: Sequence[ReadReport]
     options: ReadOptions
-
-
-class Pairs(Sequence[Pair]):
-    """Pairs by position (`left`, `right`: uint32; `similarity`: float64) that read as pairs of ids."""
-
-    def __init__(
-        self, corpus: Corpus, left: Positions, right: Positions, similarity: NDArray[np.float64]
-    ) -> None:
-        order = np.lexsort((right, left))
-        self.left, self.right, self.similarity = left[order], right[order], similarity[order]
-        self._corpus = corpus
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return list(self._read(index))
-        at = range(len(self))[index]
-        return next(self._read(slice(at, at + 1)))
-
-    def __iter__(self) -> Iterator[Pair]:
-        return self._read(slice(None))
-
-    def _read(self, part: slice) -> Iterator[Pair]:
-        columns = (self._corpus.ids(self.left[part].copy()), self._corpus.ids(self.right[part].copy()))
-        return map(Pair, *columns, self.similarity[part].tolist())
-
-    def columns(self) -> dict[str, Any]:
-        """The columns of the table of pairs."""
-        ids = self._corpus.ids
-        return {"left_id": ids(self.left), "right_id": ids(self.right), "similarity": self.similarity}
 
 
 @dataclass(frozen=True)

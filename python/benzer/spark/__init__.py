@@ -3,6 +3,7 @@
 | room | answers |
 |---|---|
 | `flow` | the run itself, on one page: `find_duplicates` |
+| `settings` | what it depends on, and how the work is cut: `Work` |
 | `frames` | which columns the tables between the stages have |
 | `session` | which Spark there is, and what a run sets in it |
 | `stages` | where finished stages are kept, and how an interrupted run goes on |
@@ -30,16 +31,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benzer.spark.collection import Collection, read_collection, write_collection
+    from benzer.spark.files import read_files
     from benzer.spark.flow import find_duplicates
     from benzer.spark.matching import find_similar
+    from benzer.spark.results import SparkDuplicates, filter_file
+    from benzer.spark.settings import Work
 
-__all__ = ["Collection", "find_duplicates", "find_similar", "read_collection", "write_collection"]
+__all__ = [
+    "Collection",
+    "SparkDuplicates",
+    "Work",
+    "filter_file",
+    "find_duplicates",
+    "find_similar",
+    "read_collection",
+    "read_files",
+    "write_collection",
+]
 
 _ROOMS = {
     "Collection": "collection",
+    "SparkDuplicates": "results",
+    "Work": "settings",
+    "filter_file": "results",
     "find_duplicates": "flow",
     "find_similar": "matching",
     "read_collection": "collection",
+    "read_files": "files",
     "write_collection": "collection",
 }
 
@@ -49,4 +67,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'benzer.spark' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"benzer.spark.{_ROOMS[name]}"), name)
+    value = getattr(import_module(f"benzer.spark.{_ROOMS[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

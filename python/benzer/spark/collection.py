@@ -121,15 +121,25 @@ def write_collection(
 ) -> Collection:
     """Keep the documents of a DataFrame as a collection at `path`, a folder on any storage that Spark reaches.
 
-    Settings are those of an index (`benzer.IndexSettings`), and stay for the life of the collection. Mode "error"
-    refuses a path where there is a collection; "append" adds to it, or makes it. An append is there as a whole or not
-    at all. A document whose id is held already replaces the old one, and comes after all others. One writer at
-    a time: two that append at once are noticed by the next who reads.
+    df: a row a document; it is read more than once, and must give the same rows each time.
+    threshold, recall, schema, minhash, num_hashes, bands, seed: as of an index (`benzer.IndexSettings`), and for the
+        life of the collection; left out, those of `IndexSettings`, or of the collection that is there.
+    text, id, order_by, on_error, work: as of `find_duplicates`. Documents of one append stand in the order of
+        `order_by`; those of a later one behind them.
+    mode: "error" refuses a path where there is a collection; "append" adds to it, or makes it. A document whose id is
+        held already replaces the old one, and comes after all others.
+
+    An append is there as a whole or not at all. One writer at a time: two that append at once are noticed by the next
+    who reads. It keeps 8 bytes a band, and the contents, of each document.
+
+        write_collection(spark.read.parquet("s3://lake/articles"), "s3://lake/articles.benzer", id="url")
 
     Raises:
-        SettingsMismatchError: the collection was made with other settings; the message shows both.
-        StorageError: there is a collection already.
-        MalformedRowError, DuplicateIdError: as their names say.
+        SettingsError: a setting is out of range. InputError: a column is missing, or of another type than is needed.
+        SettingsMismatchError: the collection was made with other settings, or ids of another type; the message shows
+            both.
+        StorageError: there is a collection already. StoreFormatError: it cannot be read.
+        MalformedRowError, DuplicateIdError: as their names say, with the id.
     """
     if mode not in ("error", "append"):
         raise SettingsError(f'mode must be "error" or "append", got {mode!r}')

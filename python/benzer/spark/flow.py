@@ -45,7 +45,45 @@ def find_duplicates(
     work: Work | None = None,
     progress: Any = None,
 ) -> SparkDuplicates:
-    """Find near-duplicates in a DataFrame: pairs, clusters and survivors are those of `benzer.find_duplicates`."""
+    """Find near-duplicates in a DataFrame of Spark: the pairs, clusters and survivors of `benzer.find_duplicates`.
+
+    Equal to a local run over the same documents in the same order, whatever the cluster, the partitions and `work`.
+
+    df: a row a document. It is read more than once and must give the same rows each time: write or cache first what is
+        sampled, limited without an order, or numbered by Spark. Or files, opened with `read_files`, whose schema, keep
+        and columns are those that they were opened with.
+    threshold: the similarity from which two documents are duplicates, in (0, 1].
+    recall: the probability with which a pair at the threshold is found, in (0, 1): there is no exact join here. Bands
+        are chosen for it unless `bands` is given.
+    schema: the fields and how they are read; by default that of the first collection of `against`, or one text field.
+    text: the column of the text field, or a mapping of fields to columns; by default the fields' own names.
+    id: the column of ids, strings or integers; by default "id". No two rows share one.
+    order_by: the column that says where a document stands in the input: integers, strings, dates or timestamps; by
+        default the id. A DataFrame has no order of its own, and rules such as "first", and all ties, go by one.
+    keep: which document of a cluster stays, see `benzer.Keep`; the rule `source` is for files.
+    against: a `Collection` or the path of one, or several: documents like one of theirs go, the rest are compared
+        among themselves. A document is no match of the old one of the same id.
+    minhash, num_hashes, seed: the signature, see `benzer.MinHash`; or a `MinHash` that says all three.
+    bucket_limit: buckets of more documents are joined through a few of them, and counted.
+    on_error: "stop" if a row is malformed, or "skip" and list such rows in the result.
+    checkpoint: a folder that Spark reaches, to keep finished stages in; the same call goes on from there. It stays.
+    work: how the work is cut, see `Work`.
+    progress: called with (stage, 0, 1) where a stage begins and (stage, 1, 1) where it ends.
+
+    It returns when all is decided. Every document is read and sketched once; those that have a candidate are read once
+    more, and their contents go to the tasks that compare them. Sketches, candidates and decisions stay on the cluster,
+    in the checkpoint or cached.
+
+        found = benzer.spark.find_duplicates(spark.read.parquet("s3://lake/articles"), id="url", text="body")
+        found.kept().write.parquet("s3://lake/clean")
+
+    Raises:
+        SettingsError: a setting is out of range, or the checkpoint is that of another run.
+        InputError: `df` is no DataFrame, or a column is missing or of another type than is needed.
+        SettingsMismatchError: a collection compares otherwise. StorageError, StoreFormatError: it cannot be read.
+        MalformedRowError, DuplicateIdError: as their names say, with the id. OutputError: the checkpoint's folder
+            holds other files. MissingExtraError: PySpark is not installed, or too old.
+    """
     started = perf_counter()
     collections = matching.opened(df, against)
     if schema is None:

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -38,11 +38,6 @@ def require_spark() -> ModuleType:
             f"runs on Spark need pyspark 3.5 to 4, and {pyspark.__version__} is installed: pip install 'benzer[spark]'"
         )
     return pyspark
-
-
-def is_connect(spark: Any) -> bool:
-    """Whether a session (or a DataFrame) is one of Spark Connect."""
-    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def session_of(df: Any) -> Any:
@@ -149,37 +144,52 @@ def unpack(batches: Iterator[Any]) -> Iterator[Any]:
             yield from pa.ipc.open_stream(part.as_buffer())
 
 
-def local_session(master: str = "local[*]", memory: str | None = None, **confs: str) -> Any:
-    """A session on this machine alone, quiet and without pages; the one that is active, if there is one.
+LOOPBACK = "127.0.0.1"
 
-    memory: of the one process that does everything, such as "4g". confs: settings of Spark, with `__` for each dot.
+
+def local_session(master: str = "local[*]", memory: str | None = None, **confs: str) -> Any:
+    """A session that is started here, quiet and without pages; the one that is active, if there is one.
+
+    memory: of the driver, which on a local master does everything, such as "4g". confs: settings of Spark, with `__`
+    for each dot.
     """
     require_spark()
     check_java()
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
+    builder = SparkSession.builder.master(master).appName("benzer")
+    for name, value in settings_for(master, memory, confs).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def settings_for(master: str, memory: str | None, confs: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a session: on this machine it is reached by nobody else; on others it must be.
+
+    >>> "spark.driver.host" in settings_for("local[2]", None, {})
+    True
+    >>> settings_for("spark://host:7077", "4g", {"spark__executor__memory": "8g"})["spark.executor.memory"]
+    '8g'
+    """
+    alone = {"spark.driver.bindAddress": LOOPBACK, "spark.driver.host": LOOPBACK}
+    return {
+        **(alone if master.startswith("local") else {}),
         "spark.log.level": "ERROR",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         **({} if memory is None else {"spark.driver.memory": memory}),
         **{name.replace("__", "."): value for name, value in confs.items()},
     }
-    builder = SparkSession.builder.master(master).appName("benzer")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
 
 
 def check_java() -> None:
     """Spark that is started here needs Java: say so in one sentence, not in a trace of a process that ended."""
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else "java"
-    cure = "apt-get install openjdk-17-jre-headless on Debian or Ubuntu, and JAVA_HOME names another place"
+    cure = "apt-get install openjdk-17-jre-headless on Debian or Ubuntu, or let JAVA_HOME say where it is"
     if shutil.which(java) is None:
         where = f"JAVA_HOME, {home}, has no bin/java" if home else "there is no java"
         raise MissingExtraError(f"Spark on this machine needs Java {JAVA}, and {where}: {cure}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from time import perf_counter
@@ -117,29 +116,6 @@ class Stages:
             table.unpersist()
         self._cached.clear()
 
-    def discard(self) -> None:
-        """Remove what a checkpoint holds.
-
-        Where its folder is none of this machine, its tables are emptied, and their folders stay: Spark cannot remove
-        them everywhere.
-        """
-        self.release()
-        if self.path is not None and self._finished:
-            tables = [name for name, facts in self._finished.items() if is_table(facts)]
-            self._write(RUN, self._finished[RUN], "overwrite")  # a kill meanwhile leaves no table that counts
-            for name in [*tables, FINISHED]:
-                self._clear(name)
-            if os.path.isdir(self.path) and not os.listdir(self.path):
-                os.rmdir(self.path)
-        self._finished.clear()
-
-    def _clear(self, name: str) -> None:
-        if os.path.isdir(self._place(name)):
-            shutil.rmtree(self._place(name))
-        else:
-            nothing = self.spark.sql("SELECT '' AS name, '' AS facts").limit(0)
-            nothing.write.mode("overwrite").json(self._place(name))
-
     def _held(self, table: Any) -> Any:
         """A table that is made now and kept.
 
@@ -208,11 +184,6 @@ def is_local(spark: Any) -> bool:
     """Whether a session's work is done by one process on one machine."""
     master = spark.conf.get("spark.master", None) or ""
     return bool(re.fullmatch(r"local(\[.*\])?", master))
-
-
-def is_table(facts: Any) -> bool:
-    """Whether the facts of a finished stage are the columns of a table."""
-    return isinstance(facts, dict) and facts.get("type") == "struct"
 
 
 def read(reader: Any, path: str) -> Any:

@@ -1,4 +1,6 @@
-"""How are files documents of a run on Spark? Read natively where the work is done; no text goes through the JVM.
+"""How are files documents of a run on Spark? Read natively where the work is done.
+
+Of the texts only those of candidates go through the JVM.
 
 | room | answers |
 |---|---|
@@ -11,6 +13,6 @@
 
 from __future__ import annotations
 
-from benzer.spark.files.documents import FileDocuments, read_files, refuse_addresses
+from benzer.spark.files.documents import FileDocuments, opened, read_files
 
-__all__ = ["FileDocuments", "read_files", "refuse_addresses"]
+__all__ = ["FileDocuments", "opened", "read_files"]

@@ -23,7 +23,7 @@ class Count:
     pieces: tuple[Piece, ...]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+        pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
         for batch in batches:
             places = batch.column("id").to_pylist()
             lines = [lines_of(self.pieces[place]) for place in places]

@@ -46,13 +46,16 @@ def read_files(
     """The documents of files, for `benzer.spark.find_duplicates`; the arguments are those of `benzer.find_duplicates`.
 
     inputs: paths, globs and folders that every executor reaches under the same name. Files are opened here only to see
-    how they can be cut; a file that changes before the run ends is an `InputError`.
+    how they can be cut; a file that changes before the run ends is an `InputError`. Say `keep` and `schema` in the run
+    as they are said here.
+
+        files = benzer.spark.read_files(spark, "/mnt/crawl/*.jsonl", keep="longest")
+        found = benzer.spark.find_duplicates(files, keep="longest")
 
     Raises:
         SettingsError: an address of an object store, or the standard input. InputError: as in a local run.
     """
     schema = Schema() if schema is None else schema
-    refuse_addresses(inputs)
     keep = Keep.parse(keep)
     options = ReadOptions(
         fields=columns(schema, text),
@@ -63,7 +66,7 @@ def read_files(
         encoding=encoding,
         threads=1,
     )
-    sources = [located(one) for one in open_sources(inputs, format or folder_format(schema, inputs))]
+    sources = [located(one) for one in opened(inputs, schema, format)]
     if len(sources) >= MOST_SOURCES:
         raise SettingsError(f"at most {MOST_SOURCES - 1:,} files, got {len(sources):,}: give folders of them")
     places = keep.source_places([one.name for one in sources])
@@ -75,8 +78,8 @@ def read_files(
     return FileDocuments(spark, schema, options, tuple(sources), Parts.of(numbered(spark, pieces)), keep)
 
 
-def refuse_addresses(inputs: Any) -> None:
-    """Refuse what no file of an executor's own is: "s3://bucket/docs.jsonl", and "-"."""
+def opened(inputs: Any, schema: Schema, format: str | None) -> list[Source]:
+    """The files of a run: opened, not read; addresses of a store ("s3://bucket/docs.jsonl") and "-" are refused."""
     for one in [inputs] if isinstance(inputs, str) else inputs:
         name = str(one)
         if "://" in name:
@@ -86,6 +89,7 @@ def refuse_addresses(inputs: Any) -> None:
             )
         if name == "-":
             raise SettingsError("the standard input cannot be read by executors: write it to a file first")
+    return open_sources(inputs, format or folder_format(schema, inputs))
 
 
 @dataclass(frozen=True)
@@ -95,11 +99,11 @@ class FileDocuments(Documents):
     sources: the files in the order of the input. parts: what each task reads of them.
     """
 
-    spark: Any
+    spark: Any = field(repr=False)
     schema: Schema
-    options: ReadOptions
-    sources: tuple[Source, ...]
-    parts: Parts
+    options: ReadOptions = field(repr=False)
+    sources: tuple[Source, ...] = field(repr=False)
+    parts: Parts = field(repr=False)
     keep: Keep
     columns: dict[str, str] = field(default_factory=lambda: dict(COLUMNS))
 
@@ -200,7 +204,7 @@ class Placed:
     firsts: tuple[int, ...]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+        pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
         firsts = np.array(self.firsts, dtype=np.int64)
         for batch in batches:
             numbers = batch.column("number").to_numpy(zero_copy_only=False)
@@ -217,7 +221,7 @@ class Choose:
     options: ReadOptions
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+        pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
         held: list[Any] = []
         for batch in batches:
             for run in runs_of(batch):
@@ -253,7 +257,7 @@ def runs_of(batch: Any) -> Iterator[Any]:
 
 def matched(members: Any, numbers: NDArray[np.int64], batch: Any) -> Iterator[Any]:
     """Each row of `members` (ascending `numbers`) whose document is in the batch, with the columns of that."""
-    pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+    pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
     here = batch.column("number").to_numpy()
     starts, ends = (np.searchsorted(numbers, here, side=side) for side in ("left", "right"))
     counts = ends - starts

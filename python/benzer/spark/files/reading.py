@@ -153,7 +153,7 @@ class Rows:
 
     def __post_init__(self) -> None:
         self.kinds = [one.kind for one in self.schema.fields.values()]
-        self._pyarrow = require("pyarrow", extra="spark", purpose="Runs on Spark")
+        self._pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
 
     def __len__(self) -> int:
         return self.count

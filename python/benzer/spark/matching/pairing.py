@@ -37,7 +37,7 @@ Numbers = NDArray[np.int64]
 
 def arrow() -> Any:
     """The library that Spark's workers speak."""
-    return require("pyarrow", extra="spark", purpose="Runs on Spark")
+    return require("pyarrow", extra="spark", purpose="runs on Spark")
 
 
 def batch_of(**columns: Any) -> Any:

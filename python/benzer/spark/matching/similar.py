@@ -37,16 +37,28 @@ def find_similar(
 
     Each row is one match: `query_id`, `id`, `similarity`, `rank`; with `fields` also `similarity_NAME` of each field,
     null where one of the two lacks it. They are those that `Index.find_similar` gives for each query: exact, at least
-    `threshold` (by default that of the collection), best first, of equal similarity in the order of the
-    collection, at most `limit` (None for all). A query without matches has no row; empty ones are like no other.
+    `threshold`, best first, of equal similarity in the order of the collection. A query without matches has no row;
+    empty ones are like no other.
 
+    queries: a DataFrame, a row a query. It is read more than once, and must give the same rows each time.
     collection: a `Collection`, the path of one, or a DataFrame with the columns of the queries, which is sketched for
         this call (at `threshold`, by default 0.8).
+    limit: how many matches of each query at most; None for all.
+    threshold: how similar a match is at least, in [0, 1]; by default that of the collection. Below it, fewer are found
+        than its recall says.
+    text, id, on_error, work: as of `find_duplicates`.
     identified: whether an id names the same document on both sides, which then is not offered as like itself. Say False
         where queries have ids of their own.
 
     All documents that share a bucket with a query are compared: what a text that stands in a million documents costs
     is a million comparisons. No task holds them. The answer is kept by Spark until its `unpersist()`.
+
+        found = find_similar(spark.read.parquet("s3://lake/questions"), "s3://lake/articles.benzer", limit=5, id="url")
+
+    Raises:
+        SettingsError: a setting is out of range. InputError: a column is missing, or of another type than is needed.
+        StorageError, StoreFormatError: the collection is not there, or cannot be read.
+        MalformedRowError, DuplicateIdError: of the queries, as their names say.
     """
     check_limit(limit)
     if threshold is not None and (not is_number(threshold) or not 0 <= threshold <= 1):

@@ -32,6 +32,7 @@ class SparkDuplicates:
     What a property needs is computed when it is asked for, once where it is a number. reading: how many documents were
     read, and which rows set aside. sketches, copied, outcomes: the tables of `benzer.spark.frames`. joined: the
     candidates. known: what older collections hold. decided: the outcomes with their counts. timings: seconds by stage.
+    stages: what holds the tables.
     """
 
     run: Run
@@ -44,6 +45,7 @@ class SparkDuplicates:
     outcomes: DataFrame = field(repr=False)
     decided: Any = field(repr=False)
     timings: dict[str, float] = field(repr=False)
+    stages: Any = field(repr=False, default=None)
 
     @classmethod
     def of(
@@ -62,8 +64,26 @@ class SparkDuplicates:
         """The result of a run's stages, which took so many seconds together."""
         timings = {**stages.timings, "total": seconds}
         return cls(
-            run, documents, reading, sketches, copied, known, joined, decided.outcomes, decided, timings
+            run,
+            documents,
+            reading,
+            sketches,
+            copied,
+            known,
+            joined,
+            decided.outcomes,
+            decided,
+            timings,
+            stages,
         )
+
+    def release(self) -> None:
+        """Let go of the tables of finished stages that are cached on the cluster; what is in a checkpoint stays.
+
+        The result still answers: what is asked for from now on is made again.
+        """
+        if self.stages is not None:
+            self.stages.release()
 
     @property
     def settings(self) -> Settings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +15,11 @@ from benzer.checks import is_number
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity, is_seen
+from benzer.recall.drawing import Positions, Words, chosen_neighbours, distinct, drawn, pair_keys
+from benzer.recall.estimate import Missed, RecallEstimate
+from benzer.recall.interval import clopper_pearson
 from benzer.verify import verify
 
-Positions = NDArray[np.uint32]
-Words = NDArray[np.uint64]
 Floats = NDArray[np.float64]
 
 MOST_DRAWN = 50_000
@@ -30,17 +31,6 @@ MOST_NEIGHBOURS = 2_000_000
 PILOT = 32
 PILOT_SEED = 0x6A09E667F3BCC909
 EXAMPLES = 5
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-NEIGHBOURS = np.uint64(0xD1B54A32D192ED03)
-
-
-class Missed(NamedTuple):
-    """Two documents alike by the threshold that the run did not report, and whether both of them stay."""
-
-    left_id: str | int
-    right_id: str | int
-    similarity: float
-    both_stay: bool
 
 
 @dataclass(frozen=True)
@@ -63,59 +53,6 @@ class Reported:
     proposed: Floats
     stays: NDArray[np.bool_]
     cut_short: int = 0
-
-
-@dataclass(frozen=True)
-class RecallEstimate:
-    """The share of what is alike that a run found, as measured on the run's own documents.
-
-    recall: of the documents that have a near-duplicate, asked for a random one of theirs, the share for which the
-        run had found it; None where no drawn document has one.
-    low, high: its interval of the given confidence (Clopper and Pearson 1934).
-    found, asked: the share as two counts.
-    drawn, contents: documents drawn, of all different contents that are not empty. Identical contents are found by
-        their hash, without bands: they count once, and do not better the figure.
-    exhaustive: all were drawn and asked for all of theirs: `recall` and `pair_recall` are the truth, not estimates.
-    pair_recall: the estimated share of all pairs of different contents that was found. It has no interval: the pairs
-        of a family are found or missed together.
-    predicted: what the S-curve leads to expect of pairs as similar as those found; None without bands.
-    missed_pairs: pairs of drawn documents that were missed; `missed` are examples.
-
-    >>> estimate = RecallEstimate(0.98, 0.9296, 0.9976, 0.95, 98, 100, 400, 5000, False, 0.97, 0.99, 3)
-    >>> print(estimate)
-    found 98 of 100 sampled near-duplicates: recall 0.980, between 0.930 and 0.998 with 95 % confidence
-    """
-
-    recall: float | None
-    low: float
-    high: float
-    confidence: float
-    found: int
-    asked: int
-    drawn: int
-    contents: int
-    exhaustive: bool
-    pair_recall: float | None
-    predicted: float | None
-    missed_pairs: int
-    missed: tuple[Missed, ...] = field(default=())
-
-    def __str__(self) -> str:
-        if self.recall is None:
-            return f"no near-duplicates among {self.drawn:,} sampled documents: nothing to miss there"
-        if self.exhaustive:
-            return f"recall {_shown(self.recall)}, exactly: all {self.drawn:,} documents were asked for all theirs"
-        interval = (
-            f"between {_shown(self.low)} and {self.high:.3f} with {100 * self.confidence:g} % confidence"
-        )
-        return (
-            f"found {self.found:,} of {self.asked:,} sampled near-duplicates: "
-            f"recall {_shown(self.recall)}, {interval}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-able."""
-        return {**asdict(self), "missed": [one._asdict() for one in self.missed]}
 
 
 def measure(
@@ -163,50 +100,6 @@ def check_sample(documents: int, confidence: float, seed: int = 0) -> None:
         raise SettingsError(f"confidence must be in (0, 1), got {confidence}: try 0.95")
     if not is_number(documents) or not documents >= 1 or documents % 1 != 0:
         raise SettingsError(f"documents must be a whole number of at least 1, got {documents}: try 1000")
-
-
-def clopper_pearson(found: int, asked: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The interval of a share of which so many answers of those asked are yes (Clopper and Pearson 1934).
-
-    Whatever the share, the interval holds it with at least the confidence: each end is where the answers seen, or
-    more extreme ones, have a probability of half the rest.
-
-    >>> low, high = clopper_pearson(98, 100)
-    >>> f"{low:.4f} {high:.4f}"
-    '0.9296 0.9976'
-    >>> clopper_pearson(0, 0)
-    (0.0, 1.0)
-    """
-    rest = (1 - confidence) / 2
-    low = 0.0 if found == 0 else _where(lambda share: _at_least(found, asked, share) < rest)
-    high = 1.0 if found == asked else 1 - _where(lambda share: _at_least(asked - found, asked, share) < rest)
-    return low, high
-
-
-def _where(below: Callable[[float], bool]) -> float:
-    """The largest share, to the last bit, that is still below where a rising function crosses."""
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if below(middle) else (low, middle)
-    return low
-
-
-def _at_least(least: int, count: int, share: float) -> float:
-    """The probability that of so many answers, each yes with probability `share`, at least so many are.
-
-    >>> [round(_at_least(least, 2, 0.5), 9) for least in (0, 1, 2)]
-    [1.0, 0.75, 0.25]
-    """
-    if share <= 0:
-        return 0.0
-    yes, no = math.log(share), math.log1p(-share)
-    whole = math.lgamma(count + 1)
-    ways = (
-        whole - math.lgamma(k + 1) - math.lgamma(count - k + 1) + k * yes + (count - k) * no
-        for k in range(least, count + 1)
-    )
-    return math.fsum(math.exp(way) for way in ways)
 
 
 def field_thresholds(schema: Schema, threshold: float) -> list[float]:
@@ -319,7 +212,7 @@ class _Asked:
         self._seed = seed
         everyone = np.arange(len(reported.stands_for), dtype=np.uint32)
         self.population = everyone[(reported.stands_for == everyone) & ~reported.empty]
-        self._known = np.sort(_pair_keys(reported.left, reported.right))
+        self._known = np.sort(pair_keys(reported.left, reported.right))
         self._within = field_thresholds(schema, threshold)
 
     def told(self) -> Told:
@@ -351,7 +244,7 @@ class _Asked:
         left = order[query]
         query, right = distinct(query[left != right], right[left != right])
         left = order[query]
-        keys = _pair_keys(left, right)
+        keys = pair_keys(left, right)
         place = np.minimum(np.searchsorted(self._known, keys), max(len(self._known) - 1, 0))
         found = self._known[place] == keys if len(self._known) else np.zeros(len(keys), dtype=bool)
         content = self.reported.content
@@ -368,67 +261,6 @@ class _Asked:
         weights = self.schema.weights
         alike = verify(self.corpus, order[query], neighbour, weights, self.threads) >= self.threshold
         return places[alike], neighbour[alike]
-
-
-def chosen_neighbours(query: NDArray[np.int64], left: Words, right: Words, seed: int) -> NDArray[np.bool_]:
-    """One neighbour of each drawn document: that of the least hash of both contents (uint64, n x 2)."""
-    lot = mixed(left[:, 0] + NEIGHBOURS) ^ mixed(right[:, 0] ^ _as_word(seed))
-    lot = mixed(lot + right[:, 1])
-    order = np.lexsort((lot, query))
-    chosen = np.zeros(len(query), dtype=bool)
-    chosen[order[np.diff(query[order], prepend=-1) != 0]] = True
-    return chosen
-
-
-def drawn(content: Words, population: Positions, draws: int, seed: int = 0) -> Positions:
-    """The positions of a population with the least seeded hashes of their content (uint64, n x 2), in that order.
-
-    They are as good as drawn by chance, without replacement, and do not depend on the order of the documents.
-
-    >>> content = np.array([[1, 5], [2, 5], [3, 5]], dtype=np.uint64)
-    >>> everyone = np.arange(3, dtype=np.uint32)
-    >>> sorted(drawn(content, everyone, 5).tolist()), len(drawn(content, everyone, 2))
-    ([0, 1, 2], 2)
-    """
-    own = content[population]
-    place = draw_places(own, seed)
-    least = np.argpartition(place, draws - 1)[:draws] if 0 < draws < len(place) else np.arange(len(place))
-    order = np.lexsort((own[least, 1], own[least, 0], place[least]))
-    first: Positions = population[least[order]][:draws]
-    return first
-
-
-def draw_places(content: Words, seed: int) -> Words:
-    """Where contents stand in the draw: the least is drawn first, and of equal places the least content."""
-    return mixed((mixed(content[:, 0] ^ _as_word(seed)) ^ content[:, 1]) + GOLDEN)
-
-
-def distinct(query: NDArray[np.int64], other: Positions) -> tuple[NDArray[np.int64], Positions]:
-    """Each pair of a place and a position once, ascending.
-
-    >>> distinct(np.array([1, 0, 1]), np.array([7, 9, 7], dtype=np.uint32))
-    (array([0, 1]), array([9, 7], dtype=uint32))
-    """
-    keys = np.unique((query.astype(np.uint64) << np.uint64(32)) | other)
-    return (keys >> np.uint64(32)).astype(np.int64), keys.astype(np.uint32)
-
-
-def _as_word(seed: int) -> Words:
-    return mixed(np.array([seed & (2**64 - 1)], dtype=np.uint64))
-
-
-def _pair_keys(a: Positions, b: Positions) -> Words:
-    """One number a pair, whichever comes first."""
-    low, high = np.minimum(a, b).astype(np.uint64), np.maximum(a, b).astype(np.uint64)
-    keys: Words = (low << np.uint64(32)) | high
-    return keys
-
-
-def mixed(values: Words) -> Words:
-    """Each number as one that looks random (the finaliser of splitmix64; Steele, Lea, Flood 2014)."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
 
 
 def estimated(
@@ -472,7 +304,7 @@ def missed_first(answers: Answers) -> NDArray[np.intp]:
     """Which answers are the first missed pairs, each pair once, in the order of the draw."""
     at = np.flatnonzero(~answers.found)
     at = at[np.argsort(answers.query[at], kind="stable")]
-    keys = _pair_keys(answers.left[at], answers.right[at])
+    keys = pair_keys(answers.left[at], answers.right[at])
     return at[np.sort(np.unique(keys, return_index=True)[1])][:EXAMPLES]
 
 
@@ -501,12 +333,3 @@ def predicted(
     within = np.array([schema.band_threshold(one) for one in (thousandths / 1000).tolist()])
     chance = np.maximum(np.asarray(bands.probability(within)), 1e-12)
     return float(counts.sum() / (counts / chance).sum())
-
-
-def _shown(share: float) -> str:
-    """Three digits, of which only a true 1 reads as 1.
-
-    >>> _shown(0.99999), _shown(1.0)
-    ('0.999', '1.000')
-    """
-    return f"{min(round(share, 3), 0.999) if share < 1 else share:.3f}"

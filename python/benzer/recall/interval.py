@@ -1,0 +1,50 @@
+"""Between which bounds does a share lie, of which some answers are known?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+
+def clopper_pearson(found: int, asked: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval of a share of which so many answers of those asked are yes (Clopper and Pearson 1934).
+
+    Whatever the share, the interval holds it with at least the confidence: each end is where the answers seen, or
+    more extreme ones, have a probability of half the rest.
+
+    >>> low, high = clopper_pearson(98, 100)
+    >>> f"{low:.4f} {high:.4f}"
+    '0.9296 0.9976'
+    >>> clopper_pearson(0, 0)
+    (0.0, 1.0)
+    """
+    rest = (1 - confidence) / 2
+    low = 0.0 if found == 0 else _where(lambda share: _at_least(found, asked, share) < rest)
+    high = 1.0 if found == asked else 1 - _where(lambda share: _at_least(asked - found, asked, share) < rest)
+    return low, high
+
+
+def _where(below: Callable[[float], bool]) -> float:
+    """The largest share, to the last bit, that is still below where a rising function crosses."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return low
+
+
+def _at_least(least: int, count: int, share: float) -> float:
+    """The probability that of so many answers, each yes with probability `share`, at least so many are.
+
+    >>> [round(_at_least(least, 2, 0.5), 9) for least in (0, 1, 2)]
+    [1.0, 0.75, 0.25]
+    """
+    if share <= 0:
+        return 0.0
+    yes, no = math.log(share), math.log1p(-share)
+    whole = math.lgamma(count + 1)
+    ways = (
+        whole - math.lgamma(k + 1) - math.lgamma(count - k + 1) + k * yes + (count - k) * no
+        for k in range(least, count + 1)
+    )
+    return math.fsum(math.exp(way) for way in ways)

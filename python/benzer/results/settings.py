@@ -1,0 +1,59 @@
+"""What does a result depend on, beside the input?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benzer.bands import Bands
+from benzer.clusters import Keep
+from benzer.fields import Schema
+from benzer.minhash import MinHash
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that the result depends on, beside the input.
+
+    bands: None for the method "exact", which has none. reason: why the method was chosen, where it was not given.
+    against: the older collections.
+    """
+
+    threshold: float
+    recall: float
+    schema: Schema
+    minhash: MinHash
+    bands: Bands | None
+    keep: Keep
+    bucket_limit: int
+    on_error: str
+    method: str = "lsh"
+    reason: str | None = None
+    against: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings, JSON-able; those of signatures and bands where there are bands."""
+        return {
+            "threshold": self.threshold,
+            "recall": self.recall,
+            "schema": self.schema.to_dict(),
+            "method": self.method,
+            **({} if self.reason is None else {"reason": self.reason}),
+            **self._of_bands(),
+            "keep": str(self.keep),
+            **({} if not self.against else {"against": list(self.against)}),
+            "on_error": self.on_error,
+        }
+
+    def _of_bands(self) -> dict[str, Any]:
+        if self.bands is None:
+            return {}
+        return {
+            "minhash": self.minhash.algorithm,
+            "num_hashes": self.minhash.num_hashes,
+            "seed": self.minhash.seed,
+            **({} if self.minhash.family == "mixed" else {"family": self.minhash.family}),
+            "bands": self.bands.bands,
+            "rows": self.bands.rows,
+            "bucket_limit": self.bucket_limit,
+        }

@@ -1,0 +1,51 @@
+"""What is asked for wrongly is refused before Spark is asked for anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import benzer
+from benzer.errors import InputError, SettingsError
+from benzer.spark import Work, find_duplicates
+
+REFUSED: list[tuple[Mapping[str, Any], str]] = [
+    ({"bucket_limit": 1}, "bucket_limit must be at least 2, got 1"),
+    ({"schema": {"text": "words"}}, "schema must be a Schema"),
+    ({"recall": 1}, "there is no exact join on Spark: ask for a recall of at most 0.9999"),
+    ({"threshold": 1.4}, "threshold must be in (0, 1], got 1.4"),
+    ({"keep": "best"}, "keep must be first, last, longest"),
+    ({"against": 7}, "against takes collections or their paths, got 7"),
+]
+
+
+@pytest.mark.parametrize(
+    "asked, told", REFUSED, ids=lambda one: " ".join(one) if isinstance(one, dict) else ""
+)
+def test_a_setting_that_makes_no_run_is_refused(asked: Mapping[str, Any], told: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        find_duplicates(None, **asked)
+    assert told in str(error.value)
+
+
+def test_what_is_no_dataframe_is_refused_with_what_to_do() -> None:
+    with pytest.raises(InputError, match="takes a DataFrame of Spark, got list: make one with"):
+        find_duplicates([{"id": 1, "text": "one"}])
+
+
+WRONG_WORK: list[Mapping[str, Any]] = [
+    {"partitions": 0}, {"bands_per_pass": -1}, {"block_documents": 1}, {"block_pairs": 0}, {"driver_pairs": 1e6}
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", WRONG_WORK, ids=str)
+def test_work_that_cannot_be_cut_so_is_refused(asked: Mapping[str, Any]) -> None:
+    with pytest.raises(SettingsError, match=f"{next(iter(asked))} must be a whole number of at least"):
+        Work(**asked)
+
+
+def test_every_name_of_spark_is_there_and_documented() -> None:
+    assert set(benzer.spark.__all__) == set(benzer.spark._ROOMS) == set(dir(benzer.spark))
+    assert [name for name in benzer.spark.__all__ if not getattr(benzer.spark, name).__doc__] == []
