@@ -12,6 +12,7 @@ from benzer.fields import Schema
 from benzer.pipeline import against as local
 from benzer.spark import sketching
 from benzer.spark.collection import Collection, read_collection
+from benzer.spark.documents import Documents
 from benzer.spark.matching.asking import Asking
 from benzer.spark.matching.verifying import Verify
 from benzer.spark.session import session_of
@@ -54,10 +55,11 @@ def as_tuple(against: Any) -> tuple[Any, ...]:
 
 def opened(df: Any, against: Any) -> tuple[Collection, ...]:
     """The collections, those that were given by their paths as they are now; `df` says by which session."""
-    spark = getattr(df, "spark", None) or (session_of(df) if as_tuple(against) else None)
-    return tuple(
-        one if isinstance(one, Collection) else read_collection(spark, one) for one in as_tuple(against)
-    )
+    given = as_tuple(against)
+    if all(isinstance(one, Collection) for one in given):
+        return given
+    spark = df.spark if isinstance(df, Documents) else session_of(df)
+    return tuple(one if isinstance(one, Collection) else read_collection(spark, one) for one in given)
 
 
 def schema_of(collections: Sequence[Collection]) -> Schema:
