@@ -15,7 +15,7 @@ from benchmarks.spark.plan import Plan, plain
 from benchmarks.spark.processes import run_child
 
 ENGINES = ("benzer", "benzer on Spark")
-WARM = 10_000
+WARM = 100_000
 TIMES = 3
 SAME = ("pairs_digest", "removed_digest")
 
