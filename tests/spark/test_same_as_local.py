@@ -52,7 +52,6 @@ CASES = [
     Case("dblp_acm", CHARACTERS, 0.7, "last"),
     Case("articles2500", WORDS, 0.8, "longest"),
     Case("noisy_news", WORDS, 0.6, "longest"),
-    Case("reuters", WORDS, 0.7),
     Case("debian_desc_en", WORDS, 0.7, "last"),
     Case("sets_debtags", benzer.Schema(set=benzer.ValueSet()), 0.8),
 ]
