@@ -17,6 +17,7 @@ from benzer.spark.frames import KEPT, PAIR, REMOVED
 from benzer.spark.results import SparkDuplicates
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.spark.settings import Run, Work
+from tests.spark import made
 
 
 @dataclass
@@ -41,7 +42,7 @@ def fabricated(spark: Any, rows: list[dict[str, Any]], **options: Any) -> tuple[
     sketcher = benzer.sketcher.Sketcher(settings.schema, settings.minhash, settings.bands)
     run = Run(spark, settings, sketcher, Work(), documents.columns)
     sketches = sketching.sketch(run, documents).persist()
-    reading = sketching.counted(run, documents, sketches)
+    reading = made.counted(run, documents, sketches)
     told = {row["id"]: row for row in sketches.collect()}
     numbers = np.array([told[id]["number"] for id in local.ids])
     content = np.array([[told[id]["content_a"], told[id]["content_b"]] for id in local.ids])
@@ -50,7 +51,7 @@ def fabricated(spark: Any, rows: list[dict[str, Any]], **options: Any) -> tuple[
         documents=documents,
         reading=reading,
         sketches=sketches,
-        copied=copies.copies(run, sketches).persist(),
+        copied=copies.copies(run, sketches, reading.repeated).persist(),
         known=None,
         joined=joined_of(spark, local, numbers),
         outcomes=outcomes_of(spark, run, local, numbers, content),

@@ -10,8 +10,12 @@ from benzer.clusters import Keep
 from benzer.fields import Schema
 from benzer.pipeline.promise import Promise
 from benzer.results import Settings
+from benzer.spark import copies, sketching
 from benzer.spark.documents import Documents, documents_of
+from benzer.spark.repeats import repeats
 from benzer.spark.settings import Run, Work
+from benzer.spark.sketching import Counts
+from benzer.spark.stages import Stages
 
 WORDS = [
     "ash",
@@ -46,6 +50,17 @@ def texts(count: int, seed: int = 0) -> list[str | None]:
         else:
             made.append(" ".join(chance.choices(WORDS, k=chance.randrange(3, 40))))
     return made
+
+
+def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
+    """`sketching.counted` with stages of its own."""
+    return sketching.counted(run, Stages(run.spark), documents, sketches)
+
+
+def copies_of(run: Run, sketches: Any) -> Any:
+    """`copies.copies`, with the contents that are repeated."""
+    repeated = repeats(run, Stages(run.spark), sketches, "number", 100)
+    return copies.copies(run, sketches, repeated)
 
 
 def run_of(

@@ -36,7 +36,8 @@ def known_of(df: Any, against: Any, keep: str = "first", work: Work | None = Non
     run = Run(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
     with Stages.opened(run, documents) as stages:
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
-        copied = stages.keep("copies", lambda: copies.copies(run, sketches))
+        counts = sketching.counted(run, stages, documents, sketches)
+        copied = stages.keep("copies", lambda: copies.copies(run, sketches, counts.repeated))
         found = known(run, stages, documents, sketches, copied, against)
     assert found is not None
     return found

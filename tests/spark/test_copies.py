@@ -12,11 +12,12 @@ import pytest
 
 from benzer.candidates import identical
 from benzer.clusters import Keep
-from benzer.spark.copies import CONTENT, FindOriginals, copies
+from benzer.spark.copies import CONTENT, FindOriginals
 from benzer.spark.frames import EMPTY, SHORT, WHOLE
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.spark.settings import Run
 from tests.spark import made
+from tests.spark.made import copies_of
 
 RULES = ["first", "last", "longest", "largest:n", "smallest:n", "priority:n=2,0", "source:a,b"]
 
@@ -78,7 +79,7 @@ def test_copies_are_those_of_the_local_run_for_every_rule(spark: Any, at: int, r
     sketches = sketches_of(80, at, rule)
     expected = locally(sketches, Keep.parse(rule))
     df = from_arrow(spark, sketches).repartition((1, 3, 7)[at % 3])
-    found = to_arrow(copies(run_with(spark, rule), df))
+    found = to_arrow(copies_of(run_with(spark, rule), df))
     assert told(found) == expected
     assert expected
     by_id = {row["id"]: row for row in sketches.to_pylist()}
@@ -91,16 +92,16 @@ def test_copies_are_those_of_the_local_run_for_every_rule(spark: Any, at: int, r
 def test_more_contents_than_go_by_the_driver_are_joined_by_spark(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benzer.spark.copies.FEW_CONTENTS", 1)
+    monkeypatch.setattr("benzer.spark.repeats.FEW", 1)
     sketches = sketches_of(60, 9, "last")
-    found = told(to_arrow(copies(run_with(spark, "last"), from_arrow(spark, sketches))))
+    found = told(to_arrow(copies_of(run_with(spark, "last"), from_arrow(spark, sketches))))
     assert found == locally(sketches, Keep.parse("last"))
 
 
 def test_documents_are_moved_once_for_both_looks_at_them(
     spark: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = copies(run_with(spark, "first"), from_arrow(spark, sketches_of(40, 3, "first")))
+    found = copies_of(run_with(spark, "first"), from_arrow(spark, sketches_of(40, 3, "first")))
     found.collect()
     found.explain()
     assert "ReusedExchange" in capsys.readouterr().out.partition("Initial Plan")[0]
@@ -108,9 +109,9 @@ def test_documents_are_moved_once_for_both_looks_at_them(
 
 def test_without_copies_there_is_an_empty_table_of_the_same_columns(spark: Any) -> None:
     sketches = sketches_of(40, 3, "first")
-    some = copies(run_with(spark, "first"), from_arrow(spark, sketches))
+    some = copies_of(run_with(spark, "first"), from_arrow(spark, sketches))
     alone = sketches.set_column(sketches.column_names.index("content_b"), "content_b", pa.array(range(40)))
-    none = copies(run_with(spark, "first"), from_arrow(spark, alone))
+    none = copies_of(run_with(spark, "first"), from_arrow(spark, alone))
     assert (none.count(), none.dtypes) == (0, some.dtypes)
 
 

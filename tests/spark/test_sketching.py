@@ -17,7 +17,7 @@ from benzer.sources.arrow import ArrowSource
 from benzer.sources.base import ReadOptions
 from benzer.spark.frames import EMPTY, MALFORMED, SHORT, WHOLE
 from benzer.spark.session import configured, to_arrow
-from benzer.spark.sketching import SketchRows, counted, packed, sketch
+from benzer.spark.sketching import SketchRows, packed, sketch
 from tests.spark import made
 
 TEXTS = [*made.texts(60), "oak"]
@@ -159,7 +159,7 @@ def test_rows_are_counted_by_what_became_of_them(spark: Any) -> None:
     ]
     documents = made.documents(spark, rows, "id string, text string")
     run = made.run_of(documents, on_error="skip")
-    found = counted(run, documents, sketch(run, documents))
+    found = made.counted(run, documents, sketch(run, documents))
     assert (found.read, found.documents, found.short, found.empty, found.malformed_rows) == (6, 5, 1, 2, 1)
     assert [str(one) for one in found.malformed] == ['the DataFrame id null: no id in column "id"']
     assert sum(found.by_source.values()) == 6
@@ -172,7 +172,7 @@ def test_a_malformed_row_stops_the_run_and_is_named(spark: Any) -> None:
     with pytest.raises(
         MalformedRowError, match=r'id .*: invalid utf-8 at byte 3 of column "body" .*and 1 more'
     ):
-        counted(run, documents, sketch(run, documents))
+        made.counted(run, documents, sketch(run, documents))
 
 
 def test_a_row_without_a_place_is_malformed(spark: Any) -> None:
@@ -181,14 +181,14 @@ def test_a_row_without_a_place_is_malformed(spark: Any) -> None:
     )
     run = made.run_of(documents)
     with pytest.raises(MalformedRowError, match='the DataFrame id 2: null in column "n"'):
-        counted(run, documents, sketch(run, documents))
+        made.counted(run, documents, sketch(run, documents))
 
 
 def test_an_id_that_occurs_twice_is_refused_by_name(spark: Any) -> None:
     documents = made.documents(spark, [("a", "oak"), ("b", "elm"), ("a", "fir")], "id string, text string")
     run = made.run_of(documents)
     with pytest.raises(DuplicateIdError, match="the id 'a' stands in 2 rows of the DataFrame"):
-        counted(run, documents, sketch(run, documents))
+        made.counted(run, documents, sketch(run, documents))
 
 
 def test_two_ids_of_one_hash_are_told_from_one_id_twice(spark: Any) -> None:
@@ -201,4 +201,4 @@ def test_two_ids_of_one_hash_are_told_from_one_id_twice(spark: Any) -> None:
     with pytest.raises(
         DuplicateIdError, match="the ids 'a' and 'b' have the same 64-bit hash: name an id column of"
     ):
-        counted(run, documents, collided)
+        made.counted(run, documents, collided)

@@ -217,6 +217,19 @@ impl Corpus {
         Ok(self.inner.text(position, field))
     }
 
+    /// The texts of a field of some documents: offsets (int64, n + 1) into their bytes (uint8), as Arrow has them.
+    fn texts<'py>(
+        &self, py: Python<'py>, positions: PyReadonlyArray1<'py, u32>, field: usize,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>)> {
+        let positions = positions.as_array().to_vec();
+        check_positions(py, self.inner.len(), &[&positions])?;
+        if field >= self.kinds.len() {
+            return Err(error(py, "SettingsError", format!("no field {field}: there are {}", self.kinds.len())));
+        }
+        let (ends, texts) = py.detach(|| self.inner.texts(&positions, field));
+        Ok((PyArray1::from_vec(py, ends), PyArray1::from_vec(py, texts)))
+    }
+
     /// The extra value of each document, as JSON.
     fn extras(&self) -> Vec<Option<Vec<u8>>> {
         (0..self.inner.len()).map(|position| self.inner.extra(position)).collect()

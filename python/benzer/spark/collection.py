@@ -290,7 +290,9 @@ def append(run: Run, path: str, old: Collection | None, documents: Documents, sk
     """Write an append, its row last."""
     from pyspark.sql import functions as F
 
-    counts = sketching.counted(run, documents, sketches)
+    with Stages(run.spark) as stages:
+        counts = sketching.counted(run, stages, documents, sketches)
+    stages.release()
     settings = run.settings
     generation = 1 if old is None else len(old.appends) + 1
     new = Append(generation, uuid.uuid4().hex, int(counts.documents), 0)

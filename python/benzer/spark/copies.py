@@ -12,44 +12,29 @@ from numpy.typing import NDArray
 from benzer.clusters import Keep
 from benzer.spark.frames import COPIES, SHORT, WHOLE
 from benzer.spark.ranking import ranks
-from benzer.spark.session import from_arrow, to_arrow
+from benzer.spark.repeats import Repeats
 from benzer.spark.settings import Run
 
 CONTENT = ("content_a", "content_b")
 SEEN = ("number", "id", "place", "extra", "source", "length", *CONTENT)
 ORIGINALS = "content_a bigint, content_b bigint, original bigint, original_id {id}, first_place {place}, first_id {id}"
-FEW_CONTENTS = 100_000
-"""Contents that occur more than once, up to which they are told to all tasks by way of the driver: 1.6 MB."""
 
 Positions = NDArray[np.intp]
 
 
-def copies(run: Run, sketches: Any) -> Any:
+def copies(run: Run, sketches: Any, repeated: Repeats) -> Any:
     """A row of `COPIES` for each document whose content another has that stays before it.
 
-    A document without content is no copy. Contents are counted first, by a sum that is begun where they lie; only
-    documents of those that occur more than once are moved.
+    A document without content is no copy. Only documents of contents that are `repeated` are moved.
     """
     live = sketches.where(f"state IN ({WHOLE}, {SHORT})").select(*SEEN)
-    contents = repeated(run.spark, live)
-    if contents is None:
+    if repeated.contents is None:
         return run.spark.createDataFrame([], run.typed(COPIES))
-    members = live.join(contents, list(CONTENT), "left_semi").select(*SEEN).repartition(*CONTENT)
+    members = live.join(repeated.contents, "content_a", "left_semi").select(*SEEN).repartition(*CONTENT)
     in_order = members.sortWithinPartitions(*CONTENT, "place", "number")
     originals = in_order.mapInArrow(FindOriginals(run.keep), run.typed(ORIGINALS))
     told = members.join(originals, list(CONTENT)).where("number <> original")
     return told.select(*SEEN, "original", "original_id", "first_place", "first_id")
-
-
-def repeated(spark: Any, live: Any) -> Any:
-    """The contents that occur more than once; None where there are none."""
-    from pyspark.sql import functions as F
-
-    contents = live.groupBy(*CONTENT).count().where("count > 1").select(*CONTENT)
-    few = to_arrow(contents.limit(FEW_CONTENTS + 1))
-    if few.num_rows > FEW_CONTENTS:
-        return contents
-    return F.broadcast(from_arrow(spark, few)) if few.num_rows else None
 
 
 @dataclass(frozen=True)

@@ -109,8 +109,8 @@ def find_duplicates(
         Stages.opened(run, documents, checkpoint, progress) as stages,
     ):
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
-        counts = sketching.counted(run, documents, sketches)  # where a run ends that must not go on
-        copied = stages.keep("copies", lambda: copies.copies(run, sketches))
+        counts = sketching.counted(run, stages, documents, sketches)  # where a run ends that must not go on
+        copied = stages.keep("copies", lambda: copies.copies(run, sketches, counts.repeated))
         known = matching.known(run, stages, documents, sketches, copied, collections)
         joined = joining.join(run, stages, sketches, copied, documents=counts.documents)
         blocked = blocks.blocks(run, stages, joined)

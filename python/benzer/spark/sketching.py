@@ -16,6 +16,7 @@ from benzer.sources.base import MalformedRow
 from benzer.spark.documents import NO_ID, NO_PLACE, Documents
 from benzer.spark.frames import DOCUMENTS, EMPTY, MALFORMED, SHORT, SKETCHES, WHOLE
 from benzer.spark.reading import corpus_of_batch
+from benzer.spark.repeats import Repeats, hashed, repeats
 from benzer.spark.settings import Run
 
 TOGETHER_BYTES, TOGETHER_ROWS = 32 << 20, 1 << 16
@@ -31,9 +32,10 @@ class Counts:
     """What was read.
 
     documents: how many of the rows that were `read` became documents. malformed: the first of the rows that became
-    none, `malformed_rows` in all. by_source: rows by (source, state).
+    none, `malformed_rows` in all. by_source: rows by (source, state). repeated: contents that may have copies.
     """
 
+    repeated: Repeats
     read: int
     documents: int
     short: int
@@ -182,8 +184,8 @@ def packed(keys: NDArray[np.uint64], rows: Rows, state: NDArray[np.int32]) -> An
     return pa.Array.from_buffers(pa.binary(), len(state), buffers)
 
 
-def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
-    """How many rows were read, and became what.
+def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Counts:
+    """How many rows were read, and became what; and what occurs more than once.
 
     Raises:
         MalformedRowError: a row is malformed, and they are not to be set aside.
@@ -191,7 +193,7 @@ def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
             id would tell apart in the result.
         InputError: a rule of keeping cannot rank its column.
     """
-    by_source, kinds, twice = _counted(run, documents, sketches)
+    by_source, kinds = _counted(run, sketches)
     by_state = [0, 0, 0, 0]
     for (_, state), count in by_source.items():
         by_state[state] += count
@@ -201,14 +203,13 @@ def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
         raise MalformedRowError(
             f"{malformed[0]}{more}. Mend the row, or set malformed rows aside with on_error='skip'."
         )
-    if twice is not None:
-        same = sketches.where(_text(documents.unique) == twice)
-        rows = same.select("number", "id", "source").orderBy("source", "number", "id").limit(MOST_LISTED)
-        raise documents.duplicate([row.asDict() for row in rows.collect()])
+    total = sum(by_state)
+    repeated = repeats(run, stages, sketches, documents.unique, total)
+    refuse_twice(documents, sketches, repeated.unique)
     if "str" in kinds and len(kinds) > 1:  # no task sees them all
         raise run.keep.mixed(kinds)
-    total = sum(by_state)
     return Counts(
+        repeated=repeated,
         read=total,
         documents=total - by_state[MALFORMED],
         short=by_state[SHORT],
@@ -219,28 +220,43 @@ def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
     )
 
 
-def _counted(
-    run: Run, documents: Documents, sketches: Any
-) -> tuple[dict[tuple[int, int], int], set[str], str | None]:
-    """Rows by (source, state), the types that are to be ranked, and the first of what two share; in one job."""
+def _counted(run: Run, sketches: Any) -> tuple[dict[tuple[int, int], int], set[str]]:
+    """Rows by (source, state), and the types that are to be ranked; in one job."""
     from pyspark.sql import functions as F
 
     kind = kind_of_json("extra") if run.keep.rule in ("largest", "smallest") else F.lit(None).cast("string")
     states = sketches.groupBy(
         "source", "state", F.when(F.col("state") != MALFORMED, kind).alias("kind")
     ).count()
-    rows = sketches.where(f"{documents.unique} IS NOT NULL").groupBy(documents.unique)
-    rows = rows.agg(F.count(F.lit(1)).alias("count"), F.count_if(F.col("state") != MALFORMED).alias("sound"))
-    keys = rows.where("count > 1 AND sound > 0")
-    first = keys.select(_text(documents.unique).alias("twice"), "count").orderBy("twice").limit(1)
-    states = states.withColumn("twice", F.lit(None).cast("string"))
-    both = states.unionByName(first, allowMissingColumns=True).collect()
+    found = states.collect()
     by_source: Counter[tuple[int, int]] = Counter()
-    for row in both:
-        if row.twice is None:
-            by_source[row.source, row["state"]] += row["count"]
-    kinds = {row.kind for row in both if row.kind is not None}
-    return dict(by_source), kinds, next((row.twice for row in both if row.twice is not None), None)
+    for row in found:
+        by_source[row.source, row["state"]] += row["count"]
+    return dict(by_source), {row.kind for row in found if row.kind is not None}
+
+
+def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
+    """`DuplicateIdError` where two documents, or a document and a malformed row, share their id, or their number.
+
+    hashes: those (see `repeats.hashed`) that more than one row has, of which some may be of two values.
+    """
+    from pyspark.sql import functions as F
+
+    if not len(hashes):
+        return
+    unique = documents.unique
+    rows = sketches.where(f"{unique} IS NOT NULL")
+    rows = rows.where(hashed(unique).isin(hashes[:MOST_LISTED].tolist()))
+    each = rows.groupBy(unique).agg(
+        F.count(F.lit(1)).alias("count"), F.count_if(F.col("state") != MALFORMED).alias("sound")
+    )
+    twice = each.where("count > 1 AND sound > 0").orderBy(unique).limit(1).collect()
+    if twice:
+        same = rows.where(F.col(unique) == F.lit(twice[0][0])).select("number", "id", "source")
+        found = same.orderBy("source", "number", "id").limit(MOST_LISTED).collect()
+        raise documents.duplicate([row.asDict() for row in found])
+    if len(hashes) > MOST_LISTED:
+        refuse_twice(documents, sketches, hashes[MOST_LISTED:])
 
 
 def _malformed(documents: Documents, sketches: Any) -> list[MalformedRow]:

@@ -152,6 +152,28 @@ impl Corpus {
         (!span.is_missing()).then(|| String::from_utf8_lossy(self.bytes(span, &mut scratch)).into_owned())
     }
 
+    /// The texts of a field of some documents behind one another, and where each begins and ends. A document without
+    /// one has an empty one; so has every document where the field is no text.
+    pub fn texts(&self, positions: &[u32], field: usize) -> (Vec<i64>, Vec<u8>) {
+        let mut ends = vec![0];
+        let mut texts = Vec::new();
+        let mut scratch = Vec::new();
+        for &position in positions {
+            if let Column::Text { spans, .. } = &self.columns[field] {
+                let span = spans[position as usize];
+                if !span.is_missing() {
+                    let bytes = self.bytes(span, &mut scratch);
+                    match std::str::from_utf8(bytes) {
+                        Ok(_) => texts.extend_from_slice(bytes),
+                        Err(_) => texts.extend_from_slice(String::from_utf8_lossy(bytes).as_bytes()),
+                    }
+                }
+            }
+            ends.push(texts.len() as i64);
+        }
+        (ends, texts)
+    }
+
     /// The bytes (values: the number of elements) of all fields of a document together, as they lie in memory: with
     /// the escapes of a JSON file. See [`Corpus::text_sizes`] for a number that does not depend on these.
     pub fn size(&self, position: usize) -> u64 {

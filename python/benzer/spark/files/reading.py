@@ -171,7 +171,8 @@ class Rows:
         extras: Sequence[bytes | None] | None = None,
     ) -> list[tuple[int, str]]:
         """Hand on documents; gives the rows of which a content cannot be read, each with why."""
-        numbers, at = self._chosen(np.asarray(rows, dtype=np.int64))
+        numbers, places = self._chosen(np.asarray(rows, dtype=np.int64))
+        at = places.tolist()
         columns: list[Any] = []
         faults: dict[int, str] = {}
         for one, kind, given in zip(self.schema.fields.values(), self.kinds, fields, strict=True):
@@ -200,22 +201,20 @@ class Rows:
             return False
         numbers, at = self._chosen(np.arange(first_row, first_row + count, dtype=np.int64))
         arrays = [self._text_array(count, *one) for one in fields]
-        if ids is None:
-            names: list[Any] = [None] * len(at)
-        elif len(ids) == 3:
-            names = (
-                self._text_array(count, *ids).take(self._pyarrow.array(at, self._pyarrow.int64())).to_pylist()
-            )
-        else:
-            values, there = ids
-            names = [int(values[p]) if there is None or there[p] else None for p in at]
-        taken = (
-            arrays
-            if len(at) == count
-            else [one.take(self._pyarrow.array(at, self._pyarrow.int64())) for one in arrays]
-        )
-        self._give(numbers, names, [one.cast(self._pyarrow.string()) for one in taken], None, None)
+        names = None if ids is None else self._id_array(count, ids)
+        if len(at) < count:
+            chosen = self._pyarrow.array(at)
+            arrays = [one.take(chosen) for one in arrays]
+            names = None if names is None else names.take(chosen)
+        self._give(numbers, names, [one.cast(self._pyarrow.string()) for one in arrays], None, None)
         return True
+
+    def _id_array(self, count: int, ids: Any) -> Any:
+        """A column of ids (string or int64) from its arrays."""
+        if len(ids) == 3:
+            return self._text_array(count, *ids)
+        values, there = ids
+        return self._pyarrow.array(values, mask=None if there is None else ~there)
 
     def add_jsonl(self, **given: Any) -> tuple[int, list[tuple[int, str]]]:
         """Hand on the documents of JSON lines, scanned by the core."""
@@ -225,30 +224,35 @@ class Rows:
         numbers, at = self._chosen(corpus.rows().astype(np.int64) - before)
         extras = corpus.extras() if given["extra_column"] is not None else None
         for start in range(0, len(at), BATCH_DOCUMENTS):
-            places = at[start : start + BATCH_DOCUMENTS]
-            texts = [
-                self.texts([corpus.text(p, number) for p in places]) for number in range(len(self.kinds))
-            ]
-            names: Any = corpus.ids(np.array(places, dtype=np.uint32))
-            values = None if extras is None else [extras[p] for p in places]
+            places = at[start : start + BATCH_DOCUMENTS].astype(np.uint32)
+            texts = [self._texts_of(corpus, places, number) for number in range(len(self.kinds))]
+            names = None if given["id_column"] is None else corpus.ids(places)
+            values = None if extras is None else [extras[p] for p in places.tolist()]
             self._give(numbers[start : start + BATCH_DOCUMENTS], names, texts, values, None)
         return count, [(line - before, reason) for line, reason in faults]
+
+    def _texts_of(self, corpus: Any, places: NDArray[np.uint32], field: int) -> Any:
+        """A column of texts, as they lie in a corpus."""
+        ends, texts = corpus.texts(places, field)
+        there = ~corpus.missing(field)[places]
+        return self._text_array(len(places), ends, texts, there).cast(self._pyarrow.string())
 
     def refused(self, malformed: Sequence[tuple[int, str]]) -> Any:
         """The batch of malformed rows: nothing but where each stands, and why."""
         rows = np.array([row for row, _ in malformed], dtype=np.int64)
         nothing = [None] * len(rows)
         columns = [self.texts(nothing) if kind == "text" else self.encoded(nothing) for kind in self.kinds]
-        return self._batch(self._numbers(rows), nothing, columns, None, [reason for _, reason in malformed])
+        return self._batch(self._numbers(rows), None, columns, None, [reason for _, reason in malformed])
 
-    def _chosen(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[int]]:
+    def _chosen(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The numbers of those rows that are wanted, and their places."""
         self.count += len(rows)
         numbers = self._numbers(rows)
         if self.wanted is None:
-            return numbers, list(range(len(rows)))
-        found = np.isin(numbers, self.wanted)
-        return numbers[found], np.flatnonzero(found).tolist()
+            return numbers, np.arange(len(rows))
+        at = np.minimum(np.searchsorted(self.wanted, numbers), len(self.wanted) - 1)
+        found = self.wanted[at] == numbers if len(self.wanted) else np.zeros(len(rows), dtype=bool)
+        return numbers[found], np.flatnonzero(found)
 
     def _numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         return (self.piece.number << SOURCE_BITS) | (rows + self.piece.first_row - 1)
@@ -273,40 +277,66 @@ class Rows:
         kind = self._pyarrow.struct([("encoded", self._pyarrow.binary())])
         return self._pyarrow.array([None if one is None else {"encoded": one} for one in contents], kind)
 
-    def _give(self, numbers: Any, names: Sequence[Any], columns: list[Any], extras: Any, good: Any) -> None:
-        batch = self._batch(numbers, names, columns, extras, None)
+    def _give(self, numbers: Any, names: Any, columns: list[Any], extras: Any, good: Any) -> None:
+        batch = self._batch(numbers, self._ids(numbers, names), columns, extras, None)
         if good is not None and not good.all():
             batch = batch.filter(self._pyarrow.array(good))
         if batch.num_rows:
             self.put(batch)
 
-    def _batch(
-        self, numbers: NDArray[np.int64], names: Sequence[Any], columns: list[Any], extras: Any, reasons: Any
-    ) -> Any:
-        pyarrow, count = self._pyarrow, len(numbers)
+    def _ids(self, numbers: NDArray[np.int64], names: Any) -> Any:
+        """Ids as JSON: an Arrow column or a list of those that there are, None where they are made of the rows.
+
+        Columns of integers and of plain texts are written without a Python object an id.
+        """
+        pyarrow = self._pyarrow
+        compute = require("pyarrow.compute", extra="spark", purpose="Runs on Spark")
         rows = numbers & ((1 << SOURCE_BITS) - 1)
-        ids = [
-            json.dumps(
-                f"{self.name}:{row}"
-                if id is None
-                else HALVES.sub("\ufffd", id)
-                if isinstance(id, str)
-                else id
-            )
+        if names is None:
+            # What stands before the row is the same for all: `json.dumps` writes it once.
+            start = json.dumps(f"{self.name}:")[:-1]
+            return compute.binary_join_element_wise(start, pyarrow.array(rows).cast("string"), '"', "")
+        if isinstance(names, list):
+            kinds = {type(one) for one in names}
+            if kinds not in ({str}, {int}):
+                return self._json(names, rows)
+            names = pyarrow.array(names)
+        if names.null_count or (not pyarrow.types.is_integer(names.type) and has_special(names)):
+            return self._json(names.to_pylist(), rows)
+        if pyarrow.types.is_integer(names.type):
+            return names.cast(pyarrow.string())
+        return compute.binary_join_element_wise('"', names.cast(pyarrow.string()), '"', "")
+
+    def _json(self, names: Sequence[Any], rows: NDArray[np.int64]) -> Any:
+        """Ids as JSON, one by one."""
+        made = [
+            f"{self.name}:{row}" if id is None else HALVES.sub("\ufffd", id) if isinstance(id, str) else id
             for id, row in zip(names, rows.tolist(), strict=True)
         ]
+        return self._pyarrow.array([json.dumps(one) for one in made], self._pyarrow.string())
+
+    def _batch(
+        self, numbers: NDArray[np.int64], ids: Any, columns: list[Any], extras: Any, reasons: Any
+    ) -> Any:
+        pyarrow, count = self._pyarrow, len(numbers)
         if self.piece.place is not None:
             extras = [str(self.piece.place).encode()] * count
-        decoded = (
-            [None] * count if extras is None else [one if one is None else one.decode() for one in extras]
-        )
+        nothing = pyarrow.nulls(count, pyarrow.string())
         known = {
             "number": pyarrow.array(numbers, pyarrow.int64()),
-            "id": pyarrow.array(ids if reasons is None else [None] * count, pyarrow.string()),
+            "id": nothing if ids is None else ids,
             "place": pyarrow.array(numbers, pyarrow.int64()),
-            "extra": pyarrow.array(decoded, pyarrow.string()),
+            "extra": nothing
+            if extras is None
+            else pyarrow.array([one if one is None else one.decode() for one in extras], pyarrow.string()),
             "source": pyarrow.array(np.full(count, self.piece.number, dtype=np.int32)),
-            "reason": pyarrow.array(reasons or [None] * count, pyarrow.string()),
+            "reason": nothing if reasons is None else pyarrow.array(reasons, pyarrow.string()),
             **{f"field_{at}": column for at, column in enumerate(columns)},
         }
         return pyarrow.RecordBatch.from_pydict(known)
+
+
+def has_special(names: Any) -> bool:
+    """Whether any text of a column is not in JSON what it is, but for the quotes around it."""
+    compute = require("pyarrow.compute", extra="spark", purpose="Runs on Spark")
+    return bool(compute.any(compute.match_substring_regex(names, r"[^ !#-\[\]-~]")).as_py())

@@ -71,8 +71,8 @@ def find_similar(
     verify = Verify(held.settings.schema, least, limit, identified, fields)
     with configured(spark, run.work.partitions), Stages.opened(run, documents, None, None) as stages:
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
-        sketching.counted(run, documents, sketches)
-        copied = stages.keep("copies", lambda: copies.copies(run, sketches))
+        counts = sketching.counted(run, stages, documents, sketches)
+        copied = stages.keep("copies", lambda: copies.copies(run, sketches, counts.repeated))
         asking = Asking(run, documents, sketches, copied)
         candidates = stages.keep("candidates", lambda: asking.candidates(held))
         return named(asking.matches(held, candidates, verify), verify).persist()

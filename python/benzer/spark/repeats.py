@@ -1,0 +1,105 @@
+"""Which contents and which ids occur more than once? Found for both in one pass, from hashes that travel packed.
+
+What is found is a little more than what there is: two of a billion contents may have the same 64 bits. Whoever goes
+on compares the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from benzer.spark.frames import SHORT, WHOLE, DataFrame
+from benzer.spark.joining.packing import PACKED, Numbers, Sizes, by_part, pieces
+from benzer.spark.joining.workers import Deal
+
+KEYS = "number bigint, keys binary"
+REPEATS = "column int, value bigint"
+"""A value that two rows or more have: of `content_a` where `column` is 0, else of the hash of what is unique."""
+
+FEW = 1_000_000
+"""Values up to which they go by way of the driver: 8 MB."""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Values that occur more than once. contents: `content_a`; None where there is none. unique: hashes, on the driver.
+
+    few: the contents are few enough to be sent to all tasks.
+    """
+
+    contents: DataFrame | None
+    unique: Numbers
+    few: bool
+
+
+def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) -> Repeats:
+    """What occurs more than once: contents of documents that have any, values of `unique` of all rows."""
+    from pyspark.sql import functions as F
+
+    from benzer.spark.session import from_arrow, to_arrow
+
+    sizes = Sizes()
+    parts = sizes.parts_of(rows)
+    there = F.when(F.col(unique).isNotNull(), hashed(unique))
+    columns = ("content_a", "state", there.alias("unique"))
+    keys = sketches.select(*columns).mapInArrow(two_keys, KEYS)
+    dealt = keys.mapInArrow(Deal(2, 0, 2, parts, 1, sizes), PACKED)
+    found = stages.keep("repeats", lambda: by_part(run, dealt).mapInArrow(Twice(parts), REPEATS))
+    counts = {row[0]: row[1] for row in found.groupBy("column").count().collect()}
+    values = found.where("column = 1").select("value").limit(FEW)
+    twice = to_arrow(values).column(0).to_numpy() if 1 in counts else np.empty(0, dtype=np.int64)
+    if 0 not in counts:
+        return Repeats(None, twice, True)
+    contents = found.where("column = 0").select(F.col("value").alias("content_a"))
+    few = counts[0] <= FEW
+    return Repeats(F.broadcast(from_arrow(run.spark, to_arrow(contents))) if few else contents, twice, few)
+
+
+def hashed(unique: str) -> Any:
+    """A column as 64 bits in which nothing stands out, not even the number -1."""
+    from pyspark.sql import functions as F
+
+    return F.xxhash64(F.col(unique))
+
+
+def two_keys(batches: Iterator[Any]) -> Iterator[Any]:
+    """Of each row its content and its hash as keys of two bands; all bits are set where there is none."""
+    import pyarrow as pa
+
+    for batch in batches:
+        state = batch.column("state").to_numpy()
+        keys = np.full((len(state), 2), -1, dtype=np.int64)
+        live = (state == WHOLE) | (state == SHORT)
+        keys[live, 0] = batch.column("content_a").fill_null(-1).to_numpy()[live]
+        keys[:, 1] = batch.column("unique").fill_null(-1).to_numpy()
+        ends = pa.py_buffer((np.arange(len(state) + 1) * 16).astype(np.int32))
+        packed_keys = pa.Array.from_buffers(pa.binary(), len(state), [None, ends, pa.py_buffer(keys)])
+        yield pa.record_batch(
+            [pa.array(np.zeros(len(state), dtype=np.int64)), packed_keys], ["number", "keys"]
+        )
+
+
+@dataclass(frozen=True)
+class Twice:
+    """`PACKED` entries, those of a part neighbours -> `REPEATS`. parts: of each of the two columns.
+
+    A key that a task has seen twice came without a number. A part has some 65,000 entries.
+    """
+
+    parts: int
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for part, given in groupby(pieces(batches), key=lambda piece: piece.part):
+            held = list(given)
+            keys = np.sort(np.concatenate([piece.left for piece in held]))
+            known = [keys[1:][keys[1:] == keys[:-1]], *(piece.alone for piece in held)]
+            found = np.unique(np.concatenate(known)).view(np.int64)
+            column = np.full(len(found), part // self.parts, dtype=np.int32)
+            yield pa.record_batch([pa.array(column), pa.array(found)], ["column", "value"])
