@@ -88,7 +88,7 @@ def spark_facts(run: Run) -> dict[str, Any]:
         "version": spark.version,
         "master": spark.conf.get("spark.master", None),
         "connect": type(spark).__module__.startswith("pyspark.sql.connect"),
-        "shuffle_partitions": spark.conf.get("spark.sql.shuffle.partitions", None),
-        "adaptive": spark.conf.get("spark.sql.adaptive.enabled", None),
+        "shuffle_partitions": spark.conf.get("spark.sql.shuffle.partitions"),
+        "adaptive": spark.conf.get("spark.sql.adaptive.enabled"),
         "work": asdict(run.work),
     }
