@@ -18,7 +18,7 @@ from benchmarks.spark.scores import PairOfIds, expanded, ordered, pair_score
 SIZES = (10_000, 50_000, 100_000)
 WARM = 500
 SHINGLE_SIZE = 3
-MOST_TABLES = 6
+MOST_TABLES = 4
 TIMES = 3
 ONCE_ABOVE = 60.0
 Row = dict[str, Any]

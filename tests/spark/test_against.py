@@ -116,7 +116,7 @@ def test_day_by_day_is_as_a_local_run_against_an_index(spark: Any, tmp_path: Any
         if number:
             local = benzer.find_duplicates(day, threshold=THRESHOLD, bands=BANDS, against=index)
             found = benzer.spark.find_duplicates(df, threshold=THRESHOLD, bands=BANDS, against=path)
-            df = found.kept()
+            df = found.kept().persist()  # what is appended is read several times
             day = [one for one in day if one.id in set(local.kept)]
             assert sorted(row["id"] for row in df.collect()) == sorted(local.kept)
             assert found.counts["known"] == local.counts["known"] > 0

@@ -1,62 +1,168 @@
-"""Over Spark Connect the same run gives the same answer: it needs a process, and a server, of its own."""
+"""Over Spark Connect, where there is no JVM, the whole job gives what a local run gives."""
 
 from __future__ import annotations
 
 import json
-import os
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
-from benzer import find_duplicates
-
-SCRIPT = """
-import json, sys
-from pyspark.sql import SparkSession
 import benzer
+from benzer import Document, Index, IndexSettings
+from tests.spark import made
+from tests.spark.answers import local_answer
+from tests.spark.processes import environment
+from tests.spark.remote import CHANGED, OPTIONS
 
-folder = sys.argv[1]
-spark = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
-df = spark.read.parquet(f"{folder}/documents")
-found = benzer.spark.find_duplicates(df, keep="longest")
-benzer.spark.write_collection(found.kept(), f"{folder}/kept.benzer")
-again = benzer.spark.find_similar(df, f"{folder}/kept.benzer", identified=False, limit=1)
-told = {
-    "session": type(spark).__module__,
-    "counts": found.counts,
-    "removed": [[row.id, row.kept_id, row.similarity] for row in found.removed.collect()],
-    "pairs": [list(row) for row in found.pairs.collect()],
-    "alarms": len(found.alarms()),
-    "like": sorted(row.query_id for row in again.collect()),
-}
-print(json.dumps(told))
-spark.stop()
-"""
+SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+AT_MOST = 240
+"""Seconds after which a process hangs."""
+COUNT = 160
 
 
-def test_a_run_over_spark_connect_is_that_of_a_local_run(tmp_path: Path) -> None:
-    words = " ".join(f"word{at}" for at in range(30))
-    texts = {f"d{at:02}": f"{words} of{at // 4} m{at % 4} {'more ' * (at % 3)}" for at in range(24)}
-    texts |= {"copy": texts["d03"].upper(), "none": "", "short": "one"}
-    (tmp_path / "documents").mkdir()
-    pq.write_table(
-        pa.table({"id": list(texts), "text": list(texts.values())}), tmp_path / "documents" / "a.parquet"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path)], capture_output=True, text=True, check=False,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(done.stdout.splitlines()[-1])
-    local = find_duplicates(dict(sorted(texts.items())), keep="longest")
-    assert told["session"].startswith("pyspark.sql.connect")
-    assert told["counts"] == local.counts
-    assert {id: (kept, like) for id, kept, like in told["removed"]} == {
-        id: tuple(one) for id, one in local.removed.items()
+def documents() -> pa.Table:
+    """Documents in the order of their ids."""
+    return everything().slice(0, COUNT)
+
+
+def queries() -> pa.Table:
+    """More of their kind, some of which are among them."""
+    return everything().slice(COUNT - 10)
+
+
+def everything() -> pa.Table:
+    """All texts, with ids."""
+    texts = made.texts(COUNT + 30, seed=1)
+    return pa.table({"id": [f"d{number:03}" for number in range(len(texts))], "text": texts})
+
+
+@pytest.fixture(scope="module")
+def local() -> Any:
+    """The local run."""
+    return benzer.find_duplicates(documents(), **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where server and client both read and write."""
+    place = tmp_path_factory.mktemp("connect")
+    for name, table in (("documents", documents()), ("queries", queries())):
+        (place / name).mkdir()
+        for part in range(2):
+            pq.write_table(
+                table.take(list(range(part, len(table), 2))[::-1]), place / name / f"{part}.parquet"
+            )
+    return place
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """A server of Spark Connect on a free port."""
+    import pyspark
+
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": port,
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
     }
-    assert sorted(map(tuple, told["pairs"])) == sorted(map(tuple, local.pairs))
-    assert told["alarms"] == len(local.alarms())
-    assert set(local.kept) - {"none"} <= set(told["like"])  # each is like itself
+    command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--class", SERVER]
+    command += ["--master", "local[2]", "--driver-memory", "768m"]
+    command += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    with (
+        (folder / "server.log").open("w") as log,
+        subprocess.Popen(
+            [*command, "spark-internal"], cwd=folder, env=environment(folder), stdout=log, stderr=log
+        ) as server,
+    ):
+        try:
+            wait_for(port, server, folder / "server.log")
+            yield f"sc://127.0.0.1:{port}"
+        finally:
+            server.kill()
+
+
+def wait_for(port: int, server: subprocess.Popen[Any], log: Path) -> None:
+    """Wait until somebody listens."""
+    until = time.monotonic() + AT_MOST
+    while server.poll() is None and time.monotonic() < until:
+        with socket.socket() as asked:
+            if asked.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    pytest.fail(f"the server did not begin: {log.read_text()[-3000:]}")
+
+
+@pytest.fixture(scope="module")
+def told(address: str, folder: Path) -> dict[str, Any]:
+    """What a client said of the whole job; no Java is on its path."""
+    command = [sys.executable, "-m", "tests.spark.remote", address, str(folder)]
+    done = subprocess.run(
+        command, cwd=folder, env=environment(folder, PATH=str(folder), JAVA_HOME=""), timeout=AT_MOST,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-5000:]
+    answer: dict[str, Any] = json.loads((folder / "told.json").read_text())
+    assert answer["connect"]
+    return answer
+
+
+@pytest.mark.parametrize("how", ["first", "again", "cut"])
+def test_the_answer_is_that_of_the_local_run(told: dict[str, Any], local: Any, how: str) -> None:
+    expected = local_answer(local)
+    assert min(expected["counts"][name] for name in ("near", "identical", "oversized_buckets")) > 0
+    assert told[how] == expected
+
+
+def test_what_a_checkpoint_holds_is_not_made_again(told: dict[str, Any]) -> None:
+    assert not told["made again"]
+
+
+def test_a_removal_of_changed_content_is_void(told: dict[str, Any], local: Any) -> None:
+    [(changed, said)] = told["changed"].items()
+    assert changed in local.removed
+    assert CHANGED not in documents().column("text").to_pylist()
+    assert said == [changed]
+    assert told["applied"] == sorted([*local.kept, changed])
+
+
+def test_rows_are_annotated(told: dict[str, Any], local: Any) -> None:
+    expected = {id: [None, None] for id in local.ids}
+    expected |= {id: [one.kept_id, one.similarity] for id, one in local.removed.items()}
+    assert told["annotated"] == sorted([id, *rest] for id, rest in expected.items())
+
+
+def test_what_is_said_of_the_run_is_what_is_said_of_the_local_one(
+    told: dict[str, Any], local: Any, folder: Path
+) -> None:
+    alarms = json.dumps([alarm.to_dict() for alarm in local.alarms()])
+    assert json.dumps(told["alarms"]).replace("the DataFrame", "table") == alarms
+    assert told["recall"] == local.measure_recall(20).to_dict()
+    written = json.loads(
+        "".join(path.read_text() for path in (folder / "written" / "summary").glob("part-*"))
+    )
+    assert (written["complete"], written["counts"]) == (True, local.counts)
+
+
+def test_queries_find_what_an_index_finds(told: dict[str, Any]) -> None:
+    index = Index.open("memory:", IndexSettings(threshold=OPTIONS["threshold"]))
+    index.add(Document(row["id"], {"text": row["text"]}) for row in documents().to_pylist())
+    expected = [
+        [row["id"], rank, match.id, match.similarity]
+        for row in queries().to_pylist()
+        for rank, match in enumerate(index.find_similar({"text": row["text"]}, 3), 1)
+    ]
+    assert told["matches"] == expected
+    assert len(expected) > 20

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import lzma
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,8 +15,9 @@ import pytest
 
 import benzer
 from benzer.spark import find_duplicates
-from benzer.spark.session import from_arrow, to_arrow
+from benzer.spark.session import from_arrow
 from benzer.spark.settings import Work
+from tests.spark.answers import Answer, local_answer, spark_answer
 
 pytestmark = pytest.mark.shared_data
 
@@ -24,8 +26,6 @@ WORDS = benzer.Schema(text=benzer.Text())
 LIMIT = 20
 """Buckets of more documents are divided: every planted family makes such ones."""
 ADAPTIVE = "spark.sql.adaptive.enabled"
-LAID_OUT = [(1, True), (3, False), (7, True)]
-"""Partitions of the rows, and whether Spark changes its plans while it runs."""
 
 
 class Case(NamedTuple):
@@ -35,6 +35,16 @@ class Case(NamedTuple):
     schema: benzer.Schema
     threshold: float
     keep: str = "first"
+
+    @property
+    def field(self) -> str:
+        """The only field of the documents."""
+        return next(iter(self.schema.fields))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a run is asked for."""
+        return {"schema": self.schema, "threshold": self.threshold, "keep": self.keep, "bucket_limit": LIMIT}
 
 
 CASES = [
@@ -68,73 +78,44 @@ def planted(contents: dict[str, Any]) -> dict[str, Any]:
     return {**contents, **more}
 
 
-def answer(found: Any, tables: dict[str, Any]) -> dict[str, Any]:
-    """What must be equal: tables as sorted rows, counts and survivors."""
-    said: dict[str, Any] = {"counts": found.counts}
-    for name, columns in tables.items():
-        said[name] = sorted(zip(*columns, strict=True))
-    return said
+@cache
+def asked(case: Case, folder: Path) -> tuple[dict[str, Any], Answer]:
+    """The contents by id, and what a local run says of them in the order of their ids."""
+    contents = planted(dict(rows_of(folder / case.name)))
+    ordered = [(id, {case.field: contents[id]}) for id in sorted(contents, key=lambda id: id.encode())]
+    found = benzer.find_duplicates(ordered, **case.options)
+    return contents, local_answer(found)
 
 
-def local_answer(contents: dict[str, Any], case: Case) -> dict[str, Any]:
-    """That of a local run over the documents in the order of their ids."""
-    field = next(iter(case.schema.fields))
-    ordered = [(id, {field: contents[id]}) for id in sorted(contents, key=lambda id: id.encode())]
-    found = benzer.find_duplicates(
-        ordered, schema=case.schema, threshold=case.threshold, keep=case.keep, bucket_limit=LIMIT
-    )
-    removed, clusters = found.table("removed"), found.table("clusters")
-    return answer(
-        found,
-        {
-            "pairs": zip(*found.pairs, strict=True),
-            "removed": [removed[name] for name in ("id", "kept_id", "similarity")],
-            "clusters": [clusters[name] for name in ("cluster_id", "id", "similarity", "component_id")],
-            "kept": [found.kept],
-        },
-    )
+@pytest.fixture
+def set_adaptive(spark: Any) -> Iterator[Callable[[bool], None]]:
+    """Says whether Spark changes its plans while it runs, for one test."""
+    before = spark.conf.get(ADAPTIVE)
+    yield lambda adaptive: spark.conf.set(ADAPTIVE, str(adaptive).lower())
+    spark.conf.set(ADAPTIVE, before)
+    spark.catalog.clearCache()
 
 
-def spark_answer(found: Any, df: Any) -> dict[str, Any]:
-    """The same of a run on Spark."""
-
-    def columns(frame: Any, *names: str) -> list[list[Any]]:
-        table = to_arrow(frame.select(*names))
-        return [table.column(name).to_pylist() for name in names]
-
-    return answer(
-        found,
-        {
-            "pairs": columns(found.pairs, "left_id", "right_id", "similarity"),
-            "removed": columns(found.removed, "id", "kept_id", "similarity"),
-            "clusters": columns(found.clusters, "cluster_id", "id", "similarity", "component_id"),
-            "kept": columns(found.kept(df), "id"),
-        },
-    )
-
-
+@pytest.mark.parametrize("partitions, adaptive", [(1, True), (3, False), (7, True)])
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_partitions_order_plans_and_skew_change_nothing(case: Case, spark: Any, shared_data: Path) -> None:
-    contents = planted(dict(rows_of(shared_data / case.name)))
-    expected = local_answer(contents, case)
+def test_partitions_order_plans_and_skew_change_nothing(
+    case: Case,
+    partitions: int,
+    adaptive: bool,
+    spark: Any,
+    set_adaptive: Callable[[bool], None],
+    shared_data: Path,
+) -> None:
+    contents, expected = asked(case, shared_data)
     assert expected["counts"]["oversized_buckets"] > 0
     assert expected["counts"]["near"] > 50
     assert expected["counts"]["identical"] >= 99
-    field = next(iter(case.schema.fields))
-    for partitions, adaptive in LAID_OUT:
-        ids = list(contents)
-        random.Random(partitions).shuffle(ids)
-        table = pa.table({"id": ids, field: [contents[id] for id in ids]})
-        df = from_arrow(spark, table).repartition(partitions)
-        spark.conf.set(ADAPTIVE, str(adaptive).lower())
-        found = find_duplicates(
-            df,
-            schema=case.schema,
-            threshold=case.threshold,
-            keep=case.keep,
-            bucket_limit=LIMIT,
-            work=Work(partitions=partitions),
-        )
-        got = spark_answer(found, df)
-        for name, value in expected.items():
-            assert got[name] == value, (name, partitions, adaptive)
+    ids = list(contents)
+    random.Random(partitions).shuffle(ids)
+    table = pa.table({"id": ids, case.field: [contents[id] for id in ids]})
+    df = from_arrow(spark, table).repartition(partitions)
+    set_adaptive(adaptive)
+    found = find_duplicates(df, work=Work(partitions=partitions), **case.options)
+    got = spark_answer(found, df)
+    for name, value in expected.items():
+        assert got[name] == value, name

@@ -58,6 +58,10 @@ class Documents(ABC):
         """What tells this input from another, JSON-able, as far as that can be told without reading it."""
 
     @abstractmethod
+    def check_same(self, sketches: Any) -> None:
+        """Refuse documents that are not those of `sketches`, which a checkpoint holds; for what `facts` cannot tell."""
+
+    @abstractmethod
     def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:
         """How a row that makes no document is told of."""
 
@@ -142,6 +146,22 @@ class FrameDocuments(Documents):
                 "digest": hashlib.sha256("\n".join(files).encode()).hexdigest()[:32],
             },
         }
+
+    def check_same(self, sketches: Any) -> None:
+        """By the numbers of the rows: what is read again is the column of ids."""
+        from pyspark.sql import functions as F
+
+        def told(rows: Any) -> Any:
+            total = F.sum(F.col("number").cast("decimal(38,0)"))  # of hashes, which 64 bits cannot hold
+            return rows.agg(F.count(F.lit(1)).alias("rows"), total.alias("total")).first()
+
+        there, here = told(sketches), told(self.df.select(self.number.alias("number")))
+        if there != here:
+            other = f"{here['rows']:,}" if there["rows"] != here["rows"] else "others"
+            raise SettingsError(
+                f"the checkpoint is of {there['rows']:,} rows, and {self.name} has {other}: give the same rows, or "
+                f"another folder"
+            )
 
     def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:
         """By its id: a DataFrame's rows have no places."""

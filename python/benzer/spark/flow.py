@@ -109,6 +109,8 @@ def find_duplicates(
         Stages.opened(run, documents, checkpoint, progress) as stages,
     ):
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
+        if "sketch" in stages.found:
+            documents.check_same(sketches)
         counts = sketching.counted(run, stages, documents, sketches)  # where a run ends that must not go on
         copied = stages.keep("copies", lambda: copies.copies(run, sketches, counts.repeated))
         known = matching.known(run, stages, documents, sketches, copied, collections)

@@ -38,15 +38,14 @@ class Repeats:
 
 
 def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) -> Repeats:
-    """What occurs more than once: contents of documents that have any, values of `unique` of all rows."""
+    """What occurs more than once: contents of documents that have any, and values of the column `unique`."""
     from pyspark.sql import functions as F
 
     from benzer.spark.session import from_arrow, to_arrow
 
     sizes = Sizes()
     parts = sizes.parts_of(rows)
-    there = F.when(F.col(unique).isNotNull(), hashed(unique))
-    columns = ("content_a", "state", there.alias("unique"))
+    columns = ("content_a", "state", hashed(unique).alias("unique"))
     keys = sketches.select(*columns).mapInArrow(two_keys, KEYS)
     dealt = keys.mapInArrow(Deal(2, 0, 2, parts, 1, sizes), PACKED)
     found = stages.keep("repeats", lambda: by_part(run, dealt).mapInArrow(Twice(parts), REPEATS))
@@ -61,10 +60,10 @@ def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) 
 
 
 def hashed(unique: str) -> Any:
-    """A column as 64 bits in which nothing stands out, not even the number -1."""
+    """A column as 64 bits in which nothing stands out, not even the number -1; null stays null."""
     from pyspark.sql import functions as F
 
-    return F.xxhash64(F.col(unique))
+    return F.when(F.col(unique).isNotNull(), F.xxhash64(F.col(unique)))
 
 
 def two_keys(batches: Iterator[Any]) -> Iterator[Any]:

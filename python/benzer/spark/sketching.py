@@ -203,11 +203,11 @@ def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Count
         raise MalformedRowError(
             f"{malformed[0]}{more}. Mend the row, or set malformed rows aside with on_error='skip'."
         )
+    if "str" in kinds and len(kinds) > 1:  # no task sees them all
+        raise run.keep.mixed(kinds)
     total = sum(by_state)
     repeated = repeats(run, stages, sketches, documents.unique, total)
     refuse_twice(documents, sketches, repeated.unique)
-    if "str" in kinds and len(kinds) > 1:  # no task sees them all
-        raise run.keep.mixed(kinds)
     return Counts(
         repeated=repeated,
         read=total,
@@ -220,23 +220,8 @@ def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Count
     )
 
 
-def _counted(run: Run, sketches: Any) -> tuple[dict[tuple[int, int], int], set[str]]:
-    """Rows by (source, state), and the types that are to be ranked; in one job."""
-    from pyspark.sql import functions as F
-
-    kind = kind_of_json("extra") if run.keep.rule in ("largest", "smallest") else F.lit(None).cast("string")
-    states = sketches.groupBy(
-        "source", "state", F.when(F.col("state") != MALFORMED, kind).alias("kind")
-    ).count()
-    found = states.collect()
-    by_source: Counter[tuple[int, int]] = Counter()
-    for row in found:
-        by_source[row.source, row["state"]] += row["count"]
-    return dict(by_source), {row.kind for row in found if row.kind is not None}
-
-
 def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
-    """`DuplicateIdError` where two documents, or a document and a malformed row, share their id, or their number.
+    """`DuplicateIdError` where two documents, or a document and a malformed row, share their id or their number.
 
     hashes: those (see `repeats.hashed`) that more than one row has, of which some may be of two values.
     """
@@ -245,18 +230,33 @@ def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
     if not len(hashes):
         return
     unique = documents.unique
-    rows = sketches.where(f"{unique} IS NOT NULL")
-    rows = rows.where(hashed(unique).isin(hashes[:MOST_LISTED].tolist()))
-    each = rows.groupBy(unique).agg(
+    rows = sketches.where(hashed(unique).isin(hashes[:MOST_LISTED].tolist()))
+    counts = rows.groupBy(unique).agg(
         F.count(F.lit(1)).alias("count"), F.count_if(F.col("state") != MALFORMED).alias("sound")
     )
-    twice = each.where("count > 1 AND sound > 0").orderBy(unique).limit(1).collect()
-    if twice:
-        same = rows.where(F.col(unique) == F.lit(twice[0][0])).select("number", "id", "source")
+    first = (
+        counts.where("count > 1 AND sound > 0").select(_text(unique).alias("twice")).orderBy("twice").limit(1)
+    )
+    if twice := first.collect():
+        same = rows.where(_text(unique) == twice[0].twice).select("number", "id", "source")
         found = same.orderBy("source", "number", "id").limit(MOST_LISTED).collect()
         raise documents.duplicate([row.asDict() for row in found])
     if len(hashes) > MOST_LISTED:
         refuse_twice(documents, sketches, hashes[MOST_LISTED:])
+
+
+def _counted(run: Run, sketches: Any) -> tuple[dict[tuple[int, int], int], set[str]]:
+    """Rows by (source, state), and the types that are to be ranked."""
+    from pyspark.sql import functions as F
+
+    kind = kind_of_json("extra") if run.keep.rule in ("largest", "smallest") else F.lit(None).cast("string")
+    kind = F.when(F.col("state") != MALFORMED, kind).alias("kind")
+    by_source: Counter[tuple[int, int]] = Counter()
+    kinds: set[str] = set()
+    for row in sketches.groupBy("source", "state", kind).count().collect():
+        by_source[row.source, row["state"]] += row["count"]
+        kinds |= set() if row.kind is None else {row.kind}
+    return dict(by_source), kinds
 
 
 def _malformed(documents: Documents, sketches: Any) -> list[MalformedRow]:

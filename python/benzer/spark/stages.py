@@ -34,7 +34,8 @@ class Stages:
     died is written again. The first row says what run it is; another one is refused.
 
     The folder stays after the run: what it holds serves later ones. One run at a time may use it, for which the caller
-    answers, as for giving the same rows again: of a DataFrame its columns and files are compared, not its contents.
+    answers, as for giving the same rows again: of a DataFrame its columns, files and ids are compared, not its
+    contents.
     """
 
     def __init__(self, spark: Any, checkpoint: str | None = None, progress: Progress | None = None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from benzer.spark.components.base import tasks
 from benzer.spark.matching import pairing
 from benzer.spark.matching.pairing import batch_of
 from benzer.spark.matching.verifying import ASKS, IS_COPY, IS_HELD, Verify
@@ -45,7 +46,7 @@ class Asking:
     @property
     def partitions(self) -> int:
         """Tasks of a shuffle."""
-        return self.run.work.partitions or int(self.run.spark.conf.get("spark.sql.shuffle.partitions"))
+        return tasks(self.run)
 
     def candidates(self, collection: Any) -> Any:
         """Which document of the collection goes to which block, and who asks for it there (`pairing.TOGETHER`)."""
