@@ -43,7 +43,7 @@ def known_of(df: Any, against: Any, keep: str = "first", work: Work | None = Non
     return found
 
 
-def test_all_matches_are_those_of_the_local_run(spark: Any) -> None:
+def test_all_matches_are_those_of_the_local_run(spark: Any, capsys: pytest.CaptureFixture[str]) -> None:
     partitions, keep = 3, "last"
     new = families(60, 2)
     # One with the bands of the run, and one with its own; some of their ids are those of new documents.
@@ -80,6 +80,10 @@ def test_all_matches_are_those_of_the_local_run(spark: Any) -> None:
     assert best == removed
     assert {row["number"] for row in found.numbers.collect()} == {row["number"] for row in rows}
     assert len(removed) < len(new)
+    found.numbers.explain(extended=True)
+    assert "MapInArrow" not in capsys.readouterr().out, (
+        "what is named often must not bring its whole past along"
+    )
 
 
 def test_an_old_document_of_the_same_id_is_no_match_but_for_its_copies(spark: Any) -> None:

@@ -12,10 +12,11 @@ from benzer.fields import Schema
 from benzer.pipeline import against as local
 from benzer.spark import sketching
 from benzer.spark.collection import Collection, read_collection
+from benzer.spark.components.base import handed_back
 from benzer.spark.documents import Documents
 from benzer.spark.matching.asking import Asking
 from benzer.spark.matching.verifying import Verify
-from benzer.spark.session import session_of
+from benzer.spark.session import session_of, to_arrow
 from benzer.spark.settings import Run
 from benzer.spark.stages import Stages
 
@@ -106,7 +107,18 @@ def known(run: Run, stages: Stages, documents: Any, sketches: Any, copied: Any, 
         look_up(run, stages, documents, sketches, copied, one, number)
         for number, one in enumerate(collections)
     ]
-    return joined(names, collections, parts)
+    found = joined(names, collections, parts)
+    return found if stages.path is not None else replace(found, numbers=told_anew(run, found.numbers))
+
+
+def told_anew(run: Run, numbers: Any) -> Any:
+    """Numbers by way of the driver, where they fit there: as a table that does not tell how it was made.
+
+    Deciding names them often, and a cached table's plan still has all that it was made from: of two collections the
+    plan of the outcomes had thousands of tables, which Spark compared for minutes before it ran a task.
+    """
+    count = int(numbers.count())
+    return handed_back(run, to_arrow(numbers)) if count <= run.work.driver_pairs else numbers
 
 
 def unchanged(stages: Stages, collections: Sequence[Collection]) -> None:
