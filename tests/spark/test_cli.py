@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from benzer import find_duplicates
 from benzer.cli import main
-from benzer.cli.dedupe_spark import advice
+from benzer.cli.dedupe_spark import STEPS, Steps, advice
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("--partitions", "2", "--spark-conf", "spark.driver.memory=768m")
@@ -125,6 +125,33 @@ def test_without_java_one_sentence_says_what_to_install(tmp_path: Path) -> None:
 def test_the_local_engine_is_advised_only_where_it_is_faster() -> None:
     assert advice(10**8, "local[*]") is not None
     assert advice(10**8, "spark://host:7077") is None
+
+
+def test_a_terminal_shows_steps_in_their_order_each_once() -> None:
+    told: list[str] = []
+    steps = Steps(lambda step, done, total: told.append(step), STEPS)
+    for stage in (
+        "sketch",
+        "repeats",
+        "copies",
+        "join-all",
+        "join-hot-1",
+        "join",
+        "decided",
+        "round-1",
+        "tied-0-sum",
+    ):
+        steps(stage, 0, 1)
+        steps(stage, 1, 1)
+    assert told == ["start", "sketch", "copies", "join", "blocks"]
+    steps.reach("measure")
+    steps.reach("write")
+    assert told == list(STEPS[:-1])
+
+
+def test_where_nothing_is_shown_steps_are_silent() -> None:
+    Steps(None).reach("write")
+    assert Steps(None).at == 0
 
 
 def test_the_example_runs_by_spark_submit(tmp_path: Path) -> None:

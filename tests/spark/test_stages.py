@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from benzer.errors import OutputError, SettingsError
 from benzer.spark.settings import Work
-from benzer.spark.stages import Stages
+from benzer.spark.stages import Stages, is_local
 from tests.spark import made
 
 
@@ -105,6 +106,13 @@ def test_a_folder_of_other_files_is_refused(spark: Any, tmp_path: Path) -> None:
         opened(spark, tmp_path)
 
 
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks run on other machines, as far as the stages know."""
+    monkeypatch.setattr("benzer.spark.stages.is_local", lambda spark: False)
+
+
+@pytest.mark.usefixtures("elsewhere")
 def test_without_a_checkpoint_tables_are_cached_until_they_are_released(spark: Any) -> None:
     make = Made(spark)
     stages = opened(spark, None)
@@ -115,6 +123,32 @@ def test_without_a_checkpoint_tables_are_cached_until_they_are_released(spark: A
     assert not table.is_cached
 
 
+def test_in_one_process_a_table_is_kept_without_its_plan(spark: Any) -> None:
+    made: list[Any] = []
+    table = opened(spark, None).keep(
+        "sketch", lambda: made.append(1) or spark.range(3).selectExpr("id * 2 AS n")
+    )
+    assert sorted(row.n for row in table.collect()) == [0, 2, 4]
+    assert "Range" not in table._jdf.queryExecution().toString()
+    assert made == [1]
+
+
+MASTERS = {
+    "local": True,
+    "local[2]": True,
+    "local[*, 3]": True,
+    "local-cluster[1,2,1024]": False,
+    "yarn": False,
+}
+
+
+@pytest.mark.parametrize("master, here", [*MASTERS.items(), (None, False)])
+def test_only_a_local_master_is_one_process(master: str | None, here: bool) -> None:
+    session = SimpleNamespace(conf=SimpleNamespace(get=lambda name, other: master or other))
+    assert is_local(session) is here
+
+
+@pytest.mark.usefixtures("elsewhere")
 def test_an_error_releases_what_is_cached(spark: Any) -> None:
     stages = opened(spark, None)
     table = stages.keep("sketch", Made(spark))

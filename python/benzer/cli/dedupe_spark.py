@@ -20,7 +20,10 @@ from benzer.errors import SettingsError
 from benzer.wording import amount, duration
 
 LOCAL = "local[*]"
-STAGES = ("start", "sketch", "copies", "against", "join", "blocks", "decide", "measure", "write")
+STEPS = ("start", "sketch", "copies", "join", "blocks", "decide", "measure", "write")
+"""What is shown of a run: each step is a few stages of it."""
+STEP_OF = {name: name for name in ("sketch", "copies", "join", "blocks")} | {"repeats": "copies"}
+"""By the first word of a stage's name; of others the step is the decision."""
 START_SECONDS, SPARK_RATE, LOCAL_RATE = 8.0, 110e6, 300e6
 """How long Spark takes to start on a machine, and the bytes a second of both engines there (two cores, texts)."""
 TOLD_FROM = 1.5
@@ -45,6 +48,25 @@ class Run(dedupe_run.Run):
     def to_dict(self) -> dict[str, Any]:
         """See `dedupe_run.Run`."""
         return {**self.summary, **self.told()}
+
+
+@dataclass
+class Steps:
+    """Shows a run step by step: one ends where a later one begins. `bars` is None where nothing is shown."""
+
+    bars: console.Progress | None
+    steps: Sequence[str] = STEPS
+    at: int = 0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """What a run tells of its stages."""
+        self.reach(STEP_OF.get(stage.split("-")[0], "decide"))
+
+    def reach(self, step: str) -> None:
+        """End all steps before this one."""
+        while self.bars and step in self.steps[self.at + 1 :]:
+            self.bars(self.steps[self.at], 1, 1)
+            self.at += 1
 
 
 def engine_options(function: Any) -> Any:
@@ -212,14 +234,10 @@ def run(
     dedupe_run.tell_forecast({**arguments, "method": None})
     if measure is None:
         measure = size is not None and size <= dedupe_run.MEASURED_BYTES
-    skipped = {"against", *([] if measure else ["measure"])}
-    with (
-        console.progress(*(stage for stage in STAGES if stage not in skipped)) as progress,
-        session(master, partitions, conf) as spark,
-    ):
-        if progress:
-            progress("start", 1, 1)
-        done = found_in(spark, inputs, arguments, measure, checkpoint, partitions, progress)
+    shown = [step for step in STEPS if measure or step != "measure"]
+    with console.progress(*shown) as bars, session(master, partitions, conf) as spark:
+        steps = Steps(bars, shown)
+        done = found_in(spark, inputs, arguments, measure, checkpoint, partitions, steps)
         found: Any = done.found  # Spark's, which answers as a local one
         extra = {}
         if report:
@@ -240,7 +258,7 @@ def found_in(
     measure: bool,
     checkpoint: str | None,
     partitions: int | None,
-    progress: console.Progress | None,
+    steps: Steps,
 ) -> Run:
     """What a session finds in files."""
     from benzer.spark.failures import told_plainly
@@ -251,17 +269,18 @@ def found_in(
     read_by = ("schema", "text", "id", "keep", "on_error", "format")
     found_by = ("schema", "threshold", "recall", "keep", "seed", "on_error")
     with told_plainly():
+        steps.reach("sketch")
         documents = read_files(spark, list(inputs), **{name: arguments[name] for name in read_by})
         found: Any = find_duplicates(
             documents,
             checkpoint=checkpoint,
             work=Work(partitions=partitions),
-            progress=progress,
+            progress=steps,
             **{name: arguments[name] for name in found_by},
         )
         recall = None
+        steps.reach("measure")
         if measure and found.counts["documents"]:
             recall = found.measure_recall(seed=arguments["seed"])
-        if progress:
-            progress("measure", 1, 1)
+        steps.reach("write")
         return Run(found, recall, found.alarms(), found.summary())

@@ -40,6 +40,11 @@ def require_spark() -> ModuleType:
     return pyspark
 
 
+def is_connect(spark: Any) -> bool:
+    """Whether a session (or a DataFrame) is one of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
 def session_of(df: Any) -> Any:
     """The session of a DataFrame; `InputError` for anything else."""
     require_spark()

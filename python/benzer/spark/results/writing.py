@@ -9,7 +9,7 @@ from benzer._native import __version__
 from benzer.errors import OutputError, SettingsError
 from benzer.registry import require
 from benzer.spark.results.tables import TABLES
-from benzer.spark.session import from_arrow
+from benzer.spark.session import from_arrow, is_connect
 from benzer.spark.settings import Run
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def spark_facts(run: Run) -> dict[str, Any]:
         "benzer": __version__,
         "version": spark.version,
         "master": spark.conf.get("spark.master", None),
-        "connect": type(spark).__module__.startswith("pyspark.sql.connect"),
-        "shuffle_partitions": spark.conf.get("spark.sql.shuffle.partitions", None),
-        "adaptive": spark.conf.get("spark.sql.adaptive.enabled", None),
+        "connect": is_connect(spark),
+        "shuffle_partitions": spark.conf.get("spark.sql.shuffle.partitions"),
+        "adaptive": spark.conf.get("spark.sql.adaptive.enabled"),
         "work": asdict(run.work),
     }
