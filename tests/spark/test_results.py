@@ -96,7 +96,7 @@ def test_a_part_of_the_clusters_has_the_counts_and_the_figures_of_the_whole_run(
         assert report.size == whole[report.representative].size
 
 
-@pytest.mark.parametrize("documents, seed", [(1000, 0), (8, 3)])
+@pytest.mark.parametrize("documents, seed", [(1000, 0), (6, 3)])
 def test_the_measured_recall_is_that_of_the_local_result(
     both: tuple[Any, Any], documents: int, seed: int
 ) -> None:
