@@ -14,6 +14,7 @@
 | `failures` | what a task stumbled over, told without a trace |
 | `files` | how files are, read natively where the work is done |
 | `sketching` | keys, contents and counts of every document |
+| `repeats` | which contents and ids occur more than once |
 | `copies` | which documents have equal contents |
 | `joining` | which documents share a band key |
 | `components` | what hangs together, by union-find, spanning forests or stars |
