@@ -219,6 +219,7 @@ class Rows:
     def add_jsonl(self, **given: Any) -> tuple[int, list[tuple[int, str]]]:
         """Hand on the documents of JSON lines, scanned by the core."""
         corpus = Corpus(self.schema.readers())
+        self.name = given["name"]
         before = self.piece.first_row - 1  # ids are made here of the rows of the file, not of the piece
         count, faults = corpus.add_jsonl(**{**given, "first_row": given["first_row"] + before})
         numbers, at = self._chosen(corpus.rows().astype(np.int64) - before)
