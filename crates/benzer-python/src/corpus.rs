@@ -49,6 +49,8 @@ pub struct Corpus {
 type Report = (u64, Vec<(u64, String)>);
 type SketchArrays<'py> =
     (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<u32>>);
+/// Where texts begin and end, and their bytes.
+type Texts<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>);
 type FieldTable<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<bool>>);
 
 fn report(found: JsonlReport, most: usize) -> Report {
@@ -218,9 +220,7 @@ impl Corpus {
     }
 
     /// The texts of a field of some documents: offsets (int64, n + 1) into their bytes (uint8), as Arrow has them.
-    fn texts<'py>(
-        &self, py: Python<'py>, positions: PyReadonlyArray1<'py, u32>, field: usize,
-    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>)> {
+    fn texts<'py>(&self, py: Python<'py>, positions: PyReadonlyArray1<'py, u32>, field: usize) -> PyResult<Texts<'py>> {
         let positions = positions.as_array().to_vec();
         check_positions(py, self.inner.len(), &[&positions])?;
         if field >= self.kinds.len() {
