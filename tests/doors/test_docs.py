@@ -11,7 +11,6 @@ from __future__ import annotations
 import doctest
 import os
 import re
-import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -97,5 +96,7 @@ def test_examples_of_the_documents_print_what_they_say(
 
 
 def test_command_line_reference_is_up_to_date() -> None:
-    tool = runpy.run_path(str(ROOT / "tools" / "make_cli_reference.py"))
-    assert tool["PAGE"].read_text(encoding="utf-8") == tool["page"](), "stale: run `make docs`"
+    # In a process of its own: a command that another test called without its group keeps the help that it had there.
+    tool = [sys.executable, str(ROOT / "tools" / "make_cli_reference.py"), "--check"]
+    said = subprocess.run(tool, capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout) == (0, "cli.md is up to date\n"), said.stderr
