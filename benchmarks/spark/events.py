@@ -59,7 +59,7 @@ def work_of(log: Iterable[dict[str, Any]], start: float, end: float) -> Work:
         kind = event["Event"]
         if kind == "SparkListenerStageCompleted":
             info = event["Stage Info"]
-            names[info["Stage ID"]] = info["Stage Name"]
+            names[info["Stage ID"]] = info["Stage Name"].replace(f"{Path.cwd()}/", "")  # of no machine
         elif kind == "SparkListenerExecutorAdded":
             work.executors += 1
         elif kind == "SparkListenerTaskEnd" and start <= event["Task Info"]["Finish Time"] / 1000 <= end:
