@@ -23,6 +23,7 @@ def started(master: str, memory: str, events: Path, scratch: Path, **more: str) 
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": str(scratch),
         "spark.sql.shuffle.partitions": str(PARTITIONS),
+        "spark.python.unix.domain.socket.enabled": "true",
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": events.as_uri(),
         "spark.eventLog.compress": "false",

@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benzer import Bands, Image, MinHash, Schema, Text
 from benzer.clusters import Keep
@@ -17,6 +19,7 @@ from benzer.spark.deciding.copied import Before
 from benzer.spark.deciding.gathering import whole_groups
 from benzer.spark.deciding.judging import Judge
 from benzer.spark.deciding.members import rank_of
+from benzer.spark.deciding.parcels import Open, Pack
 from benzer.spark.deciding.workers import WANTED, Compared, Reader, Tied, Whole
 from tests.pictures import as_file, scene
 from tests.spark.decided import Case, described, families
@@ -39,6 +42,31 @@ def stream(
     both = pa.concat_tables([documents, pairs], promote_options="default")
     both = both.take(pa.array(np.random.default_rng(seed).permutation(both.num_rows)))
     return both.sort_by(group).combine_chunks().to_batches(max_chunksize=rows)
+
+
+def sent(
+    documents: pa.Table, pairs: pa.Table, rows: int = 1000, parts: int = 3, most: int = 1 << 25, seed: int = 0
+) -> tuple[Open, list[pa.RecordBatch]]:
+    """Documents and pairs in parcels, those of a part neighbours and in no other order; and what opens them."""
+    rng = np.random.default_rng(seed)
+    schemas = [large(table.schema) for table in (documents, pairs)]
+    parcels = []
+    for table, are_pairs, schema in zip((documents, pairs), (False, True), schemas, strict=True):
+        mixed = table.take(pa.array(rng.permutation(table.num_rows))).combine_chunks()
+        parcels.extend(Pack(parts, are_pairs, schema)(mixed.to_batches(max_chunksize=rows)))
+    both = pa.Table.from_batches(parcels)
+    both = both.take(pa.array(rng.permutation(both.num_rows))).sort_by("part").combine_chunks()
+    return Open(*schemas, most), both.to_batches(max_chunksize=rows)
+
+
+def large(schema: pa.Schema) -> pa.Schema:
+    kinds = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+    return pa.schema(
+        [
+            (one.name, kinds.get(one.type, one.type) if one.name.startswith("field_") else one.type)
+            for one in schema
+        ]
+    )
 
 
 def wanted(case: Case, members: pa.Table) -> pa.Table:
@@ -69,16 +97,15 @@ def gathered(worker: Any, batches: list[pa.RecordBatch]) -> pa.Table:
 
 
 @pytest.mark.parametrize("keep", RULES[:-1])
-@pytest.mark.parametrize("rows, most", [(1, 1), (7, 3000), (100_000, 1 << 25)])
-def test_whole_blocks_are_decided_as_in_a_local_run(keep: str, rows: int, most: int) -> None:
+@pytest.mark.parametrize(
+    "rows, parts, most", [(1, 2, 1), (7, 5, 3000), (100_000, 1, 1 << 25), (50, 1000, 500)]
+)
+def test_whole_blocks_are_decided_as_in_a_local_run(keep: str, rows: int, parts: int, most: int) -> None:
     case = Case.of(families(1, 40), keep)
     assert len(case.found.decision.left)  # the second look has found some
     pairs, members = case.blocks()
-    reader, judge = workers(case)
-    found = gathered(
-        Whole(reader, judge, most), stream(wanted(case, members), pairs, "block", rows, seed=rows)
-    )
-    case.check_originals(found)
+    unpack, batches = sent(wanted(case, members), pairs, rows, parts, most, seed=rows)
+    case.check_originals(gathered(Whole(*workers(case), unpack), batches))
 
 
 @pytest.mark.parametrize("keep", ["first", "longest", "smallest:score"])
@@ -99,8 +126,8 @@ def test_cut_components_are_decided_in_rounds_as_whole_ones(keep: str) -> None:
         "right",
         "similarity",
     )
-    compared = Compared(reader, case.found.threshold, columns, most=100)
-    verified = gathered(compared, stream(wanted(case, members), pairs, "block", 50))
+    unpack, batches = sent(wanted(case, members), pairs, 50, most=100)
+    verified = gathered(Compared(reader, case.found.threshold, columns, unpack), batches)
     are_pairs = verified.column("left").is_valid()
     nodes, edges = verified.filter(pc.invert(are_pairs)), verified.filter(are_pairs).select(columns[-3:])
     component = dict(zip(case.ids.tolist(), component_of(case, edges), strict=True))
@@ -125,7 +152,8 @@ def test_cut_components_are_decided_in_rounds_as_whole_ones(keep: str) -> None:
                 "number": pa.concat_arrays([*more["left"].chunks, *more["right"].chunks]),
             }
         )
-        again = gathered(Compared(reader, -1.0, columns), stream(wanted(case, ends), more, "block", 50))
+        unpack, batches = sent(wanted(case, ends), more, 50)
+        again = gathered(Compared(reader, -1.0, columns, unpack), batches)
         new = again.filter(again.column("left").is_valid()).select(columns[-3:])
         edges = of_components(pa.concat_tables([edges, new]), "left", component, still)
         nodes = of_components(nodes, "number", component, still)
@@ -182,7 +210,8 @@ def test_pictures_are_decided_by_their_own_similarity() -> None:
     )
     assert case.found.counts["near"]
     pairs, members = case.blocks()
-    case.check_originals(gathered(Whole(*workers(case)), stream(wanted(case, members), pairs, "block", 3)))
+    unpack, batches = sent(wanted(case, members), pairs, 3)
+    case.check_originals(gathered(Whole(*workers(case), unpack), batches))
 
 
 def test_texts_of_bytes_and_texts_shorter_than_a_shingle_are_compared_as_in_a_local_run() -> None:
@@ -191,17 +220,30 @@ def test_texts_of_bytes_and_texts_shorter_than_a_shingle_are_compared_as_in_a_lo
         described({"text": pa.array(texts, pa.binary())}, 4), schema=Schema(text=Text(shingle_size=3))
     )
     pairs, members = case.blocks()
-    case.check_originals(gathered(Whole(*workers(case)), stream(wanted(case, members), pairs, "block", 1000)))
+    unpack, batches = sent(wanted(case, members), pairs)
+    case.check_originals(gathered(Whole(*workers(case), unpack), batches))
 
 
 def test_a_document_that_is_no_longer_there_is_an_error_and_no_shorter_answer() -> None:
     case = Case.of(families(1, 5))
     pairs, members = case.blocks()
-    documents = wanted(case, members).slice(1)
+    unpack, batches = sent(wanted(case, members).slice(1), pairs)
     with pytest.raises(
         InputError, match=r"1 documents of candidate pairs were not read again.*the input changed"
     ):
-        gathered(Whole(*workers(case)), stream(documents, pairs, "block", 1000))
+        gathered(Whole(*workers(case), unpack), batches)
+
+
+@pytest.mark.parametrize("most", [1, 100, 1 << 25])
+def test_a_block_of_which_no_document_is_there_is_an_error_and_no_shorter_answer(most: int) -> None:
+    case = Case.of(families(1, 5))
+    pairs, members = case.blocks()
+    for block in pc.unique(pairs.column("block")):
+        there = wanted(case, members)
+        there = there.filter(pc.not_equal(there.column("block"), block))
+        unpack, batches = sent(there, pairs, parts=1, most=most)
+        with pytest.raises(InputError, match=r"documents of candidate pairs were not read again"):
+            gathered(Whole(*workers(case), unpack), batches)
 
 
 @pytest.mark.parametrize("keep", RULES)
@@ -243,4 +285,45 @@ def test_groups_come_whole_however_batches_cut_them(rows: int, most: int) -> Non
 
 def test_no_rows_make_no_outcomes() -> None:
     case = Case.of(families(1, 1))
-    assert list(Whole(*workers(case))(iter([]))) == []
+    assert list(Whole(*workers(case), Open(pa.schema([]), pa.schema([])))(iter([]))) == []
+
+
+@given(
+    blocks=st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=60),
+    parts=st.integers(1, 9),
+    rows=st.integers(1, 70),
+    most=st.integers(1, 4000),
+    size=st.integers(0, 3000),
+)
+def test_parcels_hold_all_rows_and_keep_blocks_together(
+    blocks: list[int], parts: int, rows: int, most: int, size: int
+) -> None:
+    documents = pa.table(
+        {
+            "block": pa.array(blocks, pa.int64()),
+            "field_0": pa.array([f"{at}" * size for at in range(len(blocks))], pa.string()),
+        }
+    )
+    pairs = pa.table(
+        {
+            "block": pa.array(blocks[::2] * 2, pa.int64()),
+            "left": pa.array(range(len(blocks[::2]) * 2), pa.int64()),
+        }
+    )
+    unpack, batches = sent(documents, pairs, rows, parts, most, seed=rows)
+    opened = list(unpack(iter(batches)))
+    for table, at in ((documents, 0), (pairs, 1)):
+        tables = [one[at] for one in opened]
+        found = [row for one in tables for row in one.to_pylist()]
+        assert sorted(map(repr, found)) == sorted(map(repr, table.to_pylist()))
+    seen = [
+        set(one.column("block").to_pylist()) | set(other.column("block").to_pylist()) for one, other in opened
+    ]
+    assert sum(map(len, seen)) == len(set(blocks))
+
+
+def test_a_part_of_large_texts_is_divided_between_blocks() -> None:
+    documents = pa.table({"block": pa.array([5, 7, 7, 1], pa.int64()), "field_0": pa.array(["x" * 1000] * 4)})
+    pairs = pa.table({"block": pa.array([7, 5], pa.int64())})
+    unpack, batches = sent(documents, pairs, parts=1, most=900)
+    assert [one.column("block").to_pylist() for one, _ in unpack(iter(batches))] == [[1], [5], [7, 7]]

@@ -19,6 +19,7 @@ from benzer.spark.components import components
 from benzer.spark.components.base import Numbers, collected, compacted, handed_back, tasks
 from benzer.spark.frames import PAIRS, DataFrame
 from benzer.spark.session import to_arrow
+from benzer.spark.tasks import Task
 
 FIRST = "first_left bigint, first_right bigint"
 LOWEST = -(2**63)
@@ -163,7 +164,7 @@ def _cut(run: Any, pairs: DataFrame) -> DataFrame:
         .repartition(tasks(run), "least")
         .sortWithinPartitions("least", "left", "right")
         .select("left", "right")
-        .mapInArrow(Fill(run.work.block_documents, run.work.block_pairs), f"{FIRST}, {PAIRS}")
+        .mapInArrow(Task(Fill(run.work.block_documents, run.work.block_pairs)), f"{FIRST}, {PAIRS}")
     )
 
 

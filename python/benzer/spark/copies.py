@@ -14,6 +14,7 @@ from benzer.spark.frames import COPIES, SHORT, WHOLE
 from benzer.spark.ranking import ranks
 from benzer.spark.repeats import Repeats
 from benzer.spark.settings import Run
+from benzer.spark.tasks import Task
 
 CONTENT = ("content_a", "content_b")
 SEEN = ("number", "id", "place", "extra", "source", "length", *CONTENT)
@@ -32,7 +33,7 @@ def copies(run: Run, sketches: Any, repeated: Repeats) -> Any:
         return run.spark.createDataFrame([], run.typed(COPIES))
     members = live.join(repeated.contents, "content_a", "left_semi").select(*SEEN).repartition(*CONTENT)
     in_order = members.sortWithinPartitions(*CONTENT, "place", "number")
-    originals = in_order.mapInArrow(FindOriginals(run.keep), run.typed(ORIGINALS))
+    originals = in_order.mapInArrow(Task(FindOriginals(run.keep)), run.typed(ORIGINALS))
     told = members.join(originals, list(CONTENT)).where("number <> original")
     return told.select(*SEEN, "original", "original_id", "first_place", "first_id")
 

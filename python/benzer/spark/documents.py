@@ -16,6 +16,7 @@ from benzer.sources.base import MalformedRow, missing_column
 from benzer.spark import columns
 from benzer.spark.frames import DOCUMENTS
 from benzer.spark.session import session_of
+from benzer.spark.tasks import Task
 
 NO_ID, NO_PLACE = "no id", "no place in the order"
 """Reasons of workers, which do not know the columns' names."""
@@ -52,6 +53,10 @@ class Documents(ABC):
         extra_columns: further columns of the input. count: of the rows of `members`, where it is known: few are sent
         to where the documents lie, so that these stay there.
         """
+
+    @abstractmethod
+    def wanted_through(self, worker: Any, schema: str, members: Any, *, count: int | None = None) -> Any:
+        """What `worker` makes of batches of the rows of `wanted`."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
@@ -113,7 +118,7 @@ class FrameDocuments(Documents):
 
     def through(self, worker: Any, schema: str) -> Any:
         """See `Documents.through`."""
-        return self.rows.mapInArrow(worker, schema)
+        return self.rows.mapInArrow(Task(worker), schema)
 
     def wanted(self, members: Any, extra_columns: Sequence[str] = (), *, count: int | None = None) -> Any:
         """See `Documents.wanted`."""
@@ -125,6 +130,10 @@ class FrameDocuments(Documents):
         few = F.broadcast(members) if count is not None and count <= MOST_BROADCAST else members
         order = [*members.columns, *own, *fields, *extra_columns]
         return rows.join(few, "number").select(*map(columns.column, order))
+
+    def wanted_through(self, worker: Any, schema: str, members: Any, *, count: int | None = None) -> Any:
+        """See `Documents.wanted_through`."""
+        return self.wanted(members, count=count).mapInArrow(Task(worker), schema)
 
     def facts(self) -> dict[str, Any]:
         """The columns and their types, how they are read, and which files lie below, where any do."""

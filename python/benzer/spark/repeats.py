@@ -16,8 +16,8 @@ import numpy as np
 from benzer.spark.frames import SHORT, WHOLE, DataFrame
 from benzer.spark.joining.packing import PACKED, Numbers, Sizes, by_part, pieces
 from benzer.spark.joining.workers import Deal
+from benzer.spark.tasks import Task
 
-KEYS = "number bigint, keys binary"
 REPEATS = "column int, value bigint"
 """A value that two rows or more have: of `content_a` where `column` is 0, else of the hash of what is unique."""
 
@@ -46,9 +46,9 @@ def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) 
     sizes = Sizes()
     parts = sizes.parts_of(rows)
     columns = ("content_a", "state", hashed(unique).alias("unique"))
-    keys = sketches.select(*columns).mapInArrow(two_keys, KEYS)
-    dealt = keys.mapInArrow(Deal(2, 0, 2, parts, 1, sizes), PACKED)
-    found = stages.keep("repeats", lambda: by_part(run, dealt).mapInArrow(Twice(parts), REPEATS))
+    deal = DealTwo(Deal(2, 0, 2, parts, 1, sizes))
+    dealt = sketches.select(*columns).mapInArrow(Task(deal), PACKED)
+    found = stages.keep("repeats", lambda: by_part(run, dealt).mapInArrow(Task(Twice(parts)), REPEATS))
     counts = {row[0]: row[1] for row in found.groupBy("column").count().collect()}
     values = found.where("column = 1").select("value").limit(FEW)
     twice = to_arrow(values).column(0).to_numpy() if 1 in counts else np.empty(0, dtype=np.int64)
@@ -64,6 +64,16 @@ def hashed(unique: str) -> Any:
     from pyspark.sql import functions as F
 
     return F.when(F.col(unique).isNotNull(), F.xxhash64(F.col(unique)))
+
+
+@dataclass(frozen=True)
+class DealTwo:
+    """Deals out the content and the hash of each row (content_a, state, unique) as keys of two bands."""
+
+    deal: Deal
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        return self.deal(two_keys(batches))
 
 
 def two_keys(batches: Iterator[Any]) -> Iterator[Any]:

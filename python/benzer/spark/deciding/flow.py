@@ -8,10 +8,12 @@ from typing import Any
 
 from benzer.spark.deciding.copied import originals_alone, outcomes_of_copies
 from benzer.spark.deciding.judging import FOUND, Judge
+from benzer.spark.deciding.parcels import parcelled
 from benzer.spark.deciding.rounds import Cut, names_of
-from benzer.spark.deciding.streams import members_with_others, streamed
+from benzer.spark.deciding.streams import members_with_others
 from benzer.spark.deciding.workers import Reader, Whole
 from benzer.spark.frames import OUTCOMES, PAIR, REMOVED, DataFrame
+from benzer.spark.tasks import Task
 
 
 def decide(run: Any, stages: Any, documents: Any, blocked: Any, copied: DataFrame, known: Any) -> Decided:
@@ -89,14 +91,14 @@ def _of_blocks(run: Any, stages: Any, documents: Any, blocked: Any, members: Dat
 
     def of_whole() -> DataFrame:
         pairs = _pairs_of(blocked, whole) if blocked.cut else blocked.pairs
-        rows = streamed(run, documents.wanted(whole.drop("whole"), count=blocked.documents), pairs, "block")
-        return rows.mapInArrow(Whole(reader, judge), run.typed(FOUND))
+        parcels = parcelled(run, documents, whole.drop("whole"), pairs, blocked.documents)
+        return parcels.rows.mapInArrow(Task(Whole(reader, judge, parcels.open)), run.typed(FOUND))
 
     found = stages.keep("decided", of_whole)
     if not blocked.cut:
         return found
     parts = Cut(run, stages, documents, reader, judge)
-    return found.unionByName(parts.decide(cut.drop("whole"), _pairs_of(blocked, cut)))
+    return found.unionByName(parts.decide(cut.drop("whole"), _pairs_of(blocked, cut), blocked.documents))
 
 
 def _pairs_of(blocked: Any, members: DataFrame) -> DataFrame:

@@ -17,9 +17,11 @@ from typing import Any
 
 from benzer.spark.components import components
 from benzer.spark.deciding.judging import FOUND, Judge
+from benzer.spark.deciding.parcels import parcelled
 from benzer.spark.deciding.streams import streamed
 from benzer.spark.deciding.workers import WANTED, Compared, Reader, Tied
 from benzer.spark.frames import DataFrame
+from benzer.spark.tasks import Task
 
 COMPARED = (
     "number bigint, id {id}, place {place}, extra string, source int, length bigint, content_a bigint, "
@@ -45,11 +47,13 @@ class Cut:
     reader: Reader
     judge: Judge
 
-    def decide(self, members: DataFrame, pairs: DataFrame) -> DataFrame:
-        """The rows of `FOUND` of all cut components."""
+    def decide(self, members: DataFrame, pairs: DataFrame, count: int) -> DataFrame:
+        """The rows of `FOUND` of all cut components. count: of the members, about."""
         from pyspark.sql import functions as F
 
-        compared = self.stages.keep("compared", partial(self._compare, members, pairs, self.judge.threshold))
+        compared = self.stages.keep(
+            "compared", partial(self._compare, members, pairs, self.judge.threshold, count)
+        )
         edges = compared.filter(F.col("left").isNotNull()).select("left", "right", "similarity")
         nodes = compared.filter(F.col("left").isNull()).drop("left", "right", "similarity")
         labels = components(self.run, self.stages, edges, name="tied")
@@ -69,11 +73,12 @@ class Cut:
             nodes = nodes.join(open_ones, "component", "left_semi")
             edges = edges.join(open_ones, "component", "left_semi").unionByName(self._labelled(more, labels))
 
-    def _compare(self, members: DataFrame, pairs: DataFrame, least: float) -> DataFrame:
-        rows = streamed(self.run, self.documents.wanted(members), pairs, "block")
+    def _compare(self, members: DataFrame, pairs: DataFrame, least: float, count: int) -> DataFrame:
+        parcels = parcelled(self.run, self.documents, members, pairs, count)
         others = [one for one in OTHERS.split(", ") if one.split()[0] in members.columns]
         schema = self.run.typed(", ".join((COMPARED, *others)))
-        return rows.mapInArrow(Compared(self.reader, least, names_of(schema)), schema)
+        compared = Compared(self.reader, least, names_of(schema), parcels.open)
+        return parcels.rows.mapInArrow(Task(compared), schema)
 
     def _compare_wanted(self, wanted: DataFrame, count: int) -> DataFrame:
         """The wanted pairs with their similarity, in blocks of any of them: one document may have very many."""
@@ -83,12 +88,12 @@ class Cut:
         block = F.pmod(F.xxhash64("left", "right"), F.lit(-(-count // together)))
         pairs = wanted.select(block.alias("block"), "left", "right")
         members = pairs.select("block", F.explode(F.array("left", "right")).alias("number")).distinct()
-        compared = self._compare(members, pairs, -1.0)
+        compared = self._compare(members, pairs, -1.0, 2 * count)
         return compared.filter(F.col("left").isNotNull()).select("left", "right", "similarity")
 
     def _decide(self, nodes: DataFrame, edges: DataFrame) -> DataFrame:
         rows = streamed(self.run, nodes, edges, "component")
-        return rows.mapInArrow(Tied(self.judge), self.run.typed(FOUND))
+        return rows.mapInArrow(Task(Tied(self.judge)), self.run.typed(FOUND))
 
     def _labelled(self, edges: DataFrame, labels: DataFrame) -> DataFrame:
         return edges.join(labels.withColumnRenamed("number", "left"), "left")

@@ -21,6 +21,7 @@ from benzer.registry import require
 from benzer.spark.deciding.gathering import GATHERED_BYTES, whole_groups
 from benzer.spark.deciding.judging import Judge, Verified
 from benzer.spark.deciding.members import Members, in_order, whole_numbers
+from benzer.spark.deciding.parcels import Open
 from benzer.spark.frames import DOCUMENTS
 from benzer.spark.reading import corpus_of_batch
 from benzer.verify import verify
@@ -46,7 +47,7 @@ class Reader:
 
     def read(self, table: Any) -> tuple[Members, Comparing]:
         """The documents in the order of the input, and what compares them."""
-        documents = in_order(_with_large_texts(table))
+        documents = in_order(table)
         corpus = corpus_of_batch(self.schema, documents).corpus
         if len(corpus) != documents.num_rows:
             raise InputError(
@@ -89,10 +90,10 @@ class Whole:
 
     reader: Reader
     judge: Judge
-    most: int = GATHERED_BYTES
+    open: Open
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        for documents, pairs in _parts(batches, "block", self.most):
+        for documents, pairs in self.open(batches):
             members, compare = self.reader.read(documents)
             found = self.judge.outcomes(members, compare.pairs(members, pairs), compare)
             yield from _batches(found)
@@ -108,10 +109,10 @@ class Compared:
     reader: Reader
     least: float
     columns: tuple[str, ...]
-    most: int = GATHERED_BYTES
+    open: Open
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        for documents, pairs in _parts(batches, "block", self.most):
+        for documents, pairs in self.open(batches):
             members, compare = self.reader.read(documents)
             alike = compare.pairs(members, pairs).at_least(self.least)
             yield from _batches(self._rows(members, alike))
@@ -214,16 +215,6 @@ def _ends(members: Members, pairs: Any) -> tuple[Positions, Positions]:
     """The positions of the documents of pairs."""
     left, right = (members.positions(whole_numbers(pairs.column(end))) for end in ("left", "right"))
     return left, right
-
-
-def _with_large_texts(table: Any) -> Any:
-    """The table with 64-bit offsets in its texts: those of a block may be more than 2 GiB together."""
-    pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
-    large = {pyarrow.string(): pyarrow.large_string(), pyarrow.binary(): pyarrow.large_binary()}
-    for at, one in enumerate(table.schema):
-        if one.name.startswith("field_") and one.type in large:
-            table = table.set_column(at, one.name, table.column(at).cast(large[one.type]))
-    return table
 
 
 def _batches(table: Any) -> Iterator[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from benzer.registry import require
 from benzer.spark.files.parts import Piece
 from benzer.spark.session import to_arrow
+from benzer.spark.tasks import Task
 
 BLOCK_BYTES = 4 << 20
 COUNTED = "piece bigint, lines bigint"
@@ -50,7 +51,7 @@ def numbered(spark: Any, pieces: Sequence[Piece]) -> list[Piece]:
     if not cut:
         return list(pieces)
     count = Count(tuple(pieces[place] for place in cut))
-    found = to_arrow(spark.range(0, len(cut), 1, len(cut)).mapInArrow(count, COUNTED)).to_pydict()
+    found = to_arrow(spark.range(0, len(cut), 1, len(cut)).mapInArrow(Task(count), COUNTED)).to_pydict()
     lines = dict(zip((cut[at] for at in found["piece"]), found["lines"], strict=True))
     return list(_numbered(pieces, lines))
 

@@ -18,6 +18,7 @@ from benzer.spark.joining.hot import Hot, Settle, divided
 from benzer.spark.joining.packing import PACKED, Sizes, Words, by_part
 from benzer.spark.joining.workers import JOINED, Deal, DealPairs, Distinct, Meet
 from benzer.spark.session import to_arrow
+from benzer.spark.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,11 @@ def join(
     if found:
         keys = {band: keys for one in found for band, keys in one.items()}
         hot = divided(run, stages, own, keys, Settle(width, run.settings.bucket_limit, 1, parts, sizes))
-    dealt = [_pairs(table).mapInArrow(DealPairs(parts, sizes), PACKED) for table in tables] + hot.pairs
+    dealt = [_pairs(table).mapInArrow(Task(DealPairs(parts, sizes)), PACKED) for table in tables] + hot.pairs
     all_pairs = stages.keep(
         "join-all",
         lambda: by_part(run, reduce(lambda a, b: a.unionByName(b), dealt)).mapInArrow(
-            Distinct(sizes), JOINED
+            Task(Distinct(sizes)), JOINED
         ),
     )
     return Joined(_pairs(all_pairs), _counted(all_pairs)[0], hot.buckets, hot.documents)
@@ -88,8 +89,10 @@ def _passes(run: Any, width: int, parts: int, sizes: Sizes) -> Iterator[tuple[st
 def _met(run: Any, own: DataFrame, deal: Deal, pair_parts: int) -> DataFrame:
     """The pairs of some bands, and their keys above the limit (`JOINED`)."""
     meet = Meet(deal.first, deal.parts, pair_parts, deal.limit, deal.sizes)
-    dealt = own.select("number", "keys").mapInArrow(deal, PACKED)
-    return by_part(run, by_part(run, dealt).mapInArrow(meet, PACKED)).mapInArrow(Distinct(deal.sizes), JOINED)
+    dealt = own.select("number", "keys").mapInArrow(Task(deal), PACKED)
+    return by_part(run, by_part(run, dealt).mapInArrow(Task(meet), PACKED)).mapInArrow(
+        Task(Distinct(deal.sizes)), JOINED
+    )
 
 
 def _pairs(table: DataFrame) -> DataFrame:

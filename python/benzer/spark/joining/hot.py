@@ -19,6 +19,7 @@ from benzer.spark.frames import DataFrame
 from benzer.spark.joining.packing import PACKED, Numbers, Sizes, Words, by_part, words
 from benzer.spark.joining.workers import Pairing
 from benzer.spark.session import to_arrow
+from benzer.spark.tasks import Task
 
 ANCHORS = 4
 SIGN = np.uint64(1 << 63)
@@ -98,7 +99,8 @@ def _settled(
     columns = sketches.select("number", "content_a", "content_b", "keys")
     order = ("path", "content_a", "content_b", "number")
     settled = stages.keep(
-        name, lambda: by_part(run, columns.mapInArrow(file, FILED), *order).mapInArrow(settle, SETTLED)
+        name,
+        lambda: by_part(run, columns.mapInArrow(Task(file), FILED), *order).mapInArrow(Task(settle), SETTLED),
     )
     hot.pairs.append(settled.where("documents is null").select("part", "left", "right"))
     told = to_arrow(settled.where("documents is not null").select(F.hex("path"), "depth", "documents"))

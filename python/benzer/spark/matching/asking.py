@@ -16,6 +16,7 @@ from benzer.spark.matching import pairing
 from benzer.spark.matching.pairing import batch_of
 from benzer.spark.matching.verifying import ASKS, IS_COPY, IS_HELD, Verify
 from benzer.spark.settings import Run
+from benzer.spark.tasks import Task
 
 BLOCK_ASKERS = 4_096
 """About how many documents ask in one block: their contents, and the hashes of them, are held together."""
@@ -58,7 +59,7 @@ class Asking:
     def matches(self, collection: Any, candidates: Any, verify: Verify) -> Any:
         """Verified matches: `number`, `id`, `old_number`, `old_id`, `similarity`, `rank`, and those of the fields."""
         rows = self.rows(collection, candidates).repartition("block")
-        return rows.sortWithinPartitions(*ORDER).mapInArrow(verify, self.schema(collection, verify))
+        return rows.sortWithinPartitions(*ORDER).mapInArrow(Task(verify), self.schema(collection, verify))
 
     def schema(self, collection: Any, verify: Verify) -> str:
         """The columns of `matches`, as Spark writes them."""
@@ -70,7 +71,7 @@ class Asking:
         """What the blocks are made of (see `verifying`)."""
         from pyspark.sql import functions as F
 
-        members = candidates.mapInArrow(Askers(), MEMBERS).distinct()
+        members = candidates.mapInArrow(Task(Askers()), MEMBERS).distinct()
         fields = [f"field_{at}" for at in range(len(self.run.settings.schema.fields))]
         asks = self.documents.wanted(members).select(
             "block", F.lit(ASKS).alias("kind"), "number", F.col("number").alias("member"), "id", *fields

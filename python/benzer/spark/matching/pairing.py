@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer.registry import require
+from benzer.spark.tasks import Task
 from benzer.storage.base import NO_KEY
 
 ASKED, HELD = range(2)
@@ -183,11 +184,11 @@ def pairs(asked: Any, held: Any, entries: int, partitions: int) -> Any:
     """Which documents share a key, as `MET`: two DataFrames of `number` and `keys`; `entries` are those asked for."""
     parts = parts_for(entries, partitions)
     packed = [
-        side.select("number", "keys").where("keys is not null").mapInArrow(Pack(number, parts), PACKED)
+        side.select("number", "keys").where("keys is not null").mapInArrow(Task(Pack(number, parts)), PACKED)
         for number, side in ((ASKED, asked), (HELD, held))
     ]
     together = packed[0].union(packed[1]).repartition("part")
-    return together.sortWithinPartitions("part", "side").mapInArrow(Meet(), MET)
+    return together.sortWithinPartitions("part", "side").mapInArrow(Task(Meet()), MET)
 
 
 def candidates(met: Any, blocks: int) -> Any:
@@ -196,4 +197,4 @@ def candidates(met: Any, blocks: int) -> Any:
 
     block = F.pmod(F.xxhash64("asked"), F.lit(blocks))
     shuffled = met.withColumn("block", block).repartition("number")
-    return shuffled.sortWithinPartitions("number", "block", "asked").mapInArrow(Gather(), TOGETHER)
+    return shuffled.sortWithinPartitions("number", "block", "asked").mapInArrow(Task(Gather()), TOGETHER)

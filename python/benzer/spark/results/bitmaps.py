@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from benzer.errors import InputError, SettingsError
 from benzer.registry import require
 from benzer.spark.results.tables import SOURCE_BITS
+from benzer.spark.tasks import Task
 from benzer.tables import atomic_write
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def bitmaps(found: SparkDuplicates) -> DataFrame:
     gone = found.removed.select(F.shiftright("number", SOURCE_BITS).cast("int").alias("source"), "number")
     ordered = gone.repartition("source").sortWithinPartitions("number")
     names = F.broadcast(sources_of(found, "source", "file"))
-    packed = ordered.select("number").mapInArrow(pack, PACKED).join(names, "source")
+    packed = ordered.select("number").mapInArrow(Task(pack), PACKED).join(names, "source")
     return packed.select("source", "file", "removed", "bitmap")
 
 

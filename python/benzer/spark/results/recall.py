@@ -16,6 +16,7 @@ from benzer.spark.results.asking import DRAWN, LENGTHS, NEIGHBOURS, Ask, Least, 
 from benzer.spark.results.choosing import frame_of
 from benzer.spark.results.tables import of_kind, plain_id
 from benzer.spark.session import from_arrow, to_arrow
+from benzer.spark.tasks import Task
 
 if TYPE_CHECKING:
     from benzer.spark.results.duplicates import SparkDuplicates
@@ -173,7 +174,7 @@ class Survey:
 
         found = self.found
         sound = found.sketches.where(F.col("state") < EMPTY).select("number", "content_a", "content_b")
-        least = sound.mapInArrow(Least(count, seed), DRAWN).groupBy("content_a", "content_b", "place")
+        least = sound.mapInArrow(Task(Least(count, seed)), DRAWN).groupBy("content_a", "content_b", "place")
         first = least.agg(F.min("number").alias("number")).orderBy("place").limit(count)
         originals = found.copied.select("number", "original")
         rows = to_arrow(

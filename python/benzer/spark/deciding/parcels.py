@@ -1,0 +1,198 @@
+"""How do texts travel to the task that compares them? The rows of a part together, as Arrow writes them.
+
+Spark makes a row of each document, sorts them and makes columns of them again, which takes as long as to compare
+them. A parcel is one row, and opened where it lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benzer.registry import require
+from benzer.spark.components.base import tasks
+from benzer.spark.deciding.gathering import GATHERED_BYTES
+from benzer.spark.documents import Documents
+from benzer.spark.frames import DataFrame
+from benzer.spark.tasks import Task
+
+PARCELS = "part int, pairs boolean, rows binary"
+"""Documents or pairs of the blocks of one part, as a record batch in Arrow's format, without its schema."""
+
+PART_DOCUMENTS, MOST_PARTS, LARGE_DOCUMENTS = 4_096, 4_096, 32_768
+"""Documents of a part; more, up to the last, where parts would be more than `MOST_PARTS`. A task holds a part whole."""
+HELD_BYTES = 32 << 20
+"""How much is parcelled at a time."""
+PARCEL_BYTES = 64 << 10
+"""A parcel is small, as Spark bounds by rows what it hands to a task at a time."""
+GIVEN_BYTES = 64 << 20
+MIXED = np.uint64(0x9E3779B97F4A7C15)
+"""2**64 over the golden ratio: products with it differ in their upper bits (Knuth, TAOCP 3, 6.4)."""
+
+
+@dataclass(frozen=True)
+class Parcels:
+    """Documents and pairs on their way: rows of `PARCELS`, and what opens them."""
+
+    rows: DataFrame
+    open: Open
+
+
+def parcelled(run: Any, documents: Documents, members: DataFrame, pairs: DataFrame, count: int) -> Parcels:
+    """The documents of `members` and the pairs, both with a `block`; all of a block in one part.
+
+    count: of the members, about.
+    """
+    parts = parts_of(count)
+    of_pairs = arrow_schema(pairs)
+    wanted = arrow_schema(documents.wanted(members))
+    rows = documents.wanted_through(Pack(parts, False, wanted), PARCELS, members, count=count)
+    rows = rows.unionByName(pairs.mapInArrow(Task(Pack(parts, True, of_pairs)), PARCELS))
+    # Of so few bytes Spark would make fewer tasks than there are cores.
+    count_of_tasks = min(parts, tasks(run))
+    return Parcels(
+        rows.repartition(count_of_tasks, "part").sortWithinPartitions("part"), Open(wanted, of_pairs)
+    )
+
+
+def parts_of(documents: int) -> int:
+    """Into how many parts so many documents go.
+
+    >>> parts_of(0), parts_of(10_000), parts_of(10**8), parts_of(10**9)
+    (1, 3, 4096, 30518)
+    """
+    return max(1, min(-(-documents // PART_DOCUMENTS), MOST_PARTS), -(-documents // LARGE_DOCUMENTS))
+
+
+def arrow_schema(rows: DataFrame) -> Any:
+    """The schema of a DataFrame's rows; 64-bit offsets in texts, as those of a part may be more than 2 GiB together."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+    large = {pyarrow.string(): pyarrow.large_string(), pyarrow.binary(): pyarrow.large_binary()}
+    return pyarrow.schema(
+        [
+            (one.name, large.get(one.type, one.type) if one.name.startswith("field_") else one.type)
+            for one in to_arrow_schema(rows.schema)
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Rows with a `block` -> `PARCELS`. parts: how many there are."""
+
+    parts: int
+    pairs: bool
+    schema: Any
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        held: list[Any] = []
+        size = 0
+        for batch in batches:
+            if batch.num_rows:
+                held.append(batch)
+                size += batch.nbytes
+            if size >= HELD_BYTES:
+                yield from self._packed(held)
+                held, size = [], 0
+        if held:
+            yield from self._packed(held)
+
+    def _packed(self, held: list[Any]) -> Iterator[Any]:
+        pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+        table = pyarrow.Table.from_batches(held).cast(self.schema)
+        part = part_of(table.column("block").to_numpy(), self.parts)
+        order = np.argsort(part, kind="stable")
+        (rows,) = table.take(pyarrow.array(order)).combine_chunks().to_batches()
+        starts = parcel_starts(part[order], max(1, rows.num_rows * PARCEL_BYTES // max(rows.nbytes, 1)))
+        parcels, size, first = [], 0, 0
+        for at, (start, end) in enumerate(zip(starts, np.append(starts[1:], rows.num_rows), strict=True), 1):
+            parcels.append(rows.slice(start, end - start).serialize())
+            size += parcels[-1].size
+            if size >= GIVEN_BYTES or at == len(starts):
+                yield self._batch(part[order[starts[first:at]]], parcels)
+                parcels, size, first = [], 0, at
+
+    def _batch(self, part: NDArray[np.int32], parcels: list[Any]) -> Any:
+        pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+        ends = np.cumsum([0, *(one.size for one in parcels)], dtype=np.int32)
+        buffers = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(parcels))]
+        rows = pyarrow.Array.from_buffers(pyarrow.binary(), len(parcels), buffers)
+        kinds = pyarrow.array(np.full(len(parcels), self.pairs))
+        return pyarrow.record_batch([pyarrow.array(part), kinds, rows], ["part", "pairs", "rows"])
+
+
+def part_of(block: NDArray[np.int64], parts: int) -> NDArray[np.int32]:
+    """The part of each block, the same for documents and pairs."""
+    upper = block.view(np.uint64) * MIXED >> np.uint64(32)
+    return (upper % np.uint64(parts)).astype(np.int32)
+
+
+def parcel_starts(part: NDArray[np.int32], most: int) -> NDArray[np.int64]:
+    """Where parcels begin: each is of one part, and has at most so many rows.
+
+    >>> parcel_starts(np.array([0, 0, 0, 4, 5, 5]), 2).tolist()
+    [0, 2, 3, 4]
+    """
+    borders = np.flatnonzero(np.diff(part, prepend=part[:1] - 1))
+    first = np.repeat(borders, np.diff(borders, append=len(part)))
+    return np.flatnonzero((np.arange(len(part)) - first) % most == 0)
+
+
+@dataclass(frozen=True)
+class Open:
+    """`PARCELS`, those of a part neighbours -> tables of the documents and of the pairs of whole blocks.
+
+    most: from so many bytes on blocks are worked on; parts of less are taken together, and those of more are divided.
+    """
+
+    documents: Any
+    pairs: Any
+    most: int = GATHERED_BYTES
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        held: dict[bool, list[Any]] = {False: [], True: []}
+        size, last = 0, None
+        ipc = require("pyarrow.ipc", extra="spark", purpose="Arrow batches")
+        for part, are_pairs, rows in _each(batches):
+            if part != last and size >= self.most:
+                yield from self._divided(held)
+                held, size = {False: [], True: []}, 0
+            schema = self.pairs if are_pairs else self.documents
+            held[are_pairs].append(ipc.read_record_batch(rows, schema))
+            size, last = size + rows.size, part
+        if last is not None:
+            yield from self._divided(held)
+
+    def _divided(self, held: dict[bool, list[Any]]) -> Iterator[tuple[Any, Any]]:
+        pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
+        documents, pairs = (
+            pyarrow.Table.from_batches(held[kind], schema)
+            for kind, schema in ((False, self.documents), (True, self.pairs))
+        )
+        if documents.nbytes < 2 * self.most:
+            yield documents, pairs
+            return
+        of_documents, of_pairs = (table.column("block").to_numpy() for table in (documents, pairs))
+        blocks, counts = np.unique(of_documents, return_counts=True)
+        # Texts of one part are taken to be of like sizes: they are in memory already, this bounds what is made of them.
+        filled = np.cumsum(counts) * (documents.nbytes / documents.num_rows)
+        firsts = blocks[np.flatnonzero(np.diff(filled // self.most, prepend=-1))]
+        # A pair of an unknown block is in one of the groups, too, where it is missed.
+        group_of = [np.searchsorted(firsts[1:], block, side="right") for block in (of_documents, of_pairs)]
+        for group in range(len(firsts)):
+            here = [pyarrow.array(of == group) for of in group_of]
+            yield documents.filter(here[0]), pairs.filter(here[1])
+
+
+def _each(batches: Iterable[Any]) -> Iterator[tuple[int, bool, Any]]:
+    for batch in batches:
+        part = batch.column(0).to_pylist()
+        kind = batch.column(1).to_pylist()
+        for at in range(batch.num_rows):
+            yield part[at], kind[at], batch.column(2)[at].as_buffer()
