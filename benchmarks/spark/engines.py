@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from benchmarks.spark.events import events, work_of
 from benchmarks.spark.scores import digest
@@ -105,8 +106,40 @@ def _benzer_answer(spark: Any, paths: list[str], task: Task) -> Told:
 
     asked = {name: task[name] for name in ("threshold", "recall")}
     found = find_duplicates(spark.read.parquet(*paths), text="text", id="id", **asked)
+    return _brought(found, task)
+
+
+def benzer_of_files(task: Task) -> Answer:
+    """The same of `benzer.spark.read_files`, which reads them natively; as `benzer dedupe --engine spark` does."""
+    return on_spark(task, _benzer_answer_of_files)
+
+
+def _benzer_answer_of_files(spark: Any, paths: list[str], task: Task) -> Told:
+    from benzer.spark import find_duplicates, read_files
+
+    asked = {name: task[name] for name in ("threshold", "recall")}
+    found = find_duplicates(read_files(spark, paths, text="text", id="id"), **asked)
+    return _brought(found, task)
+
+
+def _brought(found: Any, task: Task) -> Told:
+    """The answer's tables, here; what is cached of the run is let go, so that the next one has the same memory."""
     tables = [getattr(found, name).select(*columns).toArrow() for name, columns in COLUMNS.items()]
-    return lambda: {"stages": dict(found.timings), **told(tables, dict(found.counts), task)}
+    counts = dict(found.counts)
+
+    def tell() -> Answer:
+        found.release()
+        return {"stages": dict(found.timings), **told([plain_ids(table) for table in tables], counts, task)}
+
+    return tell
+
+
+def plain_ids(table: Any) -> Any:
+    """Ids of files are JSON, as a file may have both texts and integers; here they are integers."""
+    for at, one in enumerate(table.schema):
+        if one.name.endswith("id") and one.type == pa.string():
+            table = table.set_column(at, one.name, table.column(at).cast(pa.int64()))
+    return table
 
 
 def benzer_local(task: Task) -> Answer:
@@ -137,5 +170,6 @@ def told(tables: list[Any], counts: dict[str, int], task: Task) -> Answer:
 ENGINES: dict[str, Callable[[Task], Answer]] = {
     "mllib": mllib,
     "benzer on Spark": benzer_on_spark,
+    "benzer on Spark, files": benzer_of_files,
     "benzer": benzer_local,
 }

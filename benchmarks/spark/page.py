@@ -14,6 +14,7 @@ TITLE = "Spark, measured"
 NAMES = {
     "benzer": "Benzer, one process",
     "benzer on Spark": "Benzer on Spark",
+    "benzer on Spark, files": "Benzer on Spark, files read natively",
     "mllib": "MLlib",
     "squeezed": "Benzer on Spark, `spark.memory.fraction=0.05`",
 }
@@ -118,7 +119,10 @@ def overhead(found: dict[str, Any]) -> str:
         _overhead_cells(NAMES[engine], found["seconds"][engine], here, cell, found)
         for engine, cell in found["middle"].items()
     ]
-    lines.append(_overhead_cells("Benzer on Spark, again in the same JVM", found["again"], here, {}, found))
+    lines += [
+        _overhead_cells(f"{NAMES[engine]}, fourth run of the same session", seconds, here, {}, found)
+        for engine, seconds in found["again"].items()
+    ]
     columns = (
         "engine",
         "seconds",

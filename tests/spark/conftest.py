@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 SETTINGS = {
-    "spark__sql__shuffle__partitions": "4",
+    "spark__sql__shuffle__partitions": "2",
     "spark__default__parallelism": "2",
     "spark__sql__adaptive__enabled": "true",
     "spark__sql__session__timeZone": "Asia/Kathmandu",  # an answer that depends on it is a defect

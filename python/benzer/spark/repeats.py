@@ -27,14 +27,10 @@ FEW = 1_000_000
 
 @dataclass(frozen=True)
 class Repeats:
-    """Values that occur more than once. contents: `content_a`; None where there is none. unique: hashes, on the driver.
-
-    few: the contents are few enough to be sent to all tasks.
-    """
+    """Values that occur more than once. contents: `content_a`, None where there is none. unique: hashes, here."""
 
     contents: DataFrame | None
     unique: Numbers
-    few: bool
 
 
 def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) -> Repeats:
@@ -53,10 +49,11 @@ def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) 
     values = found.where("column = 1").select("value").limit(FEW)
     twice = to_arrow(values).column(0).to_numpy() if 1 in counts else np.empty(0, dtype=np.int64)
     if 0 not in counts:
-        return Repeats(None, twice, True)
+        return Repeats(None, twice)
     contents = found.where("column = 0").select(F.col("value").alias("content_a"))
-    few = counts[0] <= FEW
-    return Repeats(F.broadcast(from_arrow(run.spark, to_arrow(contents))) if few else contents, twice, few)
+    if counts[0] <= FEW:
+        contents = F.broadcast(from_arrow(run.spark, to_arrow(contents)))
+    return Repeats(contents, twice)
 
 
 def hashed(unique: str) -> Any:

@@ -3,7 +3,8 @@
 | room | answers |
 |---|---|
 | `flow` | all of it, on one page: `decide` |
-| `streams` | how documents and pairs come to the tasks |
+| `parcels` | how texts and pairs travel to the task that compares them |
+| `streams` | how documents without texts, and pairs, come to the tasks |
 | `workers` | what one task does |
 | `gathering` | which rows of a sorted stream stand together |
 | `members` | what is known of the documents that are decided together |

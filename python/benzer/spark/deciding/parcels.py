@@ -23,8 +23,9 @@ from benzer.spark.tasks import Task
 PARCELS = "part int, pairs boolean, rows binary"
 """Documents or pairs of the blocks of one part, as a record batch in Arrow's format, without its schema."""
 
-PART_DOCUMENTS, MOST_PARTS, LARGE_DOCUMENTS = 4_096, 4_096, 32_768
-"""Documents of a part; more, up to the last, where parts would be more than `MOST_PARTS`. A task holds a part whole."""
+PART_DOCUMENTS, MOST_PARTS, LARGER = 4_096, 4_096, 8
+"""Documents of a part, at most as many as a block may have; up to eight times as many where there would be more parts
+than `MOST_PARTS`. A task holds a part whole."""
 HELD_BYTES = 32 << 20
 """How much is parcelled at a time."""
 PARCEL_BYTES = 64 << 10
@@ -47,7 +48,7 @@ def parcelled(run: Any, documents: Documents, members: DataFrame, pairs: DataFra
 
     count: of the members, about.
     """
-    parts = parts_of(count)
+    parts = parts_of(count, run.work.block_documents)
     of_pairs = arrow_schema(pairs)
     wanted = arrow_schema(documents.wanted(members))
     rows = documents.wanted_through(Pack(parts, False, wanted), PARCELS, members, count=count)
@@ -59,13 +60,14 @@ def parcelled(run: Any, documents: Documents, members: DataFrame, pairs: DataFra
     )
 
 
-def parts_of(documents: int) -> int:
-    """Into how many parts so many documents go.
+def parts_of(documents: int, most: int = PART_DOCUMENTS) -> int:
+    """Into how many parts so many documents go. most: of a part, if it is less than `PART_DOCUMENTS`.
 
-    >>> parts_of(0), parts_of(10_000), parts_of(10**8), parts_of(10**9)
-    (1, 3, 4096, 30518)
+    >>> parts_of(0), parts_of(10_000), parts_of(10**8), parts_of(10**9), parts_of(10_000, 500)
+    (1, 3, 4096, 30518, 20)
     """
-    return max(1, min(-(-documents // PART_DOCUMENTS), MOST_PARTS), -(-documents // LARGE_DOCUMENTS))
+    each = min(PART_DOCUMENTS, most)
+    return max(1, min(-(-documents // each), MOST_PARTS), -(-documents // (LARGER * each)))
 
 
 def arrow_schema(rows: DataFrame) -> Any:

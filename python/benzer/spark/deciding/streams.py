@@ -1,4 +1,4 @@
-"""How do documents and pairs come to the tasks? One table of both, each group in one task and one after the other."""
+"""How do documents without texts, and pairs, come to the tasks? One table of both, sorted by group."""
 
 from __future__ import annotations
 
