@@ -8,6 +8,7 @@ from benchmarks import report
 from benchmarks.machine import Machine
 from benchmarks.scenarios import DOCS
 from benchmarks.spark.mllib import Row, exponent
+from benchmarks.spark.overhead import IN_ONE_JVM
 
 PAGE = DOCS / "spark-benchmark.md"
 TITLE = "Spark, measured"
@@ -120,7 +121,7 @@ def overhead(found: dict[str, Any]) -> str:
         for engine, cell in found["middle"].items()
     ]
     lines += [
-        _overhead_cells(f"{NAMES[engine]}, fourth run of the same session", seconds, here, {}, found)
+        _overhead_cells(f"{NAMES[engine]}, run {IN_ONE_JVM} of the same session", seconds, here, {}, found)
         for engine, seconds in found["again"].items()
     ]
     columns = (

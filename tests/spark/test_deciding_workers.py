@@ -45,7 +45,13 @@ def stream(
 
 
 def sent(
-    documents: pa.Table, pairs: pa.Table, rows: int = 1000, parts: int = 3, most: int = 1 << 25, seed: int = 0
+    documents: pa.Table,
+    pairs: pa.Table,
+    rows: int = 1000,
+    parts: int = 3,
+    most: int = 1 << 25,
+    seed: int = 0,
+    **sizes: int,
 ) -> tuple[Open, list[pa.RecordBatch]]:
     """Documents and pairs in parcels, those of a part neighbours and in no other order; and what opens them."""
     rng = np.random.default_rng(seed)
@@ -53,7 +59,7 @@ def sent(
     parcels = []
     for table, are_pairs, schema in zip((documents, pairs), (False, True), schemas, strict=True):
         mixed = table.take(pa.array(rng.permutation(table.num_rows))).combine_chunks()
-        parcels.extend(Pack(parts, are_pairs, schema)(mixed.to_batches(max_chunksize=rows)))
+        parcels.extend(Pack(parts, are_pairs, schema, **sizes)(mixed.to_batches(max_chunksize=rows)))
     both = pa.Table.from_batches(parcels)
     both = both.take(pa.array(rng.permutation(both.num_rows))).sort_by("part").combine_chunks()
     return Open(*schemas, most), both.to_batches(max_chunksize=rows)
@@ -238,6 +244,9 @@ def test_a_document_that_is_no_longer_there_is_an_error_and_no_shorter_answer() 
 def test_a_block_of_which_no_document_is_there_is_an_error_and_no_shorter_answer(most: int) -> None:
     case = Case.of(families(1, 5))
     pairs, members = case.blocks()
+    unpack, batches = sent(wanted(case, members).slice(0, 0), pairs, most=most)
+    with pytest.raises(InputError, match=r"documents of candidate pairs were not read again"):
+        gathered(Whole(*workers(case), unpack), batches)
     for block in pc.unique(pairs.column("block")):
         there = wanted(case, members)
         there = there.filter(pc.not_equal(there.column("block"), block))
@@ -294,9 +303,10 @@ def test_no_rows_make_no_outcomes() -> None:
     rows=st.integers(1, 70),
     most=st.integers(1, 4000),
     size=st.integers(0, 3000),
+    sizes=st.fixed_dictionaries(dict.fromkeys(("held", "parcel", "given"), st.integers(1, 20_000))),
 )
 def test_parcels_hold_all_rows_and_keep_blocks_together(
-    blocks: list[int], parts: int, rows: int, most: int, size: int
+    blocks: list[int], parts: int, rows: int, most: int, size: int, sizes: dict[str, int]
 ) -> None:
     documents = pa.table(
         {
@@ -310,7 +320,7 @@ def test_parcels_hold_all_rows_and_keep_blocks_together(
             "left": pa.array(range(len(blocks[::2]) * 2), pa.int64()),
         }
     )
-    unpack, batches = sent(documents, pairs, rows, parts, most, seed=rows)
+    unpack, batches = sent(documents, pairs, rows, parts, most, seed=rows, **sizes)
     opened = list(unpack(iter(batches)))
     for table, at in ((documents, 0), (pairs, 1)):
         tables = [one[at] for one in opened]

@@ -13,9 +13,11 @@ from benzer.clusters import Keep, parsed
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Image, Schema, Text, ValueSet
 from benzer.sources.rows import json_bytes
+from benzer.spark import find_duplicates
 from benzer.spark.documents import documents_of
 from benzer.spark.reading import corpus_of_batch
 from benzer.spark.session import to_arrow
+from tests.pictures import as_file, scene
 from tests.spark import made
 
 UTC = dt.timezone.utc
@@ -210,3 +212,25 @@ def test_a_batch_is_read_as_the_same_table_is_locally() -> None:
 def test_pictures_that_cannot_be_read_are_malformed_rows() -> None:
     batch = corpus_of_batch(Schema(p=Image()), pa.table({"field_0": [b"no picture", None]}))
     assert (len(batch.corpus), batch.rows.tolist(), list(batch.malformed)) == (1, [1], [0])
+
+
+def test_a_picture_is_read_from_a_struct_with_other_parts(spark: Any) -> None:
+    """As `binaryFile` gives them, with the time of change, which has a time zone that nobody needs."""
+    pictures = [as_file(scene(seed), "PNG") for seed in (1, 1, 2)]
+    now = dt.datetime(2020, 1, 2, tzinfo=UTC)
+    rows = [(number, (bytearray(one), None, now)) for number, one in enumerate(pictures)]
+    df = spark.createDataFrame(
+        [*rows, (3, None)], "id int, p struct<bytes: binary, path: string, changed: timestamp>"
+    )
+    found = find_duplicates(df, schema=Schema(p=Image()), threshold=0.9)
+    assert (found.counts["identical"], found.counts["empty"]) == (1, 1)
+
+
+def test_texts_of_bounded_length_are_texts(spark: Any) -> None:
+    spark.conf.set("spark.sql.preserveCharVarcharTypeInfo", "true")
+    texts = [f"the same {number // 2} story told again and again to all of us" for number in range(8)]
+    df = spark.createDataFrame(list(enumerate(texts)), "id int, text string")
+    df = df.selectExpr("id", "cast(text AS varchar(100)) AS text")
+    spark.conf.unset("spark.sql.preserveCharVarcharTypeInfo")
+    assert "varchar" in df.schema["text"].dataType.simpleString()
+    assert find_duplicates(df, threshold=0.95).counts["identical"] == 4

@@ -8,6 +8,8 @@ INTEGERS = ("ByteType", "ShortType", "IntegerType", "LongType")
 FRACTIONS = ("FloatType", "DoubleType", "DecimalType")
 TIMES = ("DateType", "TimestampType", "TimestampNTZType")
 TEXTS = ("StringType", "CharType", "VarcharType")
+PICTURE = ("bytes", "path")
+"""Parts of a struct that is a picture; others, such as when its file was changed, are not read."""
 DAY, HOUR, MINUTE, SECOND = 86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000
 
 
@@ -40,7 +42,22 @@ def reads_as(found: Any, kind: str) -> bool:
     if kind == "values":
         return name == "ArrayType" and kind_of(found.elementType) in (*TEXTS, *INTEGERS, "NullType")
     parts = {part.name for part in found} if kind == "image" and name == "StructType" else set()
-    return name in (*TEXTS, "BinaryType") or bool(parts & {"bytes", "path"})
+    return name in (*TEXTS, "BinaryType") or bool(parts & {*PICTURE})
+
+
+def content(name: str, found: Any) -> Any:
+    """A column of contents as plain texts, bytes, lists and pictures: what all versions hand on, and no more of it."""
+    from pyspark.sql import functions as F
+
+    value, kind = column(name), kind_of(found)
+    if kind in TEXTS:
+        return value.cast("string")
+    if kind == "ArrayType" and kind_of(found.elementType) in TEXTS:
+        return value.cast("array<string>")
+    parts = [part.name for part in found if part.name in PICTURE] if kind == "StructType" else []
+    if not parts:
+        return value
+    return F.when(value.isNotNull(), F.struct(*(value.getField(part).alias(part) for part in parts)))
 
 
 def id_type(found: Any) -> str | None:

@@ -113,7 +113,10 @@ class FrameDocuments(Documents):
             ),
             "source": F.lit(0),
         }
-        fields = [columns.column(name).alias(f"field_{at}") for at, name in enumerate(self.fields.values())]
+        fields = [
+            columns.content(name, types[name]).alias(f"field_{at}")
+            for at, name in enumerate(self.fields.values())
+        ]
         return [*(known[name].alias(name) for name in DOCUMENTS), *fields]
 
     def through(self, worker: Any, schema: str) -> Any:

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from benzer.spark.components.base import handed_back
 from benzer.spark.frames import SHORT, WHOLE, DataFrame
 from benzer.spark.joining.packing import PACKED, Numbers, Sizes, by_part, pieces
 from benzer.spark.joining.workers import Deal
+from benzer.spark.session import to_arrow
 from benzer.spark.tasks import Task
 
 REPEATS = "column int, value bigint"
@@ -37,8 +39,6 @@ def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) 
     """What occurs more than once: contents of documents that have any, and values of the column `unique`."""
     from pyspark.sql import functions as F
 
-    from benzer.spark.session import from_arrow, to_arrow
-
     sizes = Sizes()
     parts = sizes.parts_of(rows)
     columns = ("content_a", "state", hashed(unique).alias("unique"))
@@ -52,7 +52,7 @@ def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) 
         return Repeats(None, twice)
     contents = found.where("column = 0").select(F.col("value").alias("content_a"))
     if counts[0] <= FEW:
-        contents = F.broadcast(from_arrow(run.spark, to_arrow(contents)))
+        contents = F.broadcast(handed_back(run, to_arrow(contents)))
     return Repeats(contents, twice)
 
 

@@ -86,6 +86,11 @@ def configured(spark: Any, partitions: int | None = None) -> Iterator[Any]:
             spark.conf.unset(name) if old is None else spark.conf.set(name, old)
 
 
+def bounds_bytes(spark: Any) -> bool:
+    """Whether Spark bounds the bytes of a batch, as it does since 4.1, or its rows alone."""
+    return tuple(int(part) for part in re.findall(r"\d+", spark.version)[:2]) >= (4, 1)
+
+
 def _set(spark: Any, name: str, value: str, before: dict[str, str | None]) -> None:
     from pyspark.errors import PySparkException
 

@@ -22,8 +22,8 @@ class Work:
     forest_nodes: up to so many documents with candidates are grouped by a tree of spanning forests, whose last task
         takes 265 bytes a document; more by stars, in rounds.
     block_documents, block_pairs: the most of one component that one task verifies and decides at once, its texts
-        held; larger components are cut, and decided in rounds. Small components are sent together, up to 4,096
-        documents, or so many. Fewer where texts are long or workers small.
+        held; larger components are cut, and decided in rounds. Small components are sent together, some 4,096
+        documents, or so many if it is less. Fewer where texts are long or workers small.
 
     >>> Work(partitions=2000, bands_per_pass=2).driver_pairs
     10000000

@@ -15,6 +15,7 @@ Numbers = NDArray[np.int64]
 AT_ONCE = 2_000_000
 """Rows handed back in one table: 48 MB of three numbers, below the 64 MB from which Spark Connect stores a table apart,
 and the 128 MB that one of its messages may have."""
+TASK_BYTES = 8 << 20
 
 
 def collected(edges: DataFrame) -> tuple[Numbers, Numbers]:
@@ -42,7 +43,8 @@ def handed_back(run: Any, table: Any) -> DataFrame:
     frame = from_arrow(run.spark, parts[0])
     for part in parts[1:]:
         frame = frame.unionAll(from_arrow(run.spark, part))
-    return frame.coalesce(tasks(run))  # it comes in a task for each few thousand rows
+    # It comes in a task for each few thousand rows, and tasks carry theirs with them.
+    return frame.coalesce(max(tasks(run), -(-table.nbytes // TASK_BYTES)))
 
 
 def tasks(run: Any) -> int:

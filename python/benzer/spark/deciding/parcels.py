@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,18 +19,23 @@ from benzer.spark.components.base import tasks
 from benzer.spark.deciding.gathering import GATHERED_BYTES
 from benzer.spark.documents import Documents
 from benzer.spark.frames import DataFrame
+from benzer.spark.session import BATCH_BYTES, BATCH_ROWS, bounds_bytes
 from benzer.spark.tasks import Task
 
 PARCELS = "part int, pairs boolean, rows binary"
 """Documents or pairs of the blocks of one part, as a record batch in Arrow's format, without its schema."""
 
 PART_DOCUMENTS, MOST_PARTS, LARGER = 4_096, 4_096, 8
-"""Documents of a part, at most as many as a block may have; up to eight times as many where there would be more parts
-than `MOST_PARTS`. A task holds a part whole."""
-HELD_BYTES = 32 << 20
-"""How much is parcelled at a time."""
+"""Documents of a part, about, and at most as many as a block may have; up to eight times as many where there would be
+more parts than `MOST_PARTS`. A task holds a part whole."""
+LEAST_DOCUMENTS, PARTS_OF_TASK = 64, 4
+"""Fewer documents a part, down to so many, where tasks would have fewer than so many parts."""
+APART = 2**31 - 1
+HELD_BYTES, MOST_HELD_BYTES = 32 << 20, 128 << 20
+"""How much is packed at a time, and where there are many parts."""
 PARCEL_BYTES = 64 << 10
-"""A parcel is small, as Spark bounds by rows what it hands to a task at a time."""
+FEW_PARCEL_BYTES = BATCH_BYTES // BATCH_ROWS
+"""Of a parcel; and before Spark 4.1, which bounds what it hands to a task at a time by rows alone."""
 GIVEN_BYTES = 64 << 20
 MIXED = np.uint64(0x9E3779B97F4A7C15)
 """2**64 over the golden ratio: products with it differ in their upper bits (Knuth, TAOCP 3, 6.4)."""
@@ -43,31 +49,41 @@ class Parcels:
     open: Open
 
 
-def parcelled(run: Any, documents: Documents, members: DataFrame, pairs: DataFrame, count: int) -> Parcels:
+def parcelled(
+    run: Any, documents: Documents, members: DataFrame, pairs: DataFrame, count: int, apart: bool = False
+) -> Parcels:
     """The documents of `members` and the pairs, both with a `block`; all of a block in one part.
 
-    count: of the members, about.
+    count: of the members, about. apart: blocks are as large as they may be, so that each is a part of its own.
     """
-    parts = parts_of(count, run.work.block_documents)
+    shuffled = tasks(run)
+    parts = parts_of(count, run.work.block_documents, shuffled)
     of_pairs = arrow_schema(pairs)
     wanted = arrow_schema(documents.wanted(members))
-    rows = documents.wanted_through(Pack(parts, False, wanted), PARCELS, members, count=count)
-    rows = rows.unionByName(pairs.mapInArrow(Task(Pack(parts, True, of_pairs)), PARCELS))
-    # Of so few bytes Spark would make fewer tasks than there are cores.
-    count_of_tasks = min(parts, tasks(run))
-    return Parcels(
-        rows.repartition(count_of_tasks, "part").sortWithinPartitions("part"), Open(wanted, of_pairs)
+    pack = partial(
+        Pack,
+        APART if apart else parts,
+        held=min(max(HELD_BYTES, parts * PARCEL_BYTES), MOST_HELD_BYTES),
+        parcel=PARCEL_BYTES if bounds_bytes(run.spark) else FEW_PARCEL_BYTES,
     )
+    rows = documents.wanted_through(pack(pairs=False, schema=wanted), PARCELS, members, count=count)
+    rows = rows.unionByName(pairs.mapInArrow(Task(pack(pairs=True, schema=of_pairs)), PARCELS))
+    # Of so few bytes Spark would make fewer tasks than there are cores.
+    parcels = rows.repartition(min(parts, shuffled), "part").sortWithinPartitions("part")
+    return Parcels(parcels, Open(wanted, of_pairs))
 
 
-def parts_of(documents: int, most: int = PART_DOCUMENTS) -> int:
+def parts_of(documents: int, most: int = PART_DOCUMENTS, tasks: int = 1) -> int:
     """Into how many parts so many documents go. most: of a part, if it is less than `PART_DOCUMENTS`.
 
-    >>> parts_of(0), parts_of(10_000), parts_of(10**8), parts_of(10**9), parts_of(10_000, 500)
-    (1, 3, 4096, 30518, 20)
+    >>> parts_of(0), parts_of(10_000), parts_of(10**8), parts_of(10**9)
+    (1, 3, 4096, 30518)
+    >>> parts_of(10_000, most=500), parts_of(10_000, tasks=8), parts_of(200, tasks=8)
+    (20, 32, 3)
     """
     each = min(PART_DOCUMENTS, most)
-    return max(1, min(-(-documents // each), MOST_PARTS), -(-documents // (LARGER * each)))
+    least = min(PARTS_OF_TASK * tasks, documents // LEAST_DOCUMENTS)
+    return max(1, least, min(-(-documents // each), MOST_PARTS), -(-documents // (LARGER * each)))
 
 
 def arrow_schema(rows: DataFrame) -> Any:
@@ -86,11 +102,17 @@ def arrow_schema(rows: DataFrame) -> Any:
 
 @dataclass(frozen=True)
 class Pack:
-    """Rows with a `block` -> `PARCELS`. parts: how many there are."""
+    """Rows with a `block` -> `PARCELS`.
+
+    parts: how many there are. held, parcel, given: bytes that are packed at a time, of a parcel, of a batch of them.
+    """
 
     parts: int
     pairs: bool
     schema: Any
+    held: int = HELD_BYTES
+    parcel: int = PARCEL_BYTES
+    given: int = GIVEN_BYTES
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         held: list[Any] = []
@@ -99,7 +121,7 @@ class Pack:
             if batch.num_rows:
                 held.append(batch)
                 size += batch.nbytes
-            if size >= HELD_BYTES:
+            if size >= self.held:
                 yield from self._packed(held)
                 held, size = [], 0
         if held:
@@ -111,12 +133,12 @@ class Pack:
         part = part_of(table.column("block").to_numpy(), self.parts)
         order = np.argsort(part, kind="stable")
         (rows,) = table.take(pyarrow.array(order)).combine_chunks().to_batches()
-        starts = parcel_starts(part[order], max(1, rows.num_rows * PARCEL_BYTES // max(rows.nbytes, 1)))
+        starts = parcel_starts(part[order], max(1, rows.num_rows * self.parcel // max(rows.nbytes, 1)))
         parcels, size, first = [], 0, 0
         for at, (start, end) in enumerate(zip(starts, np.append(starts[1:], rows.num_rows), strict=True), 1):
             parcels.append(rows.slice(start, end - start).serialize())
             size += parcels[-1].size
-            if size >= GIVEN_BYTES or at == len(starts):
+            if size >= self.given or at == len(starts):
                 yield self._batch(part[order[starts[first:at]]], parcels)
                 parcels, size, first = [], 0, at
 
@@ -177,13 +199,17 @@ class Open:
             pyarrow.Table.from_batches(held[kind], schema)
             for kind, schema in ((False, self.documents), (True, self.pairs))
         )
-        if documents.nbytes < 2 * self.most:
+        if not documents.num_rows or documents.nbytes + pairs.nbytes < 2 * self.most:
             yield documents, pairs
             return
         of_documents, of_pairs = (table.column("block").to_numpy() for table in (documents, pairs))
-        blocks, counts = np.unique(of_documents, return_counts=True)
+        blocks, at = np.unique(of_documents, return_inverse=True)
         # Texts of one part are taken to be of like sizes: they are in memory already, this bounds what is made of them.
-        filled = np.cumsum(counts) * (documents.nbytes / documents.num_rows)
+        sizes = np.bincount(at) * (documents.nbytes / documents.num_rows)
+        if pairs.num_rows:
+            of_block = np.minimum(np.searchsorted(blocks, of_pairs), len(blocks) - 1)
+            sizes += np.bincount(of_block, minlength=len(blocks)) * (pairs.nbytes / pairs.num_rows)
+        filled = np.cumsum(sizes)
         firsts = blocks[np.flatnonzero(np.diff(filled // self.most, prepend=-1))]
         # A pair of an unknown block is in one of the groups, too, where it is missed.
         group_of = [np.searchsorted(firsts[1:], block, side="right") for block in (of_documents, of_pairs)]

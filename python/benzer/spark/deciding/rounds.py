@@ -65,16 +65,16 @@ class Cut:
             decided = self.stages.keep(name, partial(self._decide, nodes, edges))
             found.append(decided.filter(F.col("kind") != WANTED))
             wanted = decided.filter(F.col("kind") == WANTED).select("component", "left", "right")
-            count = wanted.count()
-            if not count:
+            asked = wanted.count()
+            if not asked:
                 return reduce(lambda one, other: one.unionByName(other), found)
-            more = self.stages.keep(f"{name}-compared", partial(self._compare_wanted, wanted, count))
+            more = self.stages.keep(f"{name}-compared", partial(self._compare_wanted, wanted, asked))
             open_ones = wanted.select("component").distinct()
             nodes = nodes.join(open_ones, "component", "left_semi")
             edges = edges.join(open_ones, "component", "left_semi").unionByName(self._labelled(more, labels))
 
     def _compare(self, members: DataFrame, pairs: DataFrame, least: float, count: int) -> DataFrame:
-        parcels = parcelled(self.run, self.documents, members, pairs, count)
+        parcels = parcelled(self.run, self.documents, members, pairs, count, apart=True)
         others = [one for one in OTHERS.split(", ") if one.split()[0] in members.columns]
         schema = self.run.typed(", ".join((COMPARED, *others)))
         compared = Compared(self.reader, least, names_of(schema), parcels.open)

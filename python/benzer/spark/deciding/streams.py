@@ -8,7 +8,7 @@ from benzer.spark.frames import DataFrame
 
 
 def streamed(run: Any, documents: DataFrame, pairs: DataFrame, group: str) -> DataFrame:
-    """Documents (`left` is null) and pairs, sorted by `group`."""
+    """Documents (`left` is null) and pairs, each `group` in one task and one after the other."""
     both = documents.unionByName(pairs, allowMissingColumns=True)
     parts = () if run.work.partitions is None else (run.work.partitions,)
     return both.repartition(*parts, group).sortWithinPartitions(group)

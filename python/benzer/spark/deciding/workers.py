@@ -1,7 +1,8 @@
 """What does one task do? It gathers whole groups of rows, reads their documents, compares pairs and decides.
 
-Each worker gets rows sorted by group, in which documents and pairs are mixed: a pair has a `left`, a document has a
-`number`. What it gives depends on the rows of a group only.
+A worker that compares gets parcels of documents and pairs, by part; one that compares nothing gets rows sorted by
+component, in which they are mixed: a pair has a `left`, a document has a `number`. What it gives depends on the rows
+of a block or a component only.
 """
 
 from __future__ import annotations
@@ -84,8 +85,8 @@ class Comparing:
 class Whole:
     """Verifies and decides whole blocks in one pass: the documents of a second look are all at hand.
 
-    A block is held whole, with at most `Work.block_documents` documents and `Work.block_pairs` pairs; small ones are
-    worked on together, some `most` bytes at a time.
+    A part is held whole; of its blocks some `Open.most` bytes are worked on together, and at least one, which has at
+    most `Work.block_documents` documents and `Work.block_pairs` pairs.
     """
 
     reader: Reader
