@@ -42,10 +42,7 @@ def main() -> None:
     if arguments.part == "overhead":
         record = {**rates_of(found), "machine": here.as_dict()}
         cluster_sizing.RATES.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        rates = cluster_sizing.Rates.load()
-        report.write_section(
-            cluster_sizing.PAGE, "sizing", cluster_sizing.of_page(rates), cluster_sizing.TITLE
-        )
+        report.write_section(cluster_sizing.PAGE, "sizing", cluster_sizing.of_page(), cluster_sizing.TITLE)
 
 
 def _mllib(plan: Plan, arguments: argparse.Namespace) -> tuple[Any, str, str]:

@@ -195,6 +195,7 @@ def settings_for(master: str, memory: str | None, confs: Mapping[str, str]) -> d
     alone = {
         "spark.driver.bindAddress": LOOPBACK,
         "spark.driver.host": LOOPBACK,
+        "spark.sql.shuffle.partitions": str(shuffled(master)),
         **sockets(tempfile.gettempdir()),
     }
     return {
@@ -205,6 +206,19 @@ def settings_for(master: str, memory: str | None, confs: Mapping[str, str]) -> d
         **({} if memory is None else {"spark.driver.memory": memory}),
         **{name.replace("__", "."): value for name, value in confs.items()},
     }
+
+
+def shuffled(master: str) -> int:
+    """Tasks of a shuffle on this machine: four a core, at least eight, where Spark has 200 for a cluster.
+
+    Each stage of 200 tasks takes 5 s on two cores, however little there is to do.
+
+    >>> shuffled("local[2]"), shuffled("local[16, 3]"), shuffled("local")
+    (8, 64, 8)
+    """
+    cores = re.match(r"local\[\s*(\d+)", master)
+    count = int(cores[1]) if cores else (os.cpu_count() or 1) if "*" in master else 1
+    return max(8, 4 * count)
 
 
 def sockets(folder: str) -> dict[str, str]:

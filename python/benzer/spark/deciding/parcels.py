@@ -19,6 +19,7 @@ from benzer.spark.components.base import tasks
 from benzer.spark.deciding.gathering import GATHERED_BYTES
 from benzer.spark.documents import Documents
 from benzer.spark.frames import DataFrame
+from benzer.spark.joining.packing import by_part
 from benzer.spark.session import BATCH_BYTES, BATCH_ROWS, bounds_bytes
 from benzer.spark.tasks import Task
 
@@ -56,8 +57,7 @@ def parcelled(
 
     count: of the members, about. apart: blocks are as large as they may be, so that each is a part of its own.
     """
-    shuffled = tasks(run)
-    parts = parts_of(count, run.work.block_documents, shuffled)
+    parts = parts_of(count, run.work.block_documents, tasks(run))
     of_pairs = arrow_schema(pairs)
     wanted = arrow_schema(documents.wanted(members))
     pack = partial(
@@ -68,16 +68,14 @@ def parcelled(
     )
     rows = documents.wanted_through(pack(pairs=False, schema=wanted), PARCELS, members, count=count)
     rows = rows.unionByName(pairs.mapInArrow(Task(pack(pairs=True, schema=of_pairs)), PARCELS))
-    # Of so few bytes Spark would make fewer tasks than there are cores.
-    parcels = rows.repartition(min(parts, shuffled), "part").sortWithinPartitions("part")
-    return Parcels(parcels, Open(wanted, of_pairs))
+    return Parcels(by_part(run, rows), Open(wanted, of_pairs))
 
 
 def parts_of(documents: int, most: int = PART_DOCUMENTS, tasks: int = 1) -> int:
     """Into how many parts so many documents go. most: of a part, if it is less than `PART_DOCUMENTS`.
 
     >>> parts_of(0), parts_of(10_000), parts_of(10**8), parts_of(10**9)
-    (1, 3, 4096, 30518)
+    (1, 4, 4096, 30518)
     >>> parts_of(10_000, most=500), parts_of(10_000, tasks=8), parts_of(200, tasks=8)
     (20, 32, 3)
     """
