@@ -28,7 +28,7 @@ serve: $(STAMPS)/service ## the sample documents and pictures as a service with 
 	$(BIN)/benzer serve $(SERVE)
 
 test: $(STAMPS)/test lint rust-test ## every lint, type check, floor check and test
-	$(BIN)/pytest -n 2 --dist loadfile $(PYTEST)
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 lint: $(STAMPS)/test ## formatting, lints, types and floors
 	cargo fmt --all --check

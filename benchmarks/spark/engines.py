@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -119,26 +120,27 @@ def _benzer_answer_of_files(spark: Any, paths: list[str], task: Task) -> Told:
 
     asked = {name: task[name] for name in ("threshold", "recall")}
     found = find_duplicates(read_files(spark, paths, text="text", id="id"), **asked)
-    return _brought(found, task)
+    return _brought(found, task, plain_ids)
 
 
-def _brought(found: Any, task: Task) -> Told:
+def _brought(found: Any, task: Task, plain: Callable[[Any], Any] = lambda table: table) -> Told:
     """The answer's tables, here; what is cached of the run is let go, so that the next one has the same memory."""
     tables = [getattr(found, name).select(*columns).toArrow() for name, columns in COLUMNS.items()]
     counts = dict(found.counts)
 
     def tell() -> Answer:
         found.release()
-        return {"stages": dict(found.timings), **told([plain_ids(table) for table in tables], counts, task)}
+        return {"stages": dict(found.timings), **told([plain(table) for table in tables], counts, task)}
 
     return tell
 
 
 def plain_ids(table: Any) -> Any:
-    """Ids of files are JSON, as a file may have both texts and integers; here they are integers."""
+    """Ids of files are JSON, as a file may have both texts and integers; here they are what they say."""
     for at, one in enumerate(table.schema):
-        if one.name.endswith("id") and one.type == pa.string():
-            table = table.set_column(at, one.name, table.column(at).cast(pa.int64()))
+        if one.name.endswith("id"):
+            ids = [json.loads(id) for id in table.column(at).to_pylist()]
+            table = table.set_column(at, one.name, pa.array(ids))
     return table
 
 

@@ -36,7 +36,7 @@ class Visit:
 
     def check(self) -> None:
         """No error, nothing fetched from elsewhere, no horizontal scroll, no serious fault of accessibility."""
-        expect(self.page.locator("[aria-busy=true]")).to_have_count(0)  # what is busy is dimmed
+        wait_until_idle(self.page)
         assert not self.faults, self.faults
         assert not self.foreign, self.foreign
         over = self.page.evaluate(
@@ -71,12 +71,27 @@ def is_foreign(url: str, base: str) -> bool:
     return not url.startswith((base + "/", "data:", "blob:"))
 
 
+def wait_until_idle(page: Page) -> None:
+    """Wait until no part of the page waits for an answer: such a part is dimmed."""
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+
+
 def assert_accessible(page: Page) -> None:
-    """The rules of axe find no serious fault in what is shown now."""
+    """The rules of axe find no serious fault in what is shown now.
+
+    A page may ask something anew while axe looks at it; what is at fault still once it is idle again is a fault.
+    """
+    if grave_faults(page):
+        wait_until_idle(page)
+        grave = grave_faults(page)
+        assert not grave, "\n".join(grave)
+
+
+def grave_faults(page: Page) -> list[str]:
+    """What axe says of the page as it is."""
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    grave = [
+    return [
         f"{one['id']}: {one['help']}: {[node['html'][:200] for node in one['nodes']][:3]}"
         for one in found
         if one["impact"] in GRAVE
     ]
-    assert not grave, "\n".join(grave)
