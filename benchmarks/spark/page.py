@@ -41,7 +41,7 @@ def mllib(rows: list[Row], memory: str, time_limit: float) -> str:
         "precision",
     )
     table = report.table(columns, map(_mllib_cells, rows))
-    limits = f"Each run had {memory}B of driver memory and {time_limit:,.0f} s."
+    limits = f"Each run had {memory[:-1]} {memory[-1].upper()}B of driver memory and {time_limit:,.0f} s."
     return "\n\n".join(part for part in (table, *compared(rows), limits) if part)
 
 
