@@ -79,7 +79,8 @@ def engine_options(function: Any) -> Any:
         ),
         click.option(
             "--partitions", type=click.IntRange(min=1), metavar="NUMBER",
-            help="Tasks of a shuffle on Spark; the result is the same. [default: Spark's own]",
+            help="Tasks of a shuffle on Spark; the result is the same. "
+            "[default: Spark's own; on a local master four a core]",
         ),
         click.option(
             "--master", metavar="URL",

@@ -211,7 +211,7 @@ def settings_for(master: str, memory: str | None, confs: Mapping[str, str]) -> d
 def shuffled(master: str) -> int:
     """Tasks of a shuffle on this machine: four a core, at least eight, where Spark has 200 for a cluster.
 
-    Each stage of 200 tasks takes 5 s on two cores, however little there is to do.
+    A shuffle from 200 tasks to 200 takes 5 s on two cores, however little there is to do.
 
     >>> shuffled("local[2]"), shuffled("local[16, 3]"), shuffled("local")
     (8, 64, 8)
