@@ -119,12 +119,11 @@ def _row(engine: str, threads: int, documents: int, runs: list[tuple[Stages, int
 def joined(signatures: NDArray[np.uint32], threads: int) -> tuple[Stages, int]:
     """Benzer's way: candidates are exact, each pair once, so that each can be verified; clusters are theirs."""
     count = len(signatures)
-    content = np.arange(2 * count, dtype=np.uint64).reshape(count, 2)
     everyone = np.ones(count, dtype=np.bool_)
     started = time.perf_counter()
     keys = Bands(BANDS, HASHES // BANDS).keys(signatures)
     filed = time.perf_counter()
-    found = propose(keys, content, everyone, threads=threads)
+    found = propose(keys, everyone, threads=threads)
     proposed = time.perf_counter()
     components(count, found.left, found.right)
     done = time.perf_counter()

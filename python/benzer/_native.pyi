@@ -139,14 +139,14 @@ def equal_bytes(rows: NDArray[np.uint8], one: NDArray[np.uint8], threads: int) -
 def band_keys(signatures: NDArray[np.uint32], bands: int, rows: int, field: int) -> NDArray[np.uint64]: ...
 def candidate_pairs(
     keys: NDArray[np.uint64],
-    content: NDArray[np.uint64],
-    bucket_limit: int,
+    bucket_limit: int | None,
     threads: int,
     taking_part: NDArray[np.bool_] | None = None,
     at_once: int = 0,
     by_band: bool = False,
     progress: Callable[[int, int], object] | None = None,
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int, int]: ...
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64], int]: ...
+def usual_limit(sizes: list[int], entries: int) -> int: ...
 def deal_keys(
     keys: NDArray[np.uint64],
     numbers: NDArray[np.int64],
@@ -172,9 +172,6 @@ def deal_pairs(
 def distinct_pairs(
     left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
-def divide_bucket(
-    keys: NDArray[np.uint64], content: NDArray[np.uint64], band: int, depth: int, bucket_limit: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]: ...
 def representatives(
     content: NDArray[np.uint64], empty: NDArray[np.bool_], rank: NDArray[np.uint32], threads: int
 ) -> NDArray[np.uint32]: ...
@@ -191,15 +188,27 @@ def exact_join(
 def contained(
     offsets: NDArray[np.int64], hashes: NDArray[np.uint64], threshold: float, threads: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]: ...
-def leaders(
-    rank: NDArray[np.uint32],
-    left: NDArray[np.uint32],
-    right: NDArray[np.uint32],
-    similarity: NDArray[np.float64],
-    threshold: float,
-    stands_for: NDArray[np.uint32] | None = None,
-) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint32], NDArray[np.uint32]]: ...
 def components(count: int, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
+
+class Deciding:
+    def __init__(
+        self,
+        rank: NDArray[np.uint32],
+        left: NDArray[np.uint32],
+        right: NDArray[np.uint32],
+        similarity: NDArray[np.float64],
+        threshold: float,
+        stands_for: NDArray[np.uint32],
+        members: NDArray[np.uint32],
+        ends: NDArray[np.int64],
+    ) -> None: ...
+    def wanted(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
+    def add(
+        self, left: NDArray[np.uint32], right: NDArray[np.uint32], similarity: NDArray[np.float64]
+    ) -> None: ...
+    def new_leaders(self) -> NDArray[np.uint32]: ...
+    def lead(self, documents: NDArray[np.uint32]) -> None: ...
+    def outcome(self) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
 
 class Corpus:
     def __init__(self, readers: Sequence[TextReader | Literal["hashes"] | None]) -> None: ...
@@ -286,6 +295,17 @@ class Corpus:
     def similarity(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], weights: Sequence[float], threads: int
     ) -> NDArray[np.float64]: ...
+    def compare_families(
+        self,
+        rank: NDArray[np.uint32],
+        members: NDArray[np.uint32],
+        ends: NDArray[np.int64],
+        may_lead: NDArray[np.uint32],
+        threshold: float,
+        weights: Sequence[float],
+        threads: int,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint32]]: ...
     def batches(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], most: int
     ) -> tuple[NDArray[np.uint32], list[int]]: ...

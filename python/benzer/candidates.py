@@ -1,29 +1,35 @@
-"""Who might be alike? Identical contents first, then documents that share a bucket."""
+"""Candidate pairs: identical contents first, then documents that share a bucket."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import candidate_pairs, representatives
+from benzer.buckets import LargeBuckets
+
+LIMITS = (100, 1000)
+"""The least and the most that the default of `bucket_limit` may be."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Candidate pairs by position, each once, the lower position first, ascending.
+    """Candidate pairs by position, each once, the lower position first, ascending; and the buckets above the limit.
 
-    left, right: uint32, one entry a pair.
-    oversized_buckets, oversized_documents: buckets above the limit whose pairs were not all proposed, and
-        the documents in them (once for each bucket).
+    Attributes:
+        left: One entry per pair (uint32).
+        right: One entry per pair (uint32).
+        large: Buckets above the limit. No pair of two documents that share one is listed.
+        limit: The most documents of a bucket whose pairs are all listed.
     """
 
     left: NDArray[np.uint32]
     right: NDArray[np.uint32]
-    oversized_buckets: int
-    oversized_documents: int
+    large: LargeBuckets = field(default_factory=LargeBuckets)
+    limit: int = LIMITS[1]
 
     def __len__(self) -> int:
         return len(self.left)
@@ -45,29 +51,34 @@ def identical(
 
 def propose(
     keys: NDArray[np.uint64],
-    content: NDArray[np.uint64],
     taking_part: NDArray[np.bool_],
-    bucket_limit: int = 1000,
+    bucket_limit: int | None = None,
     threads: int = 0,
     bands_at_once: int = 0,
     by_band: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Candidates:
-    """All pairs of documents that share a band key.
+    """All pairs of documents that share a band key, and the buckets with more documents than the limit.
 
-    keys: uint64, C-contiguous, n x (fields * bands), or (fields * bands) x n where `by_band`; it is read where it
-        lies and may be mapped from a file. By band and one band at a time, it is read in order.
-    taking_part: bool, n; the others (copies of a representative) are left out.
-    bucket_limit: a bucket of more documents proposes pairs with a few anchors only and is divided by further
-        bands, so that the work stays linear; see `Candidates`.
-    bands_at_once: how many bands are filed at the same time; 0 for all. Each takes some 20 bytes a document, and up to
-        60 where most documents share one key. Each candidate takes 16 to 24 bytes meanwhile.
-    progress: called with the bands that are done, of how many.
+    Args:
+        keys: uint64, C-contiguous, n x (fields * bands), or (fields * bands) x n if `by_band`. It is read where it lies
+            and may be mapped from a file. By band and one band at a time, it is read in order.
+        taking_part: bool, n; the others (copies of a representative) are left out.
+        bucket_limit: The most documents of a bucket whose pairs are listed. Larger buckets are returned as they are. By
+            default from 100 to 1,000: the largest for which the buckets of more than 100 documents have at most one pair
+            for each document and band, counted in each band.
+        threads: 0 means all cores.
+        bands_at_once: The number of bands to join at the same time; 0 for all. Each takes some 20 bytes a document, and
+            up to 60 where most documents share one key. Each candidate takes 16 to 24 bytes meanwhile.
+        by_band: Whether `keys` has a row for each band.
+        progress: Called with the number of bands that are done, and of all bands.
 
     >>> keys = np.array([[1, 2], [1, 3], [4, 3]], dtype=np.uint64)
-    >>> found = propose(keys, np.zeros((3, 2), dtype=np.uint64), np.ones(3, dtype=bool))
+    >>> found = propose(keys, np.ones(3, dtype=bool))
     >>> list(zip(found.left.tolist(), found.right.tolist()))
     [(0, 1), (1, 2)]
     """
-    settings = (bucket_limit, threads, taking_part, bands_at_once, by_band)
-    return Candidates(*candidate_pairs(keys, content, *settings, progress))
+    left, right, members, ends, limit = candidate_pairs(
+        keys, bucket_limit, threads, taking_part, bands_at_once, by_band, progress
+    )
+    return Candidates(left, right, LargeBuckets(members, ends), limit)

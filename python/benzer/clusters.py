@@ -1,4 +1,4 @@
-"""Which documents belong together, and which stays? No chains: one goes only for one that stays."""
+"""Decide which documents are kept: one is removed only for a kept one that is similar, never through a chain."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import leaders
+from benzer._native import Deciding
+from benzer.buckets import LargeBuckets
 from benzer.errors import InputError, SettingsError
 
 Positions = NDArray[np.uint32]
 Compare = Callable[[Positions, Positions], NDArray[np.float64]]
+Families = Callable[[Positions, LargeBuckets, Positions, float], tuple[Any, Any, Any, Any]]
+"""Compares the documents of large buckets; see `benzer.families.Families`."""
+NO_BUCKETS = LargeBuckets()
 PLAIN = ("first", "last", "longest")
 BY_COLUMN = ("largest", "smallest", "priority")
 RULES = "first, last, longest, largest:COLUMN, smallest:COLUMN, priority:COLUMN=a,b or source:A,B"
@@ -159,12 +163,15 @@ def _as_text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Decision:
-    """What became of each document, by position.
+    """The outcome of each document, by position.
 
-    leader: uint32, n: the document that stays for it; itself if it stays.
-    similarity: float64, n: its exact similarity to that one; 1.0 for one that stays.
-    left, right, score: pairs (uint32, uint32, float64) that the second look found beside those given.
-    below: how many pairs the second look compared in vain.
+    Attributes:
+        leader: The kept document of each document; itself if it is kept (uint32, n).
+        similarity: The exact similarity to that one; 1.0 for a kept document (float64, n).
+        left: The left document of each pair at the threshold that was found beside the given ones (uint32).
+        right: The right document of each such pair (uint32).
+        score: The exact similarity of each such pair (float64).
+        below: The number of pairs that the second look compared in vain.
     """
 
     leader: Positions
@@ -181,30 +188,48 @@ def decide(
     pairs: tuple[Positions, Positions, NDArray[np.float64]],
     threshold: float,
     compare: Compare,
+    large: LargeBuckets = NO_BUCKETS,
+    families: Families | None = None,
 ) -> Decision:
-    """Decide who stays, in the order of `rank`: the documents without a verified pair to one that stays.
+    """Decide which documents are kept, in the order of `rank`: those without a verified pair to a kept one before them.
 
-    stands_for: for each document the one of least rank with the same content (uint32, n), which alone is in
-        pairs.
-    pairs: candidates (left, right) with their exact similarity; those below the threshold only tell that they
-        have been compared.
-    compare: the exact similarity of further pairs. A document tied only to documents that go is compared with
-        those that stay for them (the second look), so that a missed candidate costs no removal.
+    Only documents that a new pair affects are decided again, so the cost grows with the documents and pairs once, and
+    then with the pairs that are added.
+
+    Args:
+        rank: The place of each document in the keep order (uint32, n).
+        stands_for: For each document the one of least rank with the same content (uint32, n), which alone is in pairs.
+        pairs: Candidates (left, right) with their exact similarity; those below the threshold only say that they
+            have been compared.
+        threshold: The similarity from which two documents are duplicates.
+        compare: Returns the exact similarity of further pairs. A kept document that is tied to a removed one is
+            compared with the kept one of that (the second look), so that a missed candidate costs no removal.
+        large: Buckets whose pairs are not among `pairs`.
+        families: Compares the documents of large buckets with the kept ones among them; needed if there are any.
     """
-    left, right, similarity = pairs
-    given = len(left)
+    deciding = Deciding(rank, *pairs, threshold, stands_for, large.members, large.ends)
+    found: list[tuple[Positions, Positions, NDArray[np.float64]]] = []
+    below = 0
     while True:
-        leader, leader_similarity, more_left, more_right = leaders(
-            rank, left, right, similarity, threshold, stands_for
-        )
-        if not len(more_left):
+        left, right = deciding.wanted()
+        if len(left):
+            similarity = compare(left, right)
+            similar = similarity >= threshold
+            below += len(similar) - int(similar.sum())
+            found.append((left[similar], right[similar], similarity[similar]))
+        elif families is not None and len(leaders := deciding.new_leaders()):
+            left, right, similarity, led = families(rank, large, leaders, threshold)
+            deciding.lead(led)
+            found.append((left, right, similarity))
+        else:
             break
-        left, right = np.concatenate((left, more_left)), np.concatenate((right, more_right))
-        similarity = np.concatenate((similarity, compare(more_left, more_right)))
-    left, right, similarity = left[given:], right[given:], similarity[given:]
-    new = similarity >= threshold
-    below = len(new) - int(new.sum())
-    return Decision(leader, leader_similarity, left[new], right[new], similarity[new], below)
+        deciding.add(left, right, similarity)
+    leader, leader_similarity = deciding.outcome()
+    none = np.empty(0, dtype=np.uint32)
+    left, right = (np.concatenate((none, *(part[end] for part in found))) for end in (0, 1))
+    return Decision(
+        leader, leader_similarity, left, right, np.concatenate(([], *(part[2] for part in found))), below
+    )
 
 
 def decide_unknown(
@@ -214,23 +239,28 @@ def decide_unknown(
     pairs: tuple[Positions, Positions, NDArray[np.float64]],
     threshold: float,
     compare: Compare,
+    large: LargeBuckets = NO_BUCKETS,
+    families: Families | None = None,
 ) -> Decision:
-    """`decide` among the documents that are not known (bool, n): those that are stay for nobody, and nobody for them.
+    """`decide` among the documents that are not known (bool, n): the known ones are in no cluster of this run.
 
     A known document is its own leader here. Known documents come last in the keep order, so that of one content a
-    document that is not known stands for the others.
+    document that is not known represents the others.
     """
     if not known.any():
-        return decide(rank, stands_for, pairs, threshold, compare)
+        return decide(rank, stands_for, pairs, threshold, compare, large, families)
     later = np.empty_like(rank)
     later[np.lexsort((rank, known))] = np.arange(len(rank), dtype=np.uint32)
     best = np.full(len(rank), len(rank), dtype=np.uint32)
     np.minimum.at(best, stands_for, later)
-    asked = np.argsort(later).astype(np.uint32)[best[stands_for]]
-    left, right, similarity = asked[pairs[0]], asked[pairs[1]], pairs[2]
+    represented_by = np.argsort(later).astype(np.uint32)[best[stands_for]]
+    left, right, similarity = represented_by[pairs[0]], represented_by[pairs[1]], pairs[2]
     new = ~(known[left] | known[right])
     low, high = np.minimum(left, right)[new], np.maximum(left, right)[new]
-    decision = decide(later, asked, (low, high, similarity[new]), threshold, compare)
+    decision = decide(
+        later, represented_by, (low, high, similarity[new]), threshold, compare,
+        large.replaced(represented_by, known), families,
+    )  # fmt: skip
     positions = np.arange(len(rank), dtype=np.uint32)
     return replace(
         decision,

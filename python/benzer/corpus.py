@@ -186,6 +186,10 @@ class DescribedCorpus:
         """An order of pairs, and where it is cut: the documents of a part have `most` bytes at most."""
         return self._native.batches(left, right, most)
 
+    def compare_families(self, *arguments: Any) -> Any:
+        """See `benzer.families`; only where no field has a similarity of its own."""
+        return self._native.compare_families(*arguments)
+
     def similarity(
         self, left: Positions, right: Positions, weights: Sequence[float], threads: int
     ) -> NDArray[np.float64]:

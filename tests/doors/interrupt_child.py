@@ -52,11 +52,10 @@ def joining() -> Callable[[], object]:
 def proposing() -> Callable[[], object]:
     """Band keys of which most occur a few times, again and again."""
     keys = np.random.default_rng(11).integers(1, 400_000, (1_000_000, 16), dtype=np.uint64)
-    content = np.zeros((len(keys), 2), dtype=np.uint64)
 
     def run() -> None:
         while True:
-            candidate_pairs(keys, content, 1000, 2)
+            candidate_pairs(keys, 1000, 2)
 
     return run
 

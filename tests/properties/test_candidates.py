@@ -40,11 +40,6 @@ def test_band_keys_equal_the_reference(made: tuple[list[list[int]], int, int], f
         assert got.tolist() == expected, isa
 
 
-def distinct_contents(count: int) -> np.ndarray:
-    """128-bit contents of which no two are equal."""
-    return np.arange(1, 2 * count + 1, dtype=np.uint64).reshape(count, 2)
-
-
 @st.composite
 def key_tables(draw: st.DrawFn) -> list[list[int]]:
     """Rows of keys that often meet in a column, never between columns."""
@@ -60,33 +55,36 @@ def test_candidate_pairs_are_all_that_share_a_key(keys: list[list[int]]) -> None
     expected = reference.candidate_pairs(keys) if keys else []
     table = np.array(keys, dtype=np.uint64).reshape(len(keys), -1 if keys else 1)
     for threads in (1, 2):
-        left, right, oversized_buckets, oversized_documents = _native.candidate_pairs(
-            table, distinct_contents(len(keys)), LIMIT, threads
-        )
+        left, right, members, ends, limit = _native.candidate_pairs(table, LIMIT, threads)
         assert list(zip(left.tolist(), right.tolist(), strict=True)) == expected
-        assert (oversized_buckets, oversized_documents) == (0, 0)
+        assert len(members) == len(ends) == 0
+        assert limit == LIMIT
 
 
 @pytest.mark.parametrize("key", [0, 1, NO_KEY - 1])
 def test_every_number_but_one_is_a_key(key: int) -> None:
     keys = np.full((2, 1), key, dtype=np.uint64)
-    left, right, _, _ = _native.candidate_pairs(keys, distinct_contents(2), LIMIT, 1)
+    left, right, *_ = _native.candidate_pairs(keys, LIMIT, 1)
     assert (left.tolist(), right.tolist()) == ([0], [1])
 
 
 def test_documents_without_keys_meet_nobody() -> None:
     keys = np.full((5, 3), NO_KEY, dtype=np.uint64)
-    left, right, _, _ = _native.candidate_pairs(keys, distinct_contents(5), LIMIT, 1)
+    left, right, *_ = _native.candidate_pairs(keys, LIMIT, 1)
     assert len(left) == len(right) == 0
 
 
-def test_a_huge_bucket_costs_linear_work_and_is_counted() -> None:
-    count = 20_000
-    keys = np.zeros((count, 1), dtype=np.uint64)
-    left, right, buckets, documents = _native.candidate_pairs(keys, distinct_contents(count), 50, 1)
-    assert (buckets, documents) == (1, count)
-    assert count - 1 <= len(left) <= 60 * count
-    assert set(left.tolist()) | set(right.tolist()) == set(range(count))
+@given(key_tables(), st.integers(2, 6))
+@settings(max_examples=150)
+def test_pairs_that_share_a_large_bucket_are_not_listed(keys: list[list[int]], limit: int) -> None:
+    pairs, large = reference.candidates(keys, limit) if keys else ([], [])
+    table = np.array(keys, dtype=np.uint64).reshape(len(keys), -1 if keys else 1)
+    found = propose(table, np.ones(len(keys), dtype=bool), limit)
+    assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == pairs
+    assert [bucket.tolist() for bucket in found.large.each()] == large
+    everyone = np.arange(len(keys), dtype=np.uint32)
+    shared = [[bool(found.large.share(a, b)) for b in everyone[:, None]] for a in everyone[:, None]]
+    assert shared == [[any(a in b_ and b in b_ for b_ in large) for b in everyone] for a in everyone]
 
 
 @given(st.integers(1, 300), st.integers(1, 4), st.integers(0, 2**32))
@@ -97,7 +95,7 @@ def test_larger_tables_and_more_threads_change_nothing(count: int, bands: int, s
     keys += np.arange(bands, dtype=np.uint64) << np.uint64(32)
     expected = reference.candidate_pairs(keys.tolist())
     for threads in (0, 1, 3):
-        left, right, _, _ = _native.candidate_pairs(keys, distinct_contents(count), LIMIT, threads)
+        left, right, *_ = _native.candidate_pairs(keys, LIMIT, threads)
         assert list(zip(left.tolist(), right.tolist(), strict=True)) == expected
 
 
@@ -107,12 +105,12 @@ def test_keys_by_band_propose_what_keys_by_document_propose(
     keys: list[list[int]], limit: int, at_once: int
 ) -> None:
     table = np.array(keys, dtype=np.uint64).reshape(len(keys), -1 if keys else 1)
-    content, taking_part = distinct_contents(len(keys)), np.arange(len(keys)) % 4 != 1
-    by_document = propose(table, content, taking_part, limit, 1)
+    taking_part = np.arange(len(keys)) % 4 != 1
+    by_document = propose(table, taking_part, limit, 1)
     turned = np.ascontiguousarray(table.T)
     turned.flags.writeable = False  # as an array mapped from a file is
-    by_band = propose(turned, content, taking_part, limit, 2, at_once, by_band=True)
+    by_band = propose(turned, taking_part, limit, 2, at_once, by_band=True)
     assert by_band.left.tolist() == by_document.left.tolist()
     assert by_band.right.tolist() == by_document.right.tolist()
-    assert by_band.oversized_buckets == by_document.oversized_buckets
-    assert by_band.oversized_documents == by_document.oversized_documents
+    assert by_band.large.members.tolist() == by_document.large.members.tolist()
+    assert by_band.large.ends.tolist() == by_document.large.ends.tolist()

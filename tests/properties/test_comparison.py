@@ -70,9 +70,13 @@ def native_leaders(
     pairs = sorted(table)
     left, right = positions(pairs)
     similarity = np.array([table[pair] for pair in pairs], dtype=np.float64)
-    leader, strength, wanted, _ = _native.leaders(
-        np.array(rank, dtype=np.uint32), left, right, similarity, threshold
+    order, nothing = np.array(rank, dtype=np.uint32), np.empty(0, dtype=np.uint32)
+    everyone = np.arange(len(rank), dtype=np.uint32)
+    deciding = _native.Deciding(
+        order, left, right, similarity, threshold, everyone, nothing, nothing.astype(np.int64)
     )
+    wanted, _ = deciding.wanted()
+    leader, strength = deciding.outcome()
     return list(zip(leader.tolist(), strength.tolist(), strict=True)), len(wanted)
 
 

@@ -44,6 +44,25 @@ def candidate_pairs(keys: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
+def candidates(keys: Sequence[Sequence[int]], limit: int) -> tuple[list[tuple[int, int]], list[list[int]]]:
+    """The pairs that share a band key but no bucket of more than `limit` documents; and those large buckets.
+
+    The buckets are in the order of band and key.
+
+    >>> candidates([[1, 5], [1, 5], [1, 6], [2, 6]], 2)
+    ([(2, 3)], [[0, 1, 2]])
+    """
+    large: list[list[int]] = []
+    for column in zip(*keys, strict=True):
+        buckets: dict[int, list[int]] = defaultdict(list)
+        for position, key in enumerate(column):
+            if key != NO_KEY:
+                buckets[key].append(position)
+        large.extend(buckets[key] for key in sorted(buckets) if len(buckets[key]) > limit)
+    shared = {pair for bucket in large for pair in combinations(bucket, 2)}
+    return [pair for pair in candidate_pairs(keys) if pair not in shared], large
+
+
 def found(similarity: float, bands: int, rows: int) -> float:
     """The probability that a pair of this similarity shares at least one band: 1 - (1 - s^r)^b.
 

@@ -28,6 +28,7 @@ class Joined:
     candidates: int
     oversized_buckets: int
     oversized_documents: int
+    buckets: Any = None
 
 
 def fabricated(spark: Any, rows: list[dict[str, Any]], **options: Any) -> tuple[SparkDuplicates, Any]:
@@ -64,8 +65,21 @@ def joined_of(spark: Any, local: Any, numbers: Any) -> Joined:
     """The candidates of a local run."""
     ends = np.sort(np.stack([numbers[local.proposed.left], numbers[local.proposed.right]]), axis=0)
     table = pa.table({"left": pa.array(ends[0], pa.int64()), "right": pa.array(ends[1], pa.int64())})
-    counts = local.proposed.oversized_buckets, local.proposed.oversized_documents
-    return Joined(from_arrow(spark, table), len(local.proposed), *counts)
+    large = local.proposed.large
+    counts = len(large), len(large.members)
+    if not len(large):
+        return Joined(from_arrow(spark, table), len(local.proposed), *counts)
+    buckets: dict[int, list[int]] = {}
+    for bucket, members in enumerate(large.each()):
+        for member in members.tolist():
+            buckets.setdefault(int(numbers[member]), []).append(bucket)
+    rows = pa.table(
+        {
+            "number": pa.array(list(buckets), pa.int64()),
+            "buckets": pa.array(list(buckets.values()), pa.list_(pa.int64())),
+        }
+    )
+    return Joined(from_arrow(spark, table), len(local.proposed), *counts, from_arrow(spark, rows))
 
 
 def outcomes_of(spark: Any, run: Run, local: Any, numbers: Any, content: Any) -> Any:

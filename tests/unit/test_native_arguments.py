@@ -26,10 +26,24 @@ def corpus() -> Any:
     return made
 
 
+def deciding(**changed: Any) -> Any:
+    given = {
+        "rank": np.arange(3, dtype=U32),
+        "left": ENDS[0],
+        "right": ENDS[1],
+        "similarity": np.ones(1),
+        "threshold": 0.5,
+        "stands_for": np.arange(3, dtype=U32),
+        "members": np.zeros(0, dtype=U32),
+        "ends": np.zeros(0, dtype=np.int64),
+    }
+    return _native.Deciding(*(given | changed).values())
+
+
 CALLS: dict[str, Callable[[], Any]] = {
-    "content of fewer rows than keys": lambda: _native.candidate_pairs(keys(10, 3), keys(3, 2), 2, 1),
-    "content of one column": lambda: _native.candidate_pairs(keys(10, 3), keys(10, 1), 2, 1),
-    "content of three columns": lambda: _native.candidate_pairs(keys(10, 3), keys(10, 3), 2, 1),
+    "flags of fewer documents than keys": lambda: _native.candidate_pairs(
+        keys(10, 3), 2, 1, np.ones(3, dtype=bool)
+    ),
     "too few flags": lambda: _native.representatives(
         keys(5, 2), np.zeros(3, dtype=bool), np.arange(5, dtype=U32), 1
     ),
@@ -37,11 +51,21 @@ CALLS: dict[str, Callable[[], Any]] = {
         keys(5, 2), np.zeros(5, dtype=bool), np.arange(3, dtype=U32), 1
     ),
     "more documents than positions": lambda: _native.components(2**32, *ENDS),
-    "fewer similarities than pairs": lambda: _native.leaders(
-        np.arange(3, dtype=U32), *ENDS, np.zeros(0), 0.5
+    "fewer similarities than pairs": lambda: deciding(similarity=np.zeros(0)),
+    "uneven ends of pairs": lambda: deciding(right=np.zeros(0, dtype=U32)),
+    "ranks that are no order": lambda: deciding(rank=np.zeros(3, dtype=U32)),
+    "large buckets that end beyond their documents": lambda: deciding(ends=np.array([4])),
+    "large buckets of documents beyond all": lambda: deciding(
+        members=np.array([7], dtype=U32), ends=np.array([1])
     ),
-    "uneven ends of pairs": lambda: _native.leaders(
-        np.arange(3, dtype=U32), ENDS[0], np.zeros(0, dtype=U32), np.ones(1), 0.5
+    "families of fewer ranks than documents": lambda: corpus().compare_families(
+        np.zeros(0, dtype=U32),
+        np.zeros(0, dtype=U32),
+        np.zeros(0, dtype=np.int64),
+        np.zeros(0, dtype=U32),
+        0.5,
+        [1.0],
+        1,
     ),
     "batches of positions beyond the documents": lambda: corpus().batches(*ENDS, 1),
     "a source of a number beyond reason": lambda: corpus().name_source(2**32 - 1, "x"),

@@ -1,9 +1,14 @@
-//! Which documents belong together, and which stays?
+//! Which documents are kept, and which kept document each removed one is a duplicate of.
 //!
-//! Documents are taken in keep order. One goes only if a pair verified at the threshold ties it to a document that
-//! stays; so there is no removal through a chain of resemblances.
+//! Documents are decided in keep order. One is removed only if a pair verified at the threshold ties it to a document
+//! that is kept; so there is no removal through a chain of similarities.
+
+use crate::buckets::Memberships;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet};
 
 /// Pairs and their exact similarity.
+#[derive(Clone, Copy)]
 pub struct Pairs<'a> {
     /// Positions.
     pub left: &'a [u32],
@@ -13,28 +18,36 @@ pub struct Pairs<'a> {
     pub similarity: &'a [f64],
 }
 
-/// What became of each document.
-pub struct Leaders {
-    /// The document that stays for it; itself if it stays.
-    pub leader: Vec<u32>,
-    /// Exact similarity to that document; 1 for one that stays.
-    pub similarity: Vec<f64>,
-    /// Pairs (document that stays, document that stays for one of its neighbours) nobody has compared yet.
-    pub wanted: Vec<[u32; 2]>,
+impl Pairs<'_> {
+    /// Each pair with its similarity.
+    fn iter(&self) -> impl Iterator<Item = (u32, u32, f64)> {
+        self.left.iter().zip(self.right).zip(self.similarity).map(|((&a, &b), &similarity)| (a, b, similarity))
+    }
 }
 
-/// Neighbours of each document: `links[starts[i]..starts[i + 1]]` are (other, similarity).
+/// No document, or the end of a list.
+const NONE: u32 = u32::MAX;
+
+/// A tie to another document that was added later, and the next one of the same document.
+struct Added {
+    other: u32,
+    next: u32,
+    similarity: f64,
+}
+
+/// Ties of each document to others at the threshold.
 struct Graph {
+    /// Those of the given pairs: `links[starts[i]..starts[i + 1]]` are (other, similarity).
     starts: Vec<usize>,
     links: Vec<(u32, f64)>,
+    /// The last one added to each document, and all that were added; empty if none was.
+    last: Vec<u32>,
+    added: Vec<Added>,
 }
 
 impl Graph {
-    fn new(count: usize, pairs: &Pairs<'_>, threshold: f64) -> Graph {
-        let edges = || {
-            let ends = pairs.left.iter().zip(pairs.right).zip(pairs.similarity);
-            ends.filter(|&(_, &similarity)| similarity >= threshold).map(|((&a, &b), &s)| (a, b, s))
-        };
+    fn new(count: usize, pairs: Pairs<'_>, threshold: f64) -> Graph {
+        let edges = || pairs.iter().filter(|&(_, _, similarity)| similarity >= threshold);
         // While links are put in, entry `i + 1` says where the next of document `i` goes; at the end that is where those
         // of `i + 1` start.
         let mut starts = vec![0usize; count + 2];
@@ -53,93 +66,243 @@ impl Graph {
                 *next += 1;
             }
         }
-        Graph { starts, links }
+        Graph { starts, links, last: Vec::new(), added: Vec::new() }
     }
 
-    fn of(&self, document: u32) -> &[(u32, f64)] {
-        &self.links[self.starts[document as usize]..self.starts[document as usize + 1]]
-    }
-}
-
-/// Decides which documents stay. `rank` gives the place of each in the keep order; `stands_for` the document of lower
-/// rank that has the same content and whose pairs are those of both (itself for most). Pairs below the threshold only
-/// tell that they have been compared, so that they are not wanted again.
-///
-/// In keep order, each document stays unless it is tied to one that stays already; then each that goes is given the most
-/// similar of those that stay and come before it (of equal ones the first). A document that stays although it is tied to
-/// one that goes is compared with the one that stays for that: such pairs are `wanted`, and the caller calls again with
-/// what the comparison gave, until none is.
-pub fn leaders(rank: &[u32], stands_for: &[u32], pairs: &Pairs<'_>, threshold: f64) -> Leaders {
-    let count = rank.len();
-    let graph = Graph::new(count, pairs, threshold);
-    let stays = who_stays(&graph, rank, stands_for);
-    let mut result = Leaders { leader: (0..count as u32).collect(), similarity: vec![1.0; count], wanted: Vec::new() };
-    for document in (0..count).filter(|&document| !stays[document]) {
-        let original = stands_for[document];
-        if stays[original as usize] {
-            result.leader[document] = original;
-        } else if let Some((leader, similarity)) = best_leader(graph.of(original), rank[document], &stays, rank) {
-            result.leader[document] = leader;
-            result.similarity[document] = similarity;
+    fn add(&mut self, a: u32, b: u32, similarity: f64) {
+        if self.last.is_empty() {
+            self.last.resize(self.starts.len() - 2, NONE);
+        }
+        for (from, other) in [(a, b), (b, a)] {
+            let last = &mut self.last[from as usize];
+            self.added.push(Added { other, next: *last, similarity });
+            *last = (self.added.len() - 1) as u32;
         }
     }
-    result.wanted = second_look(&graph, &stays, &result.leader);
-    drop_known(&mut result.wanted, pairs, &stays);
-    result
-}
 
-fn who_stays(graph: &Graph, rank: &[u32], stands_for: &[u32]) -> Vec<bool> {
-    // Ranks are the places 0, 1, 2 … in the keep order, so each document has a place of its own.
-    let mut order = vec![0; rank.len()];
-    rank.iter().zip(0..).for_each(|(&place, document)| order[place as usize] = document);
-    let mut stays = vec![false; rank.len()];
-    for document in order {
-        let original = stands_for[document as usize] == document;
-        stays[document as usize] = original && !graph.of(document).iter().any(|&(other, _)| stays[other as usize]);
+    /// The ties of a document.
+    fn of(&self, document: u32) -> impl Iterator<Item = (u32, f64)> {
+        let given = self.links[self.starts[document as usize]..self.starts[document as usize + 1]].iter().copied();
+        let mut at = self.last.get(document as usize).copied().unwrap_or(NONE);
+        let added = std::iter::from_fn(move || {
+            let one = self.added.get(at as usize)?;
+            at = one.next;
+            Some((one.other, one.similarity))
+        });
+        given.chain(added)
     }
-    stays
 }
 
-/// The most similar of those that stay and come before `before`; of equal ones the first.
-fn best_leader(links: &[(u32, f64)], before: u32, stays: &[bool], rank: &[u32]) -> Option<(u32, f64)> {
-    let kept = links.iter().copied().filter(|&(other, _)| stays[other as usize] && rank[other as usize] < before);
-    kept.max_by(|a, b| a.1.total_cmp(&b.1).then(rank[b.0 as usize].cmp(&rank[a.0 as usize])))
-}
-
-/// The pairs, in order, of a document that stays and the one that stays for a document that it is tied to.
-fn second_look(graph: &Graph, stays: &[bool], leader: &[u32]) -> Vec<[u32; 2]> {
-    let mut wanted = Vec::new();
-    for document in (0..stays.len() as u32).filter(|&document| stays[document as usize]) {
-        let leaders = graph.of(document).iter().map(|&(neighbour, _)| leader[neighbour as usize]);
-        let others = leaders.filter(|&leader| leader != document);
-        wanted.extend(others.map(|leader| [document.min(leader), document.max(leader)]));
-    }
-    wanted.sort_unstable();
-    wanted.dedup();
-    wanted
-}
-
-/// Drops those of the wanted pairs (sorted; both documents of each stay) that are among `pairs`.
+/// A decision that is being made: pairs are added until none is wanted any more.
 ///
-/// One look at each pair: sorting those below the threshold first, to search them, took ten times as long where
-/// there were 1.7 million.
-fn drop_known(wanted: &mut Vec<[u32; 2]>, pairs: &Pairs<'_>, stays: &[bool]) {
-    let mut starts = vec![0; stays.len() + 1];
-    wanted.iter().for_each(|pair| starts[pair[0] as usize + 1] += 1);
-    for i in 0..stays.len() {
-        starts[i + 1] += starts[i];
-    }
-    let mut known = vec![false; wanted.len()];
-    let kept = |pair: &(&u32, &u32)| stays[*pair.0 as usize] && stays[*pair.1 as usize];
-    for (&a, &b) in pairs.left.iter().zip(pairs.right).filter(kept) {
-        let (low, high) = (a.min(b), a.max(b));
-        let of_low = starts[low as usize]..starts[low as usize + 1];
-        if let Ok(at) = wanted[of_low.clone()].binary_search_by_key(&high, |pair| pair[1]) {
-            known[of_low.start + at] = true;
+/// In keep order, each document is kept unless it is tied to one that is kept already. Then each removed document is
+/// given the most similar of the kept ones that come before it (of equal ones the first). A document that is kept
+/// although it is tied to a removed one is compared with the kept one of that: such pairs are wanted ([`Self::wanted`]).
+/// Documents of large buckets are compared with the kept ones among them, which the caller does for the kept documents
+/// that no other has been compared with yet ([`Self::new_leaders`]).
+///
+/// When pairs are added, only the documents that they affect are decided again. The result is the same as deciding all
+/// of them again: it depends on the pairs, not on the order in which they were added.
+pub struct Deciding {
+    /// The place of each document in the keep order, and the document at each place.
+    rank: Vec<u32>,
+    order: Vec<u32>,
+    /// The document of least rank with the same content, which alone is in pairs.
+    original: Vec<u32>,
+    threshold: f64,
+    graph: Graph,
+    memberships: Memberships,
+    /// Pairs below the threshold that have been compared: those given (ascending) and those added.
+    given_below: Vec<u64>,
+    below: HashSet<u64>,
+    kept: Vec<bool>,
+    /// The kept document of each original, and the similarity to it.
+    leader: Vec<u32>,
+    similarity: Vec<f64>,
+    /// Documents of large buckets with which the others have been compared.
+    led: Vec<bool>,
+    /// Documents of large buckets, ascending.
+    members: Vec<u32>,
+    /// Documents whose outcome or ties have changed since pairs were wanted last.
+    changed: Vec<u32>,
+}
+
+impl Deciding {
+    /// Starts with some pairs. `rank` gives the place of each document in the keep order; `original` the document of
+    /// lower rank that has the same content and whose pairs are those of both (itself for most). Pairs below the
+    /// threshold only tell that they have been compared. `members` are the documents of large buckets, ascending.
+    pub fn new(
+        rank: &[u32], original: &[u32], pairs: Pairs<'_>, threshold: f64, memberships: Memberships, members: Vec<u32>,
+    ) -> Deciding {
+        let count = rank.len();
+        let mut order = vec![0; count];
+        rank.iter().zip(0..).for_each(|(&place, document)| order[place as usize] = document);
+        let graph = Graph::new(count, pairs, threshold);
+        let tied = |document: u32| graph.starts[document as usize] < graph.starts[document as usize + 1];
+        let below = pairs.iter().filter(|&(a, b, similarity)| similarity < threshold && tied(a) && tied(b));
+        let mut given_below: Vec<u64> = below.map(|(a, b, _)| pack(a, b)).collect();
+        given_below.sort_unstable();
+        let with_ties: Vec<u32> = (0..count as u32).filter(|&document| tied(document)).collect();
+        let mut deciding = Deciding {
+            rank: rank.to_vec(),
+            original: original.to_vec(),
+            threshold,
+            memberships,
+            given_below,
+            below: HashSet::new(),
+            kept: vec![false; count],
+            leader: (0..count as u32).collect(),
+            similarity: vec![1.0; count],
+            led: vec![false; if members.is_empty() { 0 } else { count }],
+            members,
+            changed: Vec::new(),
+            graph,
+            order: Vec::new(),
+        };
+        for &document in &order {
+            deciding.kept[document as usize] = deciding.is_kept(document);
         }
+        for &document in &order {
+            deciding.choose_leader(document);
+        }
+        deciding.order = order;
+        // Each pair that is wanted now has a kept document with ties.
+        deciding.changed = with_ties.into_iter().filter(|&document| deciding.kept[document as usize]).collect();
+        deciding
     }
-    let mut known = known.into_iter();
-    wanted.retain(|_| known.next() == Some(false));
+
+    /// Whether a document is kept, if all that come before it are decided.
+    fn is_kept(&self, document: u32) -> bool {
+        let before = self.rank[document as usize];
+        let tied = |(other, _): (u32, f64)| self.rank[other as usize] < before && self.kept[other as usize];
+        self.original[document as usize] == document && !self.graph.of(document).any(tied)
+    }
+
+    /// Gives an original its kept document; says whether that has changed.
+    fn choose_leader(&mut self, document: u32) -> bool {
+        if self.original[document as usize] != document {
+            return false;
+        }
+        let own = (document, 1.0);
+        let best = if self.kept[document as usize] { None } else { self.best_leader(document, document) };
+        let (leader, similarity) = best.unwrap_or(own);
+        self.similarity[document as usize] = similarity;
+        std::mem::replace(&mut self.leader[document as usize], leader) != leader
+    }
+
+    /// The most similar of the kept documents that an original is tied to and that come before `document`; of equal
+    /// ones the first.
+    fn best_leader(&self, original: u32, document: u32) -> Option<(u32, f64)> {
+        let before = self.rank[document as usize];
+        let rank = |document: u32| self.rank[document as usize];
+        let kept = self.graph.of(original).filter(|&(other, _)| self.kept[other as usize] && rank(other) < before);
+        kept.max_by(|a, b| a.1.total_cmp(&b.1).then(rank(b.0).cmp(&rank(a.0))))
+    }
+
+    /// The pairs, in order, that must be compared before the decision is final: of a kept document and the kept one of a
+    /// document that it is tied to. Each is wanted once.
+    pub fn wanted(&mut self) -> Vec<[u32; 2]> {
+        let changed = std::mem::take(&mut self.changed);
+        let mut wanted = Vec::new();
+        for &document in &changed {
+            let leader = self.leader[document as usize];
+            for (other, _) in self.graph.of(document) {
+                let (kept, other) = match (self.kept[document as usize], self.kept[other as usize]) {
+                    (true, false) => (document, self.leader[other as usize]),
+                    (false, true) => (other, leader),
+                    _ => continue,
+                };
+                if kept != other {
+                    wanted.push([kept.min(other), kept.max(other)]);
+                }
+            }
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted.retain(|&[a, b]| {
+            let pair = pack(a, b);
+            let compared = self.given_below.binary_search(&pair).is_ok() || self.below.contains(&pair);
+            !compared && !self.memberships.share(a, b)
+        });
+        wanted
+    }
+
+    /// Kept documents of large buckets with which the others have not been compared, ascending.
+    pub fn new_leaders(&self) -> Vec<u32> {
+        let new = |&&document: &&u32| self.kept[document as usize] && !self.led[document as usize];
+        self.members.iter().filter(new).copied().collect()
+    }
+
+    /// Notes that all documents of their large buckets that come after these have been compared with them.
+    pub fn lead(&mut self, documents: &[u32]) {
+        documents.iter().for_each(|&document| self.led[document as usize] = true);
+    }
+
+    /// Adds compared pairs.
+    pub fn add(&mut self, pairs: Pairs<'_>) {
+        let mut dirty = BinaryHeap::new();
+        let mut ends = Vec::new();
+        for (a, b, similarity) in pairs.iter() {
+            if similarity < self.threshold {
+                self.below.insert(pack(a, b));
+                continue;
+            }
+            self.graph.add(a, b, similarity);
+            dirty.push(Reverse(self.rank[a as usize].max(self.rank[b as usize])));
+            ends.extend([a, b]);
+        }
+        let flipped = self.decide_again(dirty);
+        let tied = flipped.iter().flat_map(|&document| self.graph.of(document).map(|(other, _)| other));
+        let mut affected: Vec<u32> = tied.chain(flipped.iter().copied()).chain(ends.iter().copied()).collect();
+        affected.sort_unstable();
+        affected.dedup();
+        self.changed.extend(flipped.into_iter().chain(ends));
+        for document in affected {
+            if self.choose_leader(document) {
+                self.changed.push(document);
+            }
+        }
+        self.changed.sort_unstable();
+        self.changed.dedup();
+    }
+
+    /// Decides the documents at some places of the keep order again, and those that depend on them; returns those whose
+    /// outcome has changed.
+    fn decide_again(&mut self, mut dirty: BinaryHeap<Reverse<u32>>) -> Vec<u32> {
+        let mut flipped = Vec::new();
+        while let Some(Reverse(place)) = dirty.pop() {
+            while dirty.peek() == Some(&Reverse(place)) {
+                dirty.pop();
+            }
+            let document = self.order[place as usize];
+            let kept = self.is_kept(document);
+            if kept != std::mem::replace(&mut self.kept[document as usize], kept) {
+                flipped.push(document);
+                let ties = self.graph.of(document).map(|(other, _)| self.rank[other as usize]);
+                dirty.extend(ties.filter(|&other| other > place).map(Reverse));
+            }
+        }
+        flipped
+    }
+
+    /// The kept document of each document (itself if it is kept), and its exact similarity to that one.
+    pub fn outcome(&self) -> (Vec<u32>, Vec<f64>) {
+        let (mut leader, mut similarity) = (self.leader.clone(), self.similarity.clone());
+        for document in 0..leader.len() as u32 {
+            let original = self.original[document as usize];
+            if original == document {
+                continue;
+            }
+            let kept = self.kept[original as usize].then_some((original, 1.0));
+            let best = kept.or_else(|| self.best_leader(original, document)).unwrap_or((document, 1.0));
+            (leader[document as usize], similarity[document as usize]) = best;
+        }
+        (leader, similarity)
+    }
+}
+
+fn pack(a: u32, b: u32) -> u64 {
+    u64::from(a.min(b)) << 32 | u64::from(a.max(b))
 }
 
 /// The component of each document under the given pairs, named by its lowest position.
@@ -163,52 +326,4 @@ fn root(parent: &mut [u32], mut at: u32) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn decide(rank: &[u32], edges: &[(u32, u32, f64)]) -> Leaders {
-        let left: Vec<u32> = edges.iter().map(|e| e.0).collect();
-        let right: Vec<u32> = edges.iter().map(|e| e.1).collect();
-        let similarity: Vec<f64> = edges.iter().map(|e| e.2).collect();
-        let own: Vec<u32> = (0..rank.len() as u32).collect();
-        leaders(rank, &own, &Pairs { left: &left, right: &right, similarity: &similarity }, 0.8)
-    }
-
-    #[test]
-    fn a_chain_removes_only_what_resembles_a_kept_document() {
-        let chain = [(0, 1, 0.9), (1, 2, 0.9), (2, 3, 0.9)];
-        let result = decide(&[0, 1, 2, 3], &chain);
-        assert_eq!((result.leader, result.wanted), (vec![0, 0, 2, 2], vec![[0, 2]]));
-        for known in [(0, 2, 0.7), (2, 0, 0.7)] {
-            let result = decide(&[0, 1, 2, 3], &[&chain[..], &[known, (1, 3, 0.1)]].concat());
-            assert_eq!((result.leader, result.wanted), (vec![0, 0, 2, 2], vec![]));
-        }
-    }
-
-    #[test]
-    fn a_copy_names_the_best_that_comes_before_itself() {
-        let (left, right, similarity) = ([0, 1, 0], [1, 3, 3], [0.85, 0.95, 0.5]);
-        let pairs = Pairs { left: &left, right: &right, similarity: &similarity };
-        let result = leaders(&[0, 1, 3, 2], &[0, 1, 1, 3], &pairs, 0.8);
-        assert_eq!((result.leader, result.similarity[2]), (vec![0, 0, 3, 3], 0.95));
-    }
-
-    #[test]
-    fn the_best_leader_wins_and_rank_breaks_ties() {
-        let result = decide(&[0, 1, 2], &[(0, 2, 0.85), (1, 2, 0.95)]);
-        assert_eq!((result.leader[2], result.similarity[2]), (1, 0.95));
-        let result = decide(&[1, 0, 2], &[(0, 2, 0.9), (1, 2, 0.9)]);
-        assert_eq!(result.leader[2], 1);
-    }
-
-    #[test]
-    fn pairs_below_the_threshold_do_not_count() {
-        assert_eq!(decide(&[0, 1], &[(0, 1, 0.79)]).leader, [0, 1]);
-        assert_eq!(decide(&[0, 1], &[(0, 1, 0.8)]).leader, [0, 0]);
-    }
-
-    #[test]
-    fn components_are_named_by_their_lowest_member() {
-        assert_eq!(components(6, &[4, 1, 2], &[5, 2, 4]), [0, 1, 1, 3, 1, 1]);
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 use crate::inputs::{self, Script};
 use benzer_core::bands::band_keys;
-use benzer_core::buckets::{Join, Keys};
+use benzer_core::buckets::{Join, Keys, Limit};
 use benzer_core::corpus::{Corpus, FieldKind, JsonlColumns, SketchPlan, Sketches, Weights};
 use benzer_core::hash::strings::StringHash;
 use benzer_core::isa::{self, Level, Task};
@@ -153,10 +153,9 @@ fn keys() -> Work {
 
 fn join() -> Work {
     let keys = inputs::band_keys(JOINED, BANDS);
-    let content: Vec<[u64; 2]> = inputs::hashes(2 * JOINED, 5).chunks_exact(2).map(|two| [two[0], two[1]]).collect();
     Box::new(move || {
         let keys = Keys::by_document(&keys, BANDS);
-        let join = Join { keys, content: &content, limit: 1000, taking_part: &[], at_once: 0 };
+        let join = Join { keys, limit: Limit::Fixed(1000), taking_part: &[], at_once: 0 };
         join.candidates().pairs.len() as u64
     })
 }

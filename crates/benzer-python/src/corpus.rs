@@ -1,5 +1,6 @@
 //! Documents on the native side.
 
+use crate::clusters;
 use crate::columns::{IdArrays, SharedArray, TextArrays, mask, text_column};
 use crate::convert::{self, Threads, error, in_pool, in_pool_told};
 use crate::joins::check_positions;
@@ -332,6 +333,29 @@ impl Corpus {
         }
         let similarity = in_pool(py, threads, || self.inner.similarity(left, right, &Weights(&weights)))?;
         Ok(PyArray1::from_vec(py, similarity))
+    }
+
+    /// The documents of large buckets, compared with the leaders among them: documents, leaders, similarities, and the
+    /// documents that became leaders.
+    #[pyo3(signature = (rank, members, ends, may_lead, threshold, weights, threads, progress = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn compare_families<'py>(
+        &self, py: Python<'py>, rank: PyReadonlyArray1<'py, u32>, members: PyReadonlyArray1<'py, u32>,
+        ends: PyReadonlyArray1<'py, i64>, may_lead: PyReadonlyArray1<'py, u32>, threshold: f64, weights: Vec<f64>,
+        threads: Threads, progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<clusters::FamilyArrays<'py>> {
+        clusters::compare_families(
+            py,
+            &self.inner,
+            rank.as_slice()?,
+            members.as_slice()?,
+            ends.as_slice()?,
+            may_lead.as_slice()?,
+            threshold,
+            &weights,
+            threads,
+            progress.as_ref(),
+        )
     }
 
     /// An order in which pairs that hang together are neighbours, and where it is cut so that the documents of a part

@@ -1,8 +1,8 @@
 //! Candidates, exact similarity, clusters.
 
 use crate::convert::{Threads, error, in_pool, in_pool_told};
-use benzer_core::buckets::{self, Join, Keys};
-use benzer_core::clusters::{self, Pairs};
+use benzer_core::buckets::{self, Join, Keys, Limit};
+use benzer_core::clusters;
 use benzer_core::jaccard::{self as exact, Sets};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -35,33 +35,37 @@ pub fn split(py: Python<'_>, pairs: Vec<u64>) -> (Positions<'_>, Positions<'_>) 
     (PyArray1::from_vec(py, left), PyArray1::from_vec(py, right))
 }
 
-/// Pairs of documents that share a bucket: left, right, buckets above the limit, documents in them.
+/// Candidate pairs and large buckets: left, right, the documents and ends of buckets above the limit, and the limit.
 ///
 /// `keys` has a row for each document, or for each band (`by_band`).
 #[pyfunction]
-#[pyo3(signature = (keys, content, bucket_limit, threads, taking_part = None, at_once = 0, by_band = false, progress = None))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (keys, bucket_limit, threads, taking_part = None, at_once = 0, by_band = false, progress = None))]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn candidate_pairs<'py>(
-    py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, content: PyReadonlyArray2<'py, u64>, bucket_limit: usize,
-    threads: Threads, taking_part: Option<PyReadonlyArray1<'py, bool>>, at_once: usize, by_band: bool,
+    py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, bucket_limit: Option<usize>, threads: Threads,
+    taking_part: Option<PyReadonlyArray1<'py, bool>>, at_once: usize, by_band: bool,
     progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<(Positions<'py>, Positions<'py>, u64, u64)> {
-    if bucket_limit < 2 {
-        return Err(error(py, "SettingsError", format!("bucket_limit must be at least 2, got {bucket_limit}")));
-    }
+) -> PyResult<(Positions<'py>, Positions<'py>, Positions<'py>, Bound<'py, PyArray1<i64>>, usize)> {
+    let limit = match bucket_limit {
+        Some(limit) if limit < 2 => {
+            return Err(error(py, "SettingsError", format!("bucket_limit must be at least 2, got {limit}")));
+        }
+        Some(limit) => Limit::Fixed(limit),
+        None => Limit::Usual,
+    };
     let values = keys.as_slice()?;
     let [rows, columns] = [keys.shape()[0], keys.shape()[1]];
     let (count, bands) = if by_band { (columns, rows) } else { (rows, columns) };
     let keys = if by_band { Keys::by_band(values, bands) } else { Keys::by_document(values, bands) };
-    let content = content_rows(py, &content, count)?;
     let taking_part = taking_part.as_ref().map_or(Ok(&[][..]), |given| given.as_slice())?;
     if !taking_part.is_empty() {
-        check_lengths(py, "keys and taking_part", &[content.len(), taking_part.len()])?;
+        check_lengths(py, "keys and taking_part", &[count, taking_part.len()])?;
     }
-    let join = Join { keys, content, limit: bucket_limit, taking_part, at_once };
+    let join = Join { keys, limit, taking_part, at_once };
     let found = in_pool_told(py, threads, progress.as_ref(), || join.candidates())?;
     let (left, right) = split(py, found.pairs);
-    Ok((left, right, found.oversized_buckets, found.oversized_documents))
+    let ends = found.large.ends.into_iter().map(|end| end as i64).collect();
+    Ok((left, right, PyArray1::from_vec(py, found.large.members), PyArray1::from_vec(py, ends), found.limit))
 }
 
 /// For each document the one of least rank that has the same content.
@@ -118,33 +122,6 @@ pub fn check_positions(py: Python<'_>, count: usize, columns: &[&[u32]]) -> PyRe
     }
 }
 
-/// Who stays for whom: leader and similarity of each document, and the pairs to compare before it is final.
-#[pyfunction]
-#[pyo3(signature = (rank, left, right, similarity, threshold, stands_for = None))]
-#[allow(clippy::type_complexity)]
-pub fn leaders<'py>(
-    py: Python<'py>, rank: PyReadonlyArray1<'py, u32>, left: PyReadonlyArray1<'py, u32>,
-    right: PyReadonlyArray1<'py, u32>, similarity: PyReadonlyArray1<'py, f64>, threshold: f64,
-    stands_for: Option<PyReadonlyArray1<'py, u32>>,
-) -> PyResult<(Positions<'py>, Bound<'py, PyArray1<f64>>, Positions<'py>, Positions<'py>)> {
-    let rank = rank.as_slice()?;
-    let pairs = Pairs { left: left.as_slice()?, right: right.as_slice()?, similarity: similarity.as_slice()? };
-    let own: Vec<u32> = (0..rank.len() as u32).collect();
-    let stands_for = stands_for.as_ref().map_or(Ok(&own[..]), |given| given.as_slice())?;
-    check_positions(py, rank.len(), &[pairs.left, pairs.right])?;
-    check_positions(py, rank.len(), &[stands_for, rank])?;
-    check_lengths(py, "pairs and similarity", &[pairs.left.len(), pairs.similarity.len()])?;
-    let result = py.detach(|| clusters::leaders(rank, stands_for, &pairs, threshold));
-    let wanted_left = result.wanted.iter().map(|pair| pair[0]).collect();
-    let wanted_right = result.wanted.iter().map(|pair| pair[1]).collect();
-    Ok((
-        PyArray1::from_vec(py, result.leader),
-        PyArray1::from_vec(py, result.similarity),
-        PyArray1::from_vec(py, wanted_left),
-        PyArray1::from_vec(py, wanted_right),
-    ))
-}
-
 /// The component of each document, named by its lowest position.
 #[pyfunction]
 pub fn components<'py>(
@@ -156,4 +133,10 @@ pub fn components<'py>(
     }
     check_positions(py, count, &[left, right])?;
     Ok(PyArray1::from_vec(py, clusters::components(count, left, right)))
+}
+
+/// The usual limit for buckets of these sizes, of so many documents times bands.
+#[pyfunction]
+pub fn usual_limit(sizes: Vec<usize>, entries: usize) -> usize {
+    buckets::usual_limit(sizes, entries)
 }

@@ -1,5 +1,6 @@
 //! The Python shell of the native core: it converts, releases the GIL and maps errors; it holds no algorithm.
 
+mod clusters;
 mod columns;
 mod convert;
 mod corpus;
@@ -23,6 +24,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use super::clusters::Deciding;
+    #[pymodule_export]
     use super::columns::column_signatures;
     #[pymodule_export]
     use super::corpus::Corpus;
@@ -31,11 +34,11 @@ mod _native {
     #[pymodule_export]
     use super::hashing::{hash_parameters, hash_values, murmur3_digest, string_hash, string_hashes};
     #[pymodule_export]
-    use super::joins::{candidate_pairs, components, jaccard, leaders, representatives};
+    use super::joins::{candidate_pairs, components, jaccard, representatives, usual_limit};
     #[pymodule_export]
     use super::nearest::equal_bytes;
     #[pymodule_export]
-    use super::parts::{buckets_of, deal_keys, deal_pairs, distinct_pairs, divide_bucket, pairs_within, without_hot};
+    use super::parts::{buckets_of, deal_keys, deal_pairs, distinct_pairs, pairs_within, without_hot};
     #[pymodule_export]
     use super::postings::{Blocks, find_postings};
     #[pymodule_export]

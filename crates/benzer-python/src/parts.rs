@@ -1,7 +1,7 @@
 //! A join in parts, for machines of which each holds a share of it.
 
 use crate::convert::error;
-use benzer_core::buckets::{Join, Keys, parts};
+use benzer_core::buckets::{Keys, parts};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -105,25 +105,4 @@ pub fn distinct_pairs<'py>(
     check(py, [left.len(), right.len()], "pairs", 0, 0)?;
     let (left, right) = py.detach(|| parts::distinct(left, right));
     Ok((PyArray1::from_vec(py, left), PyArray1::from_vec(py, right)))
-}
-
-/// What one bucket proposes, whose documents share the keys of `depth` bands from `band` on: pairs by position (left,
-/// right), and smaller buckets of which all pairs are meant (positions, ends).
-#[pyfunction]
-#[allow(clippy::type_complexity)]
-pub fn divide_bucket<'py>(
-    py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, content: PyReadonlyArray2<'py, u64>, band: usize, depth: usize,
-    bucket_limit: usize,
-) -> PyResult<(Column<'py, u32>, Column<'py, u32>, Column<'py, u32>, Column<'py, i64>)> {
-    let [count, bands] = [keys.shape()[0], keys.shape()[1]];
-    let content = crate::joins::content_rows(py, &content, count)?;
-    check(py, [0, 0], "bucket_limit", bucket_limit, 2)?;
-    let keys = Keys::by_document(keys.as_slice()?, bands);
-    let join = Join { keys, content, limit: bucket_limit, taking_part: &[], at_once: 0 };
-    let (members, ends, pairs) = py.detach(|| {
-        let mut divided = parts::divide(&join, band, depth);
-        (std::mem::take(&mut divided.members), std::mem::take(&mut divided.ends), divided.into_pairs())
-    });
-    let (left, right) = crate::joins::split(py, pairs);
-    Ok((left, right, PyArray1::from_vec(py, members), ends_of(py, ends)))
 }

@@ -71,6 +71,10 @@ STAGES = ("read", "sketch", "against", "candidates", "verify", "clusters", "meas
     "[default: lsh; exact for --recall 1]",
 )  # fmt: skip
 @click.option(
+    "--bucket-limit", type=click.IntRange(2), metavar="N",
+    help="List all pairs of documents in buckets of up to N. [default: 100 to 1000]",
+)  # fmt: skip
+@click.option(
     "--keep", default="first", show_default=True, metavar="RULE",
     help="Which one stays: first (of the first INPUT), last, longest, largest:COL, smallest:COL, "
     "priority:COL=a,b, or source:A,B.",

@@ -269,7 +269,7 @@ def found_in(
     from benzer.spark.settings import Work
 
     read_by = ("schema", "text", "id", "keep", "on_error", "format")
-    found_by = ("schema", "threshold", "recall", "keep", "seed", "on_error")
+    found_by = ("schema", "threshold", "recall", "bucket_limit", "keep", "seed", "on_error")
     with told_plainly():
         steps.reach("sketch")
         documents = read_files(spark, list(inputs), **{name: arguments[name] for name in read_by})

@@ -77,11 +77,6 @@ def show(run: Run, output: Path, paths: dict[str, Path], seconds: float, size: i
     console.show(kept_promise(found))
     if run.recall is not None:
         console.show(f"measured: {run.recall}")
-        measured = run.recall.recall
-        if measured is not None and measured < found.recall and found.counts["oversized_buckets"]:
-            console.show(
-                "  many pairs of one large family were not proposed: buckets above the limit are cut short"
-            )
     show_alarms(run.alarms)
     console.show(f"\nwritten to {output}/")
     console.show(
@@ -119,7 +114,10 @@ def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tu
         "empty": f"without any {'shingle' if texts else 'element'}; kept, and nobody's duplicate",
         "pairs": f"of similarity {threshold} or more; {console.count(counts['candidates'])} candidates compared",
         "clusters": "kept documents that others went for",
-        "oversized_buckets": "joined through a few of their documents",
+        "oversized_buckets": (
+            f"of more than {console.count(found.settings.bucket_limit)} documents; "
+            "of their pairs, only those with a kept document are listed"
+        ),
     }
     optional = {"malformed", "known", "oversized_buckets"}
     indented = {"identical", "near", "known"}

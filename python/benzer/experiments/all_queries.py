@@ -120,8 +120,8 @@ def milliseconds(work: Callable[[], object]) -> float:
 def candidates(signatures: NDArray[np.uint32], bands: Bands) -> Pairs:
     """All pairs that share a bucket, of which none is cut short."""
     count = len(signatures)
-    alone, content = np.ones(count, dtype=bool), np.zeros((count, 2), dtype=np.uint64)
-    found = propose(bands.keys(signatures), content, alone, bucket_limit=max(count, 2))
+    alone = np.ones(count, dtype=bool)
+    found = propose(bands.keys(signatures), alone, bucket_limit=max(count, 2))
     return np.unique(found.left.astype(np.int64) * count + found.right)
 
 

@@ -47,7 +47,7 @@ def find_duplicates(
     num_hashes: int | None = None,
     bands: Bands | None = None,
     seed: int = 0,
-    bucket_limit: int = 1000,
+    bucket_limit: int | None = None,
     on_error: Literal["stop", "skip"] = "stop",
     format: str | None = None,
     encoding: str = "utf-8",
@@ -71,7 +71,9 @@ def find_duplicates(
     method: "lsh", by bands, the default; "exact", a join that finds every pair; "auto", whichever a look at the
         documents predicts to be cheaper.
     minhash, num_hashes, seed: the signature, see `benzer.minhash.MinHash`; or a `MinHash` that says all three.
-    bucket_limit: buckets of more documents are joined through a few of them, and counted.
+    bucket_limit: the most documents of a bucket whose pairs are all listed; by default from 100 to 1,000, so that there
+        are few candidates for each document (see `benzer.candidates.propose`). Documents of larger buckets are compared
+        with the kept ones among them, so removals are as promised, but pairs of two removed documents are not listed.
     on_error: "stop" at the first malformed row, or "skip" and list them in the result.
     threads: 0 means all cores. The result does not depend on it.
     memory: a bound on the memory that the run takes of its own, such as "2GB" (see `benzer.pipeline.memory`); nor on
@@ -149,10 +151,12 @@ def search(
     stage.end("verify")
     known = matches.mask(len(corpus)) if matches else np.zeros(len(corpus), dtype=bool)
     pairs = (proposed.left, proposed.right, similarity)
-    decision = decide_unknown(known, rank, stands_for, pairs, threshold, work.compare)
+    decision = decide_unknown(
+        known, rank, stands_for, pairs, threshold, work.compare, proposed.large, work.families
+    )
     stage.end("clusters")
     return Duplicates(
-        settings=settings,
+        settings=replace(settings, bucket_limit=proposed.limit),
         reading=Reading(found.sources, found.reports, found.options),
         corpus=corpus,
         empty=empty,
@@ -163,6 +167,7 @@ def search(
         verified=similarity,
         decision=decision,
         compare=work.compare,
+        families=work.families,
         timings={},
         matches=matches,
     )
@@ -174,6 +179,8 @@ def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
         raise SettingsError(f"schema must be a Schema, got {schema!r}: as in Schema(text=Text())")
     if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
         raise SettingsError(f"threads must be 0 or more, got {threads}: 0 means all cores")
+    if bucket_limit is None:
+        return
     if not isinstance(bucket_limit, int) or bucket_limit < 2:
         raise SettingsError(f"bucket_limit must be at least 2, got {bucket_limit}")
     if bucket_limit > MOST_BUCKET_LIMIT:

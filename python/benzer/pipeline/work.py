@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.buckets import LargeBuckets
 from benzer.candidates import Candidates, propose
 from benzer.exact import exact_pairs
+from benzer.families import Families, families_of
 from benzer.fields import Schema
 from benzer.pipeline.checkpoint import Arrays, Checkpoint, NoCheckpoint
 from benzer.pipeline.memory import Memory
@@ -86,7 +88,11 @@ class Work:
         return {"keys": made.keys, "content": made.content, "sizes": made.sizes, "units": made.units}
 
     def propose(
-        self, sketches: Sketched, taking_part: NDArray[np.bool_], bucket_limit: int, report: Report = None
+        self,
+        sketches: Sketched,
+        taking_part: NDArray[np.bool_],
+        bucket_limit: int | None,
+        report: Report = None,
     ) -> tuple[Candidates, NDArray[np.float64] | None]:
         """The candidates of the bands; their similarity is not known yet."""
 
@@ -94,12 +100,13 @@ class Work:
             width, count = sketches.keys.shape
             at_once = self.memory.bands_at_once(count, len(self.schema.fields), width)
             settings = (bucket_limit, self.threads, at_once)
-            found = propose(sketches.keys, sketches.content, taking_part, *settings, True, report)
-            numbers = np.array([found.oversized_buckets, found.oversized_documents])
-            return {"left": found.left, "right": found.right, "oversized": numbers}
+            found = propose(sketches.keys, taking_part, *settings, True, report)
+            large = {"large_members": found.large.members, "large_ends": found.large.ends}
+            return {"left": found.left, "right": found.right, **large, "limit": np.array([found.limit])}
 
         part = self.saved.part("candidates", make)
-        return Candidates(part["left"], part["right"], *part["oversized"].tolist()), None
+        large = LargeBuckets(part["large_members"], part["large_ends"])
+        return Candidates(part["left"], part["right"], large, int(part["limit"][0])), None
 
     def join(
         self, sketches: Sketched, taking_part: NDArray[np.bool_], threshold: float, report: Report = None
@@ -114,7 +121,7 @@ class Work:
             return {"left": found.left, "right": found.right, **known}
 
         part = self.saved.part("candidates", make)
-        return Candidates(part["left"], part["right"], 0, 0), part.get("similarity")
+        return Candidates(part["left"], part["right"]), part.get("similarity")
 
     def verify(self, left: Positions, right: Positions, report: Report = None) -> NDArray[np.float64]:
         """The exact similarity of pairs (float64, one a pair), in parts of pairs that hang together."""
@@ -131,6 +138,11 @@ class Work:
     def _verify(self, left: Positions, right: Positions, report: Report, before: int, total: int) -> Arrays:
         told = None if report is None else lambda done, _: report(before + done, total)
         return {"similarity": self.compare(left, right, told)}
+
+    @property
+    def families(self) -> Families:
+        """Compares the documents of large buckets with the kept ones among them."""
+        return families_of(self.corpus, self.schema, self.compare, self.threads)
 
     def compare(self, left: Positions, right: Positions, report: Report = None) -> NDArray[np.float64]:
         """The exact similarity of pairs, in one go."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer.bands import Bands
+from benzer.buckets import LargeBuckets
 from benzer.checks import is_number
 from benzer.errors import SettingsError
 from benzer.fields import Schema
@@ -22,6 +23,7 @@ from benzer.verify import verify
 
 Floats = NDArray[np.float64]
 
+NO_BUCKETS = LargeBuckets()
 MOST_DRAWN = 50_000
 """Documents whose neighbours are looked for at most: what they hold is in memory meanwhile."""
 MOST_BYTES = 64_000_000
@@ -42,7 +44,8 @@ class Reported:
     left, right: the verified pairs of such documents (uint32).
     proposed: the similarities of those among them that share a band (float64).
     stays: which documents stay (bool, n).
-    cut_short: buckets of which not all pairs were proposed: with any, far more may be alike than was found.
+    cut_short: buckets of which not all pairs were listed: with any, far more may be alike than was listed.
+    large: these buckets. Pairs that share one count as found: the rule of `benzer.families` applies to them.
     """
 
     content: Words
@@ -53,6 +56,7 @@ class Reported:
     proposed: Floats
     stays: NDArray[np.bool_]
     cut_short: int = 0
+    large: LargeBuckets = NO_BUCKETS
 
 
 def measure(
@@ -247,6 +251,7 @@ class _Asked:
         keys = pair_keys(left, right)
         place = np.minimum(np.searchsorted(self._known, keys), max(len(self._known) - 1, 0))
         found = self._known[place] == keys if len(self._known) else np.zeros(len(keys), dtype=bool)
+        found |= self.reported.large.share(left, right)
         content = self.reported.content
         chosen = chosen_neighbours(query, content[left], content[right], self._seed)
         return Answers(query + start, left, right, found, chosen, start + len(order))

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from benzer.candidates import LIMITS
 from benzer.fields import Schema
 from benzer.results import Duplicates, Reading
 from benzer.wording import without_passwords
@@ -75,9 +76,10 @@ def keywords(found: Duplicates) -> Iterator[tuple[str, str]]:
     if str(settings.keep) != "first":
         yield "keep", repr(str(settings.keep))
     yield from signature(found)
-    for name, usual in (("bucket_limit", 1000), ("on_error", "stop")):
-        if getattr(settings, name) != usual:
-            yield name, repr(getattr(settings, name))
+    if settings.bucket_limit != LIMITS[1]:
+        yield "bucket_limit", repr(settings.bucket_limit)
+    if settings.on_error != "stop":
+        yield "on_error", repr(settings.on_error)
     if options.encoding != "utf-8":
         yield "encoding", repr(options.encoding)
 

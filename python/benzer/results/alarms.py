@@ -33,7 +33,7 @@ class Limits:
     chain: the documents that hang together in one component, of which no cluster holds half.
     short: the documents of less than one shingle.
     malformed: of the rows, those that could not be read.
-    boilerplate: of the pairs compared in a bucket above the limit, those that are not similar.
+    boilerplate: of the documents of a bucket above the limit, those that are kept.
     """
 
     source: float = 0.5
@@ -181,36 +181,41 @@ def far_apart(safety: Safety, documents: NDArray[np.intp]) -> tuple[tuple[int, i
 
 
 def boilerplate(safety: Safety, limits: Limits) -> Iterator[Alarm]:
-    """Buckets above the limit whose documents share a part, but are not similar."""
+    """Buckets above the limit whose documents share a part, but are not similar, so that most of them are kept."""
     found = safety.found
-    proposed = found.proposed
-    if not proposed.oversized_buckets:
+    large = found.proposed.large
+    buckets = [bucket for bucket in large.each() if len(bucket)]
+    kept = [bucket[found.stays[bucket]] for bucket in buckets]
+    sizes = np.array([len(bucket) for bucket in buckets], dtype=np.int64)
+    shares = np.array([len(some) for some in kept]) / np.maximum(sizes, 1)
+    if not len(buckets) or not (shares > limits.boilerplate).any():
         return
-    count = len(found.leader)
-    below = found.verified < found.threshold
-    ends = np.concatenate((proposed.left, proposed.right))
-    compared = np.bincount(ends, minlength=count)
-    failed = np.bincount(ends[np.tile(below, 2)], minlength=count)
-    # A document that was compared with as many others as a bucket may hold joined one that is larger.
-    hub = int(np.argmax(np.where(compared >= found.settings.bucket_limit, failed, -1)))
-    if compared[hub] < found.settings.bucket_limit or failed[hub] <= limits.boilerplate * compared[hub]:
+    most = int(np.argmax(np.where(shares > limits.boilerplate, sizes, -1)))
+    documents = kept[most].astype(np.intp)
+    if len(documents) < 2:
         return
-    at = np.flatnonzero(below & ((proposed.left == hub) | (proposed.right == hub)))
-    # Not the closest pair, which may nearly be a true one: the one in the middle shows what is shared by all.
-    usual = at[np.lexsort((at, found.verified[at]))[len(at) // 2]]
-    example = (int(proposed.left[usual]), int(proposed.right[usual]))
     message = (
-        f"{proposed.oversized_buckets:,} buckets hold more than {found.settings.bucket_limit:,} documents each; "
-        f"{found.corpus.ids([hub])[0]!r} was compared with {compared[hub]:,} others, and {failed[hub]:,} of them are "
-        f"not similar, but share a part"
+        f"{len(large):,} buckets hold more than {found.settings.bucket_limit:,} documents each; of the "
+        f"{sizes[most]:,} documents of one of them, {len(documents):,} are kept: they share a part, but are not similar"
     )
     numbers: dict[str, int | float | str] = {
-        "oversized_buckets": proposed.oversized_buckets,
-        "oversized_documents": proposed.oversized_documents,
-        "compared": int(compared[hub]),
-        "not_similar": int(failed[hub]),
+        "oversized_buckets": len(large),
+        "oversized_documents": len(large.members),
+        "documents": int(sizes[most]),
+        "kept": len(documents),
     }
+    example = typical_pair(safety, documents)
     yield alarm(safety, "boilerplate", message, numbers, example, shared_passage(found, *example))
+
+
+def typical_pair(safety: Safety, documents: NDArray[np.intp]) -> tuple[int, int]:
+    """The first of some documents with one of a few others: the one in the middle by similarity.
+
+    Not the most similar one, which may nearly be a duplicate: this one shows what is shared by all.
+    """
+    others = documents[1 : FEW + 1].astype(np.uint32)
+    values = safety.similarity(np.full_like(others, documents[0]), others)
+    return int(documents[0]), int(others[np.lexsort((others, values))[len(others) // 2]])
 
 
 def short_documents(safety: Safety, limits: Limits) -> Iterator[Alarm]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from benzer._native import Corpus
 from benzer.bands import Bands
 from benzer.candidates import Candidates
-from benzer.clusters import Compare, Decision, decide_unknown
+from benzer.clusters import Compare, Decision, Families, decide_unknown
 from benzer.errors import InputError, SettingsError
 from benzer.evidence import Evidence
 from benzer.recall import RecallEstimate, Reported, measure
@@ -70,6 +70,7 @@ class Duplicates:
     verified: NDArray[np.float64] = field(repr=False)
     decision: Decision = field(repr=False)
     compare: Compare = field(repr=False)
+    families: Families = field(repr=False)
     timings: dict[str, float] = field(repr=False)
     matches: Known | None = field(repr=False, default=None)
     engine: ClassVar[str] = "benzer"
@@ -247,8 +248,8 @@ class Duplicates:
             "candidates": len(self.proposed),
             "pairs": len(self.pairs),
             "clusters": len(np.unique(self.leader[self.led])),
-            "oversized_buckets": self.proposed.oversized_buckets,
-            "oversized_documents": self.proposed.oversized_documents,
+            "oversized_buckets": len(self.proposed.large),
+            "oversized_documents": len(self.proposed.large.members),
         }
 
     @cached_property
@@ -304,7 +305,8 @@ class Duplicates:
             right=np.concatenate((self.proposed.right[alike], self.stands_for[self.decision.right])),
             proposed=self.verified[alike],
             stays=self.stays,
-            cut_short=self.proposed.oversized_buckets,
+            cut_short=len(self.proposed.large),
+            large=self.proposed.large,
         )
         return measure(
             self.corpus, reported, self.settings.schema, self.threshold, self.bands,
@@ -328,7 +330,16 @@ class Duplicates:
         matches = None if self.matches is None else self.matches.above(threshold)
         known = np.zeros(len(self.leader), dtype=bool) if matches is None else matches.mask(len(self.leader))
         pairs = (left, right, verified)
-        decision = decide_unknown(known, self.rank, self.stands_for, pairs, threshold, self.compare)
+        decision = decide_unknown(
+            known,
+            self.rank,
+            self.stands_for,
+            pairs,
+            threshold,
+            self.compare,
+            self.proposed.large,
+            self.families,
+        )
         proposed = replace(self.proposed, left=left, right=right)
         settings = replace(self.settings, threshold=threshold)
         return replace(

@@ -25,7 +25,7 @@ class Settings:
     minhash: MinHash
     bands: Bands | None
     keep: Keep
-    bucket_limit: int
+    bucket_limit: int | None
     on_error: str
     method: str = "lsh"
     reason: str | None = None

@@ -1,8 +1,11 @@
-"""Which candidates are verified together? A component that fits in one task is a block; a larger one is cut.
+"""Blocks: the candidates that are verified together. A component that fits in one task is a block; a larger one is cut.
 
 A whole block can be verified and decided at once: nothing outside it touches its documents. The pairs of a larger
 component are put in the order of the least neighbour of their left document, in which those of a group of documents
 alike mostly stand together, and filled into blocks one after another: such a document is copied into few blocks.
+
+A component with large buckets is a block whatever its size: only a task with all of its texts can compare them with the
+kept documents among them.
 """
 
 from __future__ import annotations
@@ -28,7 +31,11 @@ ROWS = 1 << 16
 
 
 class Candidates(Protocol):
-    """What `joining` hands on. distinct: each pair is there once. candidates: how many there are, if that is known."""
+    """What `joining` hands on.
+
+    distinct: each pair is listed once. candidates: the number of pairs, if that is known. ties: pairs of documents that
+    must be in one block beside the candidates.
+    """
 
     @property
     def pairs(self) -> DataFrame: ...
@@ -36,6 +43,8 @@ class Candidates(Protocol):
     def distinct(self) -> bool: ...
     @property
     def candidates(self) -> int | None: ...
+    @property
+    def ties(self) -> DataFrame | None: ...
 
 
 @dataclass(frozen=True)
@@ -56,27 +65,33 @@ class Blocks:
 def blocks(run: Any, stages: Any, joined: Candidates) -> Blocks:
     """The blocks of all candidates; on the driver where they fit there."""
     rows = joined.pairs.count() if joined.candidates is None else joined.candidates
-    if rows <= run.work.driver_pairs:
-        return _on_driver(run, joined.pairs, joined.distinct)
+    tie_rows = 0 if joined.ties is None else joined.ties.count()
+    if rows + tie_rows <= run.work.driver_pairs:
+        return _on_driver(run, joined.pairs, joined.distinct, joined.ties)
     if joined.distinct:
-        return _on_spark(run, stages, joined.pairs, rows)
+        return _on_spark(run, stages, joined.pairs, rows, joined.ties)
     pairs = stages.keep("blocks-pairs", joined.pairs.distinct)
     rows = pairs.count()
-    if rows <= run.work.driver_pairs:
-        return _on_driver(run, pairs, True)
-    return _on_spark(run, stages, pairs, rows)
+    if rows + tie_rows <= run.work.driver_pairs:
+        return _on_driver(run, pairs, True, joined.ties)
+    return _on_spark(run, stages, pairs, rows, joined.ties)
 
 
-def _on_driver(run: Any, pairs: DataFrame, distinct: bool) -> Blocks:
+def _on_driver(run: Any, pairs: DataFrame, distinct: bool, ties: DataFrame | None = None) -> Blocks:
     """Blocks of collected pairs."""
     import pyarrow as pa
 
-    numbers, left, right = compacted(*collected(pairs))
+    own, ties_of = collected(pairs), None if ties is None else collected(ties)
+    ends = own if ties_of is None else tuple(map(np.concatenate, zip(own, ties_of, strict=True)))
+    numbers, left, right = compacted(*ends)
+    count = len(own[0])
+    (left, right), (first, others) = (left[:count], right[:count]), (left[count:], right[count:])
     if not distinct:
         left, right = _distinct(left, right)
-    label = tied(len(numbers), left, right)
+    label = tied(len(numbers), np.concatenate((left, first)), np.concatenate((right, others)))
     large = np.bincount(label, minlength=len(numbers)) > run.work.block_documents
     large |= np.bincount(label[left], minlength=len(numbers)) > run.work.block_pairs
+    large[label[first]] = False
     inner = ~large[label]
     whole = inner[left]
     block, members = numbers[label[left[whole]]], np.flatnonzero(inner)
@@ -117,18 +132,20 @@ def _least_neighbours(count: int, left: Numbers, right: Numbers) -> Numbers:
     return least
 
 
-def _on_spark(run: Any, stages: Any, pairs: DataFrame, rows: int) -> Blocks:
+def _on_spark(run: Any, stages: Any, pairs: DataFrame, rows: int, ties: DataFrame | None = None) -> Blocks:
     """Blocks of more pairs than the driver may hold."""
     from pyspark.sql import functions as F
 
-    labels = components(run, stages, pairs, rows, "blocks-components")
+    edges = pairs if ties is None else pairs.unionByName(ties)
+    count = rows if ties is None else None
+    labels = components(run, stages, edges, count, "blocks-components")
     named = labels.select(F.col("component").alias("block"), "number")
     labelled = stages.keep(
         "blocks-labelled",
         lambda: pairs.join(named, pairs["left"] == named["number"]).select("block", "left", "right"),
     )
     members = named.withColumn("whole", F.lit(True))
-    large = _large(run, named, labelled)
+    large = _large(run, named, labelled, ties)
     if not large.num_rows:
         return Blocks(labelled, members, labels.count(), rows, False)
     broad = F.broadcast(handed_back(run, large))
@@ -143,14 +160,18 @@ def _on_spark(run: Any, stages: Any, pairs: DataFrame, rows: int) -> Blocks:
     )
 
 
-def _large(run: Any, named: DataFrame, labelled: DataFrame) -> Any:
-    """The names of the components that do not fit in one task: few, each is large."""
+def _large(run: Any, named: DataFrame, labelled: DataFrame, ties: DataFrame | None = None) -> Any:
+    """The names of the components that do not fit in one task, without those that have ties: few, each is large."""
     from pyspark.sql import functions as F
 
     work = run.work
     documents = named.groupBy("block").count().where(F.col("count") > work.block_documents)
     pairs = labelled.groupBy("block").count().where(F.col("count") > work.block_pairs)
-    return to_arrow(documents.select("block").unionAll(pairs.select("block")).distinct())
+    found = documents.select("block").unionAll(pairs.select("block")).distinct()
+    if ties is not None:
+        whole = named.join(ties.select(F.col("left").alias("number")), "number", "left_semi").select("block")
+        found = found.join(whole.distinct(), "block", "left_anti")
+    return to_arrow(found)
 
 
 def _cut(run: Any, pairs: DataFrame) -> DataFrame:

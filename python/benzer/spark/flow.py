@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal
 
@@ -39,7 +40,7 @@ def find_duplicates(
     num_hashes: int | None = None,
     bands: Bands | None = None,
     seed: int = 0,
-    bucket_limit: int = 1000,
+    bucket_limit: int | None = None,
     on_error: Literal["stop", "skip"] = "stop",
     checkpoint: str | None = None,
     work: Work | None = None,
@@ -64,7 +65,10 @@ def find_duplicates(
     against: a `Collection` or the path of one, or several: documents like one of theirs go, the rest are compared
         among themselves. A document is no match of the old one of the same id.
     minhash, num_hashes, seed: the signature, see `benzer.MinHash`; or a `MinHash` that says all three.
-    bucket_limit: buckets of more documents are joined through a few of them, and counted.
+    bucket_limit: the most documents of a bucket whose pairs are all listed; by default from 100 to 1,000, so that there
+        are few candidates for each document (see `benzer.candidates.propose`). Documents of larger buckets are compared
+        with the kept ones among them, so removals are as promised, but pairs of two removed documents are not listed.
+        One task holds the texts of all documents that large buckets tie together.
     on_error: "stop" if a row is malformed, or "skip" and list such rows in the result.
     checkpoint: a folder that Spark reaches, to keep finished stages in; the same call goes on from there. It stays.
     work: how the work is cut, see `Work`.
@@ -115,8 +119,9 @@ def find_duplicates(
         copied = stages.keep("copies", lambda: copies.copies(run, sketches, counts.repeated))
         known = matching.known(run, stages, documents, sketches, copied, collections)
         joined = joining.join(run, stages, sketches, copied, documents=counts.documents)
+        run = replace(run, settings=replace(settings, bucket_limit=joined.limit))
         blocked = blocks.blocks(run, stages, joined)
-        decided = deciding.decide(run, stages, documents, blocked, copied, known)
+        decided = deciding.decide(run, stages, documents, blocked, copied, known, joined.buckets)
     return SparkDuplicates.of(
         run, documents, counts, sketches, copied, known, joined, decided, stages, perf_counter() - started
     )

@@ -1,30 +1,28 @@
-//! Who might be alike? Documents that share a band key share a bucket; a bucket proposes pairs.
+//! Candidate pairs: documents that share a band key share a bucket, and a bucket of up to `limit` documents proposes all
+//! its pairs.
 //!
-//! A bucket of up to `limit` documents proposes all its pairs. A larger one would cost quadratic work: its documents
-//! are paired with a few anchors and filed again under finer keys (this band's key together with the next band's), as
-//! long as there are bands left. Such buckets are counted. The anchors are those of least content hash, so that
-//! the proposals depend neither on the order of the documents nor on the number of threads.
+//! A larger bucket would cost quadratic work. It is handed on as it is ([`LargeBuckets`]): its documents are compared
+//! with the kept documents among them. A pair that shares a large bucket is never proposed, whatever other buckets it
+//! shares, so that the large families cost linear memory.
 
 mod keys;
+mod large;
 mod pairs;
 pub mod parts;
 mod repeats;
 mod same;
 
 pub use keys::Keys;
+pub use large::{LargeBuckets, Memberships};
 pub use same::representatives;
 
 use crate::bands::NO_KEY;
 use crate::watch;
-use pairs::{PairSet, Proposals, merge};
+use pairs::{PairSet, merge};
 use rayon::prelude::*;
-use repeats::{Finder, Groups, Part};
-use std::collections::HashSet;
+use repeats::{Finder, Part};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-
-/// Documents of a large bucket with which all others of it are paired.
-const ANCHORS: usize = 4;
 
 /// In a bucket of more documents than this, a pair is first looked for in earlier bands: it is cheaper not to propose
 /// it again than to drop it later.
@@ -33,25 +31,56 @@ const LOOKED_UP: usize = 8;
 /// How many earlier bands it is looked for in.
 const EARLIER: usize = 16;
 
-/// Pairs of documents, the lower position first, in ascending order, each once.
+/// What the buckets propose.
 #[derive(Default)]
 pub struct Candidates {
-    /// `left << 32 | right`.
+    /// Pairs of documents as `left << 32 | right`, the lower position left, in ascending order, each once.
     pub pairs: Vec<u64>,
-    /// Buckets above the limit, which did not propose all their pairs.
-    pub oversized_buckets: u64,
-    /// Documents in such buckets, counted once for each.
-    pub oversized_documents: u64,
+    /// Buckets above the limit, whose pairs are not listed.
+    pub large: LargeBuckets,
+    /// The limit: the largest bucket that may have proposed all its pairs.
+    pub limit: usize,
+}
+
+/// The largest bucket that proposes all its pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Of so many documents.
+    Fixed(usize),
+    /// From 100 to 1,000, by the sizes of the buckets; see [`usual_limit`].
+    Usual,
+}
+
+/// The least and the most that the usual limit may be.
+pub const USUAL: [usize; 2] = [100, 1000];
+
+/// Pairs that medium buckets may propose for each document and band.
+const PAIRS: u64 = 1;
+
+/// The usual limit for buckets of these sizes: the largest of them up to 1,000, as long as all buckets of more than 100
+/// documents up to it together have at most as many pairs as `entries`: documents times bands.
+///
+/// So a collection with few families lists all their pairs, and one that consists of families takes linear time.
+pub fn usual_limit(mut sizes: Vec<usize>, entries: usize) -> usize {
+    sizes.retain(|size| (USUAL[0] + 1..=USUAL[1]).contains(size));
+    sizes.sort_unstable();
+    let mut left = PAIRS * entries as u64;
+    for same in sizes.chunk_by(|a, b| a == b) {
+        let size = same[0] as u64;
+        match left.checked_sub(size * (size - 1) / 2 * same.len() as u64) {
+            Some(rest) => left = rest,
+            None => return same[0] - 1,
+        }
+    }
+    USUAL[1]
 }
 
 /// What the join is to do.
 pub struct Join<'a> {
     /// The band keys of all documents.
     pub keys: Keys<'a>,
-    /// Content hash of each document.
-    pub content: &'a [[u64; 2]],
     /// The largest bucket that proposes all its pairs.
-    pub limit: usize,
+    pub limit: Limit,
     /// Which documents take part; all where it is empty.
     pub taking_part: &'a [bool],
     /// How many bands may be filed at the same time; 0 for as many as there are threads for. The pairs do not depend
@@ -59,9 +88,6 @@ pub struct Join<'a> {
     /// 8 less where the keys lie by band.
     pub at_once: usize,
 }
-
-/// Buckets above the limit, by band and key.
-type Oversized = HashSet<(usize, u64)>;
 
 /// What a thread works with: made once, as fresh memory costs as much as what is done in it.
 #[derive(Default)]
@@ -89,47 +115,57 @@ impl Desks {
 #[derive(Default)]
 struct Proposed {
     pairs: PairSet,
-    oversized: Oversized,
-    oversized_documents: u64,
-    /// Whether a pair was left to an earlier band.
-    left_out: bool,
-}
-
-/// A bucket above the limit that is still to be divided: it shares the keys of `depth` bands.
-struct Waiting {
-    bucket: Vec<u32>,
-    depth: usize,
-    paired: Vec<u32>,
+    /// The band and key of each large bucket, with its documents.
+    large: Vec<(usize, u64, Vec<u32>)>,
 }
 
 impl Join<'_> {
-    /// All candidate pairs.
-    ///
-    /// Of a bucket of some size, a pair that shares an earlier bucket too is left to that one, which bounds the memory.
-    /// Was that bucket above the limit, it may not have proposed the pair: then a second round does.
+    /// All candidate pairs, and the large buckets.
     pub fn candidates(&self) -> Candidates {
-        let (pairs, first) = self.round(None);
-        let mut all = Candidates {
-            pairs,
-            oversized_buckets: first.oversized.len() as u64,
-            oversized_documents: first.oversized_documents,
+        let (mut pairs, mut large) = self.proposed();
+        let limit = match self.limit {
+            Limit::Fixed(limit) => limit,
+            Limit::Usual => {
+                let sizes = large.iter().map(<[u32]>::len).collect();
+                usual_limit(sizes, self.keys.documents() * self.keys.bands())
+            }
         };
-        if first.left_out && !first.oversized.is_empty() {
-            let (pairs, _) = self.round(Some(&first.oversized));
-            all.pairs = merge(all.pairs, pairs);
+        let mut medium = PairSet::default();
+        let mut larger = LargeBuckets::default();
+        for bucket in large.iter() {
+            watch::look();
+            if bucket.len() <= limit {
+                medium.all(bucket)
+            } else {
+                larger.push(bucket)
+            }
+            medium.settle();
         }
-        all
+        large = larger;
+        pairs = merge(pairs, medium.into_sorted());
+        let memberships = Memberships::new(self.keys.documents(), &large);
+        if !large.is_empty() {
+            pairs.retain(|&pair| !memberships.share((pair >> 32) as u32, pair as u32));
+        }
+        Candidates { pairs, large, limit }
     }
 
-    /// Proposes in all bands; in a second round, only what the first one left to a bucket that was above the limit.
-    fn round(&self, oversized: Option<&Oversized>) -> (Vec<u64>, Proposed) {
+    /// The least that the limit may be.
+    fn least_limit(&self) -> usize {
+        match self.limit {
+            Limit::Fixed(limit) => limit,
+            Limit::Usual => USUAL[0],
+        }
+    }
+
+    /// The pairs of all buckets up to the least limit, and the larger buckets in the order of band and key.
+    fn proposed(&self) -> (Vec<u64>, LargeBuckets) {
         let (bands, threads) = (self.keys.bands(), rayon::current_num_threads());
         let at_once = if self.at_once == 0 { bands } else { self.at_once.min(bands) }.max(1);
         let width = self.keys.together().min(at_once).min(bands.div_ceil(threads)).max(1);
         let groups = if at_once == bands { bands.div_ceil(width) } else { at_once / width }.max(1);
         let parts = threads.div_ceil(groups);
-        let mut pairs = Vec::new();
-        let mut all = Proposed::default();
+        let (mut pairs, mut large) = (Vec::new(), Vec::new());
         let desks = Desks::default();
         watch::begin(bands * parts);
         for first in (0..bands).step_by(groups * width) {
@@ -139,35 +175,34 @@ impl Join<'_> {
                 (0..parts).map(move |number| (bands.clone(), Part { number, of: parts }))
             });
             let shares: Vec<_> = shares.collect();
-            let proposed = shares
-                .into_par_iter()
-                .map(|(bands, part)| desks.with(|desk| self.propose(bands, part, oversized, desk)));
+            let proposed =
+                shares.into_par_iter().map(|(bands, part)| desks.with(|desk| self.propose(bands, part, desk)));
             for mut one in proposed.collect::<Vec<_>>() {
                 pairs = merge(pairs, std::mem::take(&mut one.pairs).into_sorted());
-                all.oversized.extend(one.oversized);
-                all.oversized_documents += one.oversized_documents;
-                all.left_out |= one.left_out;
+                large.append(&mut one.large);
             }
         }
-        (pairs, all)
+        large.sort_unstable_by_key(|&(band, key, _)| (band, key));
+        let mut buckets = LargeBuckets::default();
+        large.into_iter().for_each(|(_, _, documents)| buckets.push(&documents));
+        (pairs, buckets)
     }
 
     /// What part of the keys of some bands proposes.
-    fn propose(&self, bands: Range<usize>, part: Part, oversized: Option<&Oversized>, desk: &mut Desk) -> Proposed {
+    fn propose(&self, bands: Range<usize>, part: Part, desk: &mut Desk) -> Proposed {
         let mut proposed = Proposed::default();
+        let limit = self.least_limit();
         let columns = self.keys.columns(bands.clone(), &mut desk.turned);
         for (band, keys) in bands.zip(columns.chunks_exact(self.keys.documents().max(1))) {
             desk.finder.each_bucket(keys, part, self.taking_part, &mut |key, documents| {
                 watch::look();
                 let size = documents.len();
-                if size > LOOKED_UP && size <= self.limit && band > 0 {
-                    self.propose_new(documents, band, oversized, &mut proposed);
-                } else if oversized.is_none() {
-                    if size > self.limit {
-                        proposed.oversized.insert((band, key));
-                        proposed.oversized_documents += size as u64;
-                    }
-                    self.propose_all(documents, band, &mut proposed.pairs);
+                if size > limit {
+                    proposed.large.push((band, key, documents.to_vec()));
+                } else if size > LOOKED_UP && band > 0 {
+                    self.propose_new(documents, band, &mut proposed.pairs);
+                } else {
+                    proposed.pairs.all(documents);
                 }
                 proposed.pairs.settle();
             });
@@ -176,11 +211,9 @@ impl Join<'_> {
         proposed
     }
 
-    /// Proposes those pairs of a bucket that no earlier band has proposed.
-    ///
-    /// The first round takes every earlier bucket to have proposed all its pairs; the second one proposes what those
-    /// above the limit may have owed.
-    fn propose_new(&self, bucket: &[u32], band: usize, oversized: Option<&Oversized>, proposed: &mut Proposed) {
+    /// Proposes those pairs of a bucket that share no key of an earlier band: that band has proposed the others, or
+    /// they are in a large bucket.
+    fn propose_new(&self, bucket: &[u32], band: usize, pairs: &mut PairSet) {
         let earlier = band.min(EARLIER);
         let keys: Vec<u64> =
             bucket.iter().flat_map(|&document| (0..earlier).map(move |e| self.keys.get(document, e))).collect();
@@ -188,89 +221,13 @@ impl Join<'_> {
         let shared = |(&a, &b): (&u64, &u64)| (a == b) & (a != NO_KEY);
         for (i, (&left, ours)) in rows().enumerate() {
             for (&right, theirs) in bucket[i + 1..].iter().zip(keys[(i + 1) * earlier..].chunks_exact(earlier)) {
-                // Some bands at a time without a branch: in a family, nobody can foretell which is the first.
+                // Some bands at a time without a branch: in a family, the first common band cannot be predicted.
                 let mut together = ours.chunks(4).zip(theirs.chunks(4));
-                let met = together.any(|(a, b)| a.iter().zip(b).fold(false, |met, keys| met | shared(keys)));
-                proposed.left_out |= met;
-                let owed = |known: &Oversized| {
-                    let mut bands = ours.iter().zip(theirs).enumerate().filter(|&(_, keys)| shared(keys));
-                    met && bands.all(|(band, (&key, _))| known.contains(&(band, key)))
-                };
-                if oversized.map_or(!met, owed) {
-                    proposed.pairs.pair(left, right);
+                if !together.any(|(a, b)| a.iter().zip(b).fold(false, |met, keys| met | shared(keys))) {
+                    pairs.pair(left, right);
                 }
             }
         }
-    }
-
-    /// Proposes the pairs of a bucket of `band`.
-    fn propose_all(&self, bucket: &[u32], band: usize, proposals: &mut impl Proposals) {
-        if bucket.len() <= self.limit {
-            return proposals.all(bucket);
-        }
-        self.divide_all(bucket, band, 1, proposals);
-    }
-
-    /// Proposes the pairs of a bucket, which shares the keys of `depth` bands from `band` on.
-    fn divide_all(&self, bucket: &[u32], band: usize, depth: usize, proposals: &mut impl Proposals) {
-        // A list, not the stack: there may be as many levels as bands.
-        let mut waiting = vec![Waiting { bucket: bucket.to_vec(), depth, paired: Vec::new() }];
-        while let Some(Waiting { bucket, depth, paired }) = waiting.pop() {
-            watch::look();
-            self.divide(&bucket, band, depth, &paired, proposals, &mut waiting);
-            proposals.settle();
-        }
-    }
-
-    /// Proposes the pairs of a bucket as [`divide_all`](Self::divide_all) does; all of its documents are paired with
-    /// those `paired` that are among them. What it is divided into is proposed at once where it is small, else it waits.
-    fn divide(
-        &self, bucket: &[u32], band: usize, depth: usize, paired: &[u32], proposals: &mut impl Proposals,
-        waiting: &mut Vec<Waiting>,
-    ) {
-        if bucket.len() <= self.limit {
-            return proposals.all(bucket);
-        }
-        let anchors = self.anchors(bucket);
-        for (i, anchor) in anchors.iter().enumerate().filter(|(_, anchor)| !paired.contains(anchor)) {
-            for &other in bucket.iter().filter(|other| !anchors[..=i].contains(other)) {
-                proposals.pair(*anchor, other);
-            }
-        }
-        proposals.settle();
-        let bands = self.keys.bands();
-        let finer_key = |document: u32, depth| self.keys.get(document, (band + depth) % bands);
-        // Bands in which all keys are the same divide nothing.
-        let first_that_differs = |until, &document: &u32| {
-            (depth..until).find(|&depth| finer_key(document, depth) != finer_key(bucket[0], depth)).unwrap_or(until)
-        };
-        let depth = bucket.iter().fold(bands, first_that_differs);
-        if depth == bands {
-            return;
-        }
-        let entries: Vec<_> = bucket.iter().map(|&document| (finer_key(document, depth), document)).collect();
-        Groups::default().each_repeated(&entries, &mut |_, bucket| {
-            watch::look();
-            if bucket.len() > self.limit {
-                waiting.push(Waiting { bucket: bucket.to_vec(), depth: depth + 1, paired: anchors.clone() });
-            } else {
-                proposals.all(bucket);
-            }
-            proposals.settle();
-        });
-    }
-
-    /// The documents of least content hash.
-    fn anchors(&self, bucket: &[u32]) -> Vec<u32> {
-        let mut least: Vec<([u64; 2], u32)> = Vec::with_capacity(ANCHORS + 1);
-        for &document in bucket {
-            let one = (self.content[document as usize], document);
-            if least.len() < ANCHORS || one < least[ANCHORS - 1] {
-                least.insert(least.partition_point(|&other| other < one), one);
-                least.truncate(ANCHORS);
-            }
-        }
-        least.into_iter().map(|(_, document)| document).collect()
     }
 }
 

@@ -1,17 +1,5 @@
 //! How are pairs that many buckets propose kept, each once? As a sorted run and what came since.
 
-/// What takes the pairs that buckets propose.
-pub(super) trait Proposals {
-    /// Takes a pair of documents.
-    fn pair(&mut self, a: u32, b: u32);
-
-    /// Takes all pairs of some documents.
-    fn all(&mut self, documents: &[u32]);
-
-    /// To be called now and then: bounds what is held.
-    fn settle(&mut self);
-}
-
 /// Pairs (`left << 32 | right`) are merged into the sorted run when more than this many came, and more than it holds.
 const FRESH: usize = 1 << 20;
 
@@ -27,14 +15,15 @@ pub(super) struct PairSet {
     fresh: Vec<u64>,
 }
 
-impl Proposals for PairSet {
+impl PairSet {
     #[inline(always)]
-    fn pair(&mut self, a: u32, b: u32) {
+    pub fn pair(&mut self, a: u32, b: u32) {
         self.fresh.push(pack(a, b));
     }
 
+    /// Takes all pairs of some documents.
     #[inline(always)]
-    fn all(&mut self, documents: &[u32]) {
+    pub fn all(&mut self, documents: &[u32]) {
         for (i, &left) in documents.iter().enumerate() {
             for &right in &documents[i + 1..] {
                 self.pair(left, right);
@@ -42,14 +31,13 @@ impl Proposals for PairSet {
         }
     }
 
-    fn settle(&mut self) {
+    /// Bounds what is held; to be called now and then.
+    pub fn settle(&mut self) {
         if self.fresh.len() > self.sorted.len().max(FRESH) {
             self.merge_fresh();
         }
     }
-}
 
-impl PairSet {
     /// The pairs in ascending order.
     pub fn into_sorted(mut self) -> Vec<u64> {
         self.merge_fresh();

@@ -2,15 +2,15 @@
 //!
 //! A part is a share of the keys of one band. Machines deal their entries (a key, the number of its document) out to the
 //! parts ([`deal`]); whoever has all entries of a part groups them ([`Buckets::of`]) and proposes pairs, some at a time
-//! ([`Buckets::pairs`]). Keys of more documents than the limit are only named: their buckets are divided apart
-//! ([`divide`]). A pair is proposed once for each band in which its documents meet; so pairs are dealt out in turn
-//! ([`deal_pairs`]), and whoever has all of a part keeps each once ([`distinct`]).
+//! ([`pairs_within`]). Keys of more documents than the limit are only named: the caller collects the documents of their
+//! buckets ([`super::LargeBuckets`]) and drops the pairs that share one. A pair is proposed once for each band in which
+//! its documents meet; so pairs are dealt out in turn ([`deal_pairs`]), and whoever has all of a part keeps each once
+//! ([`distinct`]).
 //!
-//! All this together proposes what [`Join`] does.
+//! All this together proposes what [`super::Join`] does.
 
-use super::pairs::{PairSet, Proposals};
+use super::Keys;
 use super::repeats::{Finder, Part};
-use super::{Join, Keys};
 use crate::bands::NO_KEY;
 use crate::hash::mix::{K1, K3};
 use std::collections::HashSet;
@@ -193,58 +193,22 @@ pub fn distinct(left: &[i64], right: &[i64]) -> (Vec<i64>, Vec<i64>) {
     pairs.into_iter().unzip()
 }
 
-/// What a divided bucket proposes: pairs, and smaller buckets of which all pairs are meant.
-#[derive(Default)]
-pub struct Divided {
-    pairs: PairSet,
-    /// The positions of the documents of the smaller buckets.
-    pub members: Vec<u32>,
-    /// Where each smaller bucket ends.
-    pub ends: Vec<usize>,
-}
-
-impl Divided {
-    /// The pairs with anchors (`left << 32 | right`), ascending, each once; what is asked for last.
-    pub fn into_pairs(self) -> Vec<u64> {
-        self.pairs.into_sorted()
-    }
-}
-
-impl Proposals for Divided {
-    fn pair(&mut self, a: u32, b: u32) {
-        self.pairs.pair(a, b);
-    }
-
-    fn all(&mut self, documents: &[u32]) {
-        self.members.extend_from_slice(documents);
-        self.ends.push(self.members.len());
-    }
-
-    fn settle(&mut self) {
-        self.pairs.settle();
-    }
-}
-
-/// Divides a bucket of all the documents of a join, which share the keys of `depth` bands from `band` on.
-pub fn divide(join: &Join<'_>, band: usize, depth: usize) -> Divided {
-    let bucket: Vec<u32> = (0..join.keys.documents() as u32).collect();
-    let mut divided = Divided::default();
-    join.divide_all(&bucket, band, depth, &mut divided);
-    divided
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::pairs::PairSet;
+    use super::super::{Join, LargeBuckets, Limit, Memberships};
     use super::*;
     use crate::hash::mix::{K2, SplitMix64};
 
-    /// What one machine after the other would do: `documents` deal at a time, a part groups, a large bucket is divided.
-    fn by_parts(join: &Join<'_>, values: &[u64], parts: usize, documents: usize) -> (Vec<u64>, u64, u64) {
+    /// The pairs and large buckets of several machines: `documents` deal at a time, a part groups.
+    fn by_parts(
+        join: &Join<'_>, limit: usize, values: &[u64], parts: usize, documents: usize,
+    ) -> (Vec<u64>, LargeBuckets) {
         let bands = join.keys.bands();
         let numbers: Vec<i64> = (0..join.keys.documents() as i64).collect();
         let mut held = vec![(Vec::new(), Vec::new(), Vec::new()); bands * parts];
         for (rows, numbers) in values.chunks(documents * bands).zip(numbers.chunks(documents)) {
-            let given = deal(Keys::by_document(rows, bands), numbers, 0..bands, parts, join.limit);
+            let given = deal(Keys::by_document(rows, bands), numbers, 0..bands, parts, limit);
             let (mut start, mut hot_start) = (0, 0);
             for (part, (&end, &hot_end)) in held.iter_mut().zip(given.entries.ends.iter().zip(&given.hot_ends)) {
                 part.0.extend_from_slice(&given.entries.left[start..end]);
@@ -263,32 +227,27 @@ mod tests {
                 first = next;
             }
         };
-        let (mut buckets, mut in_buckets) = (0, 0);
+        let mut large = Vec::new();
         for (part, (keys, numbers, mut hot)) in held.into_iter().enumerate() {
             let (keys, numbers) =
-                if part % 2 == 0 { without_hot(&keys, &numbers, join.limit, &mut hot) } else { (keys, numbers) };
-            let found = Buckets::of(&keys, &numbers, join.limit, &mut hot);
+                if part % 2 == 0 { without_hot(&keys, &numbers, limit, &mut hot) } else { (keys, numbers) };
+            let found = Buckets::of(&keys, &numbers, limit, &mut hot);
             add(&found.members, &found.ends);
             for key in hot {
                 let band = part / parts;
-                let bucket: Vec<usize> =
-                    (0..join.content.len()).filter(|row| values[row * bands + band] == key).collect();
-                assert!(bucket.len() > join.limit);
-                (buckets, in_buckets) = (buckets + 1, in_buckets + bucket.len() as u64);
-                let keys: Vec<u64> = bucket.iter().flat_map(|&row| values[row * bands..][..bands].to_vec()).collect();
-                let content: Vec<[u64; 2]> = bucket.iter().map(|&row| join.content[row]).collect();
-                let keys = Keys::by_document(&keys, bands);
-                let divided = divide(&Join { keys, content: &content, taking_part: &[], ..*join }, band, 1);
-                let number = |position: u32| bucket[position as usize] as i64;
-                let members: Vec<i64> = divided.members.iter().map(|&position| number(position)).collect();
-                add(&members, &divided.ends);
-                for pair in divided.into_pairs() {
-                    let both = [number((pair >> 32) as u32), number(pair as u32)];
-                    add(&both, &[2]);
-                }
+                let documents = 0..join.keys.documents() as u32;
+                let bucket: Vec<u32> = documents.filter(|&row| values[row as usize * bands + band] == key).collect();
+                assert!(bucket.len() > limit);
+                large.push((band, key, bucket));
             }
         }
-        (pairs.into_sorted(), buckets, in_buckets)
+        large.sort_unstable();
+        let mut buckets = LargeBuckets::default();
+        large.iter().for_each(|(_, _, bucket)| buckets.push(bucket));
+        let memberships = Memberships::new(join.keys.documents(), &buckets);
+        let mut pairs = pairs.into_sorted();
+        pairs.retain(|&pair| !memberships.share((pair >> 32) as u32, pair as u32));
+        (pairs, buckets)
     }
 
     #[test]
@@ -305,19 +264,17 @@ mod tests {
                 for row in (0..count).step_by(2) {
                     keys[row * bands] = 7;
                 }
-                let content: Vec<[u64; 2]> = (0..count as u64).map(|i| [random.next_u64(), i]).collect();
                 for limit in [2, 20, 1000] {
                     let join = Join {
                         keys: Keys::by_document(&keys, bands),
-                        content: &content,
-                        limit,
+                        limit: Limit::Fixed(limit),
                         taking_part: &[],
                         at_once: 0,
                     };
                     let want = join.candidates();
-                    let found = by_parts(&join, &keys, [1, 3, 16][case % 3], [1, 50, 5000][(case + limit) % 3]);
+                    let found = by_parts(&join, limit, &keys, [1, 3, 16][case % 3], [1, 50, 5000][(case + limit) % 3]);
                     assert!(found.0 == want.pairs, "{count} documents, {bands} bands, limit {limit}");
-                    assert_eq!((found.1, found.2), (want.oversized_buckets, want.oversized_documents));
+                    assert!(found.1 == want.large);
                 }
             }
         }

@@ -10,6 +10,7 @@ mod compare;
 mod copy;
 mod digest;
 mod exact;
+mod families;
 mod held;
 mod ids;
 mod sketch;
@@ -28,6 +29,7 @@ pub use columns::{IdColumn, SharedBytes, TextColumn};
 pub(crate) use compare::Mean;
 pub use compare::{Batches, FieldSimilarities, Weights};
 pub use exact::Neighbours;
+pub use families::{Families, FamilyPairs};
 pub use sketch::{SketchPlan, Sketches};
 pub use table::{Cells, write_json_lines};
 

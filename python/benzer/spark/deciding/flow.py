@@ -16,7 +16,15 @@ from benzer.spark.frames import OUTCOMES, PAIR, REMOVED, DataFrame
 from benzer.spark.tasks import Task
 
 
-def decide(run: Any, stages: Any, documents: Any, blocked: Any, copied: DataFrame, known: Any) -> Decided:
+def decide(
+    run: Any,
+    stages: Any,
+    documents: Any,
+    blocked: Any,
+    copied: DataFrame,
+    known: Any,
+    buckets: DataFrame | None = None,
+) -> Decided:
     """Verify all candidates and decide who stays, as a local run does: similarities are equal to the last bit.
 
     Each text is read once, in the one task that verifies and decides its block. No bound comes before: one by
@@ -25,7 +33,7 @@ def decide(run: Any, stages: Any, documents: Any, blocked: Any, copied: DataFram
     27 % are below). Even one that knew the answer would spare but 17 % of these texts: the others are in true pairs.
     """
     numbers = None if known is None else known.numbers
-    members = members_with_others(run, blocked.members, copied, numbers)
+    members = members_with_others(run, blocked.members, copied, numbers, buckets)
     found = _of_blocks(run, stages, documents, blocked, members)
     copies = stages.keep("decided-copies", partial(outcomes_of_copies, run, copied, found, numbers))
     return Decided(found, copies, copied)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import components
-from benzer.clusters import Compare, Decision, Keep, Positions, decide_unknown
+from benzer.clusters import Compare, Decision, Families, Keep, Positions, decide_unknown
 from benzer.registry import require
 from benzer.spark.deciding.members import Members, input_order, whole_numbers
 from benzer.spark.frames import KEPT, OUTCOMES, PAIR, REMOVED, WITNESS
@@ -56,12 +56,23 @@ class Judge:
     threshold: float
     keep: Keep
 
-    def outcomes(self, members: Members, pairs: Verified, compare: Compare) -> Any:
-        """The rows of `FOUND` for some documents and their pairs, as a table."""
+    def outcomes(
+        self, members: Members, pairs: Verified, compare: Compare, families: Families | None = None
+    ) -> Any:
+        """The rows of `FOUND` for some documents and their pairs, as a table.
+
+        Args:
+            members: The documents.
+            pairs: Their pairs.
+            compare: Returns the exact similarity of further pairs.
+            families: Compares the documents of large buckets; None where no text is at hand and none is in any.
+        """
         rank = members.rank(self.keep)
         itself = np.arange(len(members), dtype=np.uint32)
         given = (pairs.left, pairs.right, pairs.similarity)
-        decision = decide_unknown(members.known, rank, itself, given, self.threshold, compare)
+        decision = decide_unknown(
+            members.known, rank, itself, given, self.threshold, compare, members.large, families
+        )
         second = Verified.of(decision.left, decision.right, decision.score)
         pairs = pairs.at_least(self.threshold).and_those(second)
         return _Rows(members, rank, pairs, decision).table()

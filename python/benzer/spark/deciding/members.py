@@ -6,6 +6,8 @@ Beside its own columns a document may have those of others of equal content, whe
 |---|---|
 | `first`, `first_id`, `first_place` | the one that stands first in the input |
 | `as_number`, `as_id`, `as_place`, `as_extra`, `as_length` | the one decided instead, as this one is known |
+
+`buckets`: the numbers of the large buckets that a document is in, where there are any.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.buckets import LargeBuckets
 from benzer.clusters import Keep, Positions
 from benzer.errors import InputError
 from benzer.registry import require
@@ -43,6 +46,19 @@ class Members:
     def numbers(self) -> Numbers:
         """The number of each document."""
         return whole_numbers(self.table.column("number"))
+
+    @cached_property
+    def large(self) -> LargeBuckets:
+        """The large buckets that these documents are in."""
+        if "buckets" not in self.table.column_names:
+            return LargeBuckets()
+        buckets = self.table.column("buckets").combine_chunks()
+        counts = np.diff(buckets.offsets.to_numpy()) if len(buckets) else np.empty(0, dtype=np.int64)
+        position = np.repeat(np.arange(len(buckets), dtype=np.uint32), counts)
+        bucket = buckets.flatten().to_numpy()
+        order = np.lexsort((position, bucket))
+        ends = np.flatnonzero(np.diff(bucket[order], append=np.iinfo(np.int64).min)) + 1
+        return LargeBuckets(position[order], ends.astype(np.int64))
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:

@@ -15,14 +15,21 @@ def streamed(run: Any, documents: DataFrame, pairs: DataFrame, group: str) -> Da
 
 
 def members_with_others(
-    run: Any, members: DataFrame, copied: DataFrame, known: DataFrame | None
+    run: Any, members: DataFrame, copied: DataFrame, known: DataFrame | None, buckets: DataFrame | None = None
 ) -> DataFrame:
     """Members with the columns of other documents of equal content, where such matter (see `members`).
 
-    known: the numbers of known documents, each once.
+    Args:
+        run: The run.
+        members: `frames.MEMBERS`.
+        copied: `frames.COPIES`.
+        known: The numbers of known documents, each once.
+        buckets: The large buckets of each document (`number`, `buckets`).
     """
     from pyspark.sql import functions as F
 
+    if buckets is not None:
+        members = members.join(buckets, "number", "left")
     if known is not None:
         marked = known.select("number").withColumn("known", F.lit(True))
         members = members.join(marked, "number", "left").withColumn(

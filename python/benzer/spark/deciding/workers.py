@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from benzer.clusters import Positions
 from benzer.errors import InputError
+from benzer.families import Families, families_of
 from benzer.fields import Schema
 from benzer.minhash import MinHash
 from benzer.registry import require
@@ -60,8 +61,8 @@ class Reader:
         # Only the content hashes are wanted, which depend on the seed and not on how many values a signature has.
         how = self.minhash
         content = corpus.sketch(how.algorithm, how.family, 1, how.seed, 1, 1, 1)[1].view(np.int64)
-        columns = [name for name in documents.column_names if name in (*DOCUMENTS, *OTHERS)]
-        return Members(documents.select(columns), lengths, content), Comparing(corpus, self.schema.weights)
+        columns = [name for name in documents.column_names if name in (*DOCUMENTS, *OTHERS, "buckets")]
+        return Members(documents.select(columns), lengths, content), Comparing(corpus, self.schema)
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,15 @@ class Comparing:
     """The exact similarity of pairs of the documents of a corpus."""
 
     corpus: Any
-    weights: list[float]
+    schema: Schema
 
     def __call__(self, left: Positions, right: Positions) -> NDArray[np.float64]:
-        return verify(self.corpus, left, right, self.weights, 1)
+        return verify(self.corpus, left, right, self.schema.weights, 1)
+
+    @property
+    def families(self) -> Families:
+        """Compares the documents of large buckets with the kept ones among them."""
+        return families_of(self.corpus, self.schema, self, 1)
 
     def pairs(self, members: Members, table: Any) -> Verified:
         """The pairs of a table with their similarity."""
@@ -96,7 +102,7 @@ class Whole:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         for documents, pairs in self.open(batches):
             members, compare = self.reader.read(documents)
-            found = self.judge.outcomes(members, compare.pairs(members, pairs), compare)
+            found = self.judge.outcomes(members, compare.pairs(members, pairs), compare, compare.families)
             yield from _batches(found)
 
 

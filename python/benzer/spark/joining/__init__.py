@@ -5,7 +5,7 @@
 | `flow` | the join itself: `join` |
 | `packing` | how keys and pairs travel, many in a row |
 | `workers` | what tasks do: deal out, meet, keep each pair once |
-| `hot` | how a bucket above the limit is divided |
+| `large` | buckets above the limit: their documents, and what ties them |
 """
 
 from __future__ import annotations

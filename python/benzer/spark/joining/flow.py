@@ -1,7 +1,7 @@
-"""How does the join go? Keys are dealt out to parts, parts propose pairs, each pair is kept once.
+"""The join: keys are dealt out to parts, parts propose pairs, each pair is kept once.
 
-Keys go packed (see `packing`), with no more than the number of their document. Keys that more documents share than
-`bucket_limit` are found on the way, and their buckets divided afterwards (see `hot`).
+Keys travel packed (see `packing`), with no more than the number of their document. Keys that more documents share than
+`bucket_limit` are found on the way; what is in their buckets is collected afterwards (see `large`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from benzer._native import usual_limit
+from benzer.candidates import LIMITS
 from benzer.spark.frames import DataFrame
-from benzer.spark.joining.hot import Hot, Settle, divided
+from benzer.spark.joining import large
 from benzer.spark.joining.packing import PACKED, Sizes, Words, by_part
 from benzer.spark.joining.workers import JOINED, Deal, DealPairs, Distinct, Meet
 from benzer.spark.session import to_arrow
@@ -25,16 +27,25 @@ from benzer.spark.tasks import Task
 class Joined:
     """All candidates.
 
-    pairs: `frames.PAIRS`. candidates: how many there are. oversized_buckets, oversized_documents: buckets above the
-    limit, which did not propose all their pairs, and the documents in them (once for each bucket). distinct: each pair
-    is there once.
+    Attributes:
+        pairs: `frames.PAIRS`, of documents that share no large bucket.
+        candidates: The number of pairs.
+        oversized_buckets: The number of buckets above the limit, whose pairs are not listed.
+        oversized_documents: The documents in them, once for each bucket.
+        limit: The most documents of a bucket whose pairs are all listed.
+        distinct: Each pair is listed once.
+        buckets: The large buckets of each document (`number`, `buckets`); None if there is none.
+        ties: Pairs of documents that large buckets tie together, to be decided in one task; None if there is none.
     """
 
     pairs: DataFrame
     candidates: int
-    oversized_buckets: int
-    oversized_documents: int
+    oversized_buckets: int = 0
+    oversized_documents: int = 0
+    limit: int = LIMITS[1]
     distinct: bool = True
+    buckets: DataFrame | None = None
+    ties: DataFrame | None = None
 
 
 def join(
@@ -52,8 +63,7 @@ def join(
     sizes = sizes or Sizes()
     width = len(run.settings.schema.fields) * run.settings.bands.bands
     parts = sizes.parts_of((sketches.count() if documents is None else documents) * width)
-    columns = ("number", "content_a", "content_b", "keys")
-    own = sketches.where("keys is not null").select(*columns)
+    own = sketches.where("keys is not null").select("number", "keys")
     own = own.join(copied.select("number"), "number", "left_anti")
     tables = [
         stages.keep(name, lambda deal=deal: _met(run, own, deal, parts))
@@ -61,20 +71,45 @@ def join(
     ]
     counted = [_counted(table) for table in tables]
     found = [_hot_keys(table) for table, (_, hot) in zip(tables, counted, strict=True) if hot]
-    if len(tables) == 1 and not found:
-        return Joined(_pairs(tables[0]), counted[0][0], 0, 0)
-    hot = Hot()
-    if found:
-        keys = {band: keys for one in found for band, keys in one.items()}
-        hot = divided(run, stages, own, keys, Settle(width, run.settings.bucket_limit, 1, parts, sizes))
-    dealt = [_pairs(table).mapInArrow(Task(DealPairs(parts, sizes)), PACKED) for table in tables] + hot.pairs
-    all_pairs = stages.keep(
-        "join-all",
-        lambda: by_part(run, reduce(lambda a, b: a.unionByName(b), dealt)).mapInArrow(
-            Task(Distinct(sizes)), JOINED
-        ),
+    if len(tables) == 1:
+        pairs, candidates = _pairs(tables[0]), counted[0][0]
+    else:
+        dealt = [_pairs(table).mapInArrow(Task(DealPairs(parts, sizes)), PACKED) for table in tables]
+        all_pairs = stages.keep(
+            "join-all",
+            lambda: by_part(run, reduce(lambda a, b: a.unionByName(b), dealt)).mapInArrow(
+                Task(Distinct(sizes)), JOINED
+            ),
+        )
+        pairs, candidates = _pairs(all_pairs), _counted(all_pairs)[0]
+    given = run.settings.bucket_limit
+    if not found:
+        return Joined(pairs, candidates, limit=given or LIMITS[1])
+    keys = {band: keys for one in found for band, keys in one.items()}
+    belong = stages.keep("join-large", lambda: large.memberships(own, width, keys, sizes.hot))
+    limit = given
+    if limit is None:
+        entries = (sketches.count() if documents is None else documents) * width
+        limit = usual_limit(large.sizes(belong), entries)
+        if limit > LIMITS[0]:
+            medium = stages.keep("join-medium", lambda: large.medium_pairs(belong, limit))
+            together = pairs.unionByName(medium)
+            pairs = stages.keep("join-both", together.distinct)
+            belong = large.above(belong, limit)
+    counts = large.sizes(belong)
+    if not counts:
+        return Joined(pairs, pairs.count(), limit=limit)
+    buckets = large.of_documents(belong)
+    apart = stages.keep("join-apart", lambda: large.sharing_none(pairs, buckets))
+    return Joined(
+        apart,
+        apart.count(),
+        len(counts),
+        sum(counts),
+        limit,
+        buckets=buckets,
+        ties=stages.keep("join-ties", lambda: large.ties(belong)),
     )
-    return Joined(_pairs(all_pairs), _counted(all_pairs)[0], hot.buckets, hot.documents)
 
 
 def _passes(run: Any, width: int, parts: int, sizes: Sizes) -> Iterator[tuple[str, Deal]]:
@@ -83,7 +118,12 @@ def _passes(run: Any, width: int, parts: int, sizes: Sizes) -> Iterator[tuple[st
     of_band = -(-parts // width)
     for first in range(0, width, each):
         name = "join" if each == width else f"join-{first}"
-        yield name, Deal(width, first, min(first + each, width), of_band, run.settings.bucket_limit, sizes)
+        yield (
+            name,
+            Deal(
+                width, first, min(first + each, width), of_band, run.settings.bucket_limit or LIMITS[0], sizes
+            ),
+        )
 
 
 def _met(run: Any, own: DataFrame, deal: Deal, pair_parts: int) -> DataFrame:

@@ -28,8 +28,7 @@ class Sizes:
 
     part: entries (a key, a number) of a part. parts: no more parts than this, as long as each has at most `large`
     entries. dealt: entries or pairs that are dealt out at a time. held: entries of one part beyond which keys above
-    the limit are looked for and dropped. bucket: documents of a bucket that are divided in memory. hot: keys above the
-    limit that are filed at a time.
+    the limit are looked for and dropped. hot: keys above the limit that a task gets at a time.
     """
 
     part: int = 1 << 16
@@ -37,7 +36,6 @@ class Sizes:
     large: int = 1 << 22
     dealt: int = 1 << 20
     held: int = 1 << 23
-    bucket: int = 500_000
     hot: int = 1 << 20
 
     def parts_of(self, entries: int) -> int:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.buckets import LargeBuckets
 from benzer.candidates import Candidates, identical
 from benzer.clusters import Decision
 from benzer.errors import SettingsError
+from benzer.families import families_of
 from benzer.results import Reading
 from benzer.results.safety import packed
 from benzer.sources import MalformedRow, ReadOptions, ReadReport
@@ -101,6 +103,7 @@ def to_local(found: SparkDuplicates, documents: int) -> LocalDuplicates:
         verified=values,
         decision=Decision(leader, likeness, *second, 0),
         compare=compare,
+        families=families_of(corpus, found.settings.schema, compare),
         timings=found.timings,
         matches=matches_of(found, chosen, at),
         whole=found,
@@ -207,8 +210,24 @@ def split(
         keys, low, high, verified = keys[~new], low[~new], high[~new], verified[~new]
     elif new.any():
         verified[new] = compare(low[new], high[new])
-    counts = found.joined.oversized_buckets, found.joined.oversized_documents
-    return Candidates(low, high, *counts), verified, (*unpacked(known[second]), values[second])
+    return (
+        Candidates(low, high, large_of(found, chosen, at)),
+        verified,
+        (*unpacked(known[second]), values[second]),
+    )
+
+
+def large_of(found: SparkDuplicates, chosen: Chosen, at: Finder) -> LargeBuckets:
+    """The large buckets, with those of their documents that are at hand."""
+    if found.joined.buckets is None:
+        return LargeBuckets()
+    table = to_arrow(rows_within(chosen, found.joined.buckets.select("number", "buckets"), ("number",)))
+    buckets = table.column("buckets").combine_chunks()
+    _, bucket = np.unique(buckets.flatten().to_numpy(), return_inverse=True)
+    position = np.repeat(at(column(table, "number")), np.diff(buckets.offsets.to_numpy()))
+    order = np.lexsort((position, bucket))
+    ends = np.cumsum(np.bincount(bucket, minlength=found.joined.oversized_buckets))
+    return LargeBuckets(position[order].astype(np.uint32), ends.astype(np.int64))
 
 
 def unpacked(keys: NDArray[np.uint64]) -> tuple[Positions, Positions]:

@@ -94,6 +94,8 @@ def numbers_of(found: SparkDuplicates) -> DataFrame:
     ]
     if found.known is not None:
         ends.append(found.known.numbers.select("number"))
+    if found.joined.buckets is not None:
+        ends.append(found.joined.buckets.select("number"))
     return reduce(lambda one, other: one.unionByName(other), ends).distinct()
 
 

@@ -220,11 +220,25 @@ class Survey:
         alike = alike.join(pairs, ["low", "high"], "left").withColumn(
             "found", F.coalesce("found", F.lit(False))
         )
+        if found.joined.buckets is not None:
+            alike = self._sharing_a_bucket(alike)
         told = found.sketches.where(F.col("state") < EMPTY).select(
             F.col("number").alias("right"), "place", "content_a", "content_b"
         )
         rows = to_arrow(alike.join(told, "right"))
         return rows.take(self._order(rows))
+
+    def _sharing_a_bucket(self, pairs: Any) -> Any:
+        """The pairs (`left`, `right`), of which those that share a large bucket are `found` as well."""
+        from pyspark.sql import functions as F
+
+        for end in ("left", "right"):
+            own = self.found.joined.buckets.select(
+                F.col("number").alias(end), F.col("buckets").alias(f"of_{end}")
+            )
+            pairs = pairs.join(own, end, "left")
+        shared = F.coalesce(F.arrays_overlap("of_left", "of_right"), F.lit(False))
+        return pairs.withColumn("found", F.col("found") | shared).drop("of_left", "of_right")
 
     @staticmethod
     def _order(rows: Any) -> Any:

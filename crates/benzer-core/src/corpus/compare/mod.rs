@@ -13,8 +13,10 @@ use super::{Column, Corpus};
 use crate::jaccard::ratio;
 pub use batches::Batches;
 use groups::{Group, Groups};
-use overlaps::{Overlaps, Pairs, Scratch};
+pub(super) use numbering::MULTIPLIER;
+use overlaps::{Overlaps, Pairs, Scratch as OverlapScratch};
 use rayon::prelude::*;
+pub(super) use sets::Scratch;
 
 /// Pairs that are handed to a thread together, if as many hang together or not.
 const TOGETHER: usize = 32;
@@ -130,7 +132,7 @@ struct Work<'a, F> {
 /// Buffers of one thread.
 #[derive(Default)]
 struct Buffers {
-    scratch: Scratch,
+    scratch: OverlapScratch,
     fields: Vec<Overlaps>,
     places: Vec<[u32; 2]>,
 }

@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 
 /// What spreads elements over the table: drawn anew in each process, so that nobody can write texts that collide. The
 /// numbers do not depend on it.
-static MULTIPLIER: LazyLock<u64> = LazyLock::new(|| SplitMix64::new(RandomState::new().hash_one(0u8)).next_u64() | 1);
+pub static MULTIPLIER: LazyLock<u64> =
+    LazyLock::new(|| SplitMix64::new(RandomState::new().hash_one(0u8)).next_u64() | 1);
 
 const LEAST_SLOTS: usize = 64;
 

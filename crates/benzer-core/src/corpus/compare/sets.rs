@@ -51,7 +51,9 @@ impl<F: FnMut(&[u64])> Task for EachList<'_, F> {
 
 impl Corpus {
     /// Calls `take` with the hashes of one field of each document in turn, with repeats; none where it is missing.
-    pub(super) fn each_list(&self, field: usize, positions: &[u32], scratch: &mut Scratch, take: impl FnMut(&[u64])) {
+    pub(in crate::corpus) fn each_list(
+        &self, field: usize, positions: &[u32], scratch: &mut Scratch, take: impl FnMut(&[u64]),
+    ) {
         isa::run(EachList { corpus: self, field, positions, scratch, take });
     }
 

@@ -1,0 +1,170 @@
+//! The prefix filter: sets at the threshold share an element among the first few of both, in any common order (Bayardo,
+//! Ma and Srikant 2007).
+//!
+//! The order puts elements first that are rare in a sample of the family. First elements that only one document has can
+//! join no pair and are dropped, so that documents which share boilerplate alone have none left.
+
+use super::family::Chunk;
+use crate::hash::mix::{K1, K2, K4, finish};
+use crate::jaccard::Sets;
+use crate::setjoin::Threshold;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// How often elements are sieved at most.
+const SIEVES: u32 = 4;
+
+/// How often each element occurs in a sample, about: elements that share a slot count together.
+///
+/// Any order of the elements is correct; counts only make it fast.
+pub struct Order {
+    counts: Vec<u16>,
+    shift: u32,
+}
+
+impl Order {
+    /// The order that a sample of sets gives: elements that are rare there come first.
+    pub fn new(sample: &Sets) -> Order {
+        let bits = (4 * sample.hashes.len() as u64 + 1).ilog2().clamp(6, 20);
+        let mut order = Order { counts: vec![0; 1 << bits], shift: 64 - bits };
+        for &element in &sample.hashes {
+            let slot = order.slot(element);
+            order.counts[slot] = order.counts[slot].saturating_add(1);
+        }
+        order
+    }
+
+    #[inline(always)]
+    fn slot(&self, element: u64) -> usize {
+        (element.wrapping_mul(K4) >> self.shift) as usize
+    }
+
+    /// The `most` first elements of a set, mixed, in no particular order, into `first`; `later` is scratch.
+    fn first(&self, set: &[u64], most: usize, first: &mut Vec<u64>, later: &mut Vec<(u16, u64)>) {
+        first.clear();
+        later.clear();
+        for &element in set {
+            let (count, mixed) = (self.counts[self.slot(element)], element.wrapping_mul(K2));
+            if count == 0 { first.push(mixed) } else { later.push((count, mixed)) }
+        }
+        if most < first.len() {
+            first.select_nth_unstable(most);
+            first.truncate(most);
+            return;
+        }
+        let more = most - first.len();
+        if more < later.len() {
+            later.select_nth_unstable(more);
+            later.truncate(more);
+        }
+        first.extend(later.iter().map(|&(_, mixed)| mixed));
+    }
+}
+
+/// The first elements of some documents, of all fields together.
+#[derive(Default)]
+pub struct First {
+    ends: Vec<usize>,
+    elements: Vec<u32>,
+}
+
+impl First {
+    /// The first elements of the documents of a chunk.
+    pub fn of(chunk: &Chunk, orders: &[Order], threshold: Threshold) -> First {
+        let mut all = First::default();
+        let (mut first, mut later) = (Vec::new(), Vec::new());
+        for at in 0..chunk.documents.len() {
+            for (field, order) in orders.iter().enumerate() {
+                let set = chunk.set(field, at);
+                let most = if set.is_empty() { 0 } else { set.len() + 1 - threshold.least_of(set.len()) };
+                order.first(set, most, &mut first, &mut later);
+                // Half of the bits will do: elements that are taken for one another only cost a comparison.
+                let salt = (field as u64).wrapping_mul(K1);
+                all.elements.extend(first.iter().map(|&element| (finish(element ^ salt) >> 32) as u32));
+            }
+            all.ends.push(all.elements.len());
+        }
+        all
+    }
+
+    /// Those of one document.
+    pub fn get(&self, at: usize) -> &[u32] {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.elements[start..self.ends[at]]
+    }
+
+    /// Joins parts in their order.
+    pub fn concatenate(parts: Vec<First>) -> First {
+        let mut all = First::default();
+        all.elements.reserve_exact(parts.iter().map(|part| part.elements.len()).sum());
+        for part in parts {
+            let base = all.elements.len();
+            all.ends.extend(part.ends.iter().map(|end| base + end));
+            all.elements.extend(part.elements);
+        }
+        all
+    }
+
+    /// Drops the elements that only one document has, and hardly any others stay for chance.
+    pub fn drop_alone(&mut self) {
+        for pass in 0..SIEVES {
+            let before = self.elements.len();
+            self.sieve(pass);
+            if self.elements.len() > before / 8 * 7 {
+                break;
+            }
+        }
+        self.elements.shrink_to_fit();
+    }
+
+    /// Drops elements whose slot no other element has: one of four stays for chance.
+    fn sieve(&mut self, pass: u32) {
+        let slots = (self.elements.len() as u64 * 4).next_power_of_two().max(64);
+        let shift = 64 - slots.trailing_zeros();
+        let mut seen = vec![0u8; slots as usize / 4];
+        let place = |element: u32| {
+            let slot = (u64::from(element) + 1).wrapping_mul(K4.rotate_left(11 * pass) | 1) >> shift;
+            (slot as usize / 4, slot % 4 * 2)
+        };
+        for &element in &self.elements {
+            let (byte, bit) = place(element);
+            seen[byte] |= 1 << bit | (seen[byte] & 1 << bit) << 1;
+        }
+        let (mut start, mut kept) = (0, 0);
+        for end in &mut self.ends {
+            for at in start..*end {
+                let element = self.elements[at];
+                let (byte, bit) = place(element);
+                self.elements[kept] = element;
+                kept += usize::from(seen[byte] >> bit & 2 != 0);
+            }
+            start = std::mem::replace(end, kept);
+        }
+        self.elements.truncate(kept);
+    }
+}
+
+/// Leaders by their first elements.
+#[derive(Default)]
+pub struct Postings(HashMap<u32, Vec<u32>>);
+
+impl Postings {
+    /// Files a leader. Leaders are filed in ascending order.
+    pub fn file(&mut self, first: &[u32], leader: u32) {
+        for &element in first {
+            self.0.entry(element).or_default().push(leader);
+        }
+    }
+
+    /// The leaders of a range that share a first element, ascending.
+    pub fn meet(&self, first: &[u32], leaders: Range<u32>) -> Vec<u32> {
+        let mut found = Vec::new();
+        for postings in first.iter().filter_map(|element| self.0.get(element)) {
+            let from = postings.partition_point(|&leader| leader < leaders.start);
+            found.extend(postings[from..].iter().take_while(|&&leader| leader < leaders.end));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
