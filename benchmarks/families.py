@@ -2,7 +2,7 @@
 
 `python -m benchmarks.families` makes the documents, runs `find_duplicates` on each file in a process of its own, and
 writes a dated record and docs/families-benchmark.md. Each scenario is measured beside unrelated documents of the same
-length and number, or beside the time that `orjson.loads` takes to parse the same file; runs alternate, and medians count.
+length and number, or beside the time that `orjson.loads` takes to parse the same file. Runs alternate; medians count.
 `--only web` measures one scenario. `--write FOLDER` only writes the files, for other tools:
 `python -m benchmarks.run --file FOLDER/web-40000.jsonl` runs the peers.
 """

@@ -225,11 +225,11 @@ def decide(
             break
         deciding.add(left, right, similarity)
     leader, leader_similarity = deciding.outcome()
-    none = np.empty(0, dtype=np.uint32)
-    left, right = (np.concatenate((none, *(part[end] for part in found))) for end in (0, 1))
-    return Decision(
-        leader, leader_similarity, left, right, np.concatenate(([], *(part[2] for part in found))), below
-    )
+    none, nothing = np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float64)
+    left = np.concatenate([none, *(part[0] for part in found)])
+    right = np.concatenate([none, *(part[1] for part in found)])
+    score = np.concatenate([nothing, *(part[2] for part in found)])
+    return Decision(leader, leader_similarity, left, right, score, below)
 
 
 def decide_unknown(

@@ -1,4 +1,4 @@
-"""The decision which documents are kept, with large buckets, in plain Python: everything is looked at in every round."""
+"""Which documents are kept, with large buckets, in plain Python: every round looks at everything again."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from benzer.spark.joining.hot import File, FileAnew, Path, Settle, portions
+from benzer.spark.joining.large import Belong, portions
 from benzer.spark.joining.packing import PACKED_TOGETHER, Sizes, packed, pieces, words
 from benzer.spark.joining.workers import Deal, DealPairs, Distinct, Meet
-from tests.spark.test_joining import ABSENT, TINY, Case, random_keys, skewed_keys
+from tests.spark.test_joining import ABSENT, TINY, Case, Proposed, random_keys, skewed_keys
 
 
 def shuffled(batches: Iterable[Any], by: list[str], tasks: int, rows: int) -> list[list[Any]]:
@@ -36,11 +36,8 @@ def shuffled(batches: Iterable[Any], by: list[str], tasks: int, rows: int) -> li
 def sketches(case: Case, tasks: int) -> list[list[Any]]:
     """The sketches of those who take part, in the batches of each task."""
     rows = np.setdiff1d(case.shuffled[(case.keys[case.shuffled] != ABSENT).any(axis=1)], case.copied)
-    content = case.content.view(np.int64)
     columns = {
         "number": pa.array(case.numbers[rows]),
-        "content_a": pa.array(content[rows, 0]),
-        "content_b": pa.array(content[rows, 1]),
         "keys": pa.array([case.keys[row].tobytes() for row in rows], pa.binary()),
     }
     batches = pa.table(columns).to_batches(max_chunksize=17)
@@ -52,7 +49,7 @@ def each(worker: Any, tasks: list[list[Any]]) -> Iterator[Any]:
         yield from worker(iter(batches))
 
 
-def by_workers(case: Case, limit: int, sizes: Sizes, tasks: int) -> tuple[set[tuple[int, int]], int, int]:
+def by_workers(case: Case, limit: int, sizes: Sizes, tasks: int) -> Proposed:
     """The whole join, each task after the other."""
     width, given = case.keys.shape[1], sketches(case, tasks)
     parts = sizes.parts_of(case.keys.size)
@@ -68,22 +65,14 @@ def by_workers(case: Case, limit: int, sizes: Sizes, tasks: int) -> tuple[set[tu
         if row["right"] is None:
             hot.setdefault(row["band"], []).append(row["left"])
     hot = {band: np.array(keys, dtype=np.int64).view(np.uint64) for band, keys in hot.items()}
-    counts: list[int] = []
-    for some in portions(hot, sizes.hot) if hot else ():
-        file: Any = File(width, some)
-        steps = 1
-        while file is not None:
-            order = ["path", "content_a", "content_b", "number"]
-            own = shuffled(each(file, given), order, tasks, 6)
-            settled = list(each(Settle(width, limit, steps, parts, sizes), own))
-            told = [row for batch in settled for row in batch.to_pylist() if row["documents"] is not None]
-            counts += [row["documents"] for row in told] if steps == 1 else []
-            ours = [batch.select(["part", "left", "right"]).drop_null() for batch in settled]
-            found = each(Distinct(sizes), shuffled(ours, ["part"], tasks, 4))
-            pairs += [(row["left"], row["right"]) for batch in found for row in batch.to_pylist()]
-            anew = tuple((row["path"].hex(), row["depth"]) for row in told if row["depth"] is not None)
-            file, steps = FileAnew(width, anew) if anew else None, steps + 1
-    return set(pairs), len(counts), sum(counts)
+    members: dict[int, set[int]] = {}
+    for first, some in portions(hot, sizes.hot) if hot else ():
+        for batch in each(Belong(width, first, some), given):
+            for row in batch.to_pylist():
+                members.setdefault(row["bucket"], set()).add(row["number"])
+    large = [frozenset(members[bucket]) for bucket in sorted(members)]
+    apart = {pair for pair in pairs if not any(bucket.issuperset(pair) for bucket in large)}
+    return apart, large, sum(map(len, large))
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -91,16 +80,8 @@ def test_all_tasks_together_propose_what_the_local_join_does(seed: int) -> None:
     make = [random_keys, skewed_keys][seed % 2]
     case = Case(make(40 + 17 * (seed % 7), 3 + seed % 4, seed), seed, copies=seed % 3 * 4)
     limit = [2, 5, 9, 1000][seed // 2 % 4]
-    sizes = [TINY, Sizes(), Sizes(part=64, dealt=7, held=3, bucket=6, hot=1)][seed % 3]
+    sizes = [TINY, Sizes(), Sizes(part=64, dealt=7, held=3, hot=1)][seed % 3]
     assert by_workers(case, limit, sizes, 1 + seed % 3) == case.wanted(limit)
-
-
-def test_contents_are_ordered_without_a_sign() -> None:
-    case = Case(np.full((12, 1), 7, dtype=np.uint64), 1)
-    case.content = np.array([[i << 60 | 5, (15 - i) << 60] for i in range(12)], dtype=np.uint64)
-    for bucket in (5, 100):  # streamed by, and divided in memory
-        found = by_workers(case, 5, Sizes(bucket=bucket), 2)
-        assert found == case.wanted(5)
 
 
 def test_numbers_come_back_from_packed_rows_part_by_part() -> None:
@@ -134,13 +115,6 @@ def test_no_rows_are_no_pairs() -> None:
         assert list(worker(iter([]))) == []
     assert list(Deal(2, 0, 2, 1, 5, TINY)(iter([empty]))) == []
     assert len(words(empty.column("keys"))) == 0
-
-
-def test_the_name_of_a_bucket_says_what_its_documents_share() -> None:
-    path = Path.of(np.array([2, 0, 7, 3, 2**64 - 2], dtype=np.uint64).tobytes())
-    assert (path.band, path.steps, path.depth) == (2, ((0, 7), (3, 2**64 - 2)), 4)
-    keys = np.array([[1, 2**64 - 2, 7, 4], [1, 5, 7, 4]], dtype=np.uint64)
-    assert path.having(keys).tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

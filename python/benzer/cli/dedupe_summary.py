@@ -115,7 +115,7 @@ def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tu
         "pairs": f"of similarity {threshold} or more; {console.count(counts['candidates'])} candidates compared",
         "clusters": "kept documents that others went for",
         "oversized_buckets": (
-            f"of more than {console.count(found.settings.bucket_limit)} documents; "
+            f"of more than {console.count(found.settings.bucket_limit or 0)} documents; "
             "of their pairs, only those with a kept document are listed"
         ),
     }

@@ -101,8 +101,13 @@ class Work:
             at_once = self.memory.bands_at_once(count, len(self.schema.fields), width)
             settings = (bucket_limit, self.threads, at_once)
             found = propose(sketches.keys, taking_part, *settings, True, report)
-            large = {"large_members": found.large.members, "large_ends": found.large.ends}
-            return {"left": found.left, "right": found.right, **large, "limit": np.array([found.limit])}
+            return {
+                "left": found.left,
+                "right": found.right,
+                "large_members": found.large.members,
+                "large_ends": found.large.ends,
+                "limit": np.array([found.limit]),
+            }
 
         part = self.saved.part("candidates", make)
         large = LargeBuckets(part["large_members"], part["large_ends"])
