@@ -22,6 +22,7 @@ from benzer.errors import BenzerError
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 OK, USAGE, BUG, STOPPED, PIPE_CLOSED, TERMINATED = 0, 2, 70, 130, 141, 143
+COMPLETE_VARIABLE = "_BENZER_COMPLETE"
 
 SECTIONS = {
     "Duplicates in files": ("dedupe", "contained", "compare", "tune"),
@@ -126,12 +127,26 @@ def exit_status(run: Callable[[], Any]) -> int:
     except MemoryError:
         return fail("out of memory: give fewer documents at a time, or a machine with more memory")
     except SystemExit as leaving:
-        return PIPE_CLOSED if leaving.code == 1 else TERMINATED  # click leaves with 1 on a closed pipe
+        return status_of_exit(leaving.code)
     except BaseException:  # a panic of the native core is no Exception
         import traceback
 
         traceback.print_exc()
         return fail("this is a bug in Benzer, not in your input; please report the lines above", BUG)
+
+
+def status_of_exit(code: Any) -> int:
+    """Return the exit status for a `SystemExit`, which click, shell completion and SIGTERM raise.
+
+    Click exits with 1 in two cases: when stdout is a closed pipe, and when a completion script asks for something that
+    this version of click does not know.
+
+    >>> status_of_exit(0), status_of_exit(1), status_of_exit(143)
+    (0, 141, 143)
+    """
+    if code == 1:
+        return USAGE if os.environ.get(COMPLETE_VARIABLE) else PIPE_CLOSED
+    return code if isinstance(code, int) else OK
 
 
 @contextmanager
