@@ -36,7 +36,7 @@ class Told:
     def lengths(self) -> NDArray[np.uint64]:
         return np.full(self.count, 100, dtype=np.uint64)
 
-    def text_lengths(self, positions: NDArray[np.uint32], threads: int) -> NDArray[np.uint64]:
+    def text_sizes(self, positions: NDArray[np.uint32], threads: int) -> NDArray[np.uint64]:
         return np.full(len(positions), 100, dtype=np.uint64)
 
     def ids(self, positions: Positions) -> list[int]:

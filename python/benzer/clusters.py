@@ -32,7 +32,7 @@ class Keep:
     | rule | stays |
     |---|---|
     | `first`, `last` | the one that comes first (last) in the input |
-    | `longest` | the one of most bytes (elements of value sets) |
+    | `longest` | the one with the most characters (elements of value sets) in its fields |
     | `largest:COLUMN`, `smallest:COLUMN` | that of the largest (smallest) number or text in a column |
     | `priority:COLUMN=a,b,c` | that whose column has the value named first; values not named come last |
     | `source:A,B,C` | that of the source named first; sources not named come last |

@@ -122,8 +122,12 @@ class DescribedCorpus:
         """The bytes of each document's texts in memory and the elements of its other fields together."""
         return self._native.lengths()
 
-    def text_lengths(self, positions: Positions, threads: int) -> NDArray[np.uint64]:
+    def text_sizes(self, positions: Positions, threads: int) -> NDArray[np.uint64]:
         """The same of some documents without the escapes of their source, on which it does not depend."""
+        return self._native.text_sizes(positions, threads)
+
+    def text_lengths(self, positions: Positions, threads: int) -> NDArray[np.uint64]:
+        """The characters (Unicode code points) of some documents' texts and the elements of their other fields."""
         return self._native.text_lengths(positions, threads)
 
     def missing(self, field: int) -> NDArray[np.bool_]:

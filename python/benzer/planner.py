@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -85,6 +85,14 @@ class Spread:
     def pairs(self, threshold: float) -> float:
         """How many pairs of different contents are alike by the threshold, estimated."""
         return float(self.weight[self.similarity >= threshold].sum())
+
+    def scaled(self, times: float) -> Spread:
+        """Return the spread of a collection that many times as large, of which this corpus is a random part.
+
+        Args:
+            times: Number of documents in the collection for each document of this corpus, at least 1.
+        """
+        return replace(self, contents=round(self.contents * times), weight=self.weight * times**2)
 
     def histogram(self, bins: int) -> Floats:
         """How many pairs of different contents have a similarity in each of so many equal bins, estimated.
@@ -336,7 +344,7 @@ def look(corpus: Any, schema: Schema, threads: int = 0) -> Spread:
 
 def sampled(corpus: Any, everyone: Positions, threads: int = 0) -> Positions:
     """As many documents of the least content hashes as fit into a sample."""
-    lengths = np.cumsum(corpus.text_lengths(everyone[:SAMPLE].copy(), threads))
+    lengths = np.cumsum(corpus.text_sizes(everyone[:SAMPLE].copy(), threads))
     within = int(np.searchsorted(lengths, SAMPLE_ELEMENTS, side="right"))
     return everyone[: min(max(within, 100), SAMPLE)].copy()
 

@@ -23,7 +23,7 @@ from benzer.planner import choose
 from benzer.pricing import price
 from benzer.service.questions import borders, tuning
 from benzer.service.questions.borders import FLOORS, Borders, floor_of
-from benzer.service.questions.tuning import Looked
+from benzer.service.questions.tuning import Looked, corpus_from
 from benzer.service.resources.tune import Curve, Tuned
 from tests.corpora import collection
 from tests.doors.service import refused, serving
@@ -135,7 +135,7 @@ def test_prices_and_plan_are_those_of_the_library(
     assert (said["documents"], said["read"]) == (len(TEXTS), len(TEXTS))
     looked = Looked.at(len(TEXTS), [Document(name, text) for name, text in TEXTS.items()], WORDS)
     assert said["plan"] == json.loads(
-        json.dumps(choose(looked.found.corpus, WORDS, threshold, recall).to_dict())
+        json.dumps(choose(corpus_from(looked.documents, WORDS).corpus, WORDS, threshold, recall).to_dict())
     )
     bands = Bands.for_recall(threshold, recall)
     assert (said["tune"]["bands"], said["tune"]["rows"]) == (bands.bands, bands.rows)
@@ -278,7 +278,7 @@ def test_where_pairs_abound_some_are_drawn_for_all(looked: Looked, monkeypatch: 
     monkeypatch.setattr(borders, "DRAWN_PAIRS", 30 * asked)
     floor = floor_of(looked.spread, WORDS, asked)
     assert FLOORS[0] < floor <= 0.4
-    pairs = Borders.of(looked.found.corpus, WORDS, looked.spread)
+    pairs = Borders.of(corpus_from(looked.documents, WORDS).corpus, WORDS, looked.spread)
     assert {one for one in pairs.similarity.tolist() if one >= floor} == {
         one for one in similarities() if one >= floor
     }
@@ -295,12 +295,37 @@ def test_a_document_stands_in_one_example_where_there_are_enough(looked: Looked)
     assert (pairs.below(0.0, 5), pairs.above(0.5, 0)) == ([], [])
 
 
-def test_of_a_large_collection_a_part_is_read(
-    client: httpx.Client, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_forecast_is_for_all_documents_where_examples_are_of_a_part(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A tenth of the documents has a hundredth of the pairs: what a part of them loses says nothing of all."""
+    monkeypatch.setattr(tuning, "MOST_DOCUMENTS", 50)
     with Index.open(folder / "texts.benzer", mode="read") as index:
-        some = index.sample(50, tuning.MOST_BYTES)
-    part = Looked.at(len(TEXTS), some, WORDS)
-    said = tuning.Sliders(0.6, 0.95, None, None, None, 2000, 5).answer(part, lambda document: {})
+        looked = Looked.at(*documents_with(WORDS, *tuning.documents_for(index)))
+    said = tuning.Sliders(0.6, 0.95, None, None, None, 2000, 5).answer(looked, lambda document: {})
     assert (said["documents"], said["read"]) == (160, 50)
-    assert said["prices"][0] == json.loads(json.dumps(price(some, [0.5, 0.6]).to_dict()["prices"][0]))
+    prices = price(TEXTS, sorted({0.5, 0.6, 0.7, 0.8, 0.9}))
+    assert [(one["removed"], one["low"], one["high"]) for one in said["prices"]] == [
+        (one.removed, one.low, one.high) for one in prices.prices
+    ]
+    assert (said["contents"], said["sampled"]) == (prices.contents, prices.sampled)
+    assert said["confidence"] == 0.95
+
+
+def documents_with(schema: Schema, held: int, sample: Any, whole: Any) -> tuple[int, Any, Schema, Any]:
+    return held, sample, schema, whole
+
+
+@pytest.mark.parametrize("bound, value", [("WHOLE_DOCUMENTS", 100), ("WHOLE_BYTES", 1000)])
+def test_a_collection_that_is_not_read_whole_has_no_forecast(
+    bound: str, value: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "MOST_DOCUMENTS", 50)
+    monkeypatch.setattr(tuning, bound, value)
+    with Index.open(folder / "texts.benzer", mode="read") as index:
+        looked = Looked.at(*documents_with(WORDS, *tuning.documents_for(index)))
+    said = tuning.Sliders(0.6, 0.95, None, None, None, 2000, 5).answer(looked, lambda document: {})
+    assert (said["documents"], said["read"], said["prices"]) == (160, 50, [])
+    assert [said[name] for name in ("identical", "empty", "contents", "sampled", "confidence")] == [None] * 5
+    assert len(said["above"]) == 5
+    Tuned.model_validate(json.loads(json.dumps(said)))

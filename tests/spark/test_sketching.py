@@ -57,6 +57,12 @@ def locally(texts: list[Any], schema: Schema) -> tuple[Any, Any]:
     return corpus, sketcher_of(schema).sketch(corpus)
 
 
+def test_the_length_is_in_characters() -> None:
+    texts = ["漢字 é", "abc", ""]
+    worker = SketchRows(sketcher_of(Schema()), with_lengths=True)
+    assert [row["length"] for row in rows_of(worker, [batch_of(texts)])] == [4, 3, 0]
+
+
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_rows_are_the_local_sketches_however_they_are_batched(size: int) -> None:
     schema = Schema(text=Text(shingle_size=2))

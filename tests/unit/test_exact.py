@@ -188,8 +188,8 @@ def test_escapes_of_a_file_do_not_change_the_sample() -> None:
     assert (rows, faults) == (4, [])
     assert read.sample(4, 5).tolist() == made.sample(4, 5).tolist()
     order = np.array([2, 0, 3], dtype=np.uint32)
-    assert made.text_lengths(order, 1).tolist() == [6, 8, 5]
-    assert read.text_lengths(order, 2).tolist() == [6, 8, 5]
+    assert made.text_sizes(order, 1).tolist() == [6, 8, 5]
+    assert read.text_sizes(order, 2).tolist() == [6, 8, 5]
 
 
 def test_sets_are_those_of_the_field() -> None:

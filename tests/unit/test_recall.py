@@ -206,6 +206,29 @@ def test_what_the_curve_predicts_is_found_over_what_it_stands_for() -> None:
     assert estimate.predicted == pytest.approx(expected, rel=1e-9)
 
 
+def test_nothing_is_predicted_where_pairs_of_a_bucket_were_left_out() -> None:
+    """The S-curve assumes that all pairs of a bucket are compared."""
+    made = known(seed=1, families=5, alone=0, largest=3, found=1.0)
+    proposed = {**vars(made.reported), "proposed": np.array([0.8, 0.9])}
+    bands = Bands(2, 5)
+    whole, cut = (
+        measure(made.corpus, Reported(**{**proposed, "cut_short": count}), Schema(), 0.8, bands)
+        for count in (0, 1)
+    )
+    assert whole.predicted is not None
+    assert cut.predicted is None
+    assert (cut.recall, cut.pair_recall) == (whole.recall, whole.pair_recall)
+    assert json.loads(json.dumps(cut.to_dict()))["predicted"] is None
+
+
+def test_a_run_with_a_bucket_above_the_limit_predicts_nothing() -> None:
+    same = " ".join(f"word{n}" for n in range(60))
+    texts = {number: f"{same} {number}" for number in range(50)}
+    flooded = find_duplicates(texts, threshold=0.8, bucket_limit=10)
+    assert (flooded.proposed.oversized_buckets > 0) == (flooded.measure_recall().predicted is None)
+    assert find_duplicates(texts, threshold=0.8, bucket_limit=1000).measure_recall().predicted is not None
+
+
 def test_an_estimate_is_told_in_json() -> None:
     estimate = estimated(known(seed=3, families=30, alone=20, largest=6, found=0.8), documents=20)
     said = json.loads(json.dumps(estimate.to_dict()))

@@ -236,14 +236,24 @@ impl Corpus {
         (0..self.inner.len()).map(|position| self.inner.extra(position)).collect()
     }
 
-    /// The bytes of the fields of some documents, without the escapes of their source.
-    fn text_lengths<'py>(
+    /// The size in bytes of the fields of some documents, without the escapes of their source.
+    fn text_sizes<'py>(
         &self, py: Python<'py>, positions: PyReadonlyArray1<'py, u32>, threads: Threads,
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let positions = positions.as_array().to_vec();
         check_positions(py, self.inner.len(), &[&positions])?;
         let sizes = in_pool(py, threads, || self.inner.text_sizes(&positions))?;
         Ok(PyArray1::from_vec(py, sizes))
+    }
+
+    /// The length in characters of the fields of some documents.
+    fn text_lengths<'py>(
+        &self, py: Python<'py>, positions: PyReadonlyArray1<'py, u32>, threads: Threads,
+    ) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let positions = positions.as_array().to_vec();
+        check_positions(py, self.inner.len(), &[&positions])?;
+        let lengths = in_pool(py, threads, || self.inner.text_lengths(&positions))?;
+        Ok(PyArray1::from_vec(py, lengths))
     }
 
     /// The bytes of each document's fields as they lie in memory.

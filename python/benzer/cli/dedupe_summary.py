@@ -61,6 +61,9 @@ def kept_promise(found: Duplicates) -> str:
         told = f"exact method: every pair at {console.setting(found.threshold)} is found"
     else:
         told = console.promise(found.bands, found.threshold, found.settings.schema)
+        if oversized := found.counts["oversized_buckets"]:
+            buckets = "1 bucket" if oversized == 1 else f"{console.count(oversized)} buckets"
+            told += f"\nnot for pairs of {buckets} above the limit, which were not all compared"
     if found.settings.against:
         recall = console.setting(found.recall)
         told += (

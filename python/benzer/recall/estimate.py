@@ -28,7 +28,8 @@ class RecallEstimate:
     exhaustive: all were drawn and asked for all of theirs: `recall` and `pair_recall` are the truth, not estimates.
     pair_recall: the estimated share of all pairs of different contents that was found. It has no interval: the pairs
         of a family are found or missed together.
-    predicted: what the S-curve leads to expect of pairs as similar as those found; None without bands.
+    predicted: the recall that the S-curve predicts for pairs as similar as those found. None without bands, and where
+        pairs of a large bucket were left out: the S-curve assumes that all pairs of a bucket are compared.
     missed_pairs: pairs of drawn documents that were missed; `missed` are examples.
 
     >>> estimate = RecallEstimate(0.98, 0.9296, 0.9976, 0.95, 98, 100, 400, 5000, False, 0.97, 0.99, 3)

@@ -44,7 +44,8 @@ class Reported:
     left, right: the verified pairs of such documents (uint32).
     proposed: the similarities of those among them that share a band (float64).
     stays: which documents stay (bool, n).
-    cut_short: buckets of which not all pairs were listed: with any, far more may be alike than was listed.
+    cut_short: the number of buckets of which not all pairs were listed. If there is one, far more may be similar than was
+        listed, and `RecallEstimate.predicted` is None, because the S-curve cannot be applied to the listed pairs.
     large: these buckets. Pairs that share one count as found: the rule of `benzer.families` applies to them.
     """
 
@@ -227,7 +228,7 @@ class _Asked:
         paired[said.left] = paired[said.right] = True
         held = np.bincount(said.stands_for, minlength=len(said.stands_for))
         neighbours = int(copies.sum()) + int(held[said.left].sum()) + int(held[said.right].sum())
-        length = int(self.corpus.text_lengths(self.population, self.threads).sum())
+        length = int(self.corpus.text_sizes(self.population, self.threads).sum())
         return Told(
             len(self.population), int(paired.sum()), len(said.left), length, neighbours, said.cut_short
         )
@@ -292,7 +293,7 @@ def estimated(
         contents=told.contents,
         exhaustive=exhaustive,
         pair_recall=told.pairs / (told.pairs + missed_in_all) if told.pairs + missed_in_all else None,
-        predicted=expected,
+        predicted=None if told.cut_short else expected,
         missed_pairs=missed_pairs,
         missed=missed,
     )

@@ -44,15 +44,27 @@ impl Corpus {
         least.into_iter().map(|(_, position)| position).collect()
     }
 
-    /// The bytes (values: the number of elements) of all fields of some documents together, the same from any source:
-    /// those of the texts themselves, without escapes.
+    /// The size in bytes (value sets: number of elements) of all fields together, for each of some documents.
+    ///
+    /// It is the size of the texts themselves, without the escapes of the source.
     pub fn text_sizes(&self, positions: &[u32]) -> Vec<u64> {
+        self.measured(positions, |text| text.len() as u64)
+    }
+
+    /// The length in characters (value sets: number of elements) of all fields together, for each of some documents.
+    ///
+    /// A character is a Unicode code point, so the result does not depend on the script's size in UTF-8.
+    pub fn text_lengths(&self, positions: &[u32]) -> Vec<u64> {
+        self.measured(positions, characters)
+    }
+
+    fn measured(&self, positions: &[u32], measure: impl Fn(&[u8]) -> u64 + Sync) -> Vec<u64> {
         let one = |scratch: &mut Vec<u8>, &position: &u32| {
             watch::look();
             let at = position as usize;
             let sizes = self.columns.iter().map(|column| match column {
                 Column::Text { spans, .. } if spans[at].is_missing() => 0,
-                Column::Text { spans, .. } => self.bytes(spans[at], scratch).len() as u64,
+                Column::Text { spans, .. } => measure(self.bytes(spans[at], scratch)),
                 Column::Values { ends, .. } => ends[at + 1] - ends[at],
             });
             sizes.sum()
@@ -114,4 +126,12 @@ fn keep_least(hashed: &mut Vec<Hashed>, count: usize) {
     hashed.sort_unstable();
     hashed.dedup_by_key(|one| one.0);
     hashed.truncate(count);
+}
+
+/// The number of code points of a text in UTF-8: of its bytes that do not continue a character (0b10xxxxxx).
+///
+/// Counted in blocks of at most 255 bytes, so that the compiler can sum in vectors of bytes.
+fn characters(text: &[u8]) -> u64 {
+    let starts = |block: &[u8]| block.iter().map(|&byte| u8::from(byte & 0xC0 != 0x80)).sum::<u8>();
+    text.chunks(255).map(|block| u64::from(starts(block))).sum()
 }

@@ -21,7 +21,7 @@ from benzer.index import Index
 from benzer.pipeline.memory import KEY
 from benzer.pipeline.reading import Read, read
 from benzer.planner import Spread, filing_cost, look, plan
-from benzer.pricing import THRESHOLDS, price_read
+from benzer.pricing import THRESHOLDS, Prices, price_read
 from benzer.recall import field_thresholds
 from benzer.service.errors import Refusal
 from benzer.service.indexes.served import ServedIndex
@@ -36,7 +36,11 @@ from benzer.service.questions.explaining import (
 from benzer.service.wire.recipes import schema_from
 
 MOST_DOCUMENTS, MOST_BYTES = 20_000, 16_000_000
-"""What is read of a collection at most; what is said is then said of that part."""
+"""The sample of a collection from which examples and, of a large collection, the histogram are taken."""
+WHOLE_DOCUMENTS, WHOLE_BYTES = 300_000, 128_000_000
+"""Up to this size the whole collection is read for the forecast of removals. A document that is removed may resemble only
+one other, so a part of the collection does not tell how many are removed: of a tenth of the documents a hundredth of the
+pairs remain."""
 MOST_SHOWN, MOST_READ = 2_000_000, 4_000_000
 """Characters of the examples that are given, and compared."""
 MOST_SECONDS = 2.0
@@ -49,26 +53,35 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Looked:
-    """Documents of a collection, read by a recipe, and how alike they are.
+    """A collection that was read by a recipe, and how similar its documents are.
 
-    held: how many the collection holds; where `documents` are fewer, they were drawn.
+    held: number of documents in the collection. documents: a sample of them, or all. whole: all of them as a corpus;
+    None where the collection is larger than `WHOLE_DOCUMENTS` or `WHOLE_BYTES`. spread: the similarities in the whole
+    collection, estimated.
     """
 
     held: int
     documents: Sequence[Document]
     schema: Schema
-    found: Read
+    whole: Read | None
     spread: Spread
     borders: Borders
 
     @classmethod
-    def at(cls, held: int, documents: Sequence[Document], schema: Schema) -> Looked:
-        """Read documents; those fields of them that the recipe names."""
-        names = list(schema.fields)
-        given = [Document(one.id, {name: one.fields.get(name) for name in names}) for one in documents]
-        found = read(given, schema)
-        spread = look(found.corpus, schema)
-        return cls(held, documents, schema, found, spread, Borders.of(found.corpus, schema, spread))
+    def at(
+        cls, held: int, documents: Sequence[Document], schema: Schema, whole: Sequence[Document] | None = None
+    ) -> Looked:
+        """Read a sample of documents, and the whole collection where it is given or is the sample itself."""
+        sample = corpus_from(documents, schema)
+        spread = look(sample.corpus, schema)
+        borders = Borders.of(sample.corpus, schema, spread)
+        if len(documents) >= held:
+            return cls(held, documents, schema, sample, spread, borders)
+        if whole is None or len(whole) < held:
+            scaled = spread.scaled(held / max(len(documents), 1))
+            return cls(held, documents, schema, None, scaled, borders)
+        everything = corpus_from(whole, schema)
+        return cls(held, documents, schema, everything, look(everything.corpus, schema), borders)
 
     def examples(
         self, sides: Mapping[str, Sequence[int]], pictures: Pictures
@@ -92,6 +105,23 @@ class Looked:
             }
 
         return {side: [example(place) for place in places] for side, places in sides.items()}
+
+
+def corpus_from(documents: Sequence[Document], schema: Schema) -> Read:
+    """Read documents by a recipe; only the fields that it names."""
+    names = list(schema.fields)
+    return read(
+        [Document(one.id, {name: one.fields.get(name) for name in names}) for one in documents], schema
+    )
+
+
+def documents_for(index: Index) -> tuple[int, list[Document], list[Document] | None]:
+    """Return the size of an index, a sample of it, and all of its documents where that is affordable and more."""
+    with index.snapshot():
+        held, sample = len(index), index.sample(MOST_DOCUMENTS, MOST_BYTES)
+        if len(sample) >= held or held > WHOLE_DOCUMENTS:
+            return held, sample, None
+        return held, sample, index.sample(held, WHOLE_BYTES)
 
 
 def curve(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
@@ -205,17 +235,7 @@ class Sliders:
         """All that is said of a threshold."""
         threshold, schema, spread, borders = self.threshold, looked.schema, looked.spread, looked.borders
         bands = self.chosen(schema)
-        prices = price_read(
-            looked.found,
-            sorted({*THRESHOLDS, threshold}),
-            recall=self.recall,
-            schema=schema,
-            keep=Keep.parse("first"),
-            method="lsh",
-            num_hashes=self.num_hashes,
-            documents=affordable(self.sample, spread, schema, min(THRESHOLDS[0], threshold)),
-            spread=spread,
-        )
+        prices = self.prices(looked)
         sides = {
             "above": borders.above(threshold, self.examples),
             "below": borders.below(threshold, self.examples),
@@ -226,17 +246,36 @@ class Sliders:
             "plan": plan(spread, schema, threshold, self.recall, num_hashes=self.num_hashes).to_dict(),
             "documents": looked.held,
             "read": len(looked.documents),
-            "identical": prices.identical,
-            "empty": prices.empty,
-            "contents": prices.contents,
-            "sampled": prices.sampled,
+            "identical": prices and prices.identical,
+            "empty": prices and prices.empty,
+            "contents": prices and prices.contents,
+            "sampled": prices and prices.sampled,
+            "confidence": prices and prices.confidence,
             "histogram": {
                 "edges": [place / BINS for place in range(BINS + 1)],
                 "counts": [round(one, 3) for one in spread.histogram(BINS).tolist()],
             },
-            "prices": list(prices.to_dict()["prices"]),
+            "prices": list(prices.to_dict()["prices"]) if prices else [],
             **looked.examples(sides, pictures),
         }
+
+    def prices(self, looked: Looked) -> Prices | None:
+        """Estimate what each threshold removes, as a dry run does; None for a collection that was not read whole."""
+        if looked.whole is None:
+            return None
+        return price_read(
+            looked.whole,
+            sorted({*THRESHOLDS, self.threshold}),
+            recall=self.recall,
+            schema=looked.schema,
+            keep=Keep.parse("first"),
+            method="lsh",
+            num_hashes=self.num_hashes,
+            documents=affordable(
+                self.sample, looked.spread, looked.schema, min(THRESHOLDS[0], self.threshold)
+            ),
+            spread=looked.spread,
+        )
 
 
 def affordable(sample: int, spread: Spread, schema: Schema, lowest: float) -> int:
@@ -270,7 +309,7 @@ class Tunings:
     async def _looked(self, served: ServedIndex, schema: Schema, state: tuple[int, int]) -> Looked:
         known = self.looks.find((served, state, schema))
         if known is None:
-            documents = await served.read(lambda index: index.sample(MOST_DOCUMENTS, MOST_BYTES))
-            known = await asyncio.to_thread(Looked.at, state[0], documents, schema)
+            held, documents, whole = await served.read(documents_for)
+            known = await asyncio.to_thread(Looked.at, held, documents, schema, whole)
             self.looks.keep((served, state, schema), known)
         return known

@@ -97,12 +97,14 @@ class TuneQuestion(Body, Choice):
 
 
 class ShownPrice(BaseModel):
-    """What one threshold would do to the documents that were read; estimated."""
+    """What one threshold would do to all documents of the index, as `benzer dedupe --dry-run` estimates it."""
 
     threshold: float = Field(examples=[0.8])
-    removed: int = Field(description="Documents that would go.", examples=[478])
-    low: int = Field(description="The low end of its interval of 95 % confidence.", examples=[465])
-    high: int = Field(examples=[491])
+    removed: int = Field(description="Documents that would be removed, estimated.", examples=[478])
+    low: int = Field(
+        description="At least so many are removed, with the confidence of the answer.", examples=[465]
+    )
+    high: int = Field(description="At most so many are removed.", examples=[491])
     pairs: int = Field(description="Pairs of different contents alike by the threshold.", examples=[606])
     candidates: int = Field(description="Pairs that would be compared.", examples=[1187])
     method: str = Field(examples=["lsh"])
@@ -145,7 +147,10 @@ class Example(BaseModel):
 
 
 class Tuned(BaseModel):
-    """What a threshold finds in a collection. Of very many documents only some are `read`, and all is said of those."""
+    """What a threshold finds in a collection. All numbers are about the whole collection.
+
+    Very large collections are not read whole: `prices` is then empty, and what they count is null.
+    """
 
     tune: Curve
     candidates: int = Field(description="Pairs that would share a band; estimated.", examples=[1187])
@@ -154,13 +159,27 @@ class Tuned(BaseModel):
         examples=[{"method": "lsh", "bands": 20, "rows": 5}],
     )
     documents: int = Field(description="That the index holds.", examples=[1764])
-    read: int = Field(description="Of those, how many were read.", examples=[1764])
-    identical: int = Field(description="That have the content of one before them.", examples=[174])
-    empty: int = Field(description="Without a shingle.", examples=[1])
-    contents: int = Field(description="Different contents.", examples=[1589])
-    sampled: int = Field(description="Of those, how many were asked for their neighbours.", examples=[1589])
+    read: int = Field(
+        description="Size of the sample from which `above` and `below` are taken, and of a very large collection the "
+        "histogram.",
+        examples=[1764],
+    )
+    identical: int | None = Field(
+        description="Documents with the content of one before them.", examples=[174]
+    )
+    empty: int | None = Field(description="Documents without a shingle.", examples=[1])
+    contents: int | None = Field(description="Different contents.", examples=[1589])
+    sampled: int | None = Field(
+        description="Different contents whose neighbours were looked for in the whole collection.",
+        examples=[1589],
+    )
+    confidence: float | None = Field(
+        description="Of the intervals from `low` to `high`, each for itself.", examples=[0.95]
+    )
     histogram: Histogram
-    prices: list[ShownPrice] = Field(description="At 0.5, 0.6 … 0.9 and at the threshold.")
+    prices: list[ShownPrice] = Field(
+        description="At 0.5, 0.6 … 0.9 and at the threshold; empty for a very large collection."
+    )
     above: list[Example] = Field(description="Pairs that reach the threshold, the nearest to it first.")
     below: list[Example] = Field(description="Pairs that do not reach it, the nearest to it first.")
 

@@ -57,7 +57,7 @@ class Least:
 
 @dataclass(frozen=True)
 class Lengths:
-    """Measures the texts of each document, as the rule `longest` does."""
+    """Returns the size of each document's texts in bytes, as a local measurement counts it."""
 
     schema: Schema
 
@@ -65,7 +65,7 @@ class Lengths:
         pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
         for batch in map(identified, batches):
             found = corpus_of_batch(self.schema, batch)
-            lengths = found.corpus.text_lengths(np.arange(len(found.rows), dtype=np.uint32), 1)
+            lengths = found.corpus.text_sizes(np.arange(len(found.rows), dtype=np.uint32), 1)
             numbers = batch.column("number").take(pyarrow.array(found.rows))
             columns = [numbers, pyarrow.array(lengths.astype(np.int64))]
             yield pyarrow.RecordBatch.from_arrays(columns, ["number", "length"])

@@ -81,16 +81,16 @@ class Survey:
         )
 
     def _length(self) -> int:
-        """What the different contents measure together. Of most runs nobody asked that, so that it is measured now."""
+        """Return the size in bytes of all different contents together."""
         from pyspark.sql import functions as F
 
         found = self.found
         sound = found.sketches.where(F.col("state") < EMPTY).join(
             found.copied.select("number"), "number", "left_anti"
         )
-        if found.settings.keep.rule != "longest":
-            lengths = found.documents.through(Lengths(self.schema), LENGTHS)
-            sound = sound.drop("length").join(lengths, "number")
+        # The sketches have at most the length in characters, which the rule `longest` uses.
+        lengths = found.documents.through(Lengths(self.schema), LENGTHS)
+        sound = sound.drop("length").join(lengths, "number")
         return int(sound.agg(F.sum("length").alias("length")).first()["length"] or 0)
 
     @property

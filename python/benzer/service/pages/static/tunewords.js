@@ -19,12 +19,12 @@ export function showPromise(host, { bands, rows, threshold }) {
 }
 
 /** What that means for this collection. */
-export function showHistogramNote(host, { histogram, threshold, bands, rows, read, documents }) {
+export function showHistogramNote(host, { histogram, threshold, bands, rows, read, documents, prices }) {
   const { above } = divided(histogram, threshold);
   const { found, compared } = expected(histogram, threshold, bands, rows);
   const source =
-    read < documents
-      ? `Estimated from ${read.toLocaleString("en")} of ${documents.toLocaleString("en")} documents, drawn by chance`
+    read < documents && !prices.length
+      ? `Estimated for all ${documents.toLocaleString("en")} documents from a random sample of ${read.toLocaleString("en")}`
       : `Estimated; identical documents count once`;
   show(
     host,
@@ -64,20 +64,32 @@ export function showCost(host, { bands, rows, cost, prices, threshold }) {
       : null,
     price
       ? [
-          tile(about(price.removed), "documents would go"),
+          tile(`${about(price.removed)} (${between(price)})`, "documents would be removed"),
           tile(about(price.candidates), "pairs would be compared"),
         ]
       : null,
   );
 }
 
+/** The interval of the documents that would be removed. */
+const between = ({ low, high }) => `${low.toLocaleString("en")} to ${high.toLocaleString("en")}`;
+
 const tile = (figure, name) =>
   make("div", { class: "tile" }, make("dt", {}, name), make("dd", { class: "figure" }, figure));
 
 /** The table of prices: a threshold that is pressed becomes that of the page. */
-export function showPrices(host, { prices, read, plan, threshold }, chosen) {
-  host.hidden = !prices?.length;
+export function showPrices(host, { prices, documents, contents, sampled, confidence, plan, threshold }, chosen) {
+  host.hidden = !prices;
   if (host.hidden) return;
+  const cheapest = `The cheapest way at ${setting(threshold)}: ${plan.reason}.`;
+  if (!prices.length) {
+    show(host.querySelector(".scroll"));
+    show(
+      host.querySelector(".note"),
+      `This index is too large to estimate here how many documents would be removed. Export it, and run benzer dedupe --dry-run. ${cheapest}`,
+    );
+    return;
+  }
   const row = (price) => {
     const here = Math.abs(price.threshold - threshold) < 1e-9;
     return make(
@@ -99,14 +111,15 @@ export function showPrices(host, { prices, read, plan, threshold }, chosen) {
         ),
       ),
       make("td", { class: "count" }, about(price.removed)),
-      make("td", { class: "count" }, share(price.removed, read)),
+      make("td", { class: "count" }, share(price.removed, documents)),
+      make("td", { class: "count" }, between(price)),
       make("td", { class: "count" }, about(price.pairs)),
       make("td", { class: "count" }, about(price.candidates)),
       make("td", { class: "count" }, price.bands === null ? price.method : `${price.bands} × ${price.rows}`),
       make("td", { class: "count" }, duration(price.seconds)),
     );
   };
-  const headings = ["threshold", "would go", "of all", "pairs", "compared", "bands", "time of one core"];
+  const headings = ["threshold", "removed", "of all", "between", "pairs", "compared", "bands", "time of one core"];
   show(
     host.querySelector(".scroll"),
     make(
@@ -126,6 +139,6 @@ export function showPrices(host, { prices, read, plan, threshold }, chosen) {
   );
   show(
     host.querySelector(".note"),
-    `Estimated, for the ${read.toLocaleString("en")} documents that were read. The cheapest way at ${setting(threshold)}: ${plan.reason}.`,
+    `For all ${documents.toLocaleString("en")} documents, estimated from ${sampled.toLocaleString("en")} of ${contents.toLocaleString("en")} different ones as by benzer dedupe --dry-run. The number of removed documents lies in the interval with ${Math.round(100 * confidence)} % confidence. ${cheapest}`,
   );
 }
