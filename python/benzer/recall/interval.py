@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 
+@lru_cache(maxsize=256)  # the Tune page asks for the same counts again and again
 def clopper_pearson(found: int, asked: int, confidence: float = 0.95) -> tuple[float, float]:
     """The interval of a share of which so many answers of those asked are yes (Clopper and Pearson 1934).
 
@@ -42,9 +44,17 @@ def _at_least(least: int, count: int, share: float) -> float:
     if share <= 0:
         return 0.0
     yes, no = math.log(share), math.log1p(-share)
-    whole = math.lgamma(count + 1)
-    ways = (
-        whole - math.lgamma(k + 1) - math.lgamma(count - k + 1) + k * yes + (count - k) * no
-        for k in range(least, count + 1)
+    numbers = range(least, count + 1)
+    return math.fsum(
+        math.exp(way + k * yes + (count - k) * no)
+        for k, way in zip(numbers, _log_ways(least, count), strict=True)
     )
-    return math.fsum(math.exp(way) for way in ways)
+
+
+@lru_cache(maxsize=4)
+def _log_ways(least: int, count: int) -> tuple[float, ...]:
+    """The logarithm of the number of ways to choose k of `count`, for each k from `least` to `count`."""
+    whole = math.lgamma(count + 1)
+    return tuple(
+        whole - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in range(least, count + 1)
+    )
