@@ -98,7 +98,7 @@ def test_text_files_have_an_encoding(tmp_path: Path) -> None:
         (7, "a int is no input"),
         ("nowhere.jsonl", "there is no file or folder nowhere.jsonl: check the path"),
         ("no*.jsonl", "nothing matches no"),
-        ("a.data", 'a.data has the unknown ending ".data": name its format'),
+        ("a.data", "a.data is a PDF file, which Benzer does not read: convert it to text first"),
         ("a.parquet.gz", "compressed as a whole"),
         (["a.jsonl", "./a.jsonl"], r"\./a.jsonl is given twice \(also as a.jsonl\)"),
         (["link.jsonl", "a.jsonl"], "given twice"),
@@ -116,7 +116,7 @@ def test_an_input_that_cannot_be_opened_says_why(
     for folder in ("empty", "texts", "tables"):
         (tmp_path / folder).mkdir()
     for name in ("a.jsonl", "a.data", "a.parquet.gz", "texts/a.txt", "tables/t.csv"):
-        (tmp_path / name).write_bytes(b"")
+        (tmp_path / name).write_bytes(b"%PDF-1.7" if name == "a.data" else b"")
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "a.jsonl")
     with pytest.raises(InputError, match=message):
         open_sources(inputs)

@@ -13,9 +13,9 @@ import pytest
 from benzer import find_duplicates
 from benzer.corpus import corpus_of
 from benzer.fields import Schema, Text, ValueSet
+from benzer.service.jobs.running import Asked
 from benzer.sources import open_sources
 from benzer.sources.base import ReadOptions
-from benzer.service.jobs.running import Asked
 from tests.doors.shell import run
 from tests.jobs import search, spooled
 
@@ -23,7 +23,7 @@ COMMON = " ".join(f"word{number}" for number in range(40))
 # The second has more characters, the first more bytes: 7 of 2 bytes against 10 of 1.
 MORE_BYTES, MORE_CHARACTERS = f"{COMMON} ééééééé", f"{COMMON} aaaaaaaaaa"
 ROWS = [{"id": "bytes", "text": MORE_BYTES}, {"id": "characters", "text": MORE_CHARACTERS}]
-ALPHABET = "a é\u0301ß漢字😀\u200d\n\"\\\u0000"
+ALPHABET = 'a é\u0301ß漢字😀\u200d\n"\\\u0000'
 
 
 def lengths_of(source: Any, schema: Schema) -> list[int]:

@@ -61,7 +61,12 @@ def file_text(name: str) -> str:
 
 
 def utf8(name: str, data: bytes) -> str:
-    """Decode, or say at which byte it fails."""
+    """Decode, or say what the content is instead, or at which byte it fails."""
+    from benzer.sources.formats import text_fault
+
+    fault = text_fault(data)
+    if fault is not None:
+        raise InputError(f"{name} is {fault}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -7,6 +7,10 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benzer.sources.streams import FileInput
 
 ROWS_LOOKED_AT = 1_000
 
@@ -17,28 +21,32 @@ def column_names(path: Path, format: str | None = None) -> list[str]:
     Of JSONL the first 1,000 rows are looked at, since each may have columns of its own.
     """
     from benzer.sources import ENDINGS, open_sources
+    from benzer.sources.opening import recognized
+    from benzer.sources.streams import FileInput
 
     source = open_sources([str(path)], format)[0]
     if format == "text" or source.path is None or source.path.is_dir():
         return ["image" if format == "images" else "text"]
     ending = Path(path.stem).suffix if path.suffix.lower() in (".gz", ".zst") else path.suffix
-    kind = format or ENDINGS.get(ending.lower())
+    named = format or ENDINGS.get(ending.lower())
+    kind, file = recognized(FileInput(str(path), path, compression_of(path)), named, fixed=format is not None)
     if kind == "parquet":
         return parquet_columns(source.path)
     if kind in ("text", "images"):
         return [kind.removesuffix("s")]
-    lines = head(path)
+    lines = head(file)
     return (
         jsonl_columns(lines) if kind == "jsonl" else delimited_columns(lines, "," if kind == "csv" else "\t")
     )
 
 
-def head(path: Path) -> Iterator[str]:
-    """Read the first lines, decompressed; bytes that are no UTF-8 do not matter here."""
-    from benzer.sources.streams import FileInput
+def compression_of(path: Path) -> str:
+    return path.suffix.lower() if path.suffix.lower() in (".gz", ".zst") else ""
 
-    compression = path.suffix.lower() if path.suffix.lower() in (".gz", ".zst") else ""
-    with FileInput(str(path), path, compression).open() as stream:
+
+def head(file: FileInput) -> Iterator[str]:
+    """Read the first lines, decompressed; bytes that are no UTF-8 do not matter here."""
+    with file.open() as stream:
         for place, line in enumerate(islice(stream, ROWS_LOOKED_AT)):
             yield line.decode("utf-8" if place else "utf-8-sig", errors="replace")
 

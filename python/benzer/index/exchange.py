@@ -20,7 +20,8 @@ from benzer.index.given import check_id
 from benzer.index.settings import IndexSettings
 from benzer.index.upkeep import Arrived
 from benzer.sketcher import check_fields
-from benzer.sources.streams import MAGIC, FileInput, create
+from benzer.sources.formats import compression_of
+from benzer.sources.streams import FileInput, create
 from benzer.tables import atomic_write
 
 EXPORT = 1
@@ -89,8 +90,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             f"{path} is no regular file, which is read twice: write what comes by a pipe to one first"
         )
     with path.open("rb") as file:
-        start = file.read(4)
-    compression = next((ending for magic, ending in MAGIC.items() if start.startswith(magic)), "")
+        compression = compression_of(file.read(4))
     with FileInput(str(path), path, compression).open() as stream:
         yield stream
 

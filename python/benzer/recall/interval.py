@@ -55,6 +55,4 @@ def _at_least(least: int, count: int, share: float) -> float:
 def _log_ways(least: int, count: int) -> tuple[float, ...]:
     """The logarithm of the number of ways to choose k of `count`, for each k from `least` to `count`."""
     whole = math.lgamma(count + 1)
-    return tuple(
-        whole - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in range(least, count + 1)
-    )
+    return tuple(whole - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in range(least, count + 1))

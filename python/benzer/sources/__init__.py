@@ -5,6 +5,8 @@
 | `base` | what a source is: `Source`, `ReadOptions`, `ReadReport`, `MalformedRow` |
 | `opening` | which source reads what the user gave: `open_sources`, and `FORMATS`, the registry of formats |
 | `rows` | how a row becomes a document |
+| `formats` | what a file holds, by its content |
+| `records` | the rows of a file with all their columns |
 | `streams` | the bytes of files: compression, pipes, blocks of lines |
 | `jsonl` `delimited` `parquet` `folder` `arrow` `iterable` | one format each |
 """

@@ -78,6 +78,12 @@ class DelimitedSource:
         return int(keep.sum())
 
     @contextmanager
+    def cells(self) -> Iterator[Iterator[list[str] | BadRow]]:
+        """The cells of each record, the header first."""
+        with self._records() as records:
+            yield (record.cells for record in records)
+
+    @contextmanager
     def _records(self) -> Iterator[Iterator[Record]]:
         with self._file.open() as stream, long_fields(), text_of(stream) as text:
             yield read_records(text, self.delimiter)

@@ -21,6 +21,7 @@ from benzer.sources.base import (
     chosen,
     missing_column,
 )
+from benzer.sources.formats import text_fault
 from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, decode
 from benzer.sources.streams import FileInput, create_plain, printable
 
@@ -192,7 +193,11 @@ def read_file(file: FileInput, encoding: str) -> dict[str, Any] | BadRow:
     """One file as a row; a leading byte order mark is not part of the text."""
     try:
         with file.open() as stream:
-            text = decode(stream.read(), encoding, where=f" of {file.name}").removeprefix("\ufeff")
+            data = stream.read()
+        fault = text_fault(data, encoding)
+        if fault is not None:
+            return BadRow(f"{file.name} is {fault}")
+        text = decode(data, encoding, where=f" of {file.name}").removeprefix("\ufeff")
     except BadRow as bad:
         return bad
     size, modified = file.stamp()

@@ -100,9 +100,7 @@ class JsonlSource:
     def _check(self, options: ReadOptions) -> None:
         with self._file.open() as stream:
             head = stream.readline(HEAD_BYTES).removeprefix(BOM).lstrip(BLANK)
-        if head.startswith(b"[") and opens_array(head):
-            cure = "convert it, as with jq -c '.[]' old.json > new.jsonl"
-            raise InputError(f"{self.name} holds one JSON array, not one object a line: {cure}")
+        refuse_array(self.name, head)
         check_columns(self.name, options, (row for _, row in self._rows() if not isinstance(row, BadRow)))
 
     def _first_row(self) -> dict[str, Any] | None:
@@ -171,6 +169,13 @@ def parsed(line: bytes) -> dict[str, Any] | BadRow:
 
 def _refuse(literal: str) -> None:
     raise ValueError(f"invalid literal: JSON has no {literal}")
+
+
+def refuse_array(name: str, head: bytes) -> None:
+    """Refuse a file whose first line is an array of objects, or its beginning."""
+    if head.startswith(b"[") and opens_array(head):
+        cure = "convert it, as with jq -c '.[]' old.json > new.jsonl"
+        raise InputError(f"{name} holds one JSON array, not one object a line: {cure}")
 
 
 def opens_array(head: bytes) -> bool:

@@ -7,12 +7,14 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from benzer.errors import InputError
 from benzer.registry import Registry
 from benzer.sources.base import Source
+from benzer.sources.formats import ENCODED, binary, recognize
 from benzer.sources.streams import FileInput, printable, spooled
 
 FORMATS = Registry(
@@ -60,12 +62,13 @@ def open_sources(inputs: Any, format: str | None = None, pattern: str | None = N
             table (anything with `__arrow_c_stream__`), or several. Or an iterable of documents, mappings or
             (id, text) pairs, or a mapping of ids to texts. Or a list of sources (see `Source`), which are taken as they
             are.
-        format: "jsonl", "csv", "tsv", "parquet", "text" or "images"; by default the ending of each file decides (what
-            stands before .gz or .zst), and the standard input is JSONL.
+        format: "jsonl", "csv", "tsv", "parquet", "text" or "images"; by default the content of each file
+            decides, and for text the ending of its name (what stands before .gz or .zst).
         pattern: the files of a folder and its subfolders that are texts, as in "*.html" (else .txt and .md).
 
     Raises:
-        InputError: a path is not there, a glob matches nothing, an ending is unknown, a file is given twice.
+        InputError: a path is not there, a glob matches nothing, a file is given twice, or it holds what Benzer does not
+            read, e.g. PDF.
 
     >>> [source.name for source in open_sources([{"id": 1, "text": "one"}, {"id": 2, "text": "two"}])]
     ['documents']
@@ -130,23 +133,69 @@ def _matches(name: str) -> list[str]:
 
 def _open_path(name: str, format: str | None, pattern: str | None) -> Source:
     if name == STDIN:
-        return _load(format or "jsonl", spooled("stdin", sys.stdin.buffer, _ending(format)))
+        return _open_pipe("stdin", sys.stdin.buffer, format)
     path, name = Path(name), printable(name)
     if path.is_dir():
         return _open_folder(name, path, format, pattern)
     if not stat.S_ISREG(path.stat().st_mode):
         with path.open("rb") as stream:
-            return _load(format or "jsonl", spooled(name, stream, _ending(format)))
+            return _open_pipe(name, stream, format)
     compression = path.suffix.lower() if path.suffix.lower() in COMPRESSIONS else ""
     ending = Path(path.stem).suffix if compression else path.suffix
-    chosen = format or ENDINGS.get(ending.lower())
-    if chosen is None:
-        known = " ".join(ENDINGS)
-        raise InputError(f'{name} has the unknown ending "{ending}": name its format, or use one of {known}')
-    if compression and chosen == "parquet":
-        raise InputError(f"{name} is compressed as a whole, which Parquet files are not: decompress it first")
+    file = FileInput(name, path, compression)
+    chosen, file = recognized(file, format or ENDINGS.get(ending.lower()), fixed=format is not None)
     suffix = (ending or _ending(chosen)) + (path.suffix if compression else "")
-    return _load(chosen, FileInput(name, path, compression, suffix))
+    return _load(chosen, replace(file, suffix=suffix))
+
+
+def ending_format(name: str) -> str | None:
+    """The format that the ending of a name stands for, before that of a compression; None for any other.
+
+    >>> ending_format("a.csv.gz"), ending_format("README")
+    ('csv', None)
+    """
+    path = Path(name)
+    stem = Path(path.stem) if path.suffix.lower() in COMPRESSIONS else path
+    return ENDINGS.get(stem.suffix.lower())
+
+
+def recognized(file: FileInput, named: str | None, fixed: bool = False) -> tuple[str, FileInput]:
+    """Return the format that reads a file, and the file with its compression.
+
+    Args:
+        file: The file; a compression that its name does not say is recognized as well.
+        named: The format that the ending of its name, or the user, names.
+        fixed: Whether the user has named it. Then only what is no text at all is refused.
+
+    Raises:
+        InputError: Benzer does not read what the file holds.
+    """
+    content = recognize(file.head(), named)
+    if content.compression and not file.compression:
+        file = replace(file, compression=content.compression)
+        content = recognize(file.head(), named)
+    if file.compression and content.format == "parquet":
+        raise InputError(
+            f"{file.name} is compressed as a whole, which Parquet files are not: decompress it first"
+        )
+    if named == "text" and content in ENCODED:
+        return named, file  # the reader of texts knows the encoding
+    if named in ("images", "parquet") and content.format in (None, "text"):
+        return named, file  # its reader says what is wrong with it
+    if fixed and named is not None:
+        if not content.readable and binary(file.head()) is not None:
+            raise content.refusal(file.name)
+        return named, file
+    if content.format is None:
+        raise content.refusal(file.name)
+    return content.format, file
+
+
+def _open_pipe(name: str, stream: BinaryIO, format: str | None) -> Source:
+    """A pipe, read to its end; JSONL where its content says nothing else."""
+    file = spooled(name, stream, "")
+    chosen, file = recognized(file, format or "jsonl", fixed=format is not None)
+    return _load(chosen, replace(file, suffix=_ending(chosen) + file.compression))
 
 
 def _open_folder(name: str, path: Path, format: str | None, pattern: str | None) -> Source:

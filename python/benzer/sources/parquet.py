@@ -75,6 +75,13 @@ class ParquetSource:
             for group in range(start, end):
                 yield from self._guarded(partial(content.read_row_group, columns=columns), group).to_batches()
 
+    def batches(self, rows: int) -> Iterator[Any]:
+        """Record batches of so many rows with all columns."""
+        with self._open() as content:
+            batches = content.iter_batches(batch_size=rows)
+            while (batch := self._guarded(next, batches, None)) is not None:
+                yield batch
+
     def _open(self) -> Any:
         parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
         return self._guarded(parquet.ParquetFile, self._file.path)

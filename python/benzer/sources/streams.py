@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from benzer.errors import InputError, OutputError
+from benzer.sources.formats import HEAD_BYTES, compression_of
 
 BLOCK_BYTES = 1 << 24
 CHUNK_BYTES = 1 << 17
 BOM = b"\xef\xbb\xbf"
-MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 LARGEST_ZSTD_WINDOW = 1 << 31
 
 
@@ -44,6 +44,11 @@ class FileInput:
         with ExitStack() as stack, damage_named(self.name):
             stream = stack.enter_context(self.path.open("rb"))
             yield decompressed(stream, self, stack)
+
+    def head(self) -> bytes:
+        """The first bytes, decompressed, by which the content is recognized."""
+        with self.open() as stream:
+            return stream.read(HEAD_BYTES)
 
     def stamp(self) -> tuple[int, int]:
         """Size and time of change, by which `check_unchanged` knows the file again."""
@@ -88,6 +93,27 @@ def decompressed(stream: BinaryIO, file: FileInput, stack: ExitStack) -> BinaryI
     if file.compression == ".zst":
         return cast(BinaryIO, io.BufferedReader(_ZstdContent(stream, file.name), CHUNK_BYTES))
     return stream
+
+
+def unpacked(head: bytes, compression: str) -> bytes:
+    """The beginning of what is compressed, of the beginning of a file; as far as it can be unpacked.
+
+    >>> unpacked(gzip.compress(b"one two")[:-4], ".gz"), unpacked(b"one", "")
+    (b'one two', b'one')
+    """
+    try:
+        if compression == ".gz":
+            return zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
+        if compression == ".zst":
+            from zstandard import ZstdDecompressor, ZstdError
+
+            try:
+                return ZstdDecompressor(max_window_size=LARGEST_ZSTD_WINDOW).decompressobj().decompress(head)
+            except ZstdError:
+                return b""
+    except zlib.error:
+        return b""
+    return head
 
 
 class _ZstdContent(io.RawIOBase):
@@ -182,6 +208,5 @@ def spooled(name: str, stream: BinaryIO, suffix: str) -> FileInput:
     shutil.copyfileobj(stream, spool, BLOCK_BYTES)
     spool.flush()
     spool.seek(0)
-    head = spool.read(4)
-    compression = next((ending for magic, ending in MAGIC.items() if head.startswith(magic)), "")
+    compression = compression_of(spool.read(HEAD_BYTES))
     return FileInput(name, Path(spool.name), compression, suffix + compression, spool=spool)

@@ -13,11 +13,13 @@ from benzer.service.guards.refusing import discard, refuse
 from benzer.service.settings import Limits
 from benzer.service.state import State
 
-JSON, NDJSON = "application/json", "application/x-ndjson"
+JSON, NDJSON, FILE = "application/json", "application/x-ndjson", "application/octet-stream"
 FORM, URLENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
 
 UPLOADED = re.compile(r"/v1/(?:indexes/[^/]+/documents|duplicates)")
 """The paths whose POST may bring NDJSON. It is read as it comes: a route that kept it whole could be sent gigabytes."""
+FILES = re.compile(r"/v1/files/(?:format|rows)")
+"""The paths whose POST brings the bytes of a file, read in the same way."""
 
 
 class Guard:
@@ -115,11 +117,8 @@ def brings_body(headers: Headers) -> bool:
 
 def is_upload(scope: Scope, headers: Headers) -> bool:
     """Whether this is a body of any length, which its route reads as it comes."""
-    return (
-        scope["method"] == "POST"
-        and media_type(headers) == NDJSON
-        and UPLOADED.fullmatch(scope["path"]) is not None
-    )
+    paths = {NDJSON: UPLOADED, FILE: FILES}.get(media_type(headers))
+    return scope["method"] == "POST" and paths is not None and paths.fullmatch(scope["path"]) is not None
 
 
 def media_type(headers: Headers) -> str:

@@ -18,6 +18,7 @@ from benzer.service.jobs.job import Told
 from benzer.service.settings import Limits
 from benzer.service.wire.documents import FieldReader, reader_of
 from benzer.sources.base import DocumentSink, Keep, MalformedRows, ReadOptions, ReadReport, Source, noun_of
+from benzer.sources.formats import HEAD_BYTES
 from benzer.sources.iterable import as_row
 from benzer.sources.jsonl import BLANK, JsonlSource, parsed
 from benzer.sources.rows import IDENTITY, BadRow, NumberedRow, RowReader, add_rows
@@ -105,6 +106,11 @@ class Spool:
         """Take note that there are no more."""
         with room_told():
             self._file.flush()
+
+    def head(self) -> bytes:
+        """The first bytes of what has come."""
+        with open(self._file.name, "rb") as stream:
+            return stream.read(HEAD_BYTES)
 
     def close(self) -> None:
         """Remove the file; what is mapped of it stays until nobody looks at it."""

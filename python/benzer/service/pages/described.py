@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 METHODS = ("get", "post", "put", "delete")
+FILE = "application/octet-stream"
 DEEPEST = 6
 Api = Mapping[str, Any]
 
@@ -63,6 +64,8 @@ class Operation:
         if self.body is not None:
             text = json.dumps(self.body, ensure_ascii=False).replace("'", "'\\''")
             lines += ["  -H 'Content-Type: application/json'", f"  -d '{text}'"]
+        elif self.media == (FILE,):
+            lines += [f"  -H 'Content-Type: {FILE}'", "  --data-binary 'one two three'"]
         return " \\\n".join(lines)
 
 

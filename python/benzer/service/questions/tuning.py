@@ -38,9 +38,9 @@ from benzer.service.wire.recipes import schema_from
 MOST_DOCUMENTS, MOST_BYTES = 20_000, 16_000_000
 """The sample of a collection from which examples and, of a large collection, the histogram are taken."""
 WHOLE_DOCUMENTS, WHOLE_BYTES = 300_000, 128_000_000
-"""Up to this size the whole collection is read for the forecast of removals. A document that is removed may resemble only
-one other, so a part of the collection does not tell how many are removed: of a tenth of the documents a hundredth of the
-pairs remain."""
+"""Up to this size the whole collection is read for the forecast of removals. A document that is removed may resemble
+only one other, so a part of the collection does not tell how many are removed: of a tenth of the documents a hundredth
+of the pairs remain."""
 MOST_SHOWN, MOST_READ = 2_000_000, 4_000_000
 """Characters of the examples that are given, and compared."""
 MOST_SECONDS = 2.0

@@ -28,6 +28,7 @@ from benzer.service.jobs.reading import Spool
 from benzer.service.jobs.running import Asked, Search, check
 from benzer.service.jobs.wire import NewJob, Options, ShownJob, ShownJobs, UploadOptions
 from benzer.service.state import State
+from benzer.service.uploads.files import check_lines
 from benzer.service.wire.bodies import check_listed, model_of
 
 router = APIRouter(prefix="/v1/duplicates", tags=["duplicates"])
@@ -105,6 +106,7 @@ async def of_upload(request: Request, shared: State) -> tuple[Search, Job]:
         async for chunk in request.stream():
             await asyncio.to_thread(spool.write, chunk)
         await asyncio.to_thread(spool.complete)
+        check_lines(await asyncio.to_thread(spool.head))
     except BaseException as error:
         spool.close()
         if isinstance(error, ClientDisconnect):

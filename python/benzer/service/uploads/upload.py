@@ -24,6 +24,7 @@ from benzer.service.errors import Refusal, status_of
 from benzer.service.indexes.served import ServedIndex
 from benzer.service.pictures.thumbnails import Kept, Thumbnails
 from benzer.service.settings import Limits
+from benzer.service.uploads.files import check_lines
 from benzer.service.uploads.taking import add_sound, prepared, without_copies
 from benzer.service.uploads.written import Written
 from benzer.service.wire.documents import reader_of
@@ -85,6 +86,8 @@ class Upload:
         chunks = aiter(stream)
         try:
             async for first, block in blocks(chunks, self._limits.max_body_bytes):
+                if first == 1:
+                    check_lines(block)
                 await self._settled()
                 self._writing = asyncio.ensure_future(self._write(first, block))
             await self._settled()

@@ -22,6 +22,7 @@ from benzer.service.guards.requests import FORM, JSON, NDJSON
 from benzer.service.settings import Limits
 from benzer.service.wire.bounds import check_batch
 from benzer.service.wire.documents import reader_of
+from benzer.sources.formats import text_fault
 
 Model = TypeVar("Model", bound=BaseModel)
 MOST_PARTS = 100
@@ -141,6 +142,9 @@ def _content(name: str, kind: str | None, part: str | bytes) -> Any:
                 422, f"the field {name!r} takes a file: give its part a filename", field=f"body.{name}"
             )
         return part
+    fault = text_fault(part) if isinstance(part, bytes) else None
+    if fault is not None:
+        raise Refusal(422, f"the file of the field {name!r} is {fault}", field=f"body.{name}")
     try:
         text = part if isinstance(part, str) else part.decode()
         return json.loads(text) if kind == "values" else text

@@ -3,10 +3,10 @@
 import { ask, attempt, ofIndex, say, upload } from "./api.js";
 import { bytes, counted, make, named, plain, show } from "./dom.js";
 import { documentControls, takeFiles } from "./fields.js";
+import { isPlainLines, isTable, recognized, rowsOf } from "./files.js";
 
 const BATCH_FILES = 200,
   BATCH_BYTES = 4_000_000;
-const LINES = /\.(jsonl|ndjson)$/i;
 
 /** Let files be added to an index. `changed` is told when some were. */
 export function startAdding({ name, settings }, changed) {
@@ -25,13 +25,24 @@ export function startAdding({ name, settings }, changed) {
   });
 
   async function add(files) {
-    const streams = files.filter((file) => LINES.test(file.name));
-    const pictures = files.filter((file) => file.type.startsWith("image/"));
-    const texts = files.filter((file) => !streams.includes(file) && !pictures.includes(file));
-    for (const file of streams) await line(file.name, (row) => stream(file, row));
+    const known = [];
+    for (const file of files) {
+      try {
+        known.push(await recognized(file));
+      } catch (error) {
+        await line(file.name, () => Promise.reject(error));
+      }
+    }
+    const pictures = known.filter(({ format }) => format === "images").map(({ file }) => file);
+    const texts = known.filter(({ format, compression }) => format === "text" && !compression);
+    const streams = known.filter((one) => isTable(one) || (one.format === "text" && one.compression));
+    for (const one of streams) await line(one.file.name, (row) => stream(one, row));
     if (texts.length)
-      await line(texts.length === 1 ? texts[0].name : counted(texts.length, "text"), (row) =>
-        addTexts(texts, row),
+      await line(texts.length === 1 ? texts[0].file.name : counted(texts.length, "text"), (row) =>
+        addTexts(
+          texts.map(({ file }) => file),
+          row,
+        ),
       );
     if (pictures.length)
       await line(pictures.length === 1 ? pictures[0].name : counted(pictures.length, "picture"), (row) =>
@@ -83,8 +94,10 @@ export function startAdding({ name, settings }, changed) {
   const summary = ({ read, added, documents }) =>
     `${counted(read, "document")} read, ${added.toLocaleString("en")} new; the index holds ${documents.toLocaleString("en")}`;
 
-  async function stream(file, row) {
-    const told = await upload(path, file, {
+  /** Add the rows of a table: as they lie on the disk, where they are JSON lines with no columns beside the fields. */
+  async function stream(known, row) {
+    row.wait("being read");
+    const told = await upload(path, await linesFor(known, row.signal), {
       type: "application/x-ndjson",
       query: { on_error: "skip" },
       signal: row.signal,
@@ -99,6 +112,21 @@ export function startAdding({ name, settings }, changed) {
       malformed: told.malformed ?? [],
       more: count - (told.malformed?.length ?? 0),
     };
+  }
+
+  async function linesFor(known, signal) {
+    if (!isTable(known)) return textAsLine(await rowsOf(known, [], signal));
+    const names = ["id", "fields", ...kinds.map(([name]) => name)];
+    const fits = isPlainLines(known) && known.columns?.includes("id") && known.columns.every((one) => names.includes(one));
+    return fits ? known.file : rowsOf(known, names.slice(2), signal);
+  }
+
+  /** A text that came as a row, under the name of the index's field for texts. */
+  async function textAsLine(rows) {
+    const { id, text } = JSON.parse(await rows.text());
+    const field = fieldOf("text");
+    if (!field) throw new Error("this index has no field for texts");
+    return new Blob([`${JSON.stringify({ id, fields: { [field]: text } })}\n`]);
   }
 
   async function addTexts(files, row) {

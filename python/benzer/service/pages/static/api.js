@@ -84,7 +84,8 @@ export async function documentOf(index, id, slot) {
   throw new Failure(404, { type: "NotFoundError", message: `no document has the id '${id}'` });
 }
 
-async function failureOf(answer) {
+/** The error that an answer tells. */
+export async function failureOf(answer) {
   const after = answer.headers.get("Retry-After");
   try {
     return new Failure(answer.status, (await answer.json()).error, after);

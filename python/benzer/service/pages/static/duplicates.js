@@ -1,17 +1,19 @@
 // Which searches for duplicates are there, and how is one begun? A form, and the list of jobs, followed while one runs.
 
-import { address, ask, attempt, ofIndex, report, say, upload } from "./api.js";
+import { Failure, address, ask, attempt, ofIndex, report, say, upload } from "./api.js";
 import { dial } from "./dials.js";
 import { bytes, make, named, show } from "./dom.js";
 import { takeFiles } from "./fields.js";
+import { isTable } from "./files.js";
 import { isOver, outcomeOf, progressBar, settingsOf, sourceOf, tag, timeOf } from "./jobs.js";
 import { follow } from "./polling.js";
-import { columnsOf, isLines, linesOf } from "./uploads.js";
+import { columnsOf, linesOf, prepared } from "./uploads.js";
 
 const threshold = dial("threshold", tuning),
   recall = dial("recall", tuning);
 const where = () => document.querySelector("input[name=where]:checked").value;
 const against = () => [...document.querySelectorAll("input[name=against]:checked")].map((one) => one.value);
+let choice = 0;
 let files = [];
 let recipe = null; // shingles that the address of the page asks for
 
@@ -40,24 +42,43 @@ async function indexChosen() {
   tuning();
 }
 
-async function filesChosen(taken) {
-  files = taken;
-  show(
-    named("chosen"),
-    files.map((file) =>
-      make(
-        "li",
-        {},
-        make("bdi", {}, file.name),
-        " ",
-        make(
+/** One of the chosen files: how it is read, or why it is not. */
+const chosenShown = ({ file, failed, ...known }) =>
+  make(
+    "li",
+    {},
+    make("bdi", {}, file.name),
+    " ",
+    failed === undefined
+      ? make(
           "span",
           { class: "note" },
-          `${bytes(file.size)}, ${isLines(file) ? "a document a line" : "one document"}`,
-        ),
-      ),
-    ),
+          `${bytes(file.size)}, ${isTable(known) ? `${known.content}, a document a row` : "one document"}`,
+        )
+      : make("span", { class: "failed" }, `not read: ${failed}`),
   );
+
+/** Recognize the files that were dropped or chosen; those that cannot be read are listed with the reason, and not sent. */
+async function filesChosen(taken) {
+  const mine = (choice += 1);
+  files = [];
+  named("submit").disabled = true;
+  named("chosen").setAttribute("aria-busy", "true");
+  const results = [];
+  for (const file of taken) {
+    try {
+      results.push(await prepared(file));
+    } catch (error) {
+      results.push({ file, failed: error.message });
+    }
+    if (mine !== choice) return; // others were chosen meanwhile
+  }
+  named("submit").disabled = false;
+  named("chosen").removeAttribute("aria-busy");
+  files = results.filter(({ failed }) => failed === undefined);
+  show(named("chosen"), results.map(chosenShown));
+  const refused = results.filter(({ failed }) => failed !== undefined);
+  if (refused.length) report(new Failure(0, { message: refused.map(({ failed }) => failed).join("; ") }));
   const columns = await columnsOf(files);
   named("columns").hidden = columns.length === 0;
   const options = (usual, none) => [

@@ -1,9 +1,7 @@
 // How is a document typed, pasted or dropped? One control for each field of the schema, whatever its kind.
 
 import { counted, make, named, show } from "./dom.js";
-
-const TEXT_FILE =
-  /\.(txt|text|md|rst|html?|xml|json|jsonl|csv|tsv|tex|log|py|js|ts|c|h|cpp|rs|go|java|sh|ya?ml|toml|ini|sql|srt|eml)$/i;
+import { isTable, recognized, rowsOf } from "./files.js";
 
 /**
  * Controls for a document of a schema, `{ name: settings }` as an index tells it.
@@ -38,17 +36,18 @@ export function documentControls(schema) {
     },
     /** Take a file into the field that fits; gives what went wrong, or null. */
     async take(file) {
-      if (file.type.startsWith("image/")) {
+      const known = await recognized(file);
+      if (known.format === "images") {
         const image = of("image");
         if (!image) return `${file.name} is a picture, and this index has no field for pictures`;
         image.fill(file);
         return null;
       }
-      if (!file.type.startsWith("text/") && !TEXT_FILE.test(file.name))
-        return `${file.name} is neither a text nor a picture`;
+      if (isTable(known))
+        return `${file.name} is ${known.content}, with a document a row; a search takes one text: drop it on the page Duplicates or on that of an index`;
       const text = of("text");
       if (!text) return `${file.name} is a text, and this index has no field for texts`;
-      text.fill(await file.text());
+      text.fill(JSON.parse(await (await rowsOf(known)).text()).text);
       return null;
     },
     /** What was put into the field of a picture, as a file. */

@@ -73,11 +73,9 @@ function thresholdShown() {
 /** Take files that were dropped, pasted or chosen, and ask for the first. */
 async function taken(files) {
   if (!known) return;
-  const wrong = await known.controls.take(files[0]);
-  if (wrong) {
-    report(new Failure(0, { message: wrong }));
-    return;
-  }
+  const wrong = await attempt(() => known.controls.take(files[0]));
+  if (wrong) report(new Failure(0, { message: wrong }));
+  if (wrong !== null) return; // undefined: an error, which is shown
   named("id").value = "";
   if (files.length > 1) say(`${files.length} files: the first is searched for`);
   await submit();

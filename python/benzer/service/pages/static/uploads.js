@@ -1,17 +1,27 @@
 // How do files become an upload? As lines of JSON: those that fit are sent as they lie on the disk, unread.
 
-const LINES = /\.(jsonl|ndjson|json)$/i;
+import { isPlainLines, isTable, recognized, rowsOf } from "./files.js";
+
 const PEEK = 1 << 20,
   PIECE = 1 << 20;
 
-/** Whether a file holds a document a line; of any other the whole is one. */
-export const isLines = (file) => LINES.test(file.name) || file.type === "application/x-ndjson";
+/**
+ * A file as it will be sent: what it was recognized as, and its rows as a blob of JSON lines, `lines`. Images and files
+ * that cannot be read are an error, which says why.
+ */
+export async function prepared(file) {
+  const known = await recognized(file);
+  if (known.format === "images")
+    throw new Error(`${file.name} is an image; this page reads texts: add images to an index, and choose that index`);
+  const lines = isPlainLines(known) ? file : await rowsOf(known);
+  return { ...known, lines };
+}
 
-/** The columns of the first line of the first file of lines; none where nothing has to be chosen. */
+/** The columns of the first line of the first table; none where nothing has to be chosen. */
 export async function columnsOf(files) {
-  const file = files.find(isLines);
-  if (!file) return [];
-  const head = (await file.slice(0, PEEK).text())
+  const table = files.find(isTable);
+  if (!table) return [];
+  const head = (await table.lines.slice(0, PEEK).text())
     .replace(/^\ufeff/, "")
     .split("\n")
     .find((line) => line.trim());
@@ -24,23 +34,23 @@ export async function columnsOf(files) {
 }
 
 /**
- * All files as one blob of lines. columns: { id, text, field }: where a line has its id and its text, and the name under
- * which texts are sent; "" as the id numbers the lines.
+ * All prepared files as one blob of lines. columns: { id, text, field }: where a line has its id and its text, and the name
+ * under which texts are sent; "" as the id numbers the lines.
  */
 export async function linesOf(files, { id, text, field }) {
   const fits = (id === "id" && (text === field || text === "fields")) || !text;
   const parts = [];
-  for (const file of files) {
-    if (!isLines(file)) parts.push(`${JSON.stringify({ id: file.name, [field]: await file.text() })}\n`);
-    else if (fits) parts.push(file, "\n");
-    else await renamed(file, { id, text, field }, parts);
+  for (const one of files) {
+    if (!isTable(one)) await renamed(one, { id: "id", text: "text", field }, parts);
+    else if (fits) parts.push(one.lines, "\n");
+    else await renamed(one, { id, text, field }, parts);
   }
   return new Blob(parts, { type: "application/x-ndjson" });
 }
 
 /** The lines of a file with their columns renamed, piece by piece; what is no object is sent as it is, to be counted. */
-async function renamed(file, columns, parts) {
-  const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader();
+async function renamed({ file, lines: rows }, columns, parts) {
+  const reader = rows.stream().pipeThrough(new TextDecoderStream()).getReader();
   let rest = "",
     piece = "",
     number = 0;

@@ -1,0 +1,79 @@
+"""Read a file as rows with all of its columns, whatever its format. The service hands them on as JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benzer.errors import InputError
+from benzer.sources.delimited import CsvSource, DelimitedSource, TsvSource
+from benzer.sources.folder import read_file
+from benzer.sources.jsonl import BLANK, HEAD_BYTES, parsed, refuse_array
+from benzer.sources.parquet import ParquetSource
+from benzer.sources.rows import BadRow
+from benzer.sources.streams import BOM, FileInput
+
+TABLES = ("jsonl", "csv", "tsv", "parquet")
+"""The formats that hold a document a row."""
+BATCH_ROWS = 1_000
+Record = dict[str, Any] | BadRow
+
+
+def records(file: FileInput, format: str) -> Iterator[tuple[int, Record]]:
+    """Yield each row of a file with its number from 1, or why it cannot be read.
+
+    Args:
+        file: The file, with its compression.
+        format: "jsonl", "csv", "tsv", "parquet" or "text"; a text is one row with the columns id and text.
+
+    Raises:
+        InputError: The file as a whole cannot be read.
+    """
+    if format == "jsonl":
+        return _json_rows(file)
+    if format == "parquet":
+        return _parquet_rows(ParquetSource(file))
+    if format in ("csv", "tsv"):
+        return _delimited_rows(CsvSource(file) if format == "csv" else TsvSource(file))
+    return iter([(1, _text_row(file))])
+
+
+def _json_rows(file: FileInput) -> Iterator[tuple[int, Record]]:
+    with file.open() as stream:
+        refuse_array(file.name, stream.readline(HEAD_BYTES).removeprefix(BOM).lstrip(BLANK))
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            content = line.removeprefix(BOM) if number == 1 else line
+            if content.strip(BLANK):
+                yield number, parsed(content)
+
+
+def _parquet_rows(source: ParquetSource) -> Iterator[tuple[int, Record]]:
+    number = 0
+    for batch in source.batches(BATCH_ROWS):
+        for row in batch.to_pylist():
+            number += 1
+            yield number, row
+
+
+def _delimited_rows(source: DelimitedSource) -> Iterator[tuple[int, Record]]:
+    with source.cells() as rows:
+        header = next(rows, None)
+        if header is None:
+            return
+        if isinstance(header, BadRow):
+            raise InputError(f"{source.name} has a malformed header ({header}): mend the first line")
+        for number, cells in enumerate(rows, start=1):
+            if isinstance(cells, BadRow):
+                yield number, cells
+            elif len(cells) != len(header):
+                yield number, BadRow(f"{len(cells)} columns where the header has {len(header)}")
+            else:
+                yield number, dict(zip(header, cells, strict=True))
+
+
+def _text_row(file: FileInput) -> dict[str, Any]:
+    row = read_file(file, "utf-8")
+    if isinstance(row, BadRow):
+        raise InputError(str(row))
+    return {"id": row["id"], "text": row["text"]}
