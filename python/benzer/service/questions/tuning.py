@@ -12,14 +12,17 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from benzer.bands import Bands
 from benzer.clusters import Keep
+from benzer.corpus import corpus_of
 from benzer.document import Document
 from benzer.fields import Schema, Text
 from benzer.fields.base import Field
 from benzer.index import Index
 from benzer.pipeline.memory import KEY
-from benzer.pipeline.reading import Read, read
+from benzer.pipeline.reading import Read
 from benzer.planner import Spread, filing_cost, look, plan
 from benzer.pricing import THRESHOLDS, Prices, price_read
 from benzer.recall import field_thresholds
@@ -34,10 +37,12 @@ from benzer.service.questions.explaining import (
     shown_contents,
 )
 from benzer.service.wire.recipes import schema_from
+from benzer.sources import ReadOptions
+from benzer.sources.rows import size_of
 
 MOST_DOCUMENTS, MOST_BYTES = 20_000, 16_000_000
 """The sample of a collection from which examples and, of a large collection, the histogram are taken."""
-WHOLE_DOCUMENTS, WHOLE_BYTES = 300_000, 128_000_000
+WHOLE_DOCUMENTS, WHOLE_BYTES = 200_000, 128_000_000
 """Up to this size the whole collection is read for the forecast of removals. A document that is removed may resemble
 only one other, so a part of the collection does not tell how many are removed: of a tenth of the documents a hundredth
 of the pairs remain."""
@@ -108,20 +113,33 @@ class Looked:
 
 
 def corpus_from(documents: Sequence[Document], schema: Schema) -> Read:
-    """Read documents by a recipe; only the fields that it names."""
-    names = list(schema.fields)
-    return read(
-        [Document(one.id, {name: one.fields.get(name) for name in names}) for one in documents], schema
-    )
+    """Read documents of an index by a recipe; only the fields that it names.
+
+    They were checked when they were added, so they are handed to the core without a look at each.
+    """
+    corpus = corpus_of(schema)
+    columns = [[one.fields.get(name) for one in documents] for name in schema.fields]
+    corpus.add(0, range(1, len(documents) + 1), [one.id for one in documents], columns)
+    return Read(corpus, (), (), ReadOptions())
 
 
 def documents_for(index: Index) -> tuple[int, list[Document], list[Document] | None]:
-    """Return the size of an index, a sample of it, and all of its documents where that is affordable and more."""
+    """Return the size of an index, a sample of it, and all of its documents where these are few enough to be read."""
     with index.snapshot():
-        held, sample = len(index), index.sample(MOST_DOCUMENTS, MOST_BYTES)
-        if len(sample) >= held or held > WHOLE_DOCUMENTS:
-            return held, sample, None
-        return held, sample, index.sample(held, WHOLE_BYTES)
+        held = len(index)
+        whole = index.sample(held, WHOLE_BYTES) if held <= WHOLE_DOCUMENTS else []
+        if not whole or len(whole) < held:
+            return held, index.sample(MOST_DOCUMENTS, MOST_BYTES), None
+    if held <= MOST_DOCUMENTS and bytes_of(whole) <= MOST_BYTES:
+        return held, whole, None
+    places = np.random.default_rng(0).permutation(held)[:MOST_DOCUMENTS]
+    most = max(int(len(places) * min(1.0, MOST_BYTES * held / (len(places) * bytes_of(whole)))), 1)
+    return held, [whole[place] for place in sorted(places[:most].tolist())], whole
+
+
+def bytes_of(documents: Sequence[Document]) -> int:
+    """About the bytes of some documents, at least 1."""
+    return 1 + sum(size_of(value) for one in documents for value in one.fields.values())
 
 
 def curve(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:

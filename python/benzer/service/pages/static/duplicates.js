@@ -55,7 +55,7 @@ const chosenShown = ({ file, failed, ...known }) =>
           { class: "note" },
           `${bytes(file.size)}, ${isTable(known) ? `${known.content}, a document a row` : "one document"}`,
         )
-      : make("span", { class: "failed" }, `not read: ${failed}`),
+      : make("span", { class: "note" }, failed.startsWith(`${file.name} `) ? failed.slice(file.name.length + 1) : failed),
   );
 
 /** Recognize the files that were dropped or chosen; those that cannot be read are listed with the reason, and not sent. */
