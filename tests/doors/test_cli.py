@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 
 from benzer.cli.group import COMMANDS
 from benzer.index import Index
-from tests.doors.shell import DOCUMENTS, FOX, FOX_AGAIN, OTHER, answer, one_line, process, rows, run
+from tests.doors.shell import DOCUMENTS, FOX, FOX_AGAIN, OTHER, answer, one_line, rows, run
 
 # Help
 
@@ -67,56 +65,6 @@ def test_help_starts_without_the_heavy_rooms() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize(
-    "shell, mark", [("bash", "complete"), ("zsh", "#compdef benzer"), ("fish", "complete")]
-)
-def test_completion_prints_the_script_of_a_shell(shell: str, mark: str) -> None:
-    script = run("completion", shell).stdout
-    assert mark in script
-    assert "_BENZER_COMPLETE" in script
-
-
-# What each shell sends to complete "benzer de", and what the program must answer.
-COMPLETIONS = {
-    "bash": ({"COMP_WORDS": "benzer de", "COMP_CWORD": "1"}, b"plain,dedupe"),
-    "zsh": ({"COMP_WORDS": "benzer de", "COMP_CWORD": "1"}, b"plain\ndedupe\n"),
-    "fish": ({"COMP_WORDS": "benzer de", "COMP_CWORD": "de"}, b"plain,dedupe"),
-}
-
-
-@pytest.mark.parametrize("shell", COMPLETIONS)
-def test_completion_answers_each_shell_with_status_0(shell: str) -> None:
-    words, answered = COMPLETIONS[shell]
-    done = process(env={**os.environ, **words, "_BENZER_COMPLETE": f"{shell}_complete"})
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert answered in done.stdout
-
-
-@pytest.mark.parametrize("shell", COMPLETIONS)
-def test_completion_source_ends_with_status_0(shell: str) -> None:
-    done = process(env={**os.environ, "_BENZER_COMPLETE": f"{shell}_source"})
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().strip() == run("completion", shell).stdout.strip()
-
-
-def test_an_unknown_completion_request_is_a_usage_error() -> None:
-    assert process(env={**os.environ, "_BENZER_COMPLETE": "tcsh_source"}).returncode == 2
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_bash_completes_a_command_line() -> None:
-    """The function that the script defines fills COMPREPLY, as bash calls it after a press of Tab."""
-    script = run("completion", "bash").stdout
-    line = f"""
-        {script.replace(" $1)", f" {sys.executable} -m benzer)")}
-        COMP_WORDS=(benzer ded); COMP_CWORD=1
-        _benzer_completion benzer ded benzer; echo "status $?"; echo "${{COMPREPLY[@]}}"
-    """
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=True)
-    assert "status 0" in done.stdout
-    assert "dedupe" in done.stdout.split()
 
 
 # dedupe

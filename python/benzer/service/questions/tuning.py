@@ -127,7 +127,7 @@ def documents_for(index: Index) -> tuple[int, list[Document], list[Document] | N
     """Return the size of an index, a sample of it, and all of its documents where these are few enough to be read."""
     with index.snapshot():
         held = len(index)
-        whole = index.sample(held, WHOLE_BYTES) if held <= WHOLE_DOCUMENTS else []
+        whole = index.sample(held, WHOLE_BYTES) if 0 < held <= WHOLE_DOCUMENTS else []
         if not whole or len(whole) < held:
             return held, index.sample(MOST_DOCUMENTS, MOST_BYTES), None
     if held <= MOST_DOCUMENTS and bytes_of(whole) <= MOST_BYTES:
