@@ -64,7 +64,7 @@ export function showCost(host, { bands, rows, cost, prices, threshold }) {
       : null,
     price
       ? [
-          tile(`${about(price.removed)} (${between(price)})`, "documents would be removed"),
+          tile(about(price.removed), `documents would be removed (${between(price)})`),
           tile(about(price.candidates), "pairs would be compared"),
         ]
       : null,
