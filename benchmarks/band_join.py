@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def sketched(sets: NDArray[np.uint64]) -> NDArray[np.uint32]:
     offsets = np.arange(len(sets) + 1, dtype=np.int64) * sets.shape[1]
-    return MinHash(num_hashes=HASHES).signatures(offsets, sets.reshape(-1))
+    return MinHash(num_hashes=HASHES).signatures(offsets, sets.reshape(-1), hashed=True)
 
 
 def measured(signatures: NDArray[np.uint32], fewer: int, threads: int, repetitions: int) -> list[Row]:

@@ -33,7 +33,7 @@ def calls(
 
     def benzer(isa: str) -> Any:
         _native.set_isa(isa)
-        return minhash.signatures(offsets, hashes, threads)
+        return minhash.signatures(offsets, hashes, threads, hashed=True)
 
     for isa in _native.available_isas():
         yield f"Benzer, {isa}", lambda isa=isa: benzer(isa)  # type: ignore[misc]

@@ -27,7 +27,8 @@ def signatures(
     seed: int,
     threads: int = 1,
     family: str = "mixed",
+    hashed: bool = True,
 ) -> NDArray[np.uint32]:
     """The signatures of some sets (uint32, n x k)."""
     offsets, hashes = csr(sets)
-    return _native.signatures(algorithm, family, offsets, hashes, k, seed, threads)
+    return _native.signatures(algorithm, family, offsets, hashes, k, seed, threads, hashed)

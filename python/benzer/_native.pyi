@@ -114,6 +114,7 @@ def signatures(
     num_hashes: int,
     seed: int,
     threads: int,
+    hashed: bool = True,
 ) -> NDArray[np.uint32]: ...
 def text_signatures(
     reader: TextReader,

@@ -130,7 +130,7 @@ def compare_field(
     left, right = hashes[: offsets[1]], hashes[offsets[1] :]
     common = len(np.intersect1d(left, right, assume_unique=True))
     union = len(left) + len(right) - common
-    signatures = minhash.signatures(offsets, hashes, threads=1)
+    signatures = minhash.signatures(offsets, hashes, threads=1, hashed=True)
     similarity = common / union if union else 1.0
     if has_own_similarity(field) and union:
         similarity = float(field.compare(field.encode(a), [field.encode(b)])[0])

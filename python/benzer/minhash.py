@@ -40,7 +40,11 @@ class MinHash:
       best for estimates alone: exact while the union has no more than `num_hashes` elements, and hardly
       less on sets a little larger. It has no bands, so it finds no candidates.
 
-    A signature depends on the set, the algorithm, `num_hashes`, `seed` and `family` alone: not on order,
+    Elements are integers from 0 to 2^64 - 1 in any pattern, e.g. consecutive ids: "fast" and "bottomk" mix them
+    first. Elements that are well-mixed 64-bit hashes already, such as those of `Text.shingle_hashes`, need no
+    mixing: pass `hashed=True`, and the signature is the one that `of` makes of the content.
+
+    A signature depends on the set, the algorithm, `num_hashes`, `seed`, `family` and `hashed` alone: not on order,
     repeats, threads or machine. Only the empty set has the value 2^32 - 1 in every slot.
 
     >>> minhash = MinHash(num_hashes=256)
@@ -74,28 +78,49 @@ class MinHash:
                 'choose "kmins", or leave the family out'
             )
 
-    def signature(self, shingle_hashes: NDArray[np.uint64] | Sequence[int]) -> Signatures:
-        """The signature (uint32, `num_hashes`) of one set; repeated hashes count once.
+    def signature(self, elements: NDArray[np.uint64] | Sequence[int], *, hashed: bool = False) -> Signatures:
+        """The signature (uint32, `num_hashes`) of one set; repeated elements count once.
+
+        Args:
+            elements: Integers from 0 to 2^64 - 1.
+            hashed: Whether the elements are well-mixed 64-bit hashes. They are then sketched as they are. Signatures
+                made with and without `hashed` cannot be compared.
 
         >>> MinHash(num_hashes=4).signature([]).tolist() == [2**32 - 1] * 4
         True
+        >>> from benzer import Text
+        >>> hashes = Text().shingle_hashes("to be or not to be")
+        >>> bool((MinHash().signature(hashes, hashed=True) == MinHash().of(Text(), ["to be or not to be"])).all())
+        True
         """
-        hashes = as_elements(shingle_hashes, "shingle hashes")
-        return self.signatures(np.array([0, len(hashes)], dtype=np.int64), hashes).reshape(-1)
+        members = as_elements(elements, "elements")
+        offsets = np.array([0, len(members)], dtype=np.int64)
+        return self.signatures(offsets, members, hashed=hashed).reshape(-1)
 
     def signatures(
-        self, offsets: NDArray[np.int64], hashes: NDArray[np.uint64] | Sequence[int], threads: int = 0
+        self,
+        offsets: NDArray[np.int64],
+        elements: NDArray[np.uint64] | Sequence[int],
+        threads: int = 0,
+        *,
+        hashed: bool = False,
     ) -> Signatures:
-        """The signatures (uint32, n × `num_hashes`) of n sets; set i is `hashes[offsets[i]:offsets[i + 1]]`.
+        """The signatures (uint32, n × `num_hashes`) of n sets; set i is `elements[offsets[i]:offsets[i + 1]]`.
 
-        `offsets` has n + 1 values, from 0 to the number of hashes. `threads=0` takes all cores.
+        Args:
+            offsets: n + 1 values (int64), from 0 to the number of elements.
+            elements: Integers from 0 to 2^64 - 1, set by set.
+            threads: Number of threads; 0 uses all cores.
+            hashed: Whether the elements are well-mixed 64-bit hashes; see `signature`. Saves up to a quarter of the
+                time for large sets.
 
         >>> MinHash().signatures(np.array([0, 2, 3]), np.array([5, 7, 7], dtype=np.uint64)).shape
         (2, 128)
         """
         starts = np.ascontiguousarray(offsets, dtype=np.int64)
-        members = as_elements(hashes, "shingle hashes")
-        return signatures(self.algorithm, self.family, starts, members, self.num_hashes, self.seed, threads)
+        members = as_elements(elements, "elements")
+        settings = (self.num_hashes, self.seed, threads, hashed)
+        return signatures(self.algorithm, self.family, starts, members, *settings)
 
     def of(self, field: Any, contents: Sequence[Any], threads: int = 0) -> Signatures:
         """The signatures (uint32, n × `num_hashes`) of n contents of a field such as `Text()` or `ValueSet()`.
@@ -119,7 +144,7 @@ class MinHash:
             how = (self.algorithm, self.family, self.num_hashes, self.seed, threads)
             return text_signatures(field.reader, texts, *how)
         offsets, hashes = field.sets(contents, threads)
-        return self.signatures(offsets, hashes, threads)
+        return self.signatures(offsets, hashes, threads, hashed=True)
 
     def merge(self, a: Signatures, b: Signatures) -> Signatures:
         """The signatures of the unions, row by row: exactly what sketching the unions would give.

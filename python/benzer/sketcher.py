@@ -136,7 +136,7 @@ class Sketcher:
             threads = 1  # starting threads takes longer than a few documents
         for name, field in self.schema.fields.items():
             offsets, hashes = field.sets([content_of(document, name) for document in documents], threads)
-            found[name] = self.minhash.signatures(offsets, hashes, threads)
+            found[name] = self.minhash.signatures(offsets, hashes, threads, hashed=True)
         return found
 
     def keys(self, documents: Sequence[Document], threads: int = 0) -> NDArray[np.uint64]:

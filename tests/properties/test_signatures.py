@@ -38,12 +38,25 @@ def test_signatures_equal_the_reference(algorithm: str, sets: list[set[int]], k:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
+@given(st.lists(SETS, max_size=4), SLOTS, SEEDS)
+@settings(max_examples=40)
+def test_signatures_of_integers_equal_the_reference(
+    algorithm: str, sets: list[set[int]], k: int, seed: int
+) -> None:
+    expected = [minhash.integer_signature(algorithm, members, k, seed) for members in sets]
+    for isa in each_isa():
+        assert signatures(algorithm, sets, k, seed, hashed=False).tolist() == expected, isa
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 15, 16, 17, 127, 128, 129, 400])
 def test_signatures_of_every_size_equal_the_reference(algorithm: str, size: int) -> None:
     sets = [random_set(size, seed) for seed in range(3)]
     expected = [minhash.signature(algorithm, members, 128, 7) for members in sets]
+    of_integers = [minhash.integer_signature(algorithm, members, 128, 7) for members in sets]
     for isa in each_isa():
         assert signatures(algorithm, sets, 128, 7).tolist() == expected, isa
+        assert signatures(algorithm, sets, 128, 7, hashed=False).tolist() == of_integers, isa
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .hashing import K4, MASK32, MASK64, mix32, split_mix
+from .hashing import K4, MASK32, MASK64, finish, mix32, split_mix
 
 ALGORITHMS = ("fast", "kmins", "bottomk")
 EMPTY = 0xFFFFFFFF
@@ -69,6 +69,18 @@ def bottomk(hashes: Iterable[int], k: int, seed: int) -> list[int]:
     """One function; the k least distinct values ascending, then EMPTY."""
     values = {min(z >> 32, LARGEST) for z in seeded(hashes, seed)}
     return padded(sorted(values)[:k], k)
+
+
+def integer_signature(algorithm: str, integers: Iterable[int], k: int, seed: int) -> list[int]:
+    """The signature of integers that are not hashes: "fast" and "bottomk" hash each of them first.
+
+    >>> integer_signature("kmins", [1, 2], 4, 0) == signature("kmins", [1, 2], 4, 0)
+    True
+    >>> integer_signature("fast", [1, 2], 4, 0) == signature("fast", [1, 2], 4, 0)
+    False
+    """
+    hashes = integers if algorithm == "kmins" else map(finish, integers)
+    return signature(algorithm, hashes, k, seed)
 
 
 def padded(values: Sequence[int], k: int) -> list[int]:

@@ -24,11 +24,14 @@ def test_the_default_is_fast_with_128_values_and_seed_0() -> None:
 @every_algorithm
 def test_the_signature_of_one_set_is_that_of_the_reference(algorithm: str) -> None:
     members = sorted(random_set(50, 1))
-    expected = reference.signature(algorithm, members, 16, 3)
-    got = MinHash(algorithm, 16, 3).signature(np.array(members, dtype=np.uint64))
+    minhash, array = MinHash(algorithm, 16, 3), np.array(members, dtype=np.uint64)
+    expected = reference.integer_signature(algorithm, members, 16, 3)
+    got = minhash.signature(array)
     assert (got.dtype, got.shape) == (np.uint32, (16,))
-    assert got.tolist() == expected
-    assert MinHash(algorithm, 16, 3).signature(members).tolist() == expected
+    assert got.tolist() == minhash.signature(members).tolist() == expected
+    of_hashes = reference.signature(algorithm, members, 16, 3)
+    assert minhash.signature(array, hashed=True).tolist() == of_hashes
+    assert minhash.signatures(*csr([members]), hashed=True).tolist() == [of_hashes]
 
 
 @every_algorithm
@@ -116,7 +119,7 @@ def test_a_seed_outside_its_range_is_told(seed: Any) -> None:
 
 
 def test_the_greatest_seed_is_a_seed() -> None:
-    expected = reference.signature("fast", [1, 2, 3], 8, 2**64 - 1)
+    expected = reference.integer_signature("fast", [1, 2, 3], 8, 2**64 - 1)
     assert MinHash(num_hashes=8, seed=2**64 - 1).signature([1, 2, 3]).tolist() == expected
 
 

@@ -66,6 +66,7 @@ impl<'a> SetsView<'a> {
 struct SketchSets<'a> {
     sketcher: &'a Sketcher,
     sets: SetsView<'a>,
+    hashed: bool,
     first: usize,
     out: &'a mut [u32],
 }
@@ -77,8 +78,14 @@ impl Task for SketchSets<'_> {
     fn run<L: Level>(self) {
         let mut scratch = Scratch::default();
         for (i, out) in self.out.chunks_mut(self.sketcher.num_hashes()).enumerate() {
-            // SAFETY: this runs at level L, so the machine offers it.
-            unsafe { self.sketcher.sketch_level::<L>(self.sets.get(self.first + i), &mut scratch, out) };
+            let set = self.sets.get(self.first + i);
+            if self.hashed {
+                // SAFETY: this runs at level L, so the machine offers it.
+                unsafe { self.sketcher.sketch_level::<L>(set, &mut scratch, out) };
+            } else {
+                // SAFETY: as above.
+                unsafe { self.sketcher.sketch_integers_level::<L>(set, &mut scratch, out) };
+            }
         }
     }
 }
@@ -109,19 +116,20 @@ impl<T: Iterator<Item: AsRef<str>>> Task for SketchTexts<'_, T> {
     }
 }
 
-/// The signatures of sets of shingle hashes.
+/// The signatures of sets of shingle hashes, or of integers that are not `hashed`.
 #[pyfunction]
+#[pyo3(signature = (algorithm, family, offsets, hashes, num_hashes, seed, threads, hashed = true))]
 #[allow(clippy::too_many_arguments)]
 pub fn signatures<'py>(
     py: Python<'py>, algorithm: &str, family: &str, offsets: PyReadonlyArray1<'py, i64>,
-    hashes: PyReadonlyArray1<'py, u64>, num_hashes: usize, seed: u64, threads: Threads,
+    hashes: PyReadonlyArray1<'py, u64>, num_hashes: usize, seed: u64, threads: Threads, hashed: bool,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
     let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
     let sets = SetsView::new(py, offsets.as_slice()?, hashes.as_slice()?)?;
     let mut out = vec![0; sets.len() * num_hashes];
     let sketch = |first: usize, out: &mut [u32]| {
         watch::look();
-        levels::run(SketchSets { sketcher: &sketcher, sets, first, out });
+        levels::run(SketchSets { sketcher: &sketcher, sets, hashed, first, out });
     };
     let short = threads == Threads::ONE && hashes.as_slice()?.len().saturating_mul(num_hashes) < SHORT;
     if sets.len() <= CHUNK || short {

@@ -29,7 +29,7 @@ class Sketch:
     def estimates(self, pairs: Pairs, num_hashes: int, seed: int) -> NDArray[np.float64]:
         """The estimated similarity of each pair (float64)."""
         minhash = MinHash(self.algorithm, num_hashes, seed)
-        signatures = minhash.signatures(*pairs.sets)
+        signatures = minhash.signatures(*pairs.sets, hashed=True)
         return minhash.estimate(signatures[::2], signatures[1::2], estimator=self.estimator)
 
     def theory(self, pairs: Pairs, num_hashes: int) -> float | None:

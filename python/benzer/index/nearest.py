@@ -171,7 +171,7 @@ class Scan:
             how = (minhash.algorithm, minhash.family, SLOTS, seed, threads)
             signatures = text_signatures(field.reader, [content or b"" for content in contents], *how)
         else:
-            signatures = minhash.signatures(*field.encoded_sets(contents), threads)
+            signatures = minhash.signatures(*field.encoded_sets(contents), threads, hashed=True)
         states = np.where((signatures == _UNFILLED).all(axis=1), _EMPTY, _HELD).astype(np.uint8)
         states[[content is None for content in contents]] = _MISSING
         return Column(one_byte_each(signatures), states)

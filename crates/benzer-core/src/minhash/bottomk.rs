@@ -6,29 +6,31 @@
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
 use super::fast::LARGEST;
-use super::{Content, EMPTY, LANES, Scratch, make_room, whole_blocks};
+use super::{Content, EMPTY, Input, LANES, Scratch, make_room, whole_blocks};
 use crate::hash::mix::Mixer;
 use crate::isa::{Isa, Level};
 
 /// Hashes filtered with one bound.
 const BLOCK: usize = 256;
 
-/// The signature of `hashes`: their least distinct values, ascending, then [`EMPTY`].
+/// The signature of a set of elements: their least distinct values, ascending, then [`EMPTY`].
 ///
 /// # Safety
 /// The machine has the instructions of `L`.
 #[inline(always)]
-pub(super) unsafe fn sketch<L: Level>(mixer: Mixer, hashes: &[u64], scratch: &mut Scratch, out: &mut [u32]) -> Content {
+pub(super) unsafe fn sketch<L: Level, I: Input>(
+    mixer: Mixer, elements: &[u64], scratch: &mut Scratch, out: &mut [u32],
+) -> Content {
     let limit = 2 * out.len();
     make_room(&mut scratch.values, limit + BLOCK);
     make_room(&mut scratch.kept, BLOCK);
     let mut least = Least { values: &mut scratch.values, kept: 0, bound: EMPTY, wanted: out.len() };
     let mut content = Content::default();
-    for block in hashes.chunks(BLOCK) {
+    for block in elements.chunks(BLOCK) {
         if least.kept > limit {
             least.reduce();
         }
-        let values = mix_high(mixer, block, &mut scratch.kept, &mut content);
+        let values = mix_high::<I>(mixer, block, &mut scratch.kept, &mut content);
         // SAFETY: the caller vouches for L.
         unsafe { least.take::<L>(values) };
     }
@@ -39,15 +41,18 @@ pub(super) unsafe fn sketch<L: Level>(mixer: Mixer, hashes: &[u64], scratch: &mu
     content
 }
 
-/// The values of one block of hashes, filled up to whole blocks of lanes.
+/// The values of one block of elements, filled up to whole blocks of lanes.
 #[inline(always)]
-fn mix_high<'a>(mixer: Mixer, hashes: &[u64], values: &'a mut [u32], content: &mut Content) -> &'a [[u32; LANES]] {
-    for (&hash, value) in hashes.iter().zip(values.iter_mut()) {
+fn mix_high<'a, I: Input>(
+    mixer: Mixer, elements: &[u64], values: &'a mut [u32], content: &mut Content,
+) -> &'a [[u32; LANES]] {
+    for (&element, value) in elements.iter().zip(values.iter_mut()) {
+        let hash = I::hash(element);
         let mixed = mixer.mix(hash);
         *value = ((mixed >> 32) as u32).min(LARGEST);
         content.add(hash, mixed);
     }
-    whole_blocks(values, hashes.len())
+    whole_blocks(values, elements.len())
 }
 
 /// The values that may still belong to the least ones: all those met that are below `bound`.

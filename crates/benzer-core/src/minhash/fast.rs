@@ -8,7 +8,7 @@
 //!
 //! Source: S. Dahlgaard, M. Langhede, J. Houen, M. Thorup, "Fast Similarity Sketching", arXiv 1704.04370.
 
-use super::{Content, EMPTY, LANES, Scratch, make_room, plain};
+use super::{Content, EMPTY, Input, LANES, Scratch, make_room, plain};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::hash::mix::{Mixer, finish32};
@@ -79,17 +79,19 @@ pub(super) trait FirstRound {
     unsafe fn content(&self) -> Content;
 }
 
-/// The signature of `hashes`.
+/// The signature of a set of elements.
 ///
 /// # Safety
 /// The machine has the instructions of `L`.
 #[inline(always)]
-pub(super) unsafe fn sketch<L: Level>(mixer: Mixer, hashes: &[u64], scratch: &mut Scratch, out: &mut [u32]) -> Content {
+pub(super) unsafe fn sketch<L: Level, I: Input>(
+    mixer: Mixer, elements: &[u64], scratch: &mut Scratch, out: &mut [u32],
+) -> Content {
     out.fill(EMPTY);
-    if hashes.is_empty() {
+    if elements.is_empty() {
         return Content::default();
     }
-    let room = hashes.len().next_multiple_of(LANES);
+    let room = elements.len().next_multiple_of(LANES);
     make_room(&mut scratch.values, room);
     make_room(&mut scratch.kept, room);
     make_room(&mut scratch.list, out.len().next_multiple_of(LANES));
@@ -97,12 +99,12 @@ pub(super) unsafe fn sketch<L: Level>(mixer: Mixer, hashes: &[u64], scratch: &mu
     // SAFETY: the caller vouches for L, here and below.
     let content = match L::ISA {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { first_round::<avx512::First>(mixer, hashes, values, out) },
+        Isa::Avx512 => unsafe { first_round::<avx512::First, I>(mixer, elements, values, out) },
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { first_round::<avx2::First>(mixer, hashes, values, out) },
-        _ => unsafe { first_round::<plain::First>(mixer, hashes, values, out) },
+        Isa::Avx2 => unsafe { first_round::<avx2::First, I>(mixer, elements, values, out) },
+        _ => unsafe { first_round::<plain::First, I>(mixer, elements, values, out) },
     };
-    let elements = Elements { values, count: hashes.len() };
+    let elements = Elements { values, count: elements.len() };
     // SAFETY: as above.
     unsafe { elements.later_rounds::<L>(&mut scratch.list, &mut scratch.kept, out) };
     content
@@ -111,20 +113,21 @@ pub(super) unsafe fn sketch<L: Level>(mixer: Mixer, hashes: &[u64], scratch: &mu
 /// # Safety
 /// The machine has the instructions of `F`.
 #[inline(always)]
-unsafe fn first_round<F: FirstRound>(
-    mixer: Mixer, hashes: &[u64], values: &mut [[u32; LANES]], out: &mut [u32],
+unsafe fn first_round<F: FirstRound, I: Input>(
+    mixer: Mixer, elements: &[u64], values: &mut [[u32; LANES]], out: &mut [u32],
 ) -> Content {
     // SAFETY: the caller vouches for F, here and below.
     let mut first = unsafe { F::new(mixer, out.len() as u32) };
-    let (blocks, rest) = hashes.as_chunks();
-    let mut last = [*hashes.last().expect("a set of elements"); LANES];
+    let (blocks, rest) = elements.as_chunks();
+    let mut last = [*elements.last().expect("a set of elements"); LANES];
     last[..rest.len()].copy_from_slice(rest);
+    let throws = FirstThrows { first: &mut first, blocks, last: &last, values, input: PhantomData::<I> };
     // SAFETY: as above; every slot is below the number of values in `out`.
-    unsafe { throw_and_land(hashes.len(), out, FirstThrows { first: &mut first, blocks, last: &last, values }) };
+    unsafe { throw_and_land(elements.len(), out, throws) };
     // SAFETY: as above.
     let mut content = unsafe { first.content() };
     if !rest.is_empty() {
-        content.subtract(last[LANES - 1], mixer, LANES - rest.len());
+        content.subtract(I::hash(last[LANES - 1]), mixer, LANES - rest.len());
     }
     content
 }
@@ -139,20 +142,21 @@ trait Thrower {
 }
 
 /// The throws of round 0.
-struct FirstThrows<'a, F> {
+struct FirstThrows<'a, F, I> {
     first: &'a mut F,
     blocks: &'a [[u64; LANES]],
     /// The block of what is left over, filled with copies of the last element.
     last: &'a [u64; LANES],
     values: &'a mut [[u32; LANES]],
+    input: PhantomData<I>,
 }
 
-impl<F: FirstRound> Thrower for FirstThrows<'_, F> {
+impl<F: FirstRound, I: Input> Thrower for FirstThrows<'_, F, I> {
     #[inline(always)]
     unsafe fn throw(&mut self, block: usize, throws: &mut [Throw; LANES]) {
-        let hashes = self.blocks.get(block).unwrap_or(self.last);
+        let hashes = I::hashes(self.blocks.get(block).unwrap_or(self.last));
         // SAFETY: the caller vouches for the level.
-        unsafe { self.first.throw(hashes, &mut self.values[block], throws) };
+        unsafe { self.first.throw(&hashes, &mut self.values[block], throws) };
     }
 }
 

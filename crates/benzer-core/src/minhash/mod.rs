@@ -27,7 +27,7 @@ mod tests;
 pub use compare::{estimate, merge};
 
 use crate::hash::families::{Family, Functions};
-use crate::hash::mix::{Mixer, SplitMix64};
+use crate::hash::mix::{Mixer, SplitMix64, finish};
 use crate::isa::{self, Isa, Level};
 
 /// The value of a slot that nothing has filled; only the signature of the empty set is made of it
@@ -175,14 +175,76 @@ impl Sketcher {
     /// Where `out` is not `num_hashes` long.
     #[inline(always)]
     pub unsafe fn sketch_level<L: Level>(&self, hashes: &[u64], scratch: &mut Scratch, out: &mut [u32]) -> Content {
+        // SAFETY: the caller vouches for L.
+        unsafe { self.sketch_elements::<L, Hashes>(hashes, scratch, out) }
+    }
+
+    /// [`Sketcher::sketch_level`] for integers that are not hashes, e.g. consecutive numbers.
+    ///
+    /// `Fast` and `BottomK` rely on well-mixed hashes, so each integer passes [`finish`] first; otherwise estimates are
+    /// biased. The functions of `KMins` take integers as they are.
+    ///
+    /// # Safety
+    /// As for [`Sketcher::sketch_level`].
+    ///
+    /// # Panics
+    /// Where `out` is not `num_hashes` long.
+    #[inline(always)]
+    pub unsafe fn sketch_integers_level<L: Level>(
+        &self, integers: &[u64], scratch: &mut Scratch, out: &mut [u32],
+    ) -> Content {
+        // SAFETY: the caller vouches for L.
+        unsafe { self.sketch_elements::<L, Integers>(integers, scratch, out) }
+    }
+
+    #[inline(always)]
+    unsafe fn sketch_elements<L: Level, I: Input>(
+        &self, elements: &[u64], scratch: &mut Scratch, out: &mut [u32],
+    ) -> Content {
         assert_eq!(out.len(), self.num_hashes, "a signature has num_hashes values");
         match self.algorithm {
             // SAFETY: the caller vouches for L, here and below.
-            Algorithm::Fast => unsafe { fast::sketch::<L>(self.mixer, hashes, scratch, out) },
-            Algorithm::KMins => kmins::sketch(self.mixer, &self.functions, hashes, scratch, out),
+            Algorithm::Fast => unsafe { fast::sketch::<L, I>(self.mixer, elements, scratch, out) },
+            Algorithm::KMins => kmins::sketch(self.mixer, &self.functions, elements, scratch, out),
             // SAFETY: as above.
-            Algorithm::BottomK => unsafe { bottomk::sketch::<L>(self.mixer, hashes, scratch, out) },
+            Algorithm::BottomK => unsafe { bottomk::sketch::<L, I>(self.mixer, elements, scratch, out) },
         }
+    }
+}
+
+/// How the elements of a set become well-mixed hashes.
+trait Input {
+    /// The hash of an element.
+    fn hash(element: u64) -> u64;
+
+    /// The hashes of a block of elements.
+    #[inline(always)]
+    fn hashes(elements: &[u64; LANES]) -> [u64; LANES] {
+        let mut hashes = *elements;
+        for hash in &mut hashes {
+            *hash = Self::hash(*hash);
+        }
+        hashes
+    }
+}
+
+/// Elements that are hashes already.
+struct Hashes;
+
+impl Input for Hashes {
+    #[inline(always)]
+    fn hash(element: u64) -> u64 {
+        element
+    }
+}
+
+/// Elements that may be any integers.
+struct Integers;
+
+impl Input for Integers {
+    #[inline(always)]
+    fn hash(element: u64) -> u64 {
+        finish(element)
     }
 }
 
