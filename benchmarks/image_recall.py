@@ -231,7 +231,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def write_page(results: dict[str, list[Found]], here: machine.Machine) -> None:
     """The generated sections of docs/image-recall.md."""
-    title = "Recall on pictures"
+    title = "Recall on images"
     transformed, web = results["images_transformed"], results["images_ukbench"]
     report.write_section(PAGE, "transformations", _transformations(transformed), title)
     report.write_section(PAGE, "groups", _groups(transformed), title)

@@ -1,4 +1,4 @@
-"""On real photographs: the copies that each method must find, in a part of the labelled set."""
+"""On real photographs: the copies that each method must find, and its recall, in a part of the labelled set."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from benzer import Bands, Schema, find_duplicates, jaccard
+from benzer.document import Description
 from benzer.fields import Image
 
 pytestmark = pytest.mark.shared_data
@@ -59,3 +62,54 @@ def test_different_photographs_are_kept_apart(method: str, shared_data: Path) ->
     field = Image(method)
     for at, one in enumerate(originals):
         assert (field.compare(one, originals[at + 1 :]) < field.threshold).all()
+
+
+@cache
+def true_pairs(folder: Path) -> dict[tuple[str, str], float]:
+    """The pairs that `local` finds similar when all images are compared, with the Jaccard similarity of their words."""
+    field, descriptions = Image("local"), described(folder, "local")
+    words = {name: set(field.encoded_sets([one])[1].tolist()) for name, one in descriptions.items()}
+    names = sorted(descriptions)
+    return {
+        (one, other): jaccard(words[one], words[other])
+        for at, one in enumerate(names[:-1])
+        for other, similarity in zip(
+            names[at + 1 :],
+            field.compare(descriptions[one], [descriptions[name] for name in names[at + 1 :]]),
+            strict=True,
+        )
+        if similarity >= field.threshold
+    }
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.95, 0.99, 0.999])
+def test_bands_for_local_images_find_the_promised_share_of_true_pairs(
+    recall: float, shared_data: Path
+) -> None:
+    least = Image("local").band_threshold(0.5)
+    bands = Bands.for_recall(least, recall, num_hashes=2000)
+    assert np.mean(bands.probability(np.array(list(true_pairs(shared_data).values())))) >= recall
+
+
+@pytest.mark.parametrize("recall", [0.3, 0.95, 0.99])
+def test_the_measured_recall_of_local_images_is_that_of_comparing_all(
+    recall: float, shared_data: Path
+) -> None:
+    true, field = true_pairs(shared_data), Image("local")
+    documents = [
+        {"id": name, "image": Description(one)} for name, one in described(shared_data, "local").items()
+    ]
+    run = find_duplicates(documents, schema=Schema(image=field), threshold=field.threshold, recall=recall)
+    reported = {tuple(sorted((str(pair.left_id), str(pair.right_id)))) for pair in run.pairs}
+    assert reported <= set(true)
+    shares: dict[str, list[bool]] = {}
+    for pair in true:
+        for one in pair:
+            shares.setdefault(one, []).append(pair in reported)
+    estimate = run.measure_recall()
+    assert estimate.exhaustive
+    assert estimate.recall == pytest.approx(np.mean([np.mean(hits) for hits in shares.values()]))
+    assert estimate.pair_recall == pytest.approx(len(reported) / len(true))
+    assert len(reported) / len(true) >= recall
+    sample = run.measure_recall(documents=40)
+    assert sample.low <= estimate.recall <= sample.high

@@ -76,7 +76,23 @@ class SeenField(Field, Protocol):
         ...
 
     def band_threshold(self, threshold: float) -> float:
-        """How alike (Jaccard) the sets of two contents are at least, that are alike by `threshold`."""
+        """The Jaccard similarity of the sets for which bands must keep the recall.
+
+        With bands for this similarity, the share of pairs at or above `threshold` that is found must be at least the
+        recall. If all such pairs have sets of at least this similarity, it is; otherwise calibrate it on data.
+        """
+        ...
+
+
+class BoundedField(SeenField, Protocol):
+    """A field whose sets bound its similarity, which makes measurements of the recall fast.
+
+    For a field with a similarity of its own but without this method, a measurement compares each drawn document
+    with all others.
+    """
+
+    def least_jaccard(self, threshold: float) -> float:
+        """A Jaccard similarity of the sets that every pair at or above `threshold` reaches, without exception."""
         ...
 
 
@@ -88,6 +104,11 @@ def is_seen(field: Field) -> TypeGuard[SeenField]:
 def has_own_similarity(field: Field) -> TypeGuard[SeenField]:
     """Whether a field compares its contents by more than their sets."""
     return is_seen(field) and field.own_similarity
+
+
+def has_least_jaccard(field: Field) -> TypeGuard[BoundedField]:
+    """Whether the sets of a field bound its similarity."""
+    return is_seen(field) and hasattr(field, "least_jaccard")
 
 
 def described(field: Field, contents: Sequence[FieldValue], threads: int = 1) -> list[bytes | InputError]:

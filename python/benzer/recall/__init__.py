@@ -3,6 +3,7 @@
 | room | answers |
 |---|---|
 | `measuring` | how the sample is asked: `measure`, and its steps for those who ask otherwise |
+| `neighbours` | which documents can reach the threshold with a drawn one |
 | `drawing` | which documents are asked, and for which neighbour |
 | `interval` | between which bounds the share lies |
 | `estimate` | what is said of it: `RecallEstimate` |
@@ -22,11 +23,11 @@ from benzer.recall.measuring import (
     asked_until,
     check_sample,
     estimated,
-    field_thresholds,
     measure,
     missed_first,
     predicted,
 )
+from benzer.recall.neighbours import affordable, field_thresholds, possible_neighbours
 
 __all__ = [
     "PILOT",
@@ -36,6 +37,7 @@ __all__ = [
     "RecallEstimate",
     "Reported",
     "Told",
+    "affordable",
     "asked_until",
     "check_sample",
     "chosen_neighbours",
@@ -47,5 +49,6 @@ __all__ = [
     "field_thresholds",
     "measure",
     "missed_first",
+    "possible_neighbours",
     "predicted",
 ]

@@ -15,10 +15,11 @@ from benzer.buckets import LargeBuckets
 from benzer.checks import is_number
 from benzer.errors import SettingsError
 from benzer.fields import Schema
-from benzer.fields.base import has_own_similarity, is_seen
+from benzer.fields.base import has_own_similarity
 from benzer.recall.drawing import Positions, Words, chosen_neighbours, distinct, drawn, pair_keys
 from benzer.recall.estimate import Missed, RecallEstimate
 from benzer.recall.interval import clopper_pearson
+from benzer.recall.neighbours import affordable, possible_neighbours
 from benzer.verify import verify
 
 Floats = NDArray[np.float64]
@@ -81,8 +82,9 @@ def measure(
     it with at least the confidence; that they are drawn without replacement makes it the more certain. Families of
     alike documents do not narrow it, as they would if their pairs were counted.
 
-    Of a field that compares by more than its sets, such as a picture, neighbours are those whose sets are as alike as
-    the field's `band_threshold` says of most; the few that are less so are not looked for.
+    Where a field has a similarity of its own, such as images by the method `local`, a drawn document is compared with
+    every other that can reach the threshold (see `possible_neighbours`), not only with those that bands are made to
+    find. As many documents are drawn as about 300,000 comparisons allow, but at least 20.
 
     Costs one look at all shingles of the corpus, a second where few documents have a near-duplicate.
 
@@ -92,7 +94,8 @@ def measure(
     check_sample(documents, confidence, seed)
     asked = _Asked(corpus, reported, schema, threshold, seed, threads)
     told = asked.told()
-    answers = asked_until(int(documents), told, told.most(asked.pilot), asked.ask)
+    most = min(told.most(asked.pilot), affordable(schema, told.contents))
+    answers = asked_until(int(documents), told, most, asked.ask)
     expected = predicted(*np.unique(np.floor(reported.proposed * 1000), return_counts=True), bands, schema)
     return estimated(told, answers, confidence, expected, _examples(asked, answers))
 
@@ -105,19 +108,6 @@ def check_sample(documents: int, confidence: float, seed: int = 0) -> None:
         raise SettingsError(f"confidence must be in (0, 1), got {confidence}: try 0.95")
     if not is_number(documents) or not documents >= 1 or documents % 1 != 0:
         raise SettingsError(f"documents must be a whole number of at least 1, got {documents}: try 1000")
-
-
-def field_thresholds(schema: Schema, threshold: float) -> list[float]:
-    """From which Jaccard similarity of one field's sets a pair can be alike by the threshold.
-
-    The similarity of documents is a mean of their fields', so a pair at the threshold reaches it in one of them. A
-    field that compares by more than its sets says how alike those must be.
-
-    >>> field_thresholds(Schema(), 0.8)
-    [0.8]
-    """
-    fields = schema.fields.values()
-    return [min(threshold, one.band_threshold(threshold)) if is_seen(one) else threshold for one in fields]
 
 
 class Answers(NamedTuple):
@@ -218,7 +208,6 @@ class _Asked:
         everyone = np.arange(len(reported.stands_for), dtype=np.uint32)
         self.population = everyone[(reported.stands_for == everyone) & ~reported.empty]
         self._known = np.sort(pair_keys(reported.left, reported.right))
-        self._within = field_thresholds(schema, threshold)
 
     def told(self) -> Told:
         """How much there is to ask."""
@@ -259,13 +248,16 @@ class _Asked:
 
     def _neighbours(self, order: Positions) -> tuple[NDArray[np.int64], Positions]:
         """Place in the order and position of each document that is truly alike, without the bands."""
-        query, neighbour = self.corpus.exact_neighbours(order, self._within, self.threads)
+        query, neighbour = possible_neighbours(self.corpus, order, self.schema, self.threshold, self.threads)
         places = query.astype(np.int64)
         own = [one for one in self.schema.fields.values() if has_own_similarity(one)]
         if len(self.schema.fields) == 1 and not own:
             return places, neighbour
         weights = self.schema.weights
-        alike = verify(self.corpus, order[query], neighbour, weights, self.threads) >= self.threshold
+        # Two drawn documents are compared once: a similarity of a field's own may take a millisecond.
+        keys, pair = np.unique(pair_keys(order[query], neighbour), return_inverse=True)
+        left, right = (keys >> np.uint64(32)).astype(np.uint32), keys.astype(np.uint32)
+        alike = (verify(self.corpus, left, right, weights, self.threads) >= self.threshold)[pair]
         return places[alike], neighbour[alike]
 
 

@@ -89,6 +89,10 @@ class Image:
         """See `SeenField`."""
         return self._method.band_threshold(threshold)
 
+    def least_jaccard(self, threshold: float) -> float:
+        """See `BoundedField`."""
+        return self._method.least_jaccard(threshold)
+
     def describe(self, contents: Sequence[FieldValue], threads: int = 1) -> list[bytes | InputError]:
         """See `SeenField`."""
         workers = min(threads or available_cores(), max(len(contents), 1))

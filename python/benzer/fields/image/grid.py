@@ -70,6 +70,10 @@ class Grid:
         """The threshold itself."""
         return threshold
 
+    def least_jaccard(self, threshold: float) -> float:
+        """The threshold itself."""
+        return threshold
+
 
 def rank_levels(values: NDArray[np.int64]) -> NDArray[np.uint8]:
     """The twelfth (0 to 11) in which the rank of each value lies; equal values share the middle of their ranks.

@@ -23,7 +23,8 @@ SPREAD = 6
 CONTRAST = 0.015
 
 LEAST_WORDS = 0.0015
-BAND_THRESHOLD = 0.018
+BAND_THRESHOLD = 0.005
+CALIBRATED_FROM = 0.5
 RATIO = 0.7
 FARTHEST = 255
 TOLERANCE = 6.0
@@ -103,8 +104,16 @@ class Local:
         return self.codes(description).astype(np.uint64)
 
     def band_threshold(self, threshold: float) -> float:
-        """0.018, or less if asked: nine in ten of the copies in docs/image-recall.md share more of their words."""
-        return min(threshold, BAND_THRESHOLD)
+        """0.005 from a threshold of 0.5 on, which docs/image-recall.md calibrates; below it `least_jaccard`.
+
+        Bands for 0.005 find at least the promised share of the pairs at such a threshold, because most of them share
+        far more of their words. Pairs below 0.5 share too few words for that; bands are then made for all of them.
+        """
+        return BAND_THRESHOLD if threshold >= CALIBRATED_FROM else self.least_jaccard(threshold)
+
+    def least_jaccard(self, threshold: float) -> float:
+        """0.0015: pairs that share fewer words have the similarity 0."""
+        return min(threshold, LEAST_WORDS)
 
 
 def unpacked(description: bytes) -> Features:

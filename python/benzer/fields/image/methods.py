@@ -56,7 +56,11 @@ class ImageMethod(Protocol):
         ...
 
     def band_threshold(self, threshold: float) -> float:
-        """The Jaccard similarity of the sets that pairs at `threshold` have at least, but for a few."""
+        """The Jaccard similarity of the sets for which bands must keep the recall; see `SeenField`."""
+        ...
+
+    def least_jaccard(self, threshold: float) -> float:
+        """A Jaccard similarity of the sets that every pair at or above `threshold` reaches."""
         ...
 
 

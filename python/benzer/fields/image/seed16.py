@@ -51,6 +51,10 @@ class Seed16:
         """The threshold itself."""
         return threshold
 
+    def least_jaccard(self, threshold: float) -> float:
+        """The threshold itself."""
+        return threshold
+
 
 def pack(values: NDArray[np.uint8]) -> bytes:
     """Values of 4 bits, two a byte, the first in the low half.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -98,10 +97,6 @@ class Ask:
         if held:
             yield from self._ask(held)
 
-    @cached_property
-    def _within(self) -> list[float]:
-        return local.field_thresholds(self.schema, self.threshold)
-
     def _ask(self, batches: list[Any]) -> Iterator[Any]:
         pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
         table = pyarrow.concat_tables(
@@ -110,7 +105,8 @@ class Ask:
         found = corpus_of_batch(self.schema, table)
         numbers = table["number"].to_numpy()[found.rows]
         count = self.drawn.num_rows
-        query, other = found.corpus.exact_neighbours(np.arange(count, dtype=np.uint32), self._within, 1)
+        drawn = np.arange(count, dtype=np.uint32)
+        query, other = local.possible_neighbours(found.corpus, drawn, self.schema, self.threshold, 1)
         new = (other >= count) & (numbers[other] != numbers[query])
         query, other = query[new], other[new]
         similarity = verify(found.corpus, query, other, self.schema.weights, 1)

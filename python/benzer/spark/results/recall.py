@@ -30,7 +30,8 @@ def measure_recall(found: SparkDuplicates, documents: int, confidence: float, se
     local.check_sample(documents, confidence, seed)
     survey = Survey(found, seed)
     told = survey.told()
-    answers = local.asked_until(int(documents), told, told.most(survey.pilot), survey.ask)
+    most = min(told.most(survey.pilot), local.affordable(survey.schema, told.contents))
+    answers = local.asked_until(int(documents), told, most, survey.ask)
     expected = local.predicted(*survey.proposed(), found.bands, found.settings.schema)
     return local.estimated(told, answers, confidence, expected, survey.missed(answers))
 
