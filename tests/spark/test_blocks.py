@@ -29,6 +29,7 @@ class Joined:
     pairs: Any
     distinct: bool = True
     candidates: int | None = None
+    ties: Any = None
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ def test_a_run_with_a_bucket_above_the_limit_predicts_nothing() -> None:
     same = " ".join(f"word{n}" for n in range(60))
     texts = {number: f"{same} {number}" for number in range(50)}
     flooded = find_duplicates(texts, threshold=0.8, bucket_limit=10)
-    assert (flooded.proposed.oversized_buckets > 0) == (flooded.measure_recall().predicted is None)
+    assert (flooded.counts["oversized_buckets"] > 0) == (flooded.measure_recall().predicted is None)
     assert find_duplicates(texts, threshold=0.8, bucket_limit=1000).measure_recall().predicted is not None
 
 

@@ -90,7 +90,7 @@ fn changed(template: &[u64], changes: u64, range: u64, random: &mut SplitMix64) 
 #[test]
 fn comparing_with_candidates_equals_comparing_with_all_leaders() {
     let mut random = SplitMix64::new(77);
-    for (case, count) in [3, 30, 90, 200, 700, 1500].into_iter().enumerate() {
+    for (case, count) in [3, 30, 90, 200, 500].into_iter().enumerate() {
         for (changes, range) in [(2, u64::MAX), (6, 60), (20, u64::MAX), (9, 40), (25, 300)] {
             let template: Vec<u64> = (0..40).map(|_| random.next_u64() % 10_000).collect();
             let fields = 1 + case % 2;
@@ -106,7 +106,7 @@ fn comparing_with_candidates_equals_comparing_with_all_leaders() {
                 large.push(&bucket);
             }
             let may_lead: Vec<u32> = (0..count as u32).filter(|_| random.next_u64() % 5 > 0).collect();
-            for threshold in [0.1, 0.5, 0.8, 1.0] {
+            for threshold in [[0.1, 0.8], [0.5, 1.0]][case % 2] {
                 check(&documents, &large, &may_lead, threshold, &mut random);
             }
         }
