@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import candidate_pairs, representatives
+from benzer._native import candidate_pairs
 from benzer.buckets import LargeBuckets
 
 LIMITS = (100, 1000)
 """The least and the most that the default of `bucket_limit` may be."""
+
+
+class DocumentCorpus(Protocol):
+    """What `identical` needs of a corpus (see `benzer.corpus`)."""
+
+    def identical(
+        self,
+        content: NDArray[np.uint64],
+        empty: NDArray[np.bool_],
+        rank: NDArray[np.uint32],
+        threads: int = 0,
+    ) -> NDArray[np.uint32]: ...
 
 
 @dataclass(frozen=True)
@@ -36,17 +49,27 @@ class Candidates:
 
 
 def identical(
-    content: NDArray[np.uint64], empty: NDArray[np.bool_], rank: NDArray[np.uint32], threads: int = 0
+    corpus: DocumentCorpus,
+    content: NDArray[np.uint64],
+    empty: NDArray[np.bool_],
+    rank: NDArray[np.uint32],
+    threads: int = 0,
 ) -> NDArray[np.uint32]:
-    """For each document the one of least rank with the same content (uint32, n); an empty one stands alone.
+    """For each document the one of least rank that is identical to it (uint32, n).
 
-    `content` (uint64, n x 2) is the 128-bit content hash. Linear; takes 16 bytes a document.
+    Two documents are identical if every field has the same shingles, each as often, and both lack the same fields.
+    Equal content hashes only propose this, because they can be forged: each copy is compared with its representative.
 
-    >>> content = np.array([[5, 1], [7, 7], [5, 1]], dtype=np.uint64)
-    >>> identical(content, np.zeros(3, dtype=bool), np.arange(3, dtype=np.uint32)).tolist()
-    [0, 1, 0]
+    Args:
+        corpus: The documents; each one that repeats another is read once more.
+        content: Their 128-bit content hashes (uint64, n x 2), from `Sketcher.sketch`.
+        empty: Which documents have no shingle (bool, n). Each represents itself.
+        rank: The place of each document in the keep order (uint32, n).
+        threads: 0 means all cores. The result does not depend on it.
+
+    Linear time; takes 16 bytes a document, and up to 32 for each that repeats another.
     """
-    return representatives(content, empty, rank, threads)
+    return corpus.identical(content, empty, rank, threads)
 
 
 def propose(

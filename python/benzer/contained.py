@@ -203,7 +203,7 @@ def find_contained(
     sketcher = Sketcher(schema, MinHash(num_hashes=1), Bands(1, 1))
     sketches = sketcher.sketch(reading.corpus, threads)
     rank = np.arange(len(reading.corpus), dtype=np.uint32)
-    stands_for = identical(sketches.content, sketches.empty, rank, threads)
+    stands_for = identical(reading.corpus, sketches.content, sketches.empty, rank, threads)
     end("sketch")
     taking_part = (stands_for == rank) & ~sketches.empty
     found = contained_pairs(reading.corpus, 0, threshold, taking_part, threads)

@@ -153,6 +153,20 @@ class DescribedCorpus:
         """Band keys, content hashes, shingles and units of all documents; see `sketcher.Sketches`."""
         return self._native.sketch(*arguments)
 
+    def identical(
+        self,
+        content: NDArray[np.uint64],
+        empty: NDArray[np.bool_],
+        rank: Positions,
+        threads: int = 0,
+    ) -> Positions:
+        """For each document the one of least rank that is identical to it; see `candidates.identical`."""
+        return self._native.identical(content, empty, rank, threads)
+
+    def identities(self, positions: Positions, threads: int = 0) -> NDArray[np.uint64]:
+        """A digest of the elements of each of some documents (uint64, n x 2), equal for identical documents."""
+        return self._native.identities(positions, threads)
+
     def sample(self, count: int, seed: int, threads: int = 0) -> Positions:
         """The documents of least content hash, one for each content, in the order of the hashes."""
         return self._native.sample(count, seed, threads)

@@ -231,7 +231,7 @@ class _Known(NamedTuple):
     def of(cls, found: Read, schema: Schema, keep: Keep, threads: int) -> _Known:
         sketches = Sketcher(schema, MinHash("fast", 1), Bands(1, 1)).sketch(found.corpus, threads)
         rank = ranked(keep, found, threads)
-        stands_for = identical(sketches.content, sketches.empty, rank, threads)
+        stands_for = identical(found.corpus, sketches.content, sketches.empty, rank, threads)
         everyone = np.arange(len(found.corpus), dtype=np.uint32)
         population = everyone[(stands_for == everyone) & ~sketches.empty]
         return cls(

@@ -44,12 +44,19 @@ CALLS: dict[str, Callable[[], Any]] = {
     "flags of fewer documents than keys": lambda: _native.candidate_pairs(
         keys(10, 3), 2, 1, np.ones(3, dtype=bool)
     ),
-    "too few flags": lambda: _native.representatives(
-        keys(5, 2), np.zeros(3, dtype=bool), np.arange(5, dtype=U32), 1
+    "content of more documents than there are": lambda: corpus().identical(
+        keys(5, 2), np.zeros(5, dtype=bool), np.arange(5, dtype=U32)
     ),
-    "too few ranks": lambda: _native.representatives(
-        keys(5, 2), np.zeros(5, dtype=bool), np.arange(3, dtype=U32), 1
+    "content of one column per document": lambda: corpus().identical(
+        keys(1, 1), np.zeros(1, dtype=bool), np.arange(1, dtype=U32)
     ),
+    "too few flags": lambda: corpus().identical(
+        keys(1, 2), np.zeros(0, dtype=bool), np.arange(1, dtype=U32)
+    ),
+    "too few ranks": lambda: corpus().identical(
+        keys(1, 2), np.zeros(1, dtype=bool), np.zeros(0, dtype=U32)
+    ),
+    "identities of positions beyond the documents": lambda: corpus().identities(ENDS[1]),
     "more documents than positions": lambda: _native.components(2**32, *ENDS),
     "fewer similarities than pairs": lambda: deciding(similarity=np.zeros(0)),
     "uneven ends of pairs": lambda: deciding(right=np.zeros(0, dtype=U32)),

@@ -5,6 +5,9 @@ use rayon::prelude::*;
 /// Pairs that one thread compares sooner than others could be woken.
 pub const FEW: usize = 256;
 
+/// Moves for each hash after which insertion is given up.
+const MOVES: usize = 32;
+
 /// Sets one after the other: set i is `hashes[offsets[i]..offsets[i + 1]]`, ascending and without repeats.
 #[derive(Default)]
 pub struct Sets {
@@ -34,15 +37,20 @@ impl Sets {
 }
 
 /// Sorts hashes and drops repeats. `spare` is scratch.
+pub fn sort_distinct(hashes: &mut Vec<u64>, spare: &mut Vec<u64>) {
+    sort(hashes, spare);
+    hashes.dedup();
+}
+
+/// Sorts hashes. `spare` is scratch.
 ///
 /// The hashes are uniform, so one pass by their leading bits leaves them almost sorted: 1.1 µs for 360 hashes, where
 /// a comparison sort takes 4. Hashes of 4 bytes have their leading bits further down.
-pub fn sort_distinct(hashes: &mut Vec<u64>, spare: &mut Vec<u64>) {
+pub fn sort(hashes: &mut Vec<u64>, spare: &mut Vec<u64>) {
     if hashes.len() > 48 {
         spread_by_leading_bits(hashes, spare);
     }
     insertion_sort(hashes);
-    hashes.dedup();
 }
 
 fn spread_by_leading_bits(hashes: &mut Vec<u64>, spare: &mut Vec<u64>) {
@@ -75,7 +83,9 @@ fn piled_up(ends: &[u32]) -> bool {
     ends[0] > 64 || ends.windows(2).any(|pair| pair[1] - pair[0] > 64)
 }
 
+/// Sorts what is almost sorted. Whoever chooses the hashes can have them far from it, so that the moves are bounded.
 fn insertion_sort(hashes: &mut [u64]) {
+    let mut moves = MOVES * hashes.len();
     for i in 1..hashes.len() {
         let hash = hashes[i];
         let mut j = i;
@@ -84,6 +94,10 @@ fn insertion_sort(hashes: &mut [u64]) {
             j -= 1;
         }
         hashes[j] = hash;
+        moves = moves.saturating_sub(i - j);
+        if moves == 0 {
+            return hashes.sort_unstable();
+        }
     }
 }
 
@@ -147,6 +161,15 @@ mod tests {
         let mut hashes = [vec![u64::MAX], vec![9; 200_000], vec![5; 200_000]].concat();
         sort_distinct(&mut hashes, &mut Vec::new());
         assert_eq!(hashes, [5, 9, u64::MAX]);
+    }
+
+    #[test]
+    fn hashes_chosen_to_share_their_leading_bits_are_sorted_in_no_time() {
+        // All but one have the same leading 40 bits and come in descending order.
+        let descending = (0..300_000u64).rev();
+        let mut hashes: Vec<u64> = [u64::MAX].into_iter().chain(descending.clone()).collect();
+        sort_distinct(&mut hashes, &mut Vec::new());
+        assert!(hashes.into_iter().eq(descending.rev().chain([u64::MAX])));
     }
 
     #[test]

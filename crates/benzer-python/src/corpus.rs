@@ -3,14 +3,14 @@
 use crate::clusters;
 use crate::columns::{IdArrays, SharedArray, TextArrays, mask, text_column};
 use crate::convert::{self, Threads, error, in_pool, in_pool_told};
-use crate::joins::check_positions;
+use crate::joins::{check_lengths, check_positions, content_rows};
 use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
 use crate::text::TextReader;
 use benzer_core::corpus::{
     self as core, Batch, FieldKind, IdColumn, JsonlColumns, JsonlReport, SketchPlan, Sketches, Weights,
 };
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
@@ -312,6 +312,30 @@ impl Corpus {
         }
         drop((keys_room, sizes_room, units_room));
         Ok((keys, content, sizes, units))
+    }
+
+    /// For each document the one of least rank that is identical to it. content: as `sketch` returns it.
+    #[pyo3(signature = (content, empty, rank, threads = Threads::ALL))]
+    fn identical<'py>(
+        &self, py: Python<'py>, content: PyReadonlyArray2<'py, u64>, empty: PyReadonlyArray1<'py, bool>,
+        rank: PyReadonlyArray1<'py, u32>, threads: Threads,
+    ) -> PyResult<Positions<'py>> {
+        let (empty, rank, count) = (empty.as_slice()?, rank.as_slice()?, self.inner.len());
+        check_lengths(py, "documents, content, empty and rank", &[count, content.shape()[0], empty.len(), rank.len()])?;
+        let content = content_rows(py, &content, count)?;
+        let found = in_pool(py, threads, || self.inner.identical(content, empty, rank))?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
+    /// A digest of the shingles of each of some documents: 128 bits, equal for identical documents.
+    #[pyo3(signature = (positions, threads = Threads::ALL))]
+    fn identities<'py>(
+        &self, py: Python<'py>, positions: PyReadonlyArray1<'py, u32>, threads: Threads,
+    ) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let positions = positions.as_slice()?;
+        check_positions(py, self.inner.len(), &[positions])?;
+        let found = in_pool(py, threads, || self.inner.identities(positions))?;
+        PyArray1::from_vec(py, found.into_flattened()).reshape([positions.len(), 2])
     }
 
     /// A hash of all documents in their order, as 16 bytes.

@@ -21,7 +21,7 @@ pub fn content_rows<'a>(
 }
 
 /// Fails where columns that belong together differ in length.
-fn check_lengths(py: Python<'_>, what: &str, lengths: &[usize]) -> PyResult<()> {
+pub fn check_lengths(py: Python<'_>, what: &str, lengths: &[usize]) -> PyResult<()> {
     if lengths.iter().any(|&length| length != lengths[0]) {
         return Err(error(py, "SettingsError", format!("{what} must have one length, got {lengths:?}")));
     }
@@ -66,19 +66,6 @@ pub fn candidate_pairs<'py>(
     let (left, right) = split(py, found.pairs);
     let ends = found.large.ends.into_iter().map(|end| end as i64).collect();
     Ok((left, right, PyArray1::from_vec(py, found.large.members), PyArray1::from_vec(py, ends), found.limit))
-}
-
-/// For each document the one of least rank that has the same content.
-#[pyfunction]
-pub fn representatives<'py>(
-    py: Python<'py>, content: PyReadonlyArray2<'py, u64>, empty: PyReadonlyArray1<'py, bool>,
-    rank: PyReadonlyArray1<'py, u32>, threads: Threads,
-) -> PyResult<Positions<'py>> {
-    let (empty, rank) = (empty.as_slice()?, rank.as_slice()?);
-    check_lengths(py, "content, empty and rank", &[content.shape()[0], empty.len(), rank.len()])?;
-    let content = content_rows(py, &content, rank.len())?;
-    let found = in_pool(py, threads, || buckets::representatives(content, empty, rank))?;
-    Ok(PyArray1::from_vec(py, found))
 }
 
 /// Sets from their arrays, checked.

@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use super::hashing::{hash_parameters, hash_values, murmur3_digest, string_hash, string_hashes};
     #[pymodule_export]
-    use super::joins::{candidate_pairs, components, jaccard, representatives, usual_limit};
+    use super::joins::{candidate_pairs, components, jaccard, usual_limit};
     #[pymodule_export]
     use super::nearest::equal_bytes;
     #[pymodule_export]

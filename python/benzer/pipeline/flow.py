@@ -134,7 +134,7 @@ def search(
     sketches = work.sketch(way.sketcher, stage.report("sketch"))
     empty, short = sketches.empty, sketches.short
     stage.end("sketch")
-    stands_for = identical(sketches.content, empty, rank, work.threads)
+    stands_for = identical(corpus, sketches.content, empty, rank, work.threads)
     alone = stands_for == np.arange(len(corpus), dtype=np.uint32)
     matches = older.look_up(work, indexes, threshold, stands_for)
     stage.end("against", ran=bool(indexes))

@@ -12,6 +12,7 @@ mod digest;
 mod exact;
 mod families;
 mod held;
+mod identical;
 mod ids;
 mod sketch;
 mod table;

@@ -28,7 +28,7 @@ pub struct SketchPlan {
 pub struct Sketches<'a> {
     /// Band keys: `fields * bands` for each document.
     pub keys: &'a mut [u64],
-    /// A 128-bit hash of the contents as they are compared; documents of equal hash have equal shingles.
+    /// A 128-bit hash of the contents as they are compared; equal hashes propose equal shingles (see [`Content`]).
     pub content: &'a mut [[u64; 2]],
     /// Shingles with repeats: one number for each field of each document.
     pub sizes: &'a mut [u32],

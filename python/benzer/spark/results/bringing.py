@@ -82,7 +82,7 @@ def to_local(found: SparkDuplicates, documents: int) -> LocalDuplicates:
     sketcher = found.run.sketcher
     sketches = sketcher.sketch(corpus)
     rank = ranked(found, corpus, rows)
-    stands_for = identical(sketches.content, sketches.empty, rank)
+    stands_for = identical(corpus, sketches.content, sketches.empty, rank)
 
     def compare(left: Positions, right: Positions) -> NDArray[np.float64]:
         return verify(corpus, left, right, found.settings.schema.weights)

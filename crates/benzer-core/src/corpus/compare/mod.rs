@@ -14,9 +14,9 @@ use crate::jaccard::ratio;
 pub use batches::Batches;
 use groups::{Group, Groups};
 pub(super) use numbering::MULTIPLIER;
-use overlaps::{Overlaps, Pairs, Scratch as OverlapScratch};
+use overlaps::{Overlaps, Pairs, Scratch};
 use rayon::prelude::*;
-pub(super) use sets::Scratch;
+pub(super) use sets::Scratch as Lists;
 
 /// Pairs that are handed to a thread together, if as many hang together or not.
 const TOGETHER: usize = 32;
@@ -132,7 +132,7 @@ struct Work<'a, F> {
 /// Buffers of one thread.
 #[derive(Default)]
 struct Buffers {
-    scratch: OverlapScratch,
+    scratch: Scratch,
     fields: Vec<Overlaps>,
     places: Vec<[u32; 2]>,
 }

@@ -3,7 +3,7 @@
 use super::prefix::{First, Order, Postings};
 use super::table::Table;
 use super::{Families, FamilyPairs};
-use crate::corpus::compare::{Mean, Scratch};
+use crate::corpus::compare::{Lists, Mean};
 use crate::jaccard::{Sets, ratio};
 use crate::setjoin::{Bitmap, Threshold};
 use crate::watch;
@@ -158,7 +158,7 @@ impl<'a> Family<'a> {
         let read = |field: usize, documents: &[u32]| {
             let mut sets = Sets { offsets: vec![0], hashes: Vec::new() };
             let mut table = Table::default();
-            self.join.corpus.each_list(field, documents, &mut Scratch::default(), |hashes| {
+            self.join.corpus.each_list(field, documents, &mut Lists::default(), |hashes| {
                 table.fill(hashes, &mut sets.hashes);
                 sets.offsets.push(sets.hashes.len());
             });
