@@ -86,11 +86,10 @@ class Case:
         return self.found.corpus.text_lengths(everyone, 1).astype(np.int64)
 
     @property
-    def content(self) -> Any:
-        """The contents' hashes, as a run's own signatures give them (int64, n x 2)."""
-        how, bands = self.found.settings.minhash, self.found.bands
-        plan = (how.algorithm, how.family, how.num_hashes, how.seed, bands.bands, bands.rows)
-        return self.found.corpus.sketch(*plan, 1)[1].view(np.int64)
+    def identity(self) -> Any:
+        """The digests of the contents (int64, n x 2)."""
+        everyone = np.arange(len(self.ids), dtype=np.uint32)
+        return self.found.corpus.identities(everyone, 1).view(np.int64)
 
     def copies(self) -> pa.Table:
         """The rows of `COPIES`."""
@@ -103,7 +102,7 @@ class Case:
             {
                 "number": ids[at], "id": ids[at], "place": places[at], "extra": self.extras.take(pa.array(at)),
                 "source": np.zeros(len(at), dtype=np.int32), "length": self.lengths[at],
-                "content_a": self.content[at, 0], "content_b": self.content[at, 1],
+                "identity_a": self.identity[at, 0], "identity_b": self.identity[at, 1],
                 "original": ids[original], "original_id": ids[original],
                 "first_place": places[first], "first_id": ids[first],
             }
@@ -163,8 +162,8 @@ class Case:
             zip(clusters["id"], clusters["component_id"], strict=True)
         )
         assert all(number == id for _, id, number, *_ in rows)  # integers are their own numbers
-        content = dict(zip(self.ids.tolist(), self.content.tolist(), strict=True))
-        assert all(content[id] == [a, b] for id, _, _, a, b in rows)
+        identity = dict(zip(self.ids.tolist(), self.identity.tolist(), strict=True))
+        assert all(identity[id] == [a, b] for id, _, _, a, b in rows)
 
     @property
     def removed(self) -> list[tuple[Any, ...]]:
@@ -173,7 +172,7 @@ class Case:
         return sorted((id, one.kept_id, one.similarity) for id, one in removals if one.kept_in is None)
 
 
-TOLD = ("left_id", "component_id", "component", "content_a", "content_b")
+TOLD = ("left_id", "component_id", "component", "identity_a", "identity_b")
 
 
 def told(outcomes: pa.Table, kind: int, *columns: str) -> list[tuple[Any, ...]]:

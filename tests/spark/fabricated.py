@@ -46,7 +46,7 @@ def fabricated(spark: Any, rows: list[dict[str, Any]], **options: Any) -> tuple[
     reading = made.counted(run, documents, sketches)
     told = {row["id"]: row for row in sketches.collect()}
     numbers = np.array([told[id]["number"] for id in local.ids])
-    content = np.array([[told[id]["content_a"], told[id]["content_b"]] for id in local.ids])
+    identity = np.array([[told[id]["identity_a"], told[id]["identity_b"]] for id in local.ids])
     return SparkDuplicates(
         run=run,
         documents=documents,
@@ -55,7 +55,7 @@ def fabricated(spark: Any, rows: list[dict[str, Any]], **options: Any) -> tuple[
         copied=copies.copies(run, sketches, reading.repeated).persist(),
         known=None,
         joined=joined_of(spark, local, numbers),
-        outcomes=outcomes_of(spark, run, local, numbers, content),
+        outcomes=outcomes_of(spark, run, local, numbers, identity),
         decided=SimpleNamespace(counts=local.counts),
         timings={"total": 1.0},
     ), local
@@ -82,7 +82,7 @@ def joined_of(spark: Any, local: Any, numbers: Any) -> Joined:
     return Joined(from_arrow(spark, table), len(local.proposed), *counts, from_arrow(spark, rows))
 
 
-def outcomes_of(spark: Any, run: Run, local: Any, numbers: Any, content: Any) -> Any:
+def outcomes_of(spark: Any, run: Run, local: Any, numbers: Any, identity: Any) -> Any:
     """What a local run decided."""
     alone = local.stands_for
     alike = local.verified >= local.threshold
@@ -117,7 +117,7 @@ def outcomes_of(spark: Any, run: Run, local: Any, numbers: Any, content: Any) ->
                 likeness,
                 numbers[first],
                 ids[first],
-                *content[at],
+                *identity[at],
             )
         )
     from benzer.spark.frames import OUTCOMES

@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from benzer.candidates import identical
 from benzer.clusters import Keep
-from benzer.spark.copies import CONTENT, FindOriginals
+from benzer.spark.copies import IDENTITY, FindOriginals
 from benzer.spark.frames import EMPTY, SHORT, WHOLE
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.spark.settings import Run
@@ -23,7 +22,10 @@ RULES = ["first", "last", "longest", "largest:n", "smallest:n", "priority:n=2,0"
 
 
 def sketches_of(count: int, seed: int, rule: str) -> pa.Table:
-    """Made sketches: few contents, places that are equal at times, and one document in ten without content."""
+    """Made sketches: few contents, places that are equal at times, and one document in ten without content.
+
+    Identical documents have the same content hash, and so have others, as if it were forged.
+    """
     chance = random.Random(seed)
     rows = [
         {
@@ -34,11 +36,13 @@ def sketches_of(count: int, seed: int, rule: str) -> pa.Table:
             "source": 0,
             "length": chance.randrange(4) if rule == "longest" else None,
             "state": chance.choice([WHOLE] * 8 + [SHORT, EMPTY]),
-            "content_a": chance.randrange(3),
-            "content_b": chance.randrange(-count // 9, 0),
+            "content_a": 0,
+            "identity_a": chance.randrange(3),
+            "identity_b": chance.randrange(-count // 9, 0),
         }
         for number in range(count)
     ]
+    rows = [{**row, "content_a": row["identity_a"] // 2} for row in rows]
     if rule.startswith("source"):
         rows = [{**row, "extra": str(chance.randrange(3))} for row in rows]
     kinds = {"source": pa.int32(), "state": pa.int32()}
@@ -49,19 +53,21 @@ def sketches_of(count: int, seed: int, rule: str) -> pa.Table:
 
 
 def locally(sketches: pa.Table, keep: Keep) -> dict[str, tuple[str, str]]:
-    """Of each copy its original and the first of its content, by `benzer.candidates.identical` over all documents."""
+    """Of each copy its original and the first of its content, by the keep order of all documents."""
     rows = sorted(sketches.to_pylist(), key=lambda row: (row["place"], row["number"]))
-    content = np.array([[row[name] for name in CONTENT] for row in rows], dtype=np.int64).view(np.uint64)
-    empty = np.array([row["state"] == EMPTY for row in rows])
     lengths = np.array([row["length"] or 0 for row in rows], dtype=np.uint64)
     extras = [None if row["extra"] is None else row["extra"].encode() for row in rows]
     places = np.array([int(row["extra"]) for row in rows]) if keep.rule == "source" else None
+    rank = keep.rank(lengths, extras, places)
+    groups: dict[tuple[int, int], list[int]] = {}
+    for at, row in enumerate(rows):
+        if row["state"] != EMPTY:
+            groups.setdefault((row["identity_a"], row["identity_b"]), []).append(at)
     found = {}
-    stands_for = identical(content, empty, keep.rank(lengths, extras, places))
-    for at, original in enumerate(stands_for.tolist()):
-        if at != original:
-            same = np.flatnonzero(stands_for == original)
-            found[rows[at]["id"]] = (rows[original]["id"], rows[same[0]]["id"])
+    for group in groups.values():
+        original = min(group, key=lambda at: rank[at])
+        for at in set(group) - {original}:
+            found[rows[at]["id"]] = (rows[original]["id"], rows[group[0]]["id"])
     return found
 
 
@@ -86,7 +92,8 @@ def test_copies_are_those_of_the_local_run_for_every_rule(spark: Any, at: int, r
     for row in found.to_pylist():
         assert row["original"] == by_id[row["original_id"]]["number"]
         assert row["first_place"] == by_id[row["first_id"]]["place"]
-        assert {**by_id[row["id"]], **row} == {**row, "state": by_id[row["id"]]["state"]}
+        known = by_id[row["id"]]
+        assert {**known, **row} == {**row, "state": known["state"], "content_a": known["content_a"]}
 
 
 def test_more_contents_than_go_by_the_driver_are_joined_by_spark(
@@ -110,7 +117,7 @@ def test_documents_are_moved_once_for_both_looks_at_them(
 def test_without_copies_there_is_an_empty_table_of_the_same_columns(spark: Any) -> None:
     sketches = sketches_of(40, 3, "first")
     some = copies_of(run_with(spark, "first"), from_arrow(spark, sketches))
-    alone = sketches.set_column(sketches.column_names.index("content_b"), "content_b", pa.array(range(40)))
+    alone = sketches.set_column(sketches.column_names.index("identity_b"), "identity_b", pa.array(range(40)))
     none = copies_of(run_with(spark, "first"), from_arrow(spark, alone))
     assert (none.count(), none.dtypes) == (0, some.dtypes)
 
@@ -124,7 +131,7 @@ def equal_contents(count: int, size: int, seen: list[int]) -> Iterator[pa.Record
         lengths = pa.array([number % 1000 for number in numbers.to_pylist()], pa.int64())
         texts = pa.array([f"a rather long id of some document, number {n:09}" for n in numbers.to_pylist()])
         columns = {"number": numbers, "id": texts, "place": texts, "length": lengths, "extra": texts}
-        yield pa.record_batch({**columns, "content_a": same, "content_b": same})
+        yield pa.record_batch({**columns, "identity_a": same, "identity_b": same})
 
 
 def test_a_giant_group_is_read_in_constant_memory() -> None:
@@ -142,7 +149,7 @@ def test_a_giant_group_is_read_in_constant_memory() -> None:
 @pytest.mark.parametrize("rule", ["last", "longest"])
 def test_the_worker_does_not_see_where_batches_end(size: int, rule: str) -> None:
     sketches = sketches_of(80, 4, rule)
-    whole = sketches.sort_by([(name, "ascending") for name in (*CONTENT, "place", "number")])
+    whole = sketches.sort_by([(name, "ascending") for name in (*IDENTITY, "place", "number")])
     worker = FindOriginals(Keep.parse(rule))
     (expected,) = [pa.Table.from_batches(worker(iter(whole.combine_chunks().to_batches())))]
     found = pa.Table.from_batches(worker(iter(whole.to_batches(max_chunksize=size))))

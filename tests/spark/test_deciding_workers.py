@@ -93,9 +93,7 @@ def wanted(case: Case, members: pa.Table) -> pa.Table:
 
 def workers(case: Case) -> tuple[Reader, Judge]:
     settings = case.found.settings
-    return Reader(settings.schema, settings.minhash, settings.keep.rule == "longest"), Judge(
-        settings.threshold, settings.keep
-    )
+    return Reader(settings.schema, settings.keep.rule == "longest"), Judge(settings.threshold, settings.keep)
 
 
 def gathered(worker: Any, batches: list[pa.RecordBatch]) -> pa.Table:
@@ -126,8 +124,8 @@ def test_cut_components_are_decided_in_rounds_as_whole_ones(keep: str) -> None:
         "extra",
         "source",
         "length",
-        "content_a",
-        "content_b",
+        "identity_a",
+        "identity_b",
         "left",
         "right",
         "similarity",
@@ -195,8 +193,8 @@ def test_contents_are_hashed_as_the_run_hashes_them(minhash: MinHash) -> None:
     case = Case.of(families(1, 3), minhash=minhash, seed=0, bands=Bands(3, 5))
     _, members = case.blocks()
     read, _ = workers(case)[0].read(wanted(case, members))
-    content = dict(zip(case.ids.tolist(), case.content.tolist(), strict=True))
-    assert read.content.tolist() == [content[number] for number in read.numbers.tolist()]
+    identity = dict(zip(case.ids.tolist(), case.identity.tolist(), strict=True))
+    assert read.identity.tolist() == [identity[number] for number in read.numbers.tolist()]
 
 
 def test_pictures_are_decided_by_their_own_similarity() -> None:

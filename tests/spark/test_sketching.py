@@ -68,6 +68,7 @@ def test_rows_are_the_local_sketches_however_they_are_batched(size: int) -> None
     schema = Schema(text=Text(shingle_size=2))
     corpus, sketches = locally(TEXTS, schema)
     lengths = corpus.text_lengths(np.arange(len(corpus), dtype=np.uint32), 1)
+    identities = corpus.identities(np.arange(len(corpus), dtype=np.uint32)).view(np.int64)
     whole = pa.Table.from_batches([batch_of(TEXTS)])
     worker = SketchRows(sketcher_of(schema), with_lengths=True)
     rows = rows_of(worker, [batch_of([]), *whole.to_batches(max_chunksize=size)])
@@ -77,10 +78,16 @@ def test_rows_are_the_local_sketches_however_they_are_batched(size: int) -> None
         keys = None if sketches.empty[at] else sketches.keys[at].astype("<u8").tobytes()
         assert (row["id"], row["state"], row["keys"]) == (f"d{at}", expected, keys)
         assert [row["content_a"], row["content_b"]] == sketches.content[at].view(np.int64).tolist()
+        assert [row["identity_a"], row["identity_b"]] == identities[at].tolist()
         assert (row["length"], row["reason"]) == (lengths[at], None)
         states.add(expected)
     assert len(rows) == len(TEXTS)
     assert states == {WHOLE, SHORT, EMPTY}
+
+
+def test_identities_are_null_where_nobody_needs_them() -> None:
+    rows = rows_of(SketchRows(sketcher_of(Schema()), with_identities=False), [batch_of(TEXTS)])
+    assert {(row["identity_a"], row["identity_b"]) for row in rows} == {(None, None)}
 
 
 def test_what_is_sketched_together_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +115,8 @@ def test_bad_rows_are_told_of_and_the_others_are_as_without_them(count: int) -> 
         2: "no id",
     }
     for row in rows[:3]:
-        assert (row["keys"], row["content_a"], row["content_b"], row["length"]) == (None, None, None, None)
+        none = {row[name] for name in ("keys", "content_a", "identity_a", "identity_b", "length")}
+        assert none == {None}
     assert rows[3:] == good[3:]
 
 

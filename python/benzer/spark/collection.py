@@ -162,7 +162,7 @@ def write_collection(
             f"another collection"
         )
     with configured(spark, run.work.partitions), Stages.opened(run, documents, None, None) as stages:
-        sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
+        sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents, with_identities=False))
         append(run, path, old, documents, sketches)
         stages.release()
     return read_collection(spark, path)
@@ -364,5 +364,10 @@ def collection_of(
     run = run_of(documents, settings, "stop", work)
     contents = contents_of(documents).withColumn("generation", F.lit(0))
     return Collection(
-        documents.spark, name, settings, documents.columns, sketching.sketch(run, documents), contents
+        documents.spark,
+        name,
+        settings,
+        documents.columns,
+        sketching.sketch(run, documents, with_identities=False),
+        contents,
     )

@@ -1,4 +1,7 @@
-"""Which documents have equal contents, and which of them stands for the others?"""
+"""Find identical documents, and choose the one of each content that represents the others.
+
+Equal content hashes only propose that documents are identical, because they can be forged. Their digests decide.
+"""
 
 from __future__ import annotations
 
@@ -16,33 +19,33 @@ from benzer.spark.repeats import Repeats
 from benzer.spark.settings import Run
 from benzer.spark.tasks import Task
 
-CONTENT = ("content_a", "content_b")
-SEEN = ("number", "id", "place", "extra", "source", "length", *CONTENT)
-ORIGINALS = "content_a bigint, content_b bigint, original bigint, original_id {id}, first_place {place}, first_id {id}"
+IDENTITY = ("identity_a", "identity_b")
+SEEN = ("number", "id", "place", "extra", "source", "length", *IDENTITY)
+ORIGINALS = "identity_a bigint, identity_b bigint, original bigint, original_id {id}, first_place {place}, first_id {id}"
 
 Positions = NDArray[np.intp]
 
 
 def copies(run: Run, sketches: Any, repeated: Repeats) -> Any:
-    """A row of `COPIES` for each document whose content another has that stays before it.
+    """A row of `COPIES` for each document that is identical to one before it in the keep order.
 
-    A document without content is no copy. Only documents of contents that are `repeated` are moved.
+    An empty document is no copy. Only documents of content hashes that are `repeated` are moved.
     """
-    live = sketches.where(f"state IN ({WHOLE}, {SHORT})").select(*SEEN)
+    live = sketches.where(f"state IN ({WHOLE}, {SHORT})").select(*SEEN, "content_a")
     if repeated.contents is None:
         return run.spark.createDataFrame([], run.typed(COPIES))
-    members = live.join(repeated.contents, "content_a", "left_semi").select(*SEEN).repartition(*CONTENT)
-    in_order = members.sortWithinPartitions(*CONTENT, "place", "number")
+    members = live.join(repeated.contents, "content_a", "left_semi").select(*SEEN).repartition(*IDENTITY)
+    in_order = members.sortWithinPartitions(*IDENTITY, "place", "number")
     originals = in_order.mapInArrow(Task(FindOriginals(run.keep)), run.typed(ORIGINALS))
-    told = members.join(originals, list(CONTENT)).where("number <> original")
+    told = members.join(originals, list(IDENTITY)).where("number <> original")
     return told.select(*SEEN, "original", "original_id", "first_place", "first_id")
 
 
 @dataclass(frozen=True)
 class FindOriginals:
-    """What a worker makes of documents in the order of content, place and number: the original of each content.
+    """What a worker makes of documents in the order of identity, place and number: the original of each identity.
 
-    Of a content only two documents are held, the first and the one that stays so far, however many there are.
+    Of an identity only two documents are held, the first and the one that stays so far, however many there are.
     """
 
     keep: Keep
@@ -63,8 +66,8 @@ class FindOriginals:
             yield from told(held, *self.find(held)).to_batches()
 
     def find(self, table: Any) -> tuple[Positions, Positions]:
-        """Of each content the row that comes first, and the one that stays."""
-        a, b = (table.column(name).to_numpy() for name in CONTENT)
+        """Of each identity the row that comes first, and the one that stays."""
+        a, b = (table.column(name).to_numpy() for name in IDENTITY)
         first = np.flatnonzero(np.concatenate(([True], (a[1:] != a[:-1]) | (b[1:] != b[:-1]))))
         rank = ranks(self.keep, table)
         row_of = np.empty(len(rank), dtype=np.intp)
@@ -79,7 +82,7 @@ def told(table: Any, first: Positions, best: Positions) -> Any:
     at_first, at_best = table.take(first), table.take(best)
     return pa.table(
         {
-            **{name: at_first.column(name) for name in CONTENT},
+            **{name: at_first.column(name) for name in IDENTITY},
             "original": at_best.column("number"),
             "original_id": at_best.column("id"),
             "first_place": at_first.column("place"),

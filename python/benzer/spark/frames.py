@@ -30,18 +30,19 @@ the file (int), 0 where there are none. A row without a number, an id or a place
 
 SKETCHES = (
     "number bigint, id {id}, place {place}, extra string, source int, length bigint, state int, reason string, "
-    "content_a bigint, content_b bigint, keys binary"
+    "content_a bigint, content_b bigint, identity_a bigint, identity_b bigint, keys binary"
 )
 """One row a document. length: what the rule `longest` counts, null for other rules. reason: why it is malformed.
-content: a 128-bit hash of the content as it is compared. keys: the band keys, 8 bytes each, least byte first; null
-where it is empty. What is malformed has neither."""
+content: a 128-bit hash of the content as it is compared, the same as in a local run; it can be forged. identity: a
+digest of the content that cannot be forged, null where nobody needs it. keys: the band keys, 8 bytes each, least byte
+first; null where it is empty. What is malformed has none of these."""
 
 COPIES = (
     "number bigint, id {id}, place {place}, extra string, source int, length bigint, "
-    "content_a bigint, content_b bigint, original bigint, original_id {id}, first_place {place}, first_id {id}"
+    "identity_a bigint, identity_b bigint, original bigint, original_id {id}, first_place {place}, first_id {id}"
 )
-"""One row a document whose content another has that stays before it. original: the one of that content that comes first
-in the keep order. first: the one of that content that stands first in the input."""
+"""One row a document that is identical to one before it in the keep order. original: the first of the identical ones in
+the keep order. first: the first of them in the input."""
 
 PAIRS = "left bigint, right bigint"
 """Candidates: numbers of originals, the lower first, each pair once."""
@@ -55,10 +56,10 @@ the document is in no other block."""
 
 OUTCOMES = (
     "kind int, left bigint, right bigint, left_id {id}, right_id {id}, similarity double, "
-    "component bigint, component_id {id}, content_a bigint, content_b bigint"
+    "component bigint, component_id {id}, identity_a bigint, identity_b bigint"
 )
 """PAIR: two originals, verified at the threshold, the one earlier in the input first. REMOVED: `left` goes for `right`;
-the content is that of `left`. KEPT: `left` stays (`right` is itself). WITNESS: `left` goes, and `right` is another
+the identity is that of `left`. KEPT: `left` stays (`right` is itself). WITNESS: `left` goes, and `right` is another
 document that stays, less alike than none before it: a copy of `left` that comes after `right` goes for it.
 component: of the last three, the one that stands first in the input among all that verified pairs and equal contents
 tie together."""

@@ -45,9 +45,9 @@ class Counts:
     by_source: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
 
-def sketch(run: Run, documents: Documents) -> Any:
+def sketch(run: Run, documents: Documents, with_identities: bool = True) -> Any:
     """A row of `SKETCHES` for each row of the documents."""
-    worker = SketchRows(run.sketcher, with_lengths=run.keep.rule == "longest")
+    worker = SketchRows(run.sketcher, run.keep.rule == "longest", with_identities)
     return documents.through(worker, run.typed(SKETCHES))
 
 
@@ -57,6 +57,7 @@ class SketchRows:
 
     sketcher: Sketcher
     with_lengths: bool = False
+    with_identities: bool = True
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         for table in together(batches):
@@ -80,10 +81,22 @@ class SketchRows:
             "reason": reasons(faults, len(state)),
             "content_a": spread(content[:, 0], read.rows, state),
             "content_b": spread(content[:, 1], read.rows, state),
+            **self._identities(read.corpus, read.rows, state),
             "keys": packed(sketches.keys, read.rows, state),
         }
         rows = pa.table({**{name: table.column(name) for name in DOCUMENTS}, **made})
         return rows.combine_chunks()  # of which the documents' columns have one a batch
+
+    def _identities(self, corpus: Any, rows: Rows, state: NDArray[np.int32]) -> dict[str, Any]:
+        import pyarrow as pa
+
+        if not self.with_identities:
+            return {name: pa.nulls(len(state), pa.int64()) for name in ("identity_a", "identity_b")}
+        identity = corpus.identities(np.arange(len(rows), dtype=np.uint32), 1).view(np.int64)
+        return {
+            "identity_a": spread(identity[:, 0], rows, state),
+            "identity_b": spread(identity[:, 1], rows, state),
+        }
 
     def _lengths(self, corpus: Any, rows: Rows, state: NDArray[np.int32]) -> Any:
         import pyarrow as pa

@@ -81,8 +81,8 @@ def outcomes_of_copies(run: Any, copied: DataFrame, found: DataFrame, known: Dat
         F.when(gone, F.col("its_similarity")).otherwise(F.lit(1.0)).alias("similarity"),
         F.coalesce("its_component", "first").alias("component"),
         F.coalesce("its_component_id", "first_id").alias("component_id"),
-        "content_a",
-        "content_b",
+        "identity_a",
+        "identity_b",
         (~gone).alias("same"),
         F.col("gone").isNull().alias("alone"),
     )

@@ -93,7 +93,7 @@ class Decided:
 
 def _of_blocks(run: Any, stages: Any, documents: Any, blocked: Any, members: DataFrame) -> DataFrame:
     """The rows of `FOUND` of all blocks."""
-    reader = Reader(run.settings.schema, run.settings.minhash, run.keep.rule == "longest")
+    reader = Reader(run.settings.schema, run.keep.rule == "longest")
     judge = Judge(run.threshold, run.keep)
     whole, cut = members.filter("whole"), members.filter("not whole")
 

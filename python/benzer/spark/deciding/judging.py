@@ -141,7 +141,7 @@ class _Rows:
             (id.take(left), id.take(right)),
             similarity,
             (component.take(left), component_id.take(left)),
-            members.content[left],
+            members.identity[left],
         )
 
     @property
@@ -165,7 +165,7 @@ class _Rows:
         ids: tuple[Any, Any],
         similarity: NDArray[np.float64],
         component: tuple[Any, Any] | None = None,
-        content: NDArray[np.int64] | None = None,
+        identity: NDArray[np.int64] | None = None,
     ) -> Any:
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
         id, place = (self.members.table.schema.field(name).type for name in ("id", "place"))
@@ -184,8 +184,8 @@ class _Rows:
                 "similarity": similarity,
                 "component": none if component is None else component[0],
                 "component_id": nulls(id) if component is None else component[1],
-                "content_a": none if content is None else np.ascontiguousarray(content[:, 0]),
-                "content_b": none if content is None else np.ascontiguousarray(content[:, 1]),
+                "identity_a": none if identity is None else np.ascontiguousarray(identity[:, 0]),
+                "identity_b": none if identity is None else np.ascontiguousarray(identity[:, 1]),
                 "of_place": nulls(place),
                 "of_extra": nulls(self.members.table.schema.field("extra").type),
                 "of_length": none,

@@ -32,12 +32,12 @@ Numbers = NDArray[np.int64]
 class Members:
     """Documents by position, in the order of the input (see `in_order`).
 
-    lengths: what the rule `longest` counts. content: the 128-bit hash of each content (int64, n x 2).
+    lengths: what the rule `longest` counts. identity: the digest of each content (int64, n x 2).
     """
 
     table: Any
     lengths: NDArray[np.uint64]
-    content: Numbers
+    identity: Numbers
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

@@ -24,8 +24,8 @@ from benzer.spark.frames import DataFrame
 from benzer.spark.tasks import Task
 
 COMPARED = (
-    "number bigint, id {id}, place {place}, extra string, source int, length bigint, content_a bigint, "
-    "content_b bigint, left bigint, right bigint, similarity double"
+    "number bigint, id {id}, place {place}, extra string, source int, length bigint, identity_a bigint, "
+    "identity_b bigint, left bigint, right bigint, similarity double"
 )
 OTHERS = (
     "known boolean, first bigint, first_id {id}, first_place {place}, as_number bigint, as_id {id}, as_place {place}, "

@@ -18,7 +18,6 @@ from benzer.clusters import Positions
 from benzer.errors import InputError
 from benzer.families import Families, families_of
 from benzer.fields import Schema
-from benzer.minhash import MinHash
 from benzer.registry import require
 from benzer.spark.deciding.gathering import GATHERED_BYTES, whole_groups
 from benzer.spark.deciding.judging import Judge, Verified
@@ -44,7 +43,6 @@ class Reader:
     """Reads the documents of a table into a corpus, with what the rules of keeping ask of their contents."""
 
     schema: Schema
-    minhash: MinHash
     lengths: bool = False
 
     def read(self, table: Any) -> tuple[Members, Comparing]:
@@ -58,11 +56,9 @@ class Reader:
             )
         everyone = np.arange(len(corpus), dtype=np.uint32)
         lengths = corpus.text_lengths(everyone, 1) if self.lengths else np.zeros(len(corpus), dtype=np.uint64)
-        # Only the content hashes are wanted, which depend on the seed and not on how many values a signature has.
-        how = self.minhash
-        content = corpus.sketch(how.algorithm, how.family, 1, how.seed, 1, 1, 1)[1].view(np.int64)
+        identity = corpus.identities(everyone, 1).view(np.int64)
         columns = [name for name in documents.column_names if name in (*DOCUMENTS, *OTHERS, "buckets")]
-        return Members(documents.select(columns), lengths, content), Comparing(corpus, self.schema)
+        return Members(documents.select(columns), lengths, identity), Comparing(corpus, self.schema)
 
 
 @dataclass(frozen=True)
@@ -130,8 +126,8 @@ class Compared:
         nodes = members.table.take(ends)
         told = {
             "length": members.lengths[ends].astype(np.int64),
-            "content_a": np.ascontiguousarray(members.content[ends, 0]),
-            "content_b": np.ascontiguousarray(members.content[ends, 1]),
+            "identity_a": np.ascontiguousarray(members.identity[ends, 0]),
+            "identity_b": np.ascontiguousarray(members.identity[ends, 1]),
         }
         for name, column in told.items():
             nodes = nodes.append_column(name, pyarrow.array(column))
@@ -170,8 +166,8 @@ class Tied:
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
         documents = in_order(documents)
         lengths = whole_numbers(documents.column("length")).astype(np.uint64)
-        content = np.stack([whole_numbers(documents.column(f"content_{half}")) for half in "ab"], axis=1)
-        members = Members(documents, lengths, content)
+        identity = np.stack([whole_numbers(documents.column(f"identity_{half}")) for half in "ab"], axis=1)
+        members = Members(documents, lengths, identity)
         left, right = _ends(members, pairs)
         asked = Wanted()
         found = self.judge.outcomes(

@@ -139,7 +139,9 @@ def look_up(
     theirs = collection.settings.sketcher()
     if theirs != run.sketcher:
         by = replace(run, sketcher=theirs)
-        sketches = stages.keep(f"sketch-as-{number}", lambda: sketching.sketch(by, documents))
+        sketches = stages.keep(
+            f"sketch-as-{number}", lambda: sketching.sketch(by, documents, with_identities=False)
+        )
     asking = Asking(run, documents, sketches, copied)
     verify = Verify(run.settings.schema, run.threshold, None, identified=True, fields=False)
     candidates = stages.keep(f"against-{number}", lambda: asking.candidates(collection))

@@ -68,18 +68,18 @@ def apply(found: SparkDuplicates, df: DataFrame | None) -> Applied:
 
     df = frame_of(found, df)
     evidence = found.removed.select(
-        F.col("id").alias(OWN), "kept_id", "reason", *(F.col(f"content_{half}").alias(half) for half in "ab")
+        F.col("id").alias(OWN), "kept_id", "reason", *(F.col(f"identity_{half}").alias(half) for half in "ab")
     )
     going = df.join(evidence.select(OWN), own_id(found) == F.col(OWN), "left_semi")
-    again = contents(found, going).join(evidence, F.col("id") == F.col(OWN))
-    same = F.col("content_a").eqNullSafe(F.col("a")) & F.col("content_b").eqNullSafe(F.col("b"))
+    again = identities(found, going).join(evidence, F.col("id") == F.col(OWN))
+    same = F.col("identity_a").eqNullSafe(F.col("a")) & F.col("identity_b").eqNullSafe(F.col("b"))
     changed = again.where(~same).select("id", "kept_id", "reason")
     firm = evidence.select(F.col(OWN).alias("id")).join(changed.select("id").distinct(), "id", "left_anti")
     return Applied(without(found, df, firm), changed)
 
 
-def contents(found: SparkDuplicates, df: DataFrame) -> DataFrame:
-    """The id and the content hash of each row, as a run sketches them, with the least of bands."""
+def identities(found: SparkDuplicates, df: DataFrame) -> DataFrame:
+    """The id and the identity of each row, as a run sketches them, with the least of bands."""
     from benzer.spark import sketching
     from benzer.spark.documents import documents_of
 
@@ -87,7 +87,7 @@ def contents(found: SparkDuplicates, df: DataFrame) -> DataFrame:
     documents = documents_of(df, own.schema, dict(own.fields), own.id)
     plain = Sketcher(own.schema, MinHash(num_hashes=1, seed=found.settings.minhash.seed), Bands(1, 1))
     run = Run(found.run.spark, replace(found.settings), plain, found.run.work, documents.columns)
-    return sketching.sketch(run, documents).select("id", "content_a", "content_b")
+    return sketching.sketch(run, documents).select("id", "identity_a", "identity_b")
 
 
 def without(found: SparkDuplicates, df: DataFrame, ids: DataFrame) -> DataFrame:

@@ -22,8 +22,8 @@ def known_removals(found: SparkDuplicates) -> DataFrame:
     """The evidence of known documents, in the columns of `tables.removed`: each goes for its best match."""
     from pyspark.sql import functions as F
 
-    content = found.sketches.select("number", "content_a", "content_b")
-    best = found.known.matches.where("best").join(content, "number")
+    identity = found.sketches.select("number", "identity_a", "identity_b")
+    best = found.known.matches.where("best").join(identity, "number")
     return best.select(
         "id",
         F.col("old_id").alias("kept_id"),
@@ -31,8 +31,8 @@ def known_removals(found: SparkDuplicates) -> DataFrame:
         "similarity",
         F.lit("known").alias("reason"),
         F.col("index").alias("kept_in"),
-        "content_a",
-        "content_b",
+        "identity_a",
+        "identity_b",
         "number",
         F.lit(None).cast("bigint").alias("kept_number"),
     )

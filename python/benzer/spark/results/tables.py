@@ -79,8 +79,8 @@ def removed(found: SparkDuplicates) -> DataFrame:
         "similarity",
         F.when(same, "identical").otherwise("near").alias("reason"),
         F.lit(None).cast("string").alias("kept_in"),
-        "content_a",
-        "content_b",
+        "identity_a",
+        "identity_b",
         F.col("left").alias("number"),
         F.col("right").alias("kept_number"),
     )
