@@ -21,7 +21,10 @@ from benzer.spark.tasks import Task
 
 IDENTITY = ("identity_a", "identity_b")
 SEEN = ("number", "id", "place", "extra", "source", "length", *IDENTITY)
-ORIGINALS = "identity_a bigint, identity_b bigint, original bigint, original_id {id}, first_place {place}, first_id {id}"
+ORIGINALS = (
+    "identity_a bigint, identity_b bigint, original bigint, original_id {id}, "
+    "first_place {place}, first_id {id}"
+)
 
 Positions = NDArray[np.intp]
 

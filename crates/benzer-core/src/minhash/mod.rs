@@ -68,8 +68,8 @@ impl Algorithm {
 }
 
 /// Two sums over the hashes of a document, repeats included: together a 128-bit hash of the multiset of its shingles.
-/// Documents of unequal sums differ; those of equal sums hold the same shingles, but for a chance of about 2^-128
-/// (chance, not malice: whoever knows the seed can forge sums).
+/// Documents of unequal sums differ. Equal sums only propose that documents are identical: by chance others have them with
+/// a probability of about 2^-128, but whoever knows the seed can forge them. `Corpus::identical` verifies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// The sum of the hashes.
