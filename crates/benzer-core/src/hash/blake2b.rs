@@ -24,8 +24,8 @@ const START: [u64; 8] = [
     0x5BE0_CD19_137E_2179,
 ];
 
-/// The order of the words of a block in each round.
-const SIGMA: [[usize; WORDS]; 12] = [
+/// The order of the words of a block in each round; the last two rounds have the first two orders.
+const SIGMA: [[usize; WORDS]; 10] = [
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
     [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
     [11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4],
@@ -36,8 +36,6 @@ const SIGMA: [[usize; WORDS]; 12] = [
     [13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10],
     [6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5],
     [10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0],
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-    [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
 ];
 
 /// A digest in the making, of words of 64 bits that are read as their bytes, the least first.
@@ -93,20 +91,35 @@ fn compress(state: &mut [u64; 8], block: &[u64; WORDS], count: u64, last: bool) 
     if last {
         v[14] = !v[14];
     }
-    for order in &SIGMA {
-        let word = |at: usize| block[order[at]];
-        for (at, [a, b, c, d]) in [[0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15]].into_iter().enumerate()
-        {
-            mix(&mut v, [a, b, c, d], [word(2 * at), word(2 * at + 1)]);
-        }
-        for (at, [a, b, c, d]) in [[0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14]].into_iter().enumerate()
-        {
-            mix(&mut v, [a, b, c, d], [word(2 * at + 8), word(2 * at + 9)]);
-        }
-    }
+    // The order of the words is known to the compiler in each round, so that all of `v` stays in registers.
+    round::<0>(&mut v, block);
+    round::<1>(&mut v, block);
+    round::<2>(&mut v, block);
+    round::<3>(&mut v, block);
+    round::<4>(&mut v, block);
+    round::<5>(&mut v, block);
+    round::<6>(&mut v, block);
+    round::<7>(&mut v, block);
+    round::<8>(&mut v, block);
+    round::<9>(&mut v, block);
+    round::<0>(&mut v, block);
+    round::<1>(&mut v, block);
     for (at, word) in state.iter_mut().enumerate() {
         *word ^= v[at] ^ v[at + 8];
     }
+}
+
+#[inline(always)]
+fn round<const ORDER: usize>(v: &mut [u64; 16], block: &[u64; WORDS]) {
+    let order = const { &SIGMA[ORDER] };
+    mix(v, [0, 4, 8, 12], [block[order[0]], block[order[1]]]);
+    mix(v, [1, 5, 9, 13], [block[order[2]], block[order[3]]]);
+    mix(v, [2, 6, 10, 14], [block[order[4]], block[order[5]]]);
+    mix(v, [3, 7, 11, 15], [block[order[6]], block[order[7]]]);
+    mix(v, [0, 5, 10, 15], [block[order[8]], block[order[9]]]);
+    mix(v, [1, 6, 11, 12], [block[order[10]], block[order[11]]]);
+    mix(v, [2, 7, 8, 13], [block[order[12]], block[order[13]]]);
+    mix(v, [3, 4, 9, 14], [block[order[14]], block[order[15]]]);
 }
 
 #[inline(always)]
