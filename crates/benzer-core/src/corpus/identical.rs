@@ -267,11 +267,14 @@ mod tests {
         let mut found = Corpus::new(vec![FieldKind::Text(Reader::new(recipe, &[]))]);
         let columns =
             super::super::JsonlColumns { fields: &["text".to_owned()], id: None, id_required: false, extra: None };
-        // The bytes of the third are those of the second, but they mean another text.
         let data = b"{\"text\": \"caf\xc3\xa9\"}\n{\"text\": \"caf\\u00e9\"}\n{\"text\": \"caf\\\\u00e9\"}\n";
         found.add_jsonl_data(0, data.to_vec(), &columns, 1);
-        let same = found.identical(&[[1, 1]; 3], &[false; 3], &[0, 1, 2]);
-        assert_eq!(same, [0, 0, 2]);
+        // The bytes of the last are those of the second in the file, but they mean the text of the third.
+        let mut batch = found.batch();
+        batch.id(None);
+        batch.text(0, Some("caf\\u00e9"));
+        found.add_batch(0, &[4], batch, Vec::new());
+        assert_eq!(found.identical(&[[1, 1]; 4], &[false; 4], &[1, 0, 2, 3]), [1, 1, 2, 2]);
     }
 
     #[test]
