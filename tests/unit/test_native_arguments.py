@@ -50,12 +50,8 @@ CALLS: dict[str, Callable[[], Any]] = {
     "content of one column per document": lambda: corpus().identical(
         keys(1, 1), np.zeros(1, dtype=bool), np.arange(1, dtype=U32)
     ),
-    "too few flags": lambda: corpus().identical(
-        keys(1, 2), np.zeros(0, dtype=bool), np.arange(1, dtype=U32)
-    ),
-    "too few ranks": lambda: corpus().identical(
-        keys(1, 2), np.zeros(1, dtype=bool), np.zeros(0, dtype=U32)
-    ),
+    "too few flags": lambda: corpus().identical(keys(1, 2), np.zeros(0, dtype=bool), np.arange(1, dtype=U32)),
+    "too few ranks": lambda: corpus().identical(keys(1, 2), np.zeros(1, dtype=bool), np.zeros(0, dtype=U32)),
     "identities of positions beyond the documents": lambda: corpus().identities(ENDS[1]),
     "more documents than positions": lambda: _native.components(2**32, *ENDS),
     "fewer similarities than pairs": lambda: deciding(similarity=np.zeros(0)),
