@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// Documents that are worked on together: few at first, since most of a family are similar to its first leader.
-const CHUNKS: [usize; 2] = [64, 4096];
+const CHUNKS: [usize; 2] = [64, 1024];
 
 /// Up to so many leaders each document is compared with all of them.
 const FEW: usize = 8;
@@ -31,15 +31,20 @@ const COMPARED: usize = 16;
 
 /// Some documents and their sets.
 pub struct Chunk {
-    pub documents: Vec<u32>,
-    /// The sets of each field, distinct and in no order.
-    fields: Vec<Sets>,
+    documents: Vec<u32>,
+    /// The sets of each field, distinct and in no order, [`READ`] documents at a time.
+    fields: Vec<Vec<Sets>>,
 }
 
 impl Chunk {
     /// The set of a field of a document, by its place in the chunk.
-    pub fn set(&self, field: usize, at: usize) -> &[u64] {
-        self.fields[field].get(at)
+    fn set(&self, field: usize, at: usize) -> &[u64] {
+        self.fields[field][at / READ].get(at % READ)
+    }
+
+    /// The sets of a field.
+    fn sets(&self, field: usize) -> impl Iterator<Item = &[u64]> {
+        (0..self.documents.len()).map(move |at| self.set(field, at))
     }
 }
 
@@ -72,15 +77,15 @@ pub struct Family<'a> {
 enum Filter<'a> {
     /// All leaders are candidates.
     Few,
-    /// Leaders that share a first element: those of the chunk's documents, and those of the leaders.
-    Prefix(&'a [&'a [u32]], &'a mut Postings),
+    /// Leaders that share first elements: those of the chunk's documents and how many are needed, and those of the leaders.
+    Prefix(&'a [(&'a [u32], usize)], &'a mut Postings),
 }
 
 impl Filter<'_> {
     fn candidates(&self, at: usize, leaders: Range<u32>) -> Vec<u32> {
         match self {
             Filter::Few => leaders.collect(),
-            Filter::Prefix(first, postings) => postings.meet(first[at], leaders),
+            Filter::Prefix(first, postings) => postings.meet(first[at].0, first[at].1, leaders),
         }
     }
 }
@@ -118,12 +123,13 @@ impl<'a> Family<'a> {
     fn filtered(&mut self, start: usize) {
         let step = self.documents.len().div_ceil(SAMPLE);
         let sample: Vec<u32> = self.documents.iter().copied().step_by(step).collect();
-        let orders: Vec<Order> = self.read(&sample).fields.iter().map(Order::new).collect();
+        let sample = self.read(&sample);
+        let orders: Vec<Order> = (0..self.fields()).map(|field| Order::new(sample.sets(field))).collect();
         let rest = &self.documents[start..];
         let both: Vec<&[u32]> = self.leaders.chunks(READ).chain(rest.chunks(READ)).collect();
         let parts = both.into_par_iter().map(|part| {
             watch::look();
-            First::of(&self.read(part), &orders, self.threshold)
+            First::of(self.join.corpus, part, &orders, self.threshold)
         });
         let mut first = First::concatenate(parts.collect());
         first.drop_alone();
@@ -132,13 +138,13 @@ impl<'a> Family<'a> {
         (0..known).for_each(|leader| postings.file(first.get(leader), leader as u32));
         let mut at = 0;
         while at < rest.len() {
-            // Documents that share no first element with another have no candidates, whoever leads.
+            // Documents that share too few first elements with others have no candidates, whoever leads.
             let (mut active, mut own) = (Vec::new(), Vec::new());
             while at < rest.len() && active.len() < CHUNKS[1] {
                 let elements = first.get(known + at);
                 if !elements.is_empty() {
                     active.push(rest[at]);
-                    own.push(elements);
+                    own.push((elements, first.need(known + at)));
                 } else if self.lead[rest[at] as usize] {
                     self.found.led.push(rest[at]);
                 }
@@ -164,12 +170,7 @@ impl<'a> Family<'a> {
             });
             sets
         };
-        let all = |field: usize| {
-            if documents.len() <= READ {
-                return read(field, documents);
-            }
-            Sets::concatenate(documents.par_chunks(READ).map(|part| read(field, part)).collect())
-        };
+        let all = |field: usize| documents.par_chunks(READ).map(|part| read(field, part)).collect();
         Chunk { documents: documents.to_vec(), fields: (0..self.fields()).map(all).collect() }
     }
 
@@ -194,7 +195,7 @@ impl<'a> Family<'a> {
             matches[at] = self.matches(&chunk, at, &candidates);
             if matches[at].is_empty() {
                 if let Filter::Prefix(first, postings) = &mut filter {
-                    postings.file(first[at], leaders.end);
+                    postings.file(first[at].0, leaders.end);
                 }
                 self.leaders.push(documents[at]);
                 led.push(at);
@@ -300,13 +301,13 @@ impl<'a> Family<'a> {
 
     /// Holds the sets of a document of a chunk as those of a leader.
     fn hold(&mut self, chunk: &Chunk, at: usize, leader: u32) {
-        let hold = |sets: &Sets| {
-            let set = sets.get(at);
+        let hold = |field: usize| {
+            let set = chunk.set(field, at);
             let mut held = Held { size: set.len(), bitmap: Bitmap::new(set), ..Held::default() };
             held.table.fill(set, &mut Vec::new());
             held
         };
-        self.held_elements += chunk.fields.iter().map(|sets| sets.get(at).len()).sum::<usize>();
-        self.held.insert(leader, chunk.fields.iter().map(hold).collect());
+        self.held_elements += (0..self.fields()).map(|field| chunk.set(field, at).len()).sum::<usize>();
+        self.held.insert(leader, (0..self.fields()).map(hold).collect());
     }
 }

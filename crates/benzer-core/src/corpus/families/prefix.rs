@@ -1,15 +1,21 @@
-//! The prefix filter: sets at the threshold share an element among the first few of both, in any common order (Bayardo,
-//! Ma and Srikant 2007).
+//! The prefix filter: sets at the threshold share some elements among the first few of both, in any common order (Bayardo,
+//! Ma and Srikant 2007; with more than one common element: Wang, Li and Feng 2012).
 //!
-//! The order puts elements first that are rare in a sample of the family. First elements that only one document has can
-//! join no pair and are dropped, so that documents which share boilerplate alone have none left.
+//! Two sets that must share `least(size)` elements of each have their first two common elements among the first
+//! `size - least(size) + 2` of both. The order puts elements first that are rare in a sample of the family. First elements
+//! that only one document has can join no pair and are dropped, so that documents which share boilerplate alone, and by
+//! chance one more element, have none left.
 
-use super::family::Chunk;
-use crate::hash::mix::{K1, K2, K4, finish};
-use crate::jaccard::Sets;
+use super::table::Table;
+use crate::corpus::Corpus;
+use crate::corpus::compare::Lists;
+use crate::hash::mix::{K1, K2, K4};
 use crate::setjoin::Threshold;
 use std::collections::HashMap;
 use std::ops::Range;
+
+/// Common first elements that are asked for, where sets are not too small for it.
+const COMMON: usize = 2;
 
 /// How often elements are sieved at most.
 const SIEVES: u32 = 4;
@@ -24,10 +30,12 @@ pub struct Order {
 
 impl Order {
     /// The order that a sample of sets gives: elements that are rare there come first.
-    pub fn new(sample: &Sets) -> Order {
-        let bits = (4 * sample.hashes.len() as u64 + 1).ilog2().clamp(6, 20);
+    pub fn new<'a>(sample: impl Iterator<Item = &'a [u64]>) -> Order {
+        let sample: Vec<&[u64]> = sample.collect();
+        let elements = sample.iter().map(|set| set.len() as u64).sum::<u64>();
+        let bits = (4 * elements + 1).ilog2().clamp(6, 20);
         let mut order = Order { counts: vec![0; 1 << bits], shift: 64 - bits };
-        for &element in &sample.hashes {
+        for &element in sample.into_iter().flatten() {
             let slot = order.slot(element);
             order.counts[slot] = order.counts[slot].saturating_add(1);
         }
@@ -66,31 +74,58 @@ impl Order {
 pub struct First {
     ends: Vec<usize>,
     elements: Vec<u32>,
+    /// How many first elements each document has in common with every similar one, at least.
+    needs: Vec<u8>,
 }
 
 impl First {
-    /// The first elements of the documents of a chunk.
-    pub fn of(chunk: &Chunk, orders: &[Order], threshold: Threshold) -> First {
+    /// The first elements of some documents.
+    pub fn of(corpus: &Corpus, documents: &[u32], orders: &[Order], threshold: Threshold) -> First {
+        let fields = orders.iter().enumerate();
+        let mut fields: Vec<First> =
+            fields.map(|(field, order)| First::of_field(corpus, field, documents, order, threshold)).collect();
+        if fields.len() == 1 {
+            return fields.remove(0);
+        }
         let mut all = First::default();
-        let (mut first, mut later) = (Vec::new(), Vec::new());
-        for at in 0..chunk.documents.len() {
-            for (field, order) in orders.iter().enumerate() {
-                let set = chunk.set(field, at);
-                let most = if set.is_empty() { 0 } else { set.len() + 1 - threshold.least_of(set.len()) };
-                order.first(set, most, &mut first, &mut later);
-                // Half of the bits will do: elements that are taken for one another only cost a comparison.
-                let salt = (field as u64).wrapping_mul(K1);
-                all.elements.extend(first.iter().map(|&element| (finish(element ^ salt) >> 32) as u32));
-            }
+        for at in 0..documents.len() {
+            fields.iter().for_each(|field| all.elements.extend_from_slice(field.get(at)));
             all.ends.push(all.elements.len());
+            all.needs.push(fields.iter().map(|field| field.needs[at]).min().unwrap_or(1));
         }
         all
     }
 
-    /// Those of one document.
+    fn of_field(corpus: &Corpus, field: usize, documents: &[u32], order: &Order, threshold: Threshold) -> First {
+        let mut all = First::default();
+        let (mut table, mut set) = (Table::default(), Vec::new());
+        let (mut first, mut later) = (Vec::new(), Vec::new());
+        let salt = (field as u64).wrapping_mul(K1);
+        corpus.each_list(field, documents, &mut Lists::default(), |hashes| {
+            set.clear();
+            table.fill(hashes, &mut set);
+            let least = threshold.least_of(set.len());
+            let most = if set.is_empty() { 0 } else { set.len() - least + least.min(COMMON) };
+            order.first(&set, most, &mut first, &mut later);
+            // Half of the bits will do: elements that are taken for one another only cost a comparison.
+            all.elements.extend(first.iter().map(|&element| ((element ^ salt).wrapping_mul(K4) >> 32) as u32));
+            all.ends.push(all.elements.len());
+            // The smallest set that is similar to this one must share this many of its own elements.
+            all.needs.push(threshold.least_of(least).clamp(1, COMMON) as u8);
+        });
+        all
+    }
+
+    /// Those of one document; none if it is similar to no other.
     pub fn get(&self, at: usize) -> &[u32] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.elements[start..self.ends[at]]
+        let elements = &self.elements[start..self.ends[at]];
+        if elements.len() < self.need(at) { &[] } else { elements }
+    }
+
+    /// How many of them it has in common with every similar document, at least.
+    pub fn need(&self, at: usize) -> usize {
+        usize::from(self.needs[at])
     }
 
     /// Joins parts in their order.
@@ -101,6 +136,7 @@ impl First {
             let base = all.elements.len();
             all.ends.extend(part.ends.iter().map(|end| base + end));
             all.elements.extend(part.elements);
+            all.needs.extend(part.needs);
         }
         all
     }
@@ -156,15 +192,14 @@ impl Postings {
         }
     }
 
-    /// The leaders of a range that share a first element, ascending.
-    pub fn meet(&self, first: &[u32], leaders: Range<u32>) -> Vec<u32> {
+    /// The leaders of a range that share `need` first elements, ascending.
+    pub fn meet(&self, first: &[u32], need: usize, leaders: Range<u32>) -> Vec<u32> {
         let mut found = Vec::new();
         for postings in first.iter().filter_map(|element| self.0.get(element)) {
             let from = postings.partition_point(|&leader| leader < leaders.start);
             found.extend(postings[from..].iter().take_while(|&&leader| leader < leaders.end));
         }
         found.sort_unstable();
-        found.dedup();
-        found
+        found.chunk_by(|a, b| a == b).filter(|same| same.len() >= need).map(|same| same[0]).collect()
     }
 }

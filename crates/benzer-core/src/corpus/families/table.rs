@@ -5,12 +5,18 @@ use crate::corpus::compare::MULTIPLIER;
 const LEAST_SLOTS: usize = 16;
 
 /// A set of hashes.
-#[derive(Default)]
 pub struct Table {
     /// The elements other than 0, which marks a free slot. At most half of the slots are taken.
     slots: Vec<u64>,
     shift: u32,
+    multiplier: u64,
     zero: bool,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Table { slots: Vec::new(), shift: 63, multiplier: *MULTIPLIER, zero: false }
+    }
 }
 
 impl Table {
@@ -21,35 +27,40 @@ impl Table {
         self.slots.resize(slots, 0);
         self.shift = 64 - slots.trailing_zeros();
         self.zero = false;
+        let start = distinct.len();
+        distinct.resize(start + hashes.len(), 0);
+        let (new, mut count) = (&mut distinct[start..], 0);
         for &hash in hashes {
-            let slot = self.find(hash);
-            if hash == 0 {
-                if !std::mem::replace(&mut self.zero, true) {
-                    distinct.push(0);
-                }
-            } else if self.slots[slot] == 0 {
-                self.slots[slot] = hash;
-                distinct.push(hash);
-            }
+            let slot = find(&self.slots, self.shift, self.multiplier, hash);
+            // Without a branch on what is new: repeats are rare but cannot be predicted. A 0 leaves its slot free.
+            let free = self.slots[slot] == 0;
+            self.slots[slot] = hash;
+            new[count] = hash;
+            count += usize::from(free & (hash != 0 || !self.zero));
+            self.zero |= hash == 0;
         }
-    }
-
-    /// The slot of a hash, or the free one where it would be.
-    #[inline(always)]
-    fn find(&self, hash: u64) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut slot = (hash.wrapping_mul(*MULTIPLIER) >> self.shift) as usize & mask;
-        while self.slots[slot] != 0 && self.slots[slot] != hash {
-            slot = (slot + 1) & mask;
-        }
-        slot
+        distinct.truncate(start + count);
     }
 
     /// How many of the distinct elements of another set this one has.
     pub fn shared(&self, distinct: &[u64]) -> usize {
-        let has = |&&hash: &&u64| if hash == 0 { self.zero } else { self.slots[self.find(hash)] == hash };
-        distinct.iter().filter(has).count()
+        let has = |&hash: &u64| {
+            let slot = find(&self.slots, self.shift, self.multiplier, hash);
+            usize::from(self.slots[slot] == hash && (hash != 0 || self.zero))
+        };
+        distinct.iter().map(has).sum()
     }
+}
+
+/// The slot of a hash, or the free one where it would be. The number of slots is a power of two.
+#[inline(always)]
+fn find(slots: &[u64], shift: u32, multiplier: u64, hash: u64) -> usize {
+    let mask = slots.len() - 1;
+    let mut slot = (hash.wrapping_mul(multiplier) >> shift) as usize & mask;
+    while slots[slot] != 0 && slots[slot] != hash {
+        slot = (slot + 1) & mask;
+    }
+    slot
 }
 
 #[cfg(test)]
