@@ -45,8 +45,8 @@ class Reported:
     left, right: the verified pairs of such documents (uint32).
     proposed: the similarities of those among them that share a band (float64).
     stays: which documents stay (bool, n).
-    cut_short: the number of buckets of which not all pairs were listed. If there is one, far more may be similar than was
-        listed, and `RecallEstimate.predicted` is None, because the S-curve cannot be applied to the listed pairs.
+    cut_short: the number of buckets of which not all pairs were listed. If there is one, far more may be similar than
+        was listed, and `RecallEstimate.predicted` is None, because the S-curve cannot be applied to the listed pairs.
     large: these buckets. Pairs that share one count as found: the rule of `benzer.families` applies to them.
     """
 

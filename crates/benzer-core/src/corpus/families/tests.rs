@@ -102,10 +102,10 @@ fn comparing_with_candidates_equals_comparing_with_all_leaders() {
                 .collect();
             let mut large = LargeBuckets::default();
             for _ in 0..1 + case % 4 {
-                let bucket: Vec<u32> = (0..count as u32).filter(|_| random.next_u64() % 3 > 0).collect();
+                let bucket: Vec<u32> = (0..count as u32).filter(|_| !random.next_u64().is_multiple_of(3)).collect();
                 large.push(&bucket);
             }
-            let may_lead: Vec<u32> = (0..count as u32).filter(|_| random.next_u64() % 5 > 0).collect();
+            let may_lead: Vec<u32> = (0..count as u32).filter(|_| !random.next_u64().is_multiple_of(5)).collect();
             for threshold in [[0.1, 0.8], [0.5, 1.0]][case % 2] {
                 check(&documents, &large, &may_lead, threshold, &mut random);
             }
