@@ -311,7 +311,6 @@ class Corpus:
         threshold: float,
         weights: Sequence[float],
         threads: int,
-        progress: Callable[[int, int], object] | None = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint32]]: ...
     def batches(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], most: int

@@ -378,7 +378,7 @@ def test_compare_two_texts_and_two_documents_of_a_file(folder: Path) -> None:
 
 @pytest.mark.parametrize("arguments, reason", [
     (["a.txt", "no.txt"], "no.txt"),
-    (["a.txt", "binary.txt"], "not UTF-8"),
+    (["a.txt", "binary.txt"], "UTF-16"),
     (["--from", "docs.jsonl", "fox", "nobody"], "'nobody'"),
     (["--from", "docs.jsonl", "--texts", "a", "b"], "exclude"),
     (["--text", "body", "a.txt", "b.txt"], "--texts"),

@@ -1,6 +1,6 @@
 //! Large buckets and the decision which documents are kept.
 
-use crate::convert::{Threads, error, in_pool_told};
+use crate::convert::{Threads, error, in_pool};
 use crate::joins::check_positions;
 use benzer_core::buckets::{LargeBuckets, Memberships};
 use benzer_core::clusters::{self, Pairs};
@@ -36,25 +36,29 @@ fn check_rank(py: Python<'_>, rank: &[u32]) -> PyResult<()> {
     Ok(())
 }
 
-#[allow(clippy::too_many_arguments)]
+/// Fails where there is not one weight for each field.
+pub fn check_weights(py: Python<'_>, corpus: &Corpus, weights: &[f64]) -> PyResult<()> {
+    if weights.len() != corpus.fields() {
+        let message = format!("{} fields need as many weights, got {}", corpus.fields(), weights.len());
+        return Err(error(py, "SettingsError", message));
+    }
+    Ok(())
+}
+
+/// Compares families: `documents` are the ranks of all and those that may lead, `large` the members and ends of buckets.
 pub fn compare_families<'py>(
-    py: Python<'py>, corpus: &Corpus, rank: &[u32], members: &[u32], ends: &[i64], may_lead: &[u32], threshold: f64,
-    weights: &[f64], threads: Threads, progress: Option<&Bound<'py, PyAny>>,
+    py: Python<'py>, corpus: &Corpus, (rank, may_lead): (&[u32], &[u32]), (members, ends): (&[u32], &[i64]),
+    threshold: f64, weights: &[f64], threads: Threads,
 ) -> PyResult<FamilyArrays<'py>> {
     let large = large_buckets(py, corpus.len(), members, ends)?;
     check_positions(py, corpus.len(), &[may_lead])?;
     check_rank(py, rank)?;
-    if rank.len() != corpus.len() || weights.len() != corpus.fields() {
-        let message = format!(
-            "{} documents of {} fields need as many ranks and weights, got {} and {}",
-            corpus.len(),
-            corpus.fields(),
-            rank.len(),
-            weights.len()
-        );
+    check_weights(py, corpus, weights)?;
+    if rank.len() != corpus.len() {
+        let message = format!("{} documents need as many ranks, got {}", corpus.len(), rank.len());
         return Err(error(py, "SettingsError", message));
     }
-    let found = in_pool_told(py, threads, progress, || {
+    let found = in_pool(py, threads, || {
         let memberships = Memberships::new(corpus.len(), &large);
         let families =
             Families { corpus, weights: Weights(weights), threshold, rank, large: &large, memberships: &memberships };

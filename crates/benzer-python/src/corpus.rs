@@ -361,39 +361,24 @@ impl Corpus {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (left, right) = (left.as_slice()?, right.as_slice()?);
         check_positions(py, self.inner.len(), &[left, right])?;
-        if weights.len() != self.inner.fields() {
-            let message = format!("{} fields need as many weights, got {}", self.inner.fields(), weights.len());
-            return Err(error(py, "SettingsError", message));
-        }
+        clusters::check_weights(py, &self.inner, &weights)?;
         let similarity = in_pool(py, threads, || self.inner.similarity(left, right, &Weights(&weights)))?;
         Ok(PyArray1::from_vec(py, similarity))
     }
 
-    /// The documents of large buckets, compared with the leaders among them: documents, leaders, similarities, and the
-    /// documents that became leaders.
-    #[pyo3(signature = (rank, members, ends, may_lead, threshold, weights, threads, progress = None))]
+    /// The documents of large buckets, compared with the leaders among them; see [`clusters::FamilyArrays`].
     #[allow(clippy::too_many_arguments)]
     fn compare_families<'py>(
         &self, py: Python<'py>, rank: PyReadonlyArray1<'py, u32>, members: PyReadonlyArray1<'py, u32>,
         ends: PyReadonlyArray1<'py, i64>, may_lead: PyReadonlyArray1<'py, u32>, threshold: f64, weights: Vec<f64>,
-        threads: Threads, progress: Option<Bound<'py, PyAny>>,
+        threads: Threads,
     ) -> PyResult<clusters::FamilyArrays<'py>> {
-        clusters::compare_families(
-            py,
-            &self.inner,
-            rank.as_slice()?,
-            members.as_slice()?,
-            ends.as_slice()?,
-            may_lead.as_slice()?,
-            threshold,
-            &weights,
-            threads,
-            progress.as_ref(),
-        )
+        let large = (members.as_slice()?, ends.as_slice()?);
+        let documents = (rank.as_slice()?, may_lead.as_slice()?);
+        clusters::compare_families(py, &self.inner, documents, large, threshold, &weights, threads)
     }
 
-    /// An order in which pairs that hang together are neighbours, and where it is cut so that the documents of a part
-    /// have `most` bytes at most.
+    /// An order in which pairs that hang together are neighbours, and where it is cut into parts of `most` bytes.
     fn batches<'py>(
         &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, most: u64,
     ) -> PyResult<(Positions<'py>, Vec<usize>)> {

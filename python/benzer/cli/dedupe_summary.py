@@ -63,7 +63,7 @@ def kept_promise(found: Duplicates) -> str:
         told = console.promise(found.bands, found.threshold, found.settings.schema)
         if oversized := found.counts["oversized_buckets"]:
             buckets = "1 bucket" if oversized == 1 else f"{console.count(oversized)} buckets"
-            told += f"\nnot for pairs of {buckets} above the limit, which were not all compared"
+            told += f"\n{buckets} above the limit: pairs of two removed documents are not listed there"
     if found.settings.against:
         recall = console.setting(found.recall)
         told += (

@@ -1,7 +1,7 @@
 //! Which pairs are compared together, where not all may be held at once?
 
 use super::super::Corpus;
-use super::groups::Groups;
+use super::groups::{Ends, Groups};
 
 /// Bytes of the texts of pairs that are compared between two looks at signals: that takes about a second.
 const COMPARED_TOGETHER: u64 = 4 << 30;
@@ -27,9 +27,11 @@ impl Corpus {
     /// Batches of pairs whose documents have `most` bytes together (one pair may have more). Only pairs that hang
     /// together and whose documents have more are torn apart; of all others each document is read for one batch only.
     pub fn batches(&self, left: &[u32], right: &[u32], most: u64) -> Batches {
-        let groups = Groups::new(left, right);
-        let sizes: Vec<u64> = (0..groups.places.len()).map(|position| self.size(position)).collect();
-        cut(groups, [left, right], &sizes, [most, COMPARED_TOGETHER])
+        let pairs = Ends::new(left, right);
+        let groups = Groups::new(&pairs.left, &pairs.right);
+        let places = 0..groups.places.len() as u32;
+        let sizes: Vec<u64> = places.map(|place| self.size(pairs.position(place) as usize)).collect();
+        cut(groups, [&pairs.left, &pairs.right], &sizes, [most, COMPARED_TOGETHER])
     }
 }
 

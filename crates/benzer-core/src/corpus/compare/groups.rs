@@ -1,7 +1,11 @@
 //! Which pairs hang together, so that each document of theirs is read once?
 
 use crate::clusters::components;
+use std::borrow::Cow;
 use std::ops::Range;
+
+/// Pairs are few if there are this many times more positions up to the highest one.
+const SPARSE: usize = 16;
 
 const NOWHERE: u32 = u32::MAX;
 
@@ -11,6 +15,40 @@ pub struct Group {
     pub pairs: Range<usize>,
     /// Its documents: a part of [`Groups::documents`].
     pub documents: Range<usize>,
+}
+
+/// The ends of some pairs as places in a list of documents.
+///
+/// Of few pairs among many documents the list has those of the pairs only, so that comparing some pairs does not take time
+/// that grows with the corpus.
+pub struct Ends<'a> {
+    /// The documents, ascending; none if each place is the position itself.
+    documents: Option<Vec<u32>>,
+    /// The place of each left document.
+    pub left: Cow<'a, [u32]>,
+    /// The place of each right document.
+    pub right: Cow<'a, [u32]>,
+}
+
+impl<'a> Ends<'a> {
+    /// The ends of pairs by position.
+    pub fn new(left: &'a [u32], right: &'a [u32]) -> Ends<'a> {
+        let highest = left.iter().chain(right).max().map_or(0, |&highest| highest as usize);
+        if highest / SPARSE <= left.len() {
+            return Ends { documents: None, left: Cow::Borrowed(left), right: Cow::Borrowed(right) };
+        }
+        let mut documents = [left, right].concat();
+        documents.sort_unstable();
+        documents.dedup();
+        let place = |position: &u32| documents.partition_point(|other| other < position) as u32;
+        let [left, right] = [left, right].map(|ends| Cow::Owned(ends.iter().map(place).collect()));
+        Ends { documents: Some(documents), left, right }
+    }
+
+    /// The position of the document at a place.
+    pub fn position(&self, place: u32) -> u32 {
+        self.documents.as_ref().map_or(place, |documents| documents[place as usize])
+    }
 }
 
 /// Pairs by groups. It takes time that grows with the pairs and the highest position only.
@@ -87,6 +125,18 @@ fn number_groups(group_of: &mut [u32], places: &mut [u32], sizes: &mut Vec<[usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_pairs_among_many_documents_have_places_of_their_own() {
+        for (left, right) in
+            [(vec![7u32, 5_000_000, 7], vec![90, 7, 4_000_000_000]), (vec![0, 3], vec![1, 2]), (vec![], vec![])]
+        {
+            let ends = Ends::new(&left, &right);
+            let back = |places: &[u32]| places.iter().map(|&place| ends.position(place)).collect::<Vec<u32>>();
+            assert_eq!((back(&ends.left), back(&ends.right)), (left.clone(), right.clone()));
+            assert!(ends.left.iter().chain(&*ends.right).all(|&place| place < 6));
+        }
+    }
 
     #[test]
     fn pairs_lie_by_their_component_and_documents_by_their_group() {

@@ -12,7 +12,7 @@ mod sets;
 use super::{Column, Corpus};
 use crate::jaccard::ratio;
 pub use batches::Batches;
-use groups::{Group, Groups};
+use groups::{Ends, Group, Groups};
 pub(super) use numbering::MULTIPLIER;
 use overlaps::{Overlaps, Pairs, Scratch};
 use rayon::prelude::*;
@@ -71,7 +71,10 @@ impl Corpus {
     fn by_groups<T: Clone + Default + Send>(
         &self, left: &[u32], right: &[u32], compare: impl Fn(&Pair<'_>) -> T + Sync,
     ) -> Vec<T> {
-        let work = Work { corpus: self, groups: &Groups::new(left, right), left, right, compare };
+        let ends = Ends::new(left, right);
+        let mut groups = Groups::new(&ends.left, &ends.right);
+        groups.documents.iter_mut().for_each(|document| *document = ends.position(*document));
+        let work = Work { corpus: self, groups: &groups, left, right, ends: &ends, compare };
         let (large, small): (Vec<&Group>, Vec<&Group>) = work.groups.groups.iter().partition(|group| is_large(group));
         let mut found = vec![T::default(); left.len()];
         for group in large {
@@ -126,6 +129,7 @@ struct Work<'a, F> {
     groups: &'a Groups,
     left: &'a [u32],
     right: &'a [u32],
+    ends: &'a Ends<'a>,
     compare: F,
 }
 
@@ -152,7 +156,8 @@ impl<T: Send, F: Fn(&Pair<'_>) -> T + Sync> Work<'_, F> {
     }
 
     fn places(&self, pair: u32) -> [u32; 2] {
-        self.positions(pair).map(|position| self.groups.places[position as usize])
+        let ends = [self.ends.left[pair as usize], self.ends.right[pair as usize]];
+        ends.map(|end| self.groups.places[end as usize])
     }
 
     /// The pairs of one group in their order, compared by all threads.
