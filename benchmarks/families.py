@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import machine, report
+from benchmarks.environments import python_of
 from benchmarks.scale import EVERY, anonymous
 from benchmarks.scenarios import DATA, DOCS, ROOT
 
@@ -37,6 +38,18 @@ COLUMNS = (
     "scenario", "documents", "MB", "CPU seconds", "beside", "ratio", "own memory, MB", "pairs listed", "removed",
     "clusters stage",
 )  # fmt: skip
+
+PARSE = """
+import json, resource, sys, orjson
+def cpu():
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+before = cpu()
+with open(sys.argv[1], "rb") as file:
+    texts = [orjson.loads(line)["text"] for line in file]
+print(json.dumps({"cpu": cpu() - before, "documents": len(texts)}))
+"""
+"""Parses each line with orjson and takes its text."""
 
 Words = NDArray[np.str_]
 Maker = Callable[[np.random.Generator, int], Iterator[str]]
@@ -184,16 +197,6 @@ def child(path: str, threads: int) -> dict[str, Any]:
     }
 
 
-def parse(path: str) -> dict[str, Any]:
-    """Parse each line with orjson and take its text."""
-    import orjson
-
-    before = cpu()
-    with open(path, "rb") as file:
-        texts = [orjson.loads(line)["text"] for line in file]
-    return {"cpu": cpu() - before, "documents": len(texts)}
-
-
 def cpu() -> float:
     """The CPU seconds of this process so far."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
@@ -202,7 +205,10 @@ def cpu() -> float:
 
 def measured(kind: str, path: Path, threads: int) -> dict[str, Any]:
     """One run in a process of its own, with the most anonymous memory that was seen of it."""
-    command = [sys.executable, "-m", "benchmarks.families", "--child", kind, str(path), str(threads)]
+    if kind == "parse":
+        command = [str(python_of("orjson")), "-c", PARSE, str(path)]
+    else:
+        command = [sys.executable, "-m", "benchmarks.families", "--child", str(path), str(threads)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     peak = 0
     while process.poll() is None:
@@ -256,8 +262,8 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 def main() -> None:
     if sys.argv[1:2] == ["--child"]:
-        kind, path, threads = sys.argv[2:]
-        print(json.dumps(parse(path) if kind == "parse" else child(path, int(threads))))
+        path, threads = sys.argv[2:]
+        print(json.dumps(child(path, int(threads))))
         return
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
