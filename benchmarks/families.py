@@ -12,9 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -26,8 +24,8 @@ from numpy.typing import NDArray
 
 from benchmarks import machine, report
 from benchmarks.environments import python_of
-from benchmarks.scale import EVERY, anonymous
-from benchmarks.scenarios import DATA, DOCS, ROOT
+from benchmarks.scale import anonymous, watched
+from benchmarks.scenarios import DATA, DOCS
 
 VOCABULARY = 60_000
 DRAWS = 1 << 20
@@ -209,15 +207,7 @@ def measured(kind: str, path: Path, threads: int) -> dict[str, Any]:
         command = [str(python_of("orjson")), "-c", PARSE, str(path)]
     else:
         command = [sys.executable, "-m", "benchmarks.families", "--child", str(path), str(threads)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    peak = 0
-    while process.poll() is None:
-        peak = max(peak, anonymous(process.pid))
-        time.sleep(EVERY)
-    output, _ = process.communicate()
-    if process.returncode:
-        raise SystemExit(f"{kind} of {path} ended with {process.returncode}")
-    return {**json.loads(output), "peak": peak}
+    return watched(command)
 
 
 def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:

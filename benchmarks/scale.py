@@ -114,6 +114,11 @@ def measured(case: Case, folder: Path) -> dict[str, Any]:
         "--child",
         json.dumps(asdict(case)),
     ]
+    return {**asdict(case), **watched(command)}
+
+
+def watched(command: list[str]) -> dict[str, Any]:
+    """The JSON object that a command prints, and as `peak` the most anonymous memory that was seen of it."""
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     peak = 0
     while process.poll() is None:
@@ -121,9 +126,9 @@ def measured(case: Case, folder: Path) -> dict[str, Any]:
         time.sleep(EVERY)
     output, _ = process.communicate()
     if process.returncode:
-        raise SystemExit(f"{case} ended with {process.returncode}")
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
     found: dict[str, Any] = json.loads(output)
-    return {**asdict(case), **found, "peak": peak}
+    return {**found, "peak": peak}
 
 
 def anonymous(process: int | str) -> int:
