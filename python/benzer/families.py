@@ -63,9 +63,9 @@ class Families(Protocol):
 class NativeFamilies:
     """The comparison in the native core: exact, and linear in the documents of a family that has few leaders.
 
-    Texts are read again, some documents at a time. In a family with more than a few leaders, each document takes 4 bytes
-    for each of its first shingles (a fifth of its shingles at a threshold of 0.8). It is quadratic in leaders that share
-    first shingles.
+    Texts are read again, some documents at a time. In a family with more than a few leaders, each document takes 4
+    bytes for each of its first shingles (a fifth of its shingles at a threshold of 0.8). The time is quadratic in
+    leaders that share first shingles.
     """
 
     corpus: Any
