@@ -272,7 +272,7 @@ def _is_table(rows: Sequence[str], delimiter: str) -> bool:
 def lines_fault(head: bytes) -> str | None:
     """What a body is that should be JSON lines and is not; None where it is, or is text with malformed lines.
 
-    >>> lines_fault(b"id,text\n1,one\n"), lines_fault(b'{"id": 1}\n'), lines_fault(b"oops")
+    >>> lines_fault(b"id,text\\n1,one\\n"), lines_fault(b'{"id": 1}\\n'), lines_fault(b"oops")
     ('a CSV file', None, None)
     """
     content = recognize(head, "jsonl")
