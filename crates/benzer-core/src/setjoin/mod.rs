@@ -19,7 +19,6 @@ mod scratch;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use bitmap::Bitmap;
 pub(crate) use bounds::Threshold;
 pub use join::{Join, Pair, Relation, sort};
 pub use neighbours::Queries;

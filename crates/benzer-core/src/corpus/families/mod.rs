@@ -11,19 +11,24 @@
 //! | file | content |
 //! |---|---|
 //! | `family` | one family: which documents are compared, and in which order |
+//! | `bitmaps` | bitmaps that show that two sets are not similar |
+//! | `few` | documents compared with few leaders |
 //! | `prefix` | the prefix filter |
 //! | `table` | sets as hash tables |
 
+mod bitmaps;
 mod family;
+mod few;
 mod prefix;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use super::Corpus;
-use super::compare::Weights;
+use super::compare::{Mean, Weights};
 use crate::buckets::{LargeBuckets, Memberships};
 use crate::clusters::components;
+use crate::jaccard::ratio;
 use crate::watch;
 use family::Family;
 use rayon::prelude::*;
@@ -87,6 +92,16 @@ impl Families<'_> {
         let parts: Vec<FamilyPairs> = small.into_par_iter().map(run).collect();
         parts.into_iter().for_each(|part| found.append(part));
         found
+    }
+
+    /// Adds the similarity of a field of two documents to their mean, by the sizes of their sets and what they share.
+    fn add(
+        &self, mean: &mut Mean, field: usize, positions: [u32; 2], sizes: [usize; 2], shared: impl FnOnce() -> usize,
+    ) {
+        let missing = positions.iter().any(|&position| self.corpus.is_missing(field, position));
+        if !missing && sizes != [0, 0] {
+            mean.add(ratio(sizes[0], sizes[1], shared()), self.weights.0[field]);
+        }
     }
 
     /// The documents that large buckets tie together, those of each family in keep order.

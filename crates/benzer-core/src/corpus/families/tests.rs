@@ -84,6 +84,8 @@ fn changed(template: &[u64], changes: u64, range: u64, random: &mut SplitMix64) 
         let at = random.next_u64() as usize % set.len();
         set[at] = random.next_u64() % range;
     }
+    // Sizes differ, so that similar sets of different sizes occur too.
+    set.truncate(set.len() - (random.next_u64() % 9).saturating_sub(4) as usize);
     set
 }
 
