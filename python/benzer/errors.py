@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 class BenzerError(Exception):
     """The parent of every error that Benzer raises on purpose.
@@ -76,3 +83,22 @@ class NotFoundError(ServiceError):
 
 class BusyError(ServiceError):
     """The service could not take the request, however often it was sent: try again later."""
+
+
+@contextmanager
+def full_disk_named(place: str | os.PathLike[str], fix: str = "choose another place") -> Iterator[None]:
+    """Turn the error of a full disk or quota into an `OutputError` that names the place.
+
+    >>> with full_disk_named("clean"):
+    ...     raise OSError(errno.ENOSPC, "No space left on device")
+    Traceback (most recent call last):
+    benzer.errors.OutputError: cannot write clean (No space left on device): free some space, or choose another place
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        raise OutputError(
+            f"cannot write {os.fspath(place)} ({error.strerror}): free some space, or {fix}"
+        ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from benzer import Index, find_duplicates
@@ -168,6 +170,22 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
 def test_two_runs_do_not_share_a_checkpoint(tmp_path: Path) -> None:
     with Checkpoint(tmp_path / "saved"), pytest.raises(OutputError, match="another run is using"):
         find_duplicates({"a": "b"}, checkpoint=tmp_path / "saved")
+    find_duplicates({"a": "b"}, checkpoint=tmp_path / "saved")
+
+
+def test_a_checkpoint_on_a_full_disk_is_told_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(file: Any, **arrays: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    told = (
+        r"cannot write the checkpoint .*saved \(No space left on device\): free some space, or choose another"
+    )
+    with pytest.raises(OutputError, match=told):
+        find_duplicates({"a": "b"}, checkpoint=tmp_path / "saved")
+    monkeypatch.undo()
     find_duplicates({"a": "b"}, checkpoint=tmp_path / "saved")
 
 

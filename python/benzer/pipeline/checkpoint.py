@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer.errors import OutputError, SettingsError
+from benzer.errors import OutputError, SettingsError, full_disk_named
+from benzer.tables.durable import make_folder, sync_folder
 
 Arrays = dict[str, NDArray[Any]]
 FORMAT = 1
@@ -62,7 +63,7 @@ class Checkpoint:
         """Take the folder for this process, which is made where there is none."""
         refuse_foreign(self.path)
         self._made = not self.path.exists()
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path)
         lock = (self.path / LOCK).open("ab")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -103,11 +104,13 @@ class Checkpoint:
 
     def _write(self, name: str, write: Callable[[BinaryIO], object]) -> None:
         partial = self.path / f"{name}.partial"
-        with partial.open("wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(self.path / name)
+        with full_disk_named(f"the checkpoint {self.path}"):
+            with partial.open("wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(self.path / name)
+            sync_folder(self.path)
 
     def discard(self) -> None:
         """Remove its files, and the folder if nothing else lies there: the run is done.

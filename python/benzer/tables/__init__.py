@@ -3,6 +3,8 @@
 | room | answers |
 |---|---|
 | `output` | where results go, whole or not at all: `OutputFolder`, `atomic_write`, `check_destination` |
+| `partial` | unfinished outputs beside their place, and what killed processes left: `Partial`, `sweep` |
+| `durable` | files, folders and names that survive a power cut |
 | `native` | which columns the core writes itself: `IdColumn`, `NameColumn` |
 | `writing` | how a table is written: `write_table`, `write_summary`, `to_arrow` |
 """

@@ -1,22 +1,24 @@
-"""Where do results go? To a folder or file that appears whole at the end, or not at all."""
+"""Write results to a folder or file that appears whole at the end, or not at all."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from benzer.errors import OutputError
+from benzer.errors import OutputError, full_disk_named
+from benzer.tables.partial import Partial, followed, sweep
+from benzer.tables.partial import hidden as hidden
 
 
 class OutputFolder:
     """A folder that is filled under a hidden name beside its place, and renamed at success.
 
     Entering gives the folder to write into. An error (or Ctrl-C) removes what was written and leaves the old
-    state. With `replace`, an old folder stays until the new one is complete and is removed last.
+    state. With `replace`, an old folder stays until the new one is complete and is removed last. When it ends, all
+    files and their names are on the disk; after a power cut before that the old state or the new one is there, whole.
+    A link to a folder is followed.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "results"
@@ -31,47 +33,45 @@ class OutputFolder:
     def __init__(self, path: str | Path, replace: bool = False) -> None:
         self.path = Path(path)
         self.replace = replace
-        self._partial = hidden(self.path, "partial")
 
     def __enter__(self) -> Path:
+        self._place = followed(self.path)
+        sweep(self._place)
         self._check()
-        shutil.rmtree(self._partial, ignore_errors=True)
-        self._partial.mkdir(parents=True)
-        return self._partial
+        with full_disk_named(self.path):
+            self._partial = Partial(self._place)
+            try:
+                self._partial.new.mkdir()
+            except BaseException:
+                self._partial.close()
+                raise
+        return self._partial.new
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None:
-                self._put_in_place()
+            with full_disk_named(self.path):
+                if isinstance(error, OSError):
+                    raise error
+                if error is None:
+                    self._check()
+                    self._partial.place()
         finally:
-            shutil.rmtree(self._partial, ignore_errors=True)
+            self._partial.close()
 
     def _check(self) -> None:
-        if self.path.exists() and not self.path.is_dir():
+        if self._place.exists() and not self._place.is_dir():
             raise OutputError(f"{self.path} is a file, not a folder: choose another place")
-        if self.path.exists() and not self.replace:
+        if self._place.exists() and not self.replace:
             raise OutputError(f"{self.path} exists already: choose another place, or allow replace")
-
-    def _put_in_place(self) -> None:
-        self._check()
-        if not self.path.exists():
-            self._partial.rename(self.path)
-            return
-        old = hidden(self.path, "old")
-        self.path.rename(old)
-        try:
-            self._partial.rename(self.path)
-        except BaseException:
-            old.rename(self.path)
-            raise
-        shutil.rmtree(old)
 
 
 @contextmanager
 def atomic_write(path: str | Path, replace: bool = False) -> Iterator[Path]:
     """A file to write, under a hidden name until it is complete; an existing file needs `replace`.
+
+    When it ends, the file and its name are on the disk. A link is followed.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "pairs.jsonl"
@@ -80,36 +80,26 @@ def atomic_write(path: str | Path, replace: bool = False) -> Iterator[Path]:
     >>> place.read_text()
     '{}'
     """
-    final = Path(path)
+    final = followed(path)
+    sweep(final)
     _check_file(final, replace)
-    final.parent.mkdir(parents=True, exist_ok=True)
-    # In containers a killed process has often left something under the number that this one has, or another writes.
-    partial = hidden(final, f"{os.urandom(4).hex()}.partial")
-    try:
-        yield partial
-        _check_file(final, replace)
-        with partial.open("rb+") as written:
-            os.fsync(written.fileno())
-        partial.replace(final)
-    finally:
-        partial.unlink(missing_ok=True)
+    with full_disk_named(path):
+        partial = Partial(final)
+        try:
+            yield partial.new
+            _check_file(final, replace)
+            partial.place()
+        finally:
+            partial.close()
 
 
 def _check_file(path: Path, replace: bool) -> None:
     if path.is_dir():
         raise OutputError(f"{path} is a folder, not a file: choose another place")
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{path} is a device or a pipe, not a file: choose another place")
     if path.exists() and not replace:
         raise OutputError(f"{path} exists already: choose another place, or allow replace")
-
-
-def hidden(path: Path, purpose: str) -> Path:
-    """The hidden name beside a place, one for each process.
-
-    >>> hidden(Path("out/results"), "partial").name == f".results.partial-{os.getpid()}"
-    True
-    """
-    whole = Path(os.path.abspath(path))
-    return whole.with_name(f".{whole.name}.{purpose}-{os.getpid()}")
 
 
 def check_destination(inputs: Iterable[str | Path], output: str | Path) -> None:
