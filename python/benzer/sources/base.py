@@ -27,9 +27,9 @@ class ReadOptions:
     `fields` maps field names to column names, in the order of the corpus' fields; a field that is not in
     `kinds` is text. A column of images holds the paths of files (relative to the folder of the file that
     names them), their content, or arrays.
-    `id_column=None`: the column "id" is used when the first row has a string or an integer there (a row
-    without gets a made id), else ids are made as `name:row`. Where the column was named, a row without an id
-    is malformed.
+    `id_column=None`: the column "id" is used when the first row has it (a row without an id gets a made one), else
+    ids are made as `name:row`. A column "id" that is also a field must begin with a string or an integer to be used.
+    Where the column was named, a row without an id is malformed.
     `id_plan` is what the first row has decided, where only a part of a source is read: the column of ids, or none, and
     whether each row must have one.
     `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files; all other formats

@@ -166,7 +166,11 @@ class RowReader:
 def id_plan(options: ReadOptions, first_row: Row | None) -> tuple[str | None, bool]:
     """(column of ids or None, whether each row must have one).
 
+    An unusable id in the first row makes that row malformed, unless the column is read as a field.
+
     >>> id_plan(ReadOptions(), {"id": 7, "text": ""}), id_plan(ReadOptions(), {"text": ""})
+    (('id', False), (None, False))
+    >>> id_plan(ReadOptions(), {"id": 1.5}), id_plan(ReadOptions({"tags": "id"}), {"id": ["a"]})
     (('id', False), (None, False))
     >>> id_plan(ReadOptions(id_column="doi"), None)
     ('doi', True)
@@ -175,9 +179,12 @@ def id_plan(options: ReadOptions, first_row: Row | None) -> tuple[str | None, bo
         return options.id_plan
     if options.id_column is not None:
         return options.id_column, True
-    found = None if first_row is None else first_row.get("id")
-    usable = isinstance(found, (str, int)) and not isinstance(found, bool)
-    return ("id", False) if usable else (None, False)
+    if first_row is None or "id" not in first_row:
+        return None, False
+    content = first_row["id"]
+    usable = content is None or (isinstance(content, (str, int)) and not isinstance(content, bool))
+    is_field = "id" in options.fields.values()
+    return ("id", False) if usable or not is_field else (None, False)
 
 
 def check_columns(name: str, options: ReadOptions, rows: Iterable[Iterable[str]]) -> None:
