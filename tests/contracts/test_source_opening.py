@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from benzer.errors import InputError, SettingsError
-from benzer.sources import FORMATS, ReadOptions, open_sources
+from benzer.sources import FORMATS, ReadOptions, open_sources, special
 from tests.contracts.source_inputs import (
     EVERY_OTHER,
     ROWS,
@@ -60,6 +61,37 @@ def test_a_named_pipe_is_read_like_the_standard_input(tmp_path: Path) -> None:
     _, corpus, _ = read(tmp_path / "pipe")
     writer.join()
     assert corpus.ids() == [row["id"] for row in ROWS]
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(special, "SECONDS_FOR_WRITER", 0.1)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(
+        InputError, match=r"no process has opened the pipe .*pipe for writing in 0 seconds: start"
+    ):
+        open_sources(tmp_path / "pipe")
+
+
+def test_devices_sockets_and_links_to_themselves_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loop.jsonl").symlink_to("loop.jsonl")
+    Path("there.jsonl").symlink_to("back.jsonl")
+    Path("back.jsonl").symlink_to("there.jsonl")
+    Path("nothing.jsonl").symlink_to("nowhere")
+    with socket.socket(socket.AF_UNIX) as opened:
+        opened.bind("socket.jsonl")
+    for name in ("loop.jsonl", "there.jsonl", "nothing.jsonl", "l*.jsonl"):
+        with pytest.raises(
+            InputError, match=r"jsonl is a link to nothing, or to itself: check where it leads"
+        ):
+            open_sources(name)
+    for name, noun in (("/dev/zero", "device"), ("/dev/null", "device"), ("socket.jsonl", "socket")):
+        with pytest.raises(InputError, match=f"{name} is a {noun}: give a file, a folder, or - for the"):
+            open_sources(name)
 
 
 def test_globs_come_sorted_and_folders_recursive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

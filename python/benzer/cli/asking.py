@@ -57,7 +57,11 @@ def file_text(name: str) -> str:
     """Read a text from a file, or from stdin."""
     if name == "-":
         return utf8("stdin", sys.stdin.buffer.read())
-    return utf8(name, Path(name).read_bytes())
+    from benzer.sources.special import kind_of, open_pipe
+
+    path = Path(name)
+    with open_pipe(name, path) if kind_of(name, path) == "pipe" else path.open("rb") as stream:
+        return utf8(name, stream.read())
 
 
 def utf8(name: str, data: bytes) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from benzer.errors import InputError
 from benzer.registry import Registry
 from benzer.sources.base import Source
 from benzer.sources.formats import ENCODED, binary, recognize
+from benzer.sources.special import kind_of, open_pipe
 from benzer.sources.streams import FileInput, printable, spooled
 
 FORMATS = Registry(
@@ -119,7 +119,7 @@ def _open_paths(names: Sequence[str], format: str | None, pattern: str | None) -
 
 def _matches(name: str) -> list[str]:
     """What a name stands for: itself where it exists, else what it matches as a glob ("**": files only)."""
-    if name == STDIN or os.path.exists(name):
+    if name == STDIN or os.path.lexists(name):
         return [name]
     if not glob.has_magic(name):
         raise InputError(f"there is no file or folder {name}: check the path")
@@ -135,10 +135,11 @@ def _open_path(name: str, format: str | None, pattern: str | None) -> Source:
     if name == STDIN:
         return _open_pipe("stdin", sys.stdin.buffer, format)
     path, name = Path(name), printable(name)
-    if path.is_dir():
+    kind = kind_of(name, path)
+    if kind == "folder":
         return _open_folder(name, path, format, pattern)
-    if not stat.S_ISREG(path.stat().st_mode):
-        with path.open("rb") as stream:
+    if kind == "pipe":
+        with open_pipe(name, path) as stream:
             return _open_pipe(name, stream, format)
     compression = path.suffix.lower() if path.suffix.lower() in COMPRESSIONS else ""
     ending = Path(path.stem).suffix if compression else path.suffix
@@ -214,7 +215,7 @@ def _check_twice(sources: Iterable[Source]) -> None:
     for source in sources:
         if source.path is None:
             continue
-        real = source.path.resolve()
+        real = Path(os.path.realpath(source.path))
         if real in seen:
             raise InputError(f"{source.name} is given twice (also as {seen[real].name}): name it once")
         seen[real] = source

@@ -1,0 +1,64 @@
+"""Open inputs that are not regular files: pipes are read, devices and sockets are refused."""
+
+from __future__ import annotations
+
+import os
+import stat
+from concurrent.futures import Future, TimeoutError
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import BinaryIO, Literal
+
+from benzer.errors import InputError
+
+SECONDS_FOR_WRITER = 60.0
+"""How long a pipe is waited for that no process has opened for writing."""
+
+
+def kind_of(name: str, path: Path) -> Literal["folder", "file", "pipe"]:
+    """What a path leads to.
+
+    Raises:
+        InputError: it is a link to nothing or to itself, a device, or a socket.
+
+    >>> kind_of("home", Path.home())
+    'folder'
+    >>> kind_of("/dev/zero", Path("/dev/zero"))
+    Traceback (most recent call last):
+    benzer.errors.InputError: /dev/zero is a device: give a file, a folder, or - for the standard input
+    """
+    if path.is_symlink() and not path.exists():
+        raise InputError(f"{name} is a link to nothing, or to itself: check where it leads")
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        return "folder"
+    if stat.S_ISREG(mode):
+        return "file"
+    if stat.S_ISFIFO(mode):
+        return "pipe"
+    noun = "socket" if stat.S_ISSOCK(mode) else "device"
+    raise InputError(f"{name} is a {noun}: give a file, a folder, or - for the standard input")
+
+
+def open_pipe(name: str, path: Path) -> BinaryIO:
+    """Open a named pipe, as soon as a process writes to it; an `InputError` where none does for a minute."""
+    opening: Future[BinaryIO] = Future()
+
+    def wait() -> None:
+        try:
+            opening.set_result(path.open("rb"))
+        except OSError as error:
+            opening.set_exception(error)
+
+    Thread(target=wait, daemon=True).start()
+    try:
+        return opening.result(SECONDS_FOR_WRITER)
+    except TimeoutError as error:
+        with suppress(OSError, TimeoutError):  # a writer of a moment lets the thread end
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+            opening.result(1).close()
+        raise InputError(
+            f"no process has opened the pipe {name} for writing in {SECONDS_FOR_WRITER:.0f} seconds: "
+            f"start its writer first, or give a file"
+        ) from error
