@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +169,65 @@ def test_the_checkpoint_outlives_a_failure_to_write(monkeypatch: pytest.MonkeyPa
     run("dedupe", "docs.jsonl", "--checkpoint", "saved", "--output", "clean", status=2)
     assert list(Path("saved").glob("sketch-*.npz"))
     assert not Path("clean").exists()
+
+
+def test_a_full_disk_is_told_with_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("docs.jsonl", collection(4, 10))
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("benzer.results.writing.write_table", full)
+    told = one_line(run("dedupe", "docs.jsonl", "--output", "clean", status=2))
+    assert "cannot write clean (No space left on device): free some space, or choose another place" in told
+
+
+def test_an_output_that_is_a_link_is_replaced_where_it_leads() -> None:
+    write("docs.jsonl", {"fox": FOX, "copy": FOX})
+    Path("disk").mkdir()
+    Path("clean").symlink_to("disk/clean")
+    for _ in range(2):
+        run("dedupe", "docs.jsonl", "--output", "clean", "--replace")
+        assert Path("clean").is_symlink()
+        assert [one["id"] for one in rows(Path("disk/clean/kept.jsonl"))] == ["fox"]
+        assert [path.name for path in Path("disk").iterdir()] == ["clean"]
+
+
+@pytest.mark.parametrize("wrong", ["loop", "/dev/zero"])
+def test_an_input_that_is_no_file_is_one_line_and_2(wrong: str) -> None:
+    Path("loop").symlink_to("loop")
+    write("docs.jsonl", {"fox": FOX})
+    one_line(run("dedupe", wrong, "--output", "clean", status=2))
+    one_line(run("dedupe", "docs.jsonl", "--output", "clean", "--against", wrong, status=2))
+    one_line(run("index", "new.benzer", wrong, status=2))
+    one_line(run("compare", "docs.jsonl", wrong, status=2))
+    one_line(run("contained", wrong, status=2))
+
+
+def test_an_output_or_checkpoint_that_leads_to_itself_is_one_line_and_2() -> None:
+    Path("loop").symlink_to("loop")
+    write("docs.jsonl", {"fox": FOX})
+    told = one_line(run("dedupe", "docs.jsonl", "--output", "loop", "--replace", status=2))
+    assert "loop is a link to itself: choose another place" in told
+    one_line(run("dedupe", "docs.jsonl", "--output", "clean", "--checkpoint", "loop", status=2))
+
+
+def test_what_a_killed_run_left_is_removed_and_named() -> None:
+    write("docs.jsonl", collection(4, 100))
+    code = (
+        "import os, signal, benzer.results.writing as writing\n"
+        "from benzer.cli import main\n"
+        "writing.write_summary = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "main(['dedupe', 'docs.jsonl', '--output', 'clean'])"
+    )
+    for _ in range(2):
+        assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == -9
+    left = [path.name for path in Path().glob(".clean.*")]
+    assert len(left) == 1, "the second run has removed what the first one left"
+    done = run("dedupe", "docs.jsonl", "--output", "clean")
+    assert f"{left[0]}, which a killed run left\n" in done.stderr
+    assert done.stderr.count("killed run") == 1
+    assert {path.name for path in Path().iterdir()} == {"docs.jsonl", "clean"}
 
 
 @pytest.mark.parametrize(

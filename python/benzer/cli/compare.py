@@ -12,8 +12,9 @@ import click
 from benzer.cli import console, fields
 from benzer.cli import options as shared
 from benzer.cli.asking import file_text
+from benzer.cli.output import prepare
 from benzer.cli.reading import DocumentReader
-from benzer.errors import InputError, OutputError
+from benzer.errors import InputError
 
 if TYPE_CHECKING:
     from benzer.comparison import Comparison
@@ -104,8 +105,7 @@ def check_page(path: Path, inputs: Sequence[str], replace: bool) -> None:
     """Refuse a page where something else stands, and ever in the place of what is compared."""
     from benzer.tables import check_destination
 
-    if path.exists() and not replace:
-        raise OutputError(f"{path} exists: choose another file, or add --replace to replace it")
+    prepare(path, replace, "choose another file")
     check_destination(inputs, path)
 
 

@@ -10,7 +10,7 @@ import click
 
 from benzer.cli import console, fields
 from benzer.cli import options as shared
-from benzer.errors import OutputError
+from benzer.cli.output import prepare
 
 if TYPE_CHECKING:
     from benzer.contained import Containments
@@ -94,8 +94,7 @@ def table_format(inputs: tuple[str, ...], output: Path | None, replace: bool) ->
 
     if output is None:
         return "jsonl"
-    if output.exists() and not replace:
-        raise OutputError(f"{output} exists: choose another --output, or add --replace to replace it")
+    prepare(output, replace)
     if output.suffix not in (".jsonl", ".parquet"):
         raise click.UsageError(f"--output {output}: end its name in .jsonl or .parquet.")
     check_destination(inputs, output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from glob import glob
+from os.path import realpath
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -12,6 +13,7 @@ import click
 from benzer.cli import console, dedupe_prices, dedupe_run, dedupe_spark, dedupe_summary, fields
 from benzer.cli import options as shared
 from benzer.cli.location import Location
+from benzer.cli.output import prepare
 from benzer.errors import OutputError
 
 EXAMPLES = """\
@@ -175,10 +177,10 @@ def command(
 
 def refuse_output(inputs: tuple[str, ...], output: Path, replace: bool) -> None:
     """Refuse before the work, not after it, an output that is there or that holds an input."""
-    if output.exists() and not replace:
-        raise OutputError(f"{output} exists: choose another --output, or add --replace to replace it")
+    prepare(output, replace)
     for source in (Path(name) for pattern in inputs for name in glob(pattern, recursive=True) or [pattern]):
-        if output.resolve() in (source.resolve(), *source.resolve().parents):
+        real = Path(realpath(source))
+        if Path(realpath(output)) in (real, *real.parents):
             raise OutputError(
                 f"{output} holds the input {source}, which is never overwritten: choose another --output"
             )
@@ -188,7 +190,7 @@ def refuse_nested(output: Path, checkpoint: str | None) -> None:
     """Refuse before the work an output and a checkpoint of which one holds the other, as both are whole folders."""
     if checkpoint is None:
         return
-    one, other = output.resolve(), Path(checkpoint).resolve()
+    one, other = Path(realpath(output)), Path(realpath(checkpoint))
     if one in (other, *other.parents) or other in one.parents:
         raise OutputError(
             f"the output {output} and the checkpoint {checkpoint} must lie apart: choose another --checkpoint"

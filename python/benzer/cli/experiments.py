@@ -12,6 +12,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
+from benzer.cli.output import remove_leftovers
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -86,6 +87,7 @@ def command(
         if output is None:
             deque(running, maxlen=0)
         else:
+            remove_leftovers(output)
             files = write_results(running, output, replace)
     if as_json:
         console.print_json({"experiments": [answer(result) for result in results]})

@@ -9,6 +9,7 @@ import click
 from benzer.cli import console
 from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
+from benzer.cli.output import remove_leftovers
 
 EXAMPLES = """\
 # Write all documents of an index, compressed
@@ -36,6 +37,7 @@ def command(index: str, file: str, replace: bool, as_json: bool) -> None:
     """
     from benzer.index import Index
 
+    remove_leftovers(Path(file))
     with Index.open(existing(index), mode="read") as opened:
         count = opened.export(file, replace)
     size = Path(file).stat().st_size

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benzer.cli.location import found, is_server
+from benzer.cli.output import remove_leftovers
 from benzer.errors import BenzerError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def made(location: str, settings: IndexSettings) -> Iterator[Index]:
     from benzer.tables import atomic_write
 
     if not is_server(location):
+        remove_leftovers(Path(location))
         with atomic_write(Path(location)) as partial, Index.open(partial, settings) as index:
             yield index
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -111,9 +112,9 @@ def check_destination(inputs: Iterable[str | Path], output: str | Path) -> None:
     Traceback (most recent call last):
     benzer.errors.OutputError: output data would replace the input data/corpus.jsonl: choose another place
     """
-    place = Path(output).resolve()
+    place = Path(os.path.realpath(output))
     for given in inputs:
-        real = Path(given).resolve()
+        real = Path(os.path.realpath(given))
         if place == real or place in real.parents or _same_file(place, real):
             raise OutputError(f"output {output} would replace the input {given}: choose another place")
 

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from benzer.errors import OutputError
 from benzer.tables.durable import exchange, make_folder, sync_folder, sync_tree
 
 LOCK, NEW, OLD = "lock", "new", "old"
@@ -82,7 +83,12 @@ def followed(path: str | os.PathLike[str]) -> Path:
     >>> followed("clean").name
     'clean'
     """
-    return Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
+    if not os.path.islink(path):
+        return Path(path)
+    place = Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise OutputError(f"{os.fspath(path)} is a link to itself: choose another place")
+    return place
 
 
 def hidden(path: Path, purpose: str, *more: str) -> Path:
