@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from benzer.errors import OutputError
@@ -64,7 +65,7 @@ class Partial:
 
     def close(self) -> None:
         """Remove what is left: an unfinished or a replaced output."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        _remove(self.path)
         os.close(self._lock)
 
 
@@ -132,10 +133,22 @@ def _removed(path: Path, output: Path) -> bool:
         if (path / OLD).exists() and not output.exists():
             (path / OLD).rename(output)
             sync_folder(Path(os.path.abspath(output)).parent)
-        shutil.rmtree(path, ignore_errors=True)
+        _remove(path)
         return not path.exists()
     finally:
         os.close(lock)
+
+
+def _remove(path: Path) -> None:
+    """Remove a partial folder as far as possible; its lock goes last, by which the folder is recognized."""
+    with suppress(OSError):
+        for child in path.iterdir():
+            if _is_folder(child):
+                shutil.rmtree(child)
+            elif child.name != LOCK:
+                child.unlink()
+        (path / LOCK).unlink()
+        path.rmdir()
 
 
 def _created(path: Path) -> int | None:
