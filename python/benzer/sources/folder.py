@@ -192,8 +192,7 @@ class ImageSource(FolderSource):
 def read_file(file: FileInput, encoding: str) -> dict[str, Any] | BadRow:
     """One file as a row; a leading byte order mark is not part of the text."""
     try:
-        with file.open() as stream:
-            data = stream.read()
+        data = file.content()
         fault = text_fault(data, encoding)
         if fault is not None:
             return BadRow(f"{file.name} is {fault}")

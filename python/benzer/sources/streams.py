@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from benzer.errors import InputError, OutputError
+from benzer.errors import InputError, OutputError, full_disk_named
+from benzer.sources.expansion import Bounded, Limits
 from benzer.sources.formats import HEAD_BYTES, compression_of
 
 BLOCK_BYTES = 1 << 24
 CHUNK_BYTES = 1 << 17
 BOM = b"\xef\xbb\xbf"
 LARGEST_ZSTD_WINDOW = 1 << 31
+ZSTD_PIECE_BYTES = 1 << 11
+"""Compressed bytes that are decompressed together: 4 bytes may stand for a block of 128 KiB, so these for 64 MiB."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,31 @@ class FileInput:
         """The path the user gave; None for a pipe."""
         return None if self.spool is not None else self.path
 
+    @property
+    def limits(self) -> Limits | None:
+        """What the file may expand to; None where it is not compressed."""
+        return Limits.of(self.path.stat().st_size) if self.compression else None
+
+    def content(self) -> bytes:
+        """All bytes, decompressed, of a file that is one document."""
+        with self.open() as stream:
+            if self.limits is None:
+                return stream.read()
+            data = stream.read(self.limits.at_once + 1)
+            if len(data) > self.limits.at_once:
+                raise self.limits.excess_at_once(self.name, "text")
+            return data
+
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """The bytes, decompressed; a damaged file is an `InputError` that names it."""
+        """The bytes, decompressed; a file that is damaged or expands too far is an `InputError` that names it."""
         with ExitStack() as stack, damage_named(self.name):
             stream = stack.enter_context(self.path.open("rb"))
-            yield decompressed(stream, self, stack)
+            content = decompressed(stream, self, stack)
+            if self.limits is None:
+                yield content
+            else:
+                yield cast(BinaryIO, io.BufferedReader(Bounded(content, self.name, self.limits), CHUNK_BYTES))
 
     def head(self) -> bytes:
         """The first bytes, decompressed, by which the content is recognized."""
@@ -108,12 +130,23 @@ def unpacked(head: bytes, compression: str) -> bytes:
             from zstandard import ZstdDecompressor, ZstdError
 
             try:
-                return ZstdDecompressor(max_window_size=LARGEST_ZSTD_WINDOW).decompressobj().decompress(head)
+                return _unpacked_zstd(
+                    ZstdDecompressor(max_window_size=LARGEST_ZSTD_WINDOW).decompressobj(), head
+                )
             except ZstdError:
                 return b""
     except zlib.error:
         return b""
     return head
+
+
+def _unpacked_zstd(frame: Any, head: bytes) -> bytes:
+    content = b""
+    for start in range(0, len(head), ZSTD_PIECE_BYTES):
+        if len(content) >= HEAD_BYTES or frame.eof:
+            break
+        content += frame.decompress(head[start : start + ZSTD_PIECE_BYTES])
+    return content[:HEAD_BYTES]
 
 
 class _ZstdContent(io.RawIOBase):
@@ -141,7 +174,7 @@ class _ZstdContent(io.RawIOBase):
 
     def _decompress_some(self) -> bool:
         unused = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
-        data = unused or self._stream.read(CHUNK_BYTES)
+        data = unused or self._stream.read(ZSTD_PIECE_BYTES)
         if not data:
             if self._frame is not None and not self._frame.eof:
                 raise EOFError
@@ -205,8 +238,9 @@ def spooled(name: str, stream: BinaryIO, suffix: str) -> FileInput:
     import tempfile
 
     spool = tempfile.NamedTemporaryFile(prefix="benzer-")
-    shutil.copyfileobj(stream, spool, BLOCK_BYTES)
-    spool.flush()
+    with full_disk_named(f"a copy of {name} to {tempfile.gettempdir()}", "set TMPDIR to another folder"):
+        shutil.copyfileobj(stream, spool, BLOCK_BYTES)
+        spool.flush()
     spool.seek(0)
     compression = compression_of(spool.read(HEAD_BYTES))
     return FileInput(name, Path(spool.name), compression, suffix + compression, spool=spool)
