@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from benzer import find_duplicates
 from benzer.cli import dedupe_summary
 from benzer.cli.dedupe_run import Run
+from benzer.errors import StorageError
 from benzer.pipeline import Checkpoint
 from benzer.presets import PRESETS
 from tests.corpora import collection
@@ -180,6 +182,33 @@ def test_a_full_disk_is_told_with_the_output(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("benzer.results.writing.write_table", full)
     told = one_line(run("dedupe", "docs.jsonl", "--output", "clean", status=2))
     assert "cannot write clean (No space left on device): free some space, or choose another place" in told
+
+
+def test_a_full_disk_is_told_with_the_place_of_a_new_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("docs.jsonl", collection(4, 10))
+
+    def full(path: Any, *_: Any, **__: Any) -> None:
+        raise StorageError(f"{path}: database or disk is full")
+
+    monkeypatch.setattr("benzer.index.Index.open", full)
+    told = one_line(run("index", "new.benzer", "docs.jsonl", status=2))
+    assert told == "benzer: error: new.benzer: database or disk is full\n"
+
+
+def test_a_full_disk_is_told_with_the_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfileobj", full)
+    told = one_line(run("dedupe", "-", "--output", "clean", stdin='{"text": "one"}', status=2))
+    assert f"cannot write a copy of stdin to {gettempdir()} (No space left on device)" in told
+    monkeypatch.setattr("os.pwrite", full)
+    write("docs.jsonl", collection(4, 10))
+    monkeypatch.setattr("benzer.pipeline.memory.Memory.spills", lambda *_, **__: True)
+    told = one_line(run("dedupe", "docs.jsonl", "--memory", "64MB", "--output", "clean", status=2))
+    assert (
+        f"cannot write band keys to {gettempdir()} (No space left on device): free some space, or set" in told
+    )
 
 
 def test_an_output_that_is_a_link_is_replaced_where_it_leads() -> None:

@@ -122,3 +122,17 @@ def test_stopping_the_making_of_an_index_leaves_nothing_behind(folder: Path) -> 
     assert running.returncode == 130
     assert stderr.strip() == b"benzer: stopped; nothing is left half written"
     assert not [path.name for path in folder.iterdir() if "new.benzer" in path.name]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("arguments", [["tune"], ["tune", "--json"], ["dedupe", "docs.jsonl", "--dry-run"]])
+def test_a_full_disk_behind_stdout_is_told(folder: Path, arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "benzer", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == 2
+    assert (
+        b"cannot write the standard output (No space left on device): free some space, or send it"
+        in done.stderr
+    )
+    assert done.stderr.count(b"\n") == 1

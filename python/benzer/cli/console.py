@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from benzer.errors import full_disk_named
 from benzer.wording import count as count
 from benzer.wording import duration as duration
 from benzer.wording import ratio as ratio
@@ -44,7 +45,7 @@ def show(result: RenderableType = "") -> None:
     if isinstance(result, Laid) and not sys.stdout.isatty() and result.is_plain:
         result = result.plain()
     if isinstance(result, str):
-        click.echo(result)
+        echo(result)
         return
     from rich.console import Console
 
@@ -53,13 +54,19 @@ def show(result: RenderableType = "") -> None:
         return
     drawn = io.StringIO()
     Console(file=drawn, width=PIPE_WIDTH, markup=False, highlight=False, emoji=False).print(result)
-    click.echo("\n".join(line.rstrip() for line in drawn.getvalue().splitlines()), color=False)
+    echo("\n".join(line.rstrip() for line in drawn.getvalue().splitlines()), color=False)
+
+
+def echo(text: str, color: bool | None = None) -> None:
+    """Print on stdout; a full disk that it is sent to is an error that says so."""
+    with full_disk_named("the standard output", "send it elsewhere"):
+        click.echo(text, color=color)
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
     """Print one JSON object on stdout."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-    click.echo(json.dumps(answer, ensure_ascii=encoding != "utf8", indent=2, default=plain))
+    echo(json.dumps(answer, ensure_ascii=encoding != "utf8", indent=2, default=plain))
 
 
 def plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benzer.cli.location import found, is_server
 from benzer.cli.output import remove_leftovers
-from benzer.errors import BenzerError
+from benzer.errors import BenzerError, StorageError
 
 if TYPE_CHECKING:
     from benzer.index import Index, IndexSettings
@@ -23,7 +23,11 @@ def made(location: str, settings: IndexSettings) -> Iterator[Index]:
 
     if not is_server(location):
         remove_leftovers(Path(location))
-        with atomic_write(Path(location)) as partial, Index.open(partial, settings) as index:
+        with (
+            atomic_write(Path(location)) as partial,
+            named_as(location, partial),
+            Index.open(partial, settings) as index,
+        ):
             yield index
         return
     from benzer.storage.redis.storage import discard
@@ -36,6 +40,15 @@ def made(location: str, settings: IndexSettings) -> Iterator[Index]:
         with suppress(BenzerError):
             discard(location)
         raise
+
+
+@contextmanager
+def named_as(location: str, partial: Path) -> Iterator[None]:
+    """Name the index by its place in errors, not by that of its unfinished file."""
+    try:
+        yield
+    except StorageError as error:
+        raise type(error)(str(error).replace(str(partial), location)) from error
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from benzer.buckets import LargeBuckets
 from benzer.candidates import Candidates, propose
+from benzer.errors import full_disk_named
 from benzer.exact import exact_pairs
 from benzer.families import Families, families_of
 from benzer.fields import Schema
@@ -176,9 +177,16 @@ class SpilledKeys:
             self._write(column.data.cast("B"), (band * self._shape[1] + start) * column.itemsize)
 
     def _write(self, data: memoryview, place: int) -> None:
-        while data:
-            written = os.pwrite(self._file.fileno(), data, place)
-            data, place = data[written:], place + written
+        from tempfile import gettempdir
+
+        try:
+            with full_disk_named(f"band keys to {gettempdir()}", "set TMPDIR to another folder"):
+                while data:
+                    written = os.pwrite(self._file.fileno(), data, place)
+                    data, place = data[written:], place + written
+        except OSError:
+            self._file.close()
+            raise
 
     def array(self) -> NDArray[np.uint64]:
         """All keys, mapped."""
