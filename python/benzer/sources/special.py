@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from concurrent.futures import Future, TimeoutError
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -43,6 +42,8 @@ def kind_of(name: str, path: Path) -> Literal["folder", "file", "pipe"]:
 
 def open_pipe(name: str, path: Path) -> BinaryIO:
     """Open a named pipe, as soon as a process writes to it; an `InputError` where none does for a minute."""
+    from concurrent.futures import Future, TimeoutError
+
     opening: Future[BinaryIO] = Future()
 
     def wait() -> None:
