@@ -18,6 +18,7 @@ from benzer.index import Index, IndexSettings
 from benzer.service.errors import Refusal
 from benzer.service.pictures.thumbnails import ENDING as THUMBNAILS
 from benzer.storage import is_url
+from benzer.tables.durable import sync_folder
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ENDING = ".benzer"
@@ -123,11 +124,7 @@ class FolderHome:
 
     def _settle(self) -> None:
         """Have the names in the folder on the disk."""
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._folder)
 
     def without_places(self, message: str) -> str:
         """See `Home`."""
