@@ -30,7 +30,10 @@ def sync_folder(path: Path) -> None:
     """Wait until the names in a folder are on the disk. Does nothing on Windows, which cannot sync a folder."""
     if os.name == "nt":
         return
-    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except PermissionError:  # names can be made in the folder, but it cannot be read
+        return
     try:
         os.fsync(descriptor)
     except OSError as error:

@@ -67,6 +67,8 @@ class Partial:
         """Remove what is left: an unfinished or a replaced output."""
         _remove(self.path)
         os.close(self._lock)
+        with suppress(OSError):  # NFS keeps a removed file until it is closed
+            self.path.rmdir()
 
 
 def sweep(output: str | os.PathLike[str]) -> list[Path]:
@@ -105,16 +107,18 @@ def hidden(path: Path, purpose: str, *more: str) -> Path:
 def _leftovers(output: Path) -> Iterator[Path]:
     whole = Path(os.path.abspath(output))
     name = re.compile(rf"\.{re.escape(whole.name)}\.partial-\d+(-[0-9a-f]{{8}})?")
-    if not whole.parent.is_dir():
-        return
-    for path in sorted(whole.parent.iterdir()):
+    for path in (whole.with_name(found) for found in _names(whole.parent) if name.fullmatch(found)):
         # The lock is the first thing in such a folder; what holds other things only is not ours.
-        if (
-            name.fullmatch(path.name)
-            and _is_folder(path)
-            and (LOCK in (inside := os.listdir(path)) or not inside)
-        ):
+        if _is_folder(path) and (LOCK in (inside := _names(path)) or not inside):
             yield path
+
+
+def _names(folder: Path) -> list[str]:
+    """The names in a folder; none where it cannot be listed, or has been removed meanwhile."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 def _is_folder(path: Path) -> bool:
@@ -158,6 +162,10 @@ def _created(path: Path) -> int | None:
         return _locked(path, or_open=True)
     except (FileExistsError, FileNotFoundError):
         return None
+    except OSError:
+        with suppress(OSError):
+            path.rmdir()
+        raise
 
 
 def _locked(path: Path, or_open: bool = False) -> int | None:
