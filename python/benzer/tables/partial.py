@@ -85,12 +85,17 @@ def followed(path: str | os.PathLike[str]) -> Path:
 
     >>> followed("clean").name
     'clean'
+    >>> followed("/")
+    Traceback (most recent call last):
+    benzer.errors.OutputError: / is a mount point, which cannot be replaced: choose a folder inside it
     """
-    if not os.path.islink(path):
-        return Path(path)
-    place = Path(os.path.realpath(path))
+    place = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
     if place.is_symlink():
         raise OutputError(f"{os.fspath(path)} is a link to itself: choose another place")
+    if place.is_mount():
+        raise OutputError(
+            f"{os.fspath(path)} is a mount point, which cannot be replaced: choose a folder inside it"
+        )
     return place
 
 
