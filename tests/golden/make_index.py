@@ -13,7 +13,7 @@ from benzer.bands import Bands
 from benzer.fields import Schema, Text, ValueSet
 from benzer.index import Index, IndexSettings
 
-PLACES = [Path(__file__).with_name(f"index-format-{number}.benzer") for number in (1, 2)]
+PLACES = [Path(__file__).with_name(f"index-format-{number}.benzer") for number in (1, 2, 3)]
 """One file for each format; the last is made by this version."""
 ADDED, ADDED_LATER, SEEN = 1_700_000_000, 1_700_000_060, 1_700_000_120
 SETTINGS = IndexSettings(

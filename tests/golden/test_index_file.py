@@ -19,7 +19,7 @@ FOUND = [
 ]
 
 
-@pytest.fixture(params=[*PLACES, None], ids=["format 1", "format 2", "made now"])
+@pytest.fixture(params=[*PLACES, None], ids=["format 1", "format 2", "format 3", "made now"])
 def kept(request: pytest.FixtureRequest) -> Path | None:
     return request.param  # type: ignore[no-any-return]
 
@@ -39,7 +39,7 @@ def test_it_is_whole_and_has_its_settings(path: Path, kept: Path | None) -> None
         index.check()
         figures = index.info()
     assert figures["fingerprint"] == ("8d11fc7bd6d0a5aefc07b7feffb5a7225bc5a563e994554006fb65f8e21a5ac7")
-    assert figures["format"] == (1 if kept == PLACES[0] else 2)
+    assert figures["format"] == (PLACES.index(kept) + 1 if kept else 3)
     assert (figures["documents"], figures["removed"], figures["runs"]) == (8, 2, 1)
     assert figures["delta"] > 0
 
@@ -99,7 +99,7 @@ def test_documents_of_format_1_count_as_seen_when_it_is_first_written_on(tmp_pat
         assert index.unseen(since=SEEN) == []
         assert index.evict(unseen_since=SEEN + 1) == 9
     with Index.open(path, mode="read") as index:
-        assert index.info()["format"] == 2
+        assert index.info()["format"] == 3
         index.check()
 
 

@@ -19,6 +19,7 @@ from benzer.document import Document
 from benzer.errors import InputError, SettingsError, SettingsMismatchError, StorageError, StoreFormatError
 from benzer.fields import Schema, Text, ValueSet
 from benzer.index import Index, IndexSettings
+from benzer.storage.layout import load_settings, save_settings
 
 SURE = IndexSettings(threshold=0.5, recall=0.999999)
 FIELDS = Schema(title=Text(shingle_size=1), tags=ValueSet(weight=3.0))
@@ -324,7 +325,7 @@ def test_an_index_of_other_hashing_rules_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "index.benzer"
     Index.open(path).close()
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("""UPDATE meta SET value = replace(value, '"hashing":1', '"hashing":2')""")
+        save_settings(connection, load_settings(connection).replace('"hashing":1', '"hashing":2'))
         connection.commit()
     with pytest.raises(StoreFormatError, match="hashing rules 2, this version of benzer has rules 1"):
         Index.open(path)

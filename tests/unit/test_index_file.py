@@ -43,7 +43,8 @@ def test_the_file_is_marked_as_an_index(path: Path) -> None:
     header = path.read_bytes()[:100]
     assert header[:16] == b"SQLite format 3\0"
     assert header[68:72] == b"Bnzr"
-    assert int.from_bytes(header[60:64], "big") == 2
+    assert header[63] == 3, "the format is in the lowest byte of the user version"
+    assert int.from_bytes(header[60:63], "big") > 0, "and the stamp above it"
     assert int.from_bytes(header[16:18], "big") == 8192
 
 
@@ -95,9 +96,9 @@ def test_reading_makes_nothing(tmp_path: Path) -> None:
 
 def test_a_newer_format_says_so(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute("PRAGMA user_version = 4")
     with pytest.raises(
-        StoreFormatError, match="has index format 3, this version of benzer reads up to 2: upgrade"
+        StoreFormatError, match="has index format 4, this version of benzer reads up to 3: upgrade"
     ):
         open_storage(path, mode="read")
 

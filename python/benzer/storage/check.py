@@ -4,60 +4,56 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from benzer.errors import StoreFormatError
+from benzer.storage import file_seen
 from benzer.storage.base import Numbers
-from benzer.storage.file_seen import has_times
 from benzer.storage.layout import State
+from benzer.storage.merge import delta_of
 from benzer.storage.postings import Postings
+from benzer.storage.rows import Damaged
 from benzer.storage.runs import Run, check_run
 
 
 def check_file(
-    path: Path, connection: sqlite3.Connection, state: State, runs: Sequence[Run], pending: Sequence[Postings]
+    connection: sqlite3.Connection, state: State, runs: Sequence[Run], pending: Sequence[Postings]
 ) -> None:
-    """Raise StoreFormatError unless pages, counts, runs and postings fit together.
+    """Raise StoreFormatError or Damaged unless pages, counts, runs and postings fit together.
 
     Cost: reads the whole file. Each posting must name a document that is held or whose removal is noted.
     """
-    for (answer,) in connection.execute("PRAGMA quick_check(1)"):
+    for (answer,) in connection.execute("PRAGMA integrity_check(1)"):
         if answer != "ok":
-            raise _damaged(path, answer)
+            raise Damaged(answer)
     for table, wanted in (("document", state.documents), ("removed", state.removed), ("delta", state.delta)):
         count = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
         if count != wanted:
-            raise _damaged(path, f"there are {count} rows in {table}, its state says {wanted}")
-    if has_times(connection):
-        lost = "SELECT count(*) FROM seen WHERE number NOT IN (SELECT number FROM document)"
-        if count := connection.execute(lost).fetchone()[0]:
-            raise _damaged(path, f"{count} times are those of documents that are not held")
+            raise Damaged(f"there are {count} rows in {table}, its state says {wanted}")
+    delta = delta_of(connection, state)
+    file_seen.check(connection)
     known = _known_numbers(connection)
-    for numbers in _posted_numbers(connection, runs, pending):
+    for numbers in _posted_numbers(connection, runs, [delta, *pending]):
         strange = numbers[~np.isin(numbers, known)]
         if len(strange):
-            raise _damaged(path, f"a posting names document {strange[0]}, which is not held")
-    if len(known) and int(known.max()) >= state.next_number:
-        raise _damaged(path, f"document {known.max()} has a number that was not given out")
+            raise Damaged(f"a posting names document {strange[0]}, which is not held")
+    if len(known) and int(known[-1]) >= state.next_number:
+        raise Damaged(f"document {known[-1]} has a number that was not given out")
 
 
 def _known_numbers(connection: sqlite3.Connection) -> Numbers:
-    rows = connection.execute("SELECT number FROM document UNION SELECT number FROM removed ORDER BY 1")
-    return np.array([number for (number,) in rows], np.int64)
+    """The numbers of all documents that are held, or whose removal is noted: each of them once."""
+    rows = connection.execute("SELECT number FROM document UNION ALL SELECT number FROM removed ORDER BY 1")
+    known = np.array([number for (number,) in rows], np.int64)
+    if (known[1:] <= known[:-1]).any():
+        raise Damaged("a document is both held and removed")
+    return known
 
 
 def _posted_numbers(
-    connection: sqlite3.Connection, runs: Sequence[Run], pending: Sequence[Postings]
+    connection: sqlite3.Connection, runs: Sequence[Run], pieces: Sequence[Postings]
 ) -> Iterator[Numbers]:
     for run in runs:
         yield from check_run(connection, run)
-    rows = connection.execute("SELECT DISTINCT number FROM delta").fetchall()
-    yield np.array([number for (number,) in rows], np.int64)
-    for piece in pending:
+    for piece in pieces:
         yield piece.numbers.astype(np.int64)
-
-
-def _damaged(path: Path, fault: str) -> StoreFormatError:
-    return StoreFormatError(f"{path} is damaged ({fault}): restore it from a copy")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import zlib
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benzer.errors import StorageError, StoreFormatError
+from benzer.errors import StorageError
 from benzer.storage import file_seen
 from benzer.storage.base import (
     DocumentId,
@@ -30,13 +30,21 @@ from benzer.storage.base import (
     missing_number,
 )
 from benzer.storage.check import check_file
-from benzer.storage.layout import given_id, stored_id
+from benzer.storage.layout import format_of, load_settings
 from benzer.storage.merge import delta_of, merged_slices, removed_from
 from benzer.storage.postings import Postings, bucket_sizes, sorted_lookup, unique_pairs
+from benzer.storage.rows import (
+    Damaged,
+    StoredId,
+    document_checksum,
+    given_id,
+    integers,
+    sound_id,
+    sound_payload,
+    stored_id,
+)
 from benzer.storage.runs import Limits, find_few, find_in_runs
 from benzer.storage.session import Session
-
-_StoredId = int | str | bytes
 
 
 class FileStorage:
@@ -69,10 +77,7 @@ class FileStorage:
     def settings(self) -> str:
         """The settings text that the file was made with."""
         with self.snapshot():
-            row = self._run("SELECT value FROM meta WHERE name = 'settings'").fetchone()
-        if row is None:
-            raise StoreFormatError(f"{self._session.path} has no settings in it: restore it from a copy")
-        return str(row[0])
+            return load_settings(self._session.connection)
 
     def snapshot(self) -> AbstractContextManager[None]:
         """All reads within see one state; other threads of this process wait, other processes do not."""
@@ -127,8 +132,11 @@ class FileStorage:
         return np.array([given[document_id] for document_id in ids], np.int64)
 
     def _insert(self, first: int, ids: list[DocumentId], payloads: list[bytes]) -> None:
-        numbers = range(first, first + len(ids))
-        rows = list(zip(numbers, map(stored_id, ids), map(zlib.crc32, payloads), payloads, strict=True))
+        documents = zip(range(first, first + len(ids)), map(stored_id, ids), payloads, strict=True)
+        rows = [
+            (number, stored, document_checksum(number, stored, payload), payload)
+            for number, stored, payload in documents
+        ]
         insert = "INSERT OR IGNORE INTO document VALUES (?, ?, ?, ?)"
         connection = self._session.connection
         if rows and connection.executemany(insert, rows).rowcount < len(rows):  # some ids are held already
@@ -141,7 +149,7 @@ class FileStorage:
         with self._session.changing():
             return self._delete(stored, below=self._session.state.next_number)
 
-    def _delete(self, ids: Iterable[_StoredId], below: int) -> int:
+    def _delete(self, ids: Iterable[StoredId], below: int) -> int:
         """Delete the documents with these ids and a number under `below`, and note that they are gone."""
         session = self._session
         find = "SELECT number FROM document WHERE id = ? AND number < ?"
@@ -200,7 +208,11 @@ class FileStorage:
         session = self._session
         with session.reading():
             connection, runs, limits = session.connection, session.runs, session.limits
-            fresh = [piece for piece in (delta_of(connection), *session.pending.pieces) if len(piece.keys)]
+            fresh = [
+                piece
+                for piece in (delta_of(connection, session.state), *session.pending.pieces)
+                if len(piece.keys)
+            ]
             new, removed = Postings.merged(fresh), removed_from(connection, 0)
             total = len(new.keys) + sum(run.postings for run in runs)
             parts, count = max(1, total // limits.block_postings), -(-total // limits.slice_postings)
@@ -235,7 +247,7 @@ class FileStorage:
             "CROSS JOIN delta ON delta.band_key = wanted.value",
             (str(wanted.view(np.int64).tolist()),),
         ).fetchall()
-        table = np.array(found, np.int64).reshape(-1, 2)
+        table = np.array(integers(found, "delta"), np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
     def _removed(self, numbers: Numbers) -> list[int]:
@@ -263,16 +275,16 @@ class FileStorage:
 
     def payloads(self, numbers: Sequence[int] | Numbers) -> list[bytes]:
         """The payloads of documents, in the order asked."""
-        return [self._checked(*row) for row in self._documents("document.number, checksum, payload", numbers)]
-
-    def _checked(self, number: int, checksum: int, payload: bytes) -> bytes:
-        if zlib.crc32(payload) != checksum:
-            raise StoreFormatError(f"document {number} of {self._session.path} is damaged: restore a copy")
-        return payload
+        with self.snapshot():
+            rows = self._documents("document.number, checksum, payload", numbers)
+            return [sound_payload(*row) for row in rows]
 
     def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
         """The ids of documents, in the order asked."""
-        return [given_id(stored) for (stored,) in self._documents("document.id", numbers)]
+        with self.snapshot():
+            return [
+                sound_id(*row) for row in self._documents("document.number, checksum, document.id", numbers)
+            ]
 
     def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
         """The ids and the payloads of documents, in the order asked."""
@@ -288,12 +300,9 @@ class FileStorage:
 
     def _read_documents(self, numbers: list[int]) -> dict[int, tuple[DocumentId, bytes]]:
         rows = self._documents("document.number, checksum, payload, document.id", numbers)
-        for number, checksum, payload, _ in rows:
-            if zlib.crc32(payload) != checksum:
-                self._checked(number, checksum, payload)
         return {
-            number: (given_id(stored) if type(stored) is bytes else stored, payload)
-            for number, _, payload, stored in rows
+            number: (sound_id(number, checksum, stored), sound_payload(number, checksum, payload))
+            for number, checksum, payload, stored in rows
         }
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
@@ -312,19 +321,24 @@ class FileStorage:
         """All documents by number, in batches; see Storage.iterate."""
         with self.snapshot():
             end = self._session.state.next_number
-        while rows := self._after(after, end, batch_size):
-            after = rows[-1][0]
-            numbers = np.array([row[0] for row in rows], np.int64)
-            ids = [given_id(row[3]) for row in rows]
-            yield StoredBatch(numbers, ids, [self._checked(*row[:3]) for row in rows])
+        while len((batch := self._after(after, end, batch_size)).numbers):
+            after = int(batch.numbers[-1])
+            yield batch
 
-    def _after(self, number: int, end: int, count: int) -> list[tuple[Any, ...]]:
+    def _after(self, number: int, end: int, count: int) -> StoredBatch:
+        """The next documents in order of their numbers, which a damaged file may not be in."""
         with self.snapshot():
-            return self._run(
+            rows = self._run(
                 "SELECT number, checksum, payload, id FROM document WHERE number > ? AND number < ? "
                 "ORDER BY number LIMIT ?",
                 (number, end, count),
             ).fetchall()
+            numbers = np.array([row[0] for row in rows], np.int64)
+            if (np.diff(numbers, prepend=number) <= 0).any() or (numbers >= end).any():
+                raise Damaged(f"documents after number {number} are out of order")
+            payloads = [sound_payload(*row[:3]) for row in rows]
+            ids = [sound_id(number, checksum, stored) for number, checksum, _, stored in rows]
+        return StoredBatch(numbers, ids, payloads)
 
     def __len__(self) -> int:
         with self.snapshot():
@@ -334,9 +348,9 @@ class FileStorage:
         """Read the whole file and raise StoreFormatError at the first thing that does not fit."""
         session = self._session
         with session.reading():
-            check_file(session.path, session.connection, session.state, session.runs, session.pending.pieces)
+            check_file(session.connection, session.state, session.runs, session.pending.pieces)
             for _ in self.iterate():
-                pass  # the checksum of each payload is compared on the way
+                pass  # the checksums of each document are compared on the way
 
     def info(self) -> dict[str, Any]:
         """Facts and figures; `bytes` is the size of the file and its write-ahead log on disk."""
@@ -348,7 +362,8 @@ class FileStorage:
             return {
                 "home": "file",
                 "path": str(path),
-                "format": self._run("PRAGMA user_version").fetchone()[0],
+                "format": format_of(session.connection),
+                "sqlite": sqlite3.sqlite_version,
                 "documents": state.documents,
                 "removed": state.removed,
                 "postings": in_runs + state.delta + len(session.pending),

@@ -1,9 +1,12 @@
 """When was each document of an index file last seen?
 
-Two tables, made when the first time is written (which makes the file one of format 2):
+Two tables, which a file of format 1 lacks:
 
-    arrival   number, second: documents from this number on came at this second, up to the next row
-    seen      number, second: a document that was seen again later
+    arrival   number, second, checksum: documents from this number on came at this second, up to the next row
+    seen      number, second, checksum: a document that was seen again later
+
+The checksum is such that second + 65537 * number + checksum = 0, which SQLite can compute while it scans the rows. A
+file of format 2 has no checksums here.
 """
 
 from __future__ import annotations
@@ -14,62 +17,84 @@ from collections.abc import Sequence
 import numpy as np
 
 from benzer.storage.base import Numbers
+from benzer.storage.rows import Damaged
 
 TABLES = """
-CREATE TABLE arrival (number INTEGER PRIMARY KEY, second INTEGER NOT NULL);
-CREATE TABLE seen (number INTEGER PRIMARY KEY, second INTEGER NOT NULL);
+CREATE TABLE arrival (number INTEGER PRIMARY KEY, second INTEGER NOT NULL, checksum INTEGER NOT NULL);
+CREATE TABLE seen (number INTEGER PRIMARY KEY, second INTEGER NOT NULL, checksum INTEGER NOT NULL);
 """
-SINCE = 2
-"""The format from which on a file has these tables."""
+_DAMAGED = 1 << 60  # in the place of a second: later than any
+_WITH = "-second - 65537 * number"
 
-_TIME = """max(coalesce((SELECT second FROM seen WHERE seen.number = {0}), 0),
-    coalesce((SELECT second FROM arrival WHERE arrival.number <= {0} ORDER BY arrival.number DESC LIMIT 1), 0))"""
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Give the file of an earlier format these tables, with checksums."""
+    for statement in filter(str.strip, TABLES.split(";")):
+        if has_times(connection):
+            (table,) = {"arrival", "seen"} & set(statement.split())
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
+            connection.execute(f"UPDATE {table} SET checksum = {_WITH}")
+        else:
+            connection.execute(statement)
+
+
+def _time(connection: sqlite3.Connection, number: str) -> str:
+    """The SQL for when a document was last seen."""
+    second = "second"
+    if len(connection.execute("SELECT * FROM seen LIMIT 0").description) > 2:
+        second = f"CASE WHEN (second + 65537 * number + checksum) IS 0 THEN second ELSE {_DAMAGED} END"
+    return f"""max(coalesce((SELECT {second} FROM seen WHERE seen.number = {number}), 0), coalesce((
+        SELECT {second} FROM arrival WHERE arrival.number <= {number} ORDER BY arrival.number DESC LIMIT 1), 0))"""
 
 
 def has_times(connection: sqlite3.Connection) -> bool:
     """Whether the file has any times yet."""
-    return bool(connection.execute("PRAGMA user_version").fetchone()[0] >= SINCE)
+    return bool(connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'seen'").fetchone()[0])
 
 
 def arrive(connection: sqlite3.Connection, number: int, second: int) -> None:
     """Documents from `number` on come at `second`; those before the first known time count as seen then."""
-    if not has_times(connection):
-        if not second:
-            return
-        for statement in filter(str.strip, TABLES.split(";")):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {SINCE}")
     last = connection.execute("SELECT second FROM arrival ORDER BY number DESC LIMIT 1").fetchone()
     if second != (last[0] if last else 0):
-        connection.execute("INSERT OR REPLACE INTO arrival VALUES (?, ?)", (number if last else 0, second))
+        connection.execute(
+            "INSERT OR REPLACE INTO arrival VALUES (?, ?, ?)", _row(number if last else 0, second)
+        )
 
 
 def touch(connection: sqlite3.Connection, rows: Sequence[tuple[int, int]]) -> None:
     """Documents (number, second) were seen again; where no time is known yet, all others count as seen then."""
     if not rows:
         return
-    if not has_times(connection) or not connection.execute("SELECT 1 FROM arrival LIMIT 1").fetchone():
+    if not connection.execute("SELECT 1 FROM arrival LIMIT 1").fetchone():
         arrive(connection, 0, max(second for _, second in rows))
-        if not has_times(connection):
+        if not connection.execute("SELECT 1 FROM arrival LIMIT 1").fetchone():
             return  # all of the times are 0
     connection.executemany(
-        "INSERT INTO seen VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET second = max(second, excluded.second)",
-        rows,
+        "INSERT INTO seen VALUES (?, ?, ?) ON CONFLICT (number) DO UPDATE SET second = excluded.second, "
+        "checksum = excluded.checksum WHERE excluded.second > second",
+        [_row(number, second) for number, second in rows],
     )
+
+
+def _row(number: int, second: int) -> tuple[int, int, int]:
+    return number, second, -second - 65537 * number
 
 
 def forget(connection: sqlite3.Connection, numbers: Sequence[tuple[int]]) -> None:
     """Documents are gone."""
-    if has_times(connection):
-        connection.executemany("DELETE FROM seen WHERE number = ?", numbers)
+    connection.executemany("DELETE FROM seen WHERE number = ?", numbers)
 
 
 def last_seen(connection: sqlite3.Connection, numbers: list[int]) -> Numbers:
     """When documents were last seen, in seconds since 1970; 0 where that is not known."""
     if not has_times(connection):
         return np.zeros(len(numbers), np.int64)
-    select = f"SELECT {_TIME.format('wanted.value')} FROM json_each(?) AS wanted ORDER BY wanted.key"
-    return np.array([row[0] for row in connection.execute(select, (str(numbers),))], np.int64)
+    time = _time(connection, "wanted.value")
+    select = f"SELECT {time} FROM json_each(?) AS wanted ORDER BY wanted.key"
+    times = np.array([row[0] for row in connection.execute(select, (str(numbers),))], np.int64)
+    if (times >= _DAMAGED).any():
+        raise Damaged("the time of a document has another checksum")
+    return times
 
 
 def unseen(connection: sqlite3.Connection, before: int) -> list[int | str | bytes]:
@@ -78,10 +103,27 @@ def unseen(connection: sqlite3.Connection, before: int) -> list[int | str | byte
         return []
     # its index on the id has the numbers as well: no payload is read
     select = (
-        f"SELECT id FROM (SELECT id, number, {_TIME.format('document.number')} AS time FROM document) "
-        "WHERE time > 0 AND time < ? ORDER BY number"
+        f"SELECT id, time FROM (SELECT id, number, {_time(connection, 'document.number')} AS time FROM document) "
+        f"WHERE time > 0 AND time < ? OR time >= {_DAMAGED} ORDER BY number"
     )
-    return [row[0] for row in connection.execute(select, (before,))]
+    rows = connection.execute(select, (before,)).fetchall()
+    if any(time >= _DAMAGED for _, time in rows):
+        raise Damaged("the time of a document has another checksum")
+    return [stored for stored, _ in rows]
+
+
+def check(connection: sqlite3.Connection) -> None:
+    """Raise Damaged unless all times are whole, and are those of documents that are held."""
+    if not has_times(connection):
+        return
+    for table in ("arrival", "seen"):
+        columns = len(connection.execute(f"SELECT * FROM {table} LIMIT 0").description)
+        faults = f"SELECT count(*) FROM {table} WHERE (second + 65537 * number + checksum) IS NOT 0"
+        if columns > 2 and (count := connection.execute(faults).fetchone()[0]):
+            raise Damaged(f"{count} times have another checksum")
+    lost = "SELECT count(*) FROM seen WHERE number NOT IN (SELECT number FROM document)"
+    if count := connection.execute(lost).fetchone()[0]:
+        raise Damaged(f"{count} times are those of documents that are not held")
 
 
 def tidy(connection: sqlite3.Connection) -> None:

@@ -1,30 +1,41 @@
 """What does an index file look like inside, and is this one? One SQLite database in WAL mode:
 
-    state     one row: generation, documents, removed, next_number, next_run, delta
-    meta      name, value: the settings text
-    document  number, id, checksum, payload: what is held; an id keeps its type, see `stored_id`
+    state     one row: generation, documents, removed, next_number, next_run, delta, delta_sum, checksum
+    meta      name, value: the settings text and its checksum
+    document  number, id, checksum, payload: what is held; id and checksum as rows.py says
     removed   number: removed documents whose postings may still lie in runs or delta
     delta     band_key, number: postings of small commits, until there are enough for a run
-    run       number, postings, parts, blocks, first: sorted postings; `first` is the least document number
+    run       number, postings, parts, blocks, first, checksum: sorted postings; `first`: least document number
     block     place, checksum, keys, numbers: the postings of one part of a run, see runs.py
     arrival, seen: when documents were last seen, see file_seen.py; a file of format 1 lacks them
 
-Band keys are stored as signed 64-bit integers of the same bits.
+Band keys are stored as signed 64-bit integers of the same bits. The user version in the header holds the format in
+its lowest 8 bits. The bits above are the stamp: a random number that changes whenever a new write-ahead log
+begins, so that a log is only applied to the file that it was written for (see commits.py). Formats 1 and 2 have
+neither a stamp, nor the checksums of state, meta, run, arrival, seen and ids; see upgrade.py.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import time
-from dataclasses import dataclass
+import zlib
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from benzer.errors import StorageError, StoreFormatError, StoreLockedError
-from benzer.storage.base import MAKE_ONE, DocumentId
-from benzer.storage.file_seen import SINCE, TABLES
+from benzer.storage.base import MAKE_ONE
+from benzer.storage.commits import Commits
+from benzer.storage.file_seen import TABLES
+from benzer.storage.rows import Damaged, checksum_of, integers
 
-FORMAT = 2
+FORMAT = 3
+TIMES_SINCE, CHECKSUMS_SINCE = 2, 3
+"""The formats from which on a file has times, and checksums of all that it holds."""
+RESTORE = "restore it from a copy with `benzer restore`"
+_FORMAT_BITS, _STAMP_BITS = 8, 23
 _LEAST = 512  # bytes of the smallest file of SQLite
 APPLICATION = 0x426E7A72  # "Bnzr", in the header of every index file
 
@@ -37,7 +48,9 @@ CREATE TABLE state (
     removed INTEGER NOT NULL,
     next_number INTEGER NOT NULL,
     next_run INTEGER NOT NULL,
-    delta INTEGER NOT NULL);
+    delta INTEGER NOT NULL,
+    delta_sum INTEGER NOT NULL,
+    checksum INTEGER NOT NULL);
 CREATE TABLE document (
     number INTEGER PRIMARY KEY,
     id NOT NULL UNIQUE,
@@ -53,19 +66,23 @@ CREATE TABLE run (
     postings INTEGER NOT NULL,
     parts INTEGER NOT NULL,
     blocks INTEGER NOT NULL,
-    first INTEGER NOT NULL);
+    first INTEGER NOT NULL,
+    checksum INTEGER NOT NULL);
 CREATE TABLE block (
     place INTEGER PRIMARY KEY,
     checksum INTEGER NOT NULL,
     keys BLOB NOT NULL,
     numbers BLOB NOT NULL);
-INSERT INTO state VALUES (1, 0, 0, 0, 0, 1, 0);
+INSERT INTO state VALUES (1, 0, 0, 0, 0, 1, 0, 0, 0);
 """ + TABLES.lstrip()
 
 
 @dataclass(slots=True)
 class State:
-    """The one row of `state`; `removed` and `delta` count the rows of those tables."""
+    """The one row of `state`; `removed` and `delta` count the rows of those tables.
+
+    `delta_sum` is the sum of the postings in delta (`Postings.sum`); None in files of formats 1 and 2.
+    """
 
     generation: int
     documents: int
@@ -73,6 +90,7 @@ class State:
     next_number: int
     next_run: int
     delta: int
+    delta_sum: int | None = None
 
 
 def told(error: sqlite3.Error, path: Path, timeout: float = 0.0) -> StorageError:
@@ -83,9 +101,24 @@ def told(error: sqlite3.Error, path: Path, timeout: float = 0.0) -> StorageError
             f"{path} is being written by another process or another open index (waited {timeout:g} s): "
             f"commit or close that one first, or open this one with mode='read'"
         )
-    if "malformed" in text or "not a database" in text:
-        return StoreFormatError(f"{path} is damaged ({text}): restore it from a copy")
-    return StorageError(f"{path}: {text}")
+    if "readonly" in text:
+        return StorageError(f"{path} cannot be written ({text}): open it with mode='read'")
+    if "disk is full" in text or "disk I/O" in text:
+        return StorageError(f"{path}: {text}: make sure that there is free space in {path.absolute().parent}")
+    if "unable to open" in text or isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
+        return StorageError(f"{path}: {text}")
+    place = f"{error.part} of {path}" if isinstance(error, Damaged) and error.part else str(path)
+    return StoreFormatError(f"{place} is damaged ({text}): {RESTORE}")
+
+
+def failed(error: OSError, path: Path) -> StorageError:
+    """Our error for a file beside the index that cannot be read or written."""
+    place = error.filename or f"a file beside {path}"
+    reason = "readonly: " if isinstance(error, PermissionError) else ""
+    return StorageError(
+        f"{place} cannot be written ({reason}{error.strerror}): make sure that {path.absolute().parent} can be "
+        f"written and has free space"
+    )
 
 
 def connect(path: Path, settings: str | None, mode: str, timeout: float) -> sqlite3.Connection:
@@ -93,6 +126,7 @@ def connect(path: Path, settings: str | None, mode: str, timeout: float) -> sqli
     _check_path(path, settings, mode)
     connection = None
     try:
+        check_log(path, timeout)
         connection = _open(path, mode, timeout)
         if mode == "write" and _is_blank(connection) and settings is not None:
             _create(connection, settings, timeout)
@@ -128,6 +162,68 @@ def _check_path(path: Path, settings: str | None, mode: str) -> None:
 
 def _no_index(path: Path) -> StoreFormatError:
     return StoreFormatError(f"{path} is not a Benzer index: give the path of one, or of no file yet")
+
+
+def check_log(path: Path, timeout: float) -> None:
+    """Raise StoreFormatError where the log is one of another file, or where an acknowledged commit is missing.
+
+    Nothing is changed: a connection that may write would apply the log when it is closed.
+    """
+    commits = Commits(path, timeout)
+    record = commits.read()
+    if record is None or (stamp := stamp_of(path)) is None:
+        return
+    if stamp not in record.stamps:  # unless a new log has begun between the two reads
+        try:
+            with commits.locked(make=False):
+                record, stamp = commits.read(), stamp_of(path)
+        except FileNotFoundError:
+            return
+    if record is None or stamp is None:
+        return
+    if stamp not in record.stamps:
+        if commits.log_bytes():
+            raise StoreFormatError(
+                f"{commits.log} does not belong to {path}, which was put there from a copy: put the copy back with "
+                f"`benzer restore`, which removes the log"
+            )
+        return
+    generation = _generation(path, timeout)
+    if generation is not None and generation < record.generation:
+        raise StoreFormatError(
+            f"{path} lacks acknowledged commits (it has {generation} of {record.generation}), as {commits.log} is "
+            f"damaged or missing: {RESTORE}, or remove {commits.path} to go on without them"
+        )
+
+
+def stamp_of(path: Path) -> int | None:
+    """The stamp in the index file itself, whatever its log says; None where it cannot be read.
+
+    SQLite reads it, because to close a file would let go of the locks that this process has on it.
+    """
+    try:
+        connection = _connection(path.absolute().as_uri() + "?mode=ro&immutable=1", 0.0)
+    except sqlite3.Error:
+        return None
+    try:
+        if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
+            return None
+        return int(connection.execute("PRAGMA user_version").fetchone()[0] >> _FORMAT_BITS)
+    except sqlite3.Error:
+        return None
+    finally:
+        connection.close()
+
+
+def _generation(path: Path, timeout: float) -> int | None:
+    """The generation with all commits in the log; None where the log cannot be read without writing."""
+    connection = _connection(path.absolute().as_uri() + "?mode=ro", timeout)
+    try:
+        return load_state(connection).generation
+    except sqlite3.OperationalError:
+        return None
+    finally:
+        connection.close()
 
 
 def _open(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
@@ -173,10 +269,23 @@ def _create(connection: sqlite3.Connection, settings: str, timeout: float) -> No
     if _is_blank(connection):  # else another process was faster
         for statement in _TABLES.split(";\n"):
             connection.execute(statement)
-        connection.execute("INSERT INTO meta VALUES ('settings', ?)", (settings,))
+        save_state(connection, State(0, 0, 0, 0, 1, 0, 0))
+        save_settings(connection, settings)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        renew_stamp(connection)
     connection.execute("COMMIT")
+
+
+def format_of(connection: sqlite3.Connection) -> int:
+    """The version of the format of an open file."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0] & (1 << _FORMAT_BITS) - 1)
+
+
+def renew_stamp(connection: sqlite3.Connection) -> int:
+    """Give the file another stamp within the open transaction, and the newest format; returns the stamp."""
+    stamp = random.SystemRandom().randrange(1, 1 << _STAMP_BITS)
+    connection.execute(f"PRAGMA user_version = {stamp << _FORMAT_BITS | FORMAT}")
+    return stamp
 
 
 def _enter_wal_mode(connection: sqlite3.Connection, timeout: float) -> None:
@@ -197,16 +306,19 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreFormatError(
             f"{path} is a SQLite file but not a Benzer index: give the path of one, or of no file yet"
         )
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    version = format_of(connection)
     if version > FORMAT:
         raise StoreFormatError(
             f"{path} has index format {version}, this version of benzer reads up to {FORMAT}: upgrade benzer"
         )
     found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     wanted = {"meta", "state", "document", "removed", "delta", "run", "block"}
-    missing = wanted.union({"arrival", "seen"} if version >= SINCE else ()) - found
+    missing = wanted.union({"arrival", "seen"} if version >= TIMES_SINCE else ()) - found
     if missing:
-        raise StoreFormatError(f"{path} lacks the tables {sorted(missing)}: restore it from a copy")
+        raise StoreFormatError(f"{path} lacks the tables {sorted(missing)}: {RESTORE}")
+    columns = len(connection.execute("SELECT * FROM state LIMIT 0").description)
+    if (columns > 7) != (version >= CHECKSUMS_SINCE) or ("seen" in found) != (version >= TIMES_SINCE):
+        raise Damaged(f"it does not have the tables of format {version}")
 
 
 def _tune(connection: sqlite3.Connection) -> None:
@@ -217,53 +329,50 @@ def _tune(connection: sqlite3.Connection) -> None:
         "temp_store = MEMORY",
         "journal_size_limit = 67108864",
         "cell_size_check = ON",
-        "wal_autocheckpoint = 4096",  # 32 MB: a page that many commits change is written once
+        "wal_autocheckpoint = 0",  # see Session.checkpoint
     ):
         connection.execute(f"PRAGMA {setting}")
 
 
 def load_state(connection: sqlite3.Connection) -> State:
     """The state as this transaction sees it."""
-    row = connection.execute(
-        "SELECT generation, documents, removed, next_number, next_run, delta FROM state"
-    ).fetchone()
-    if row is None:
-        raise sqlite3.DatabaseError("its state is missing: malformed")
-    return State(*row)
+    rows = integers(connection.execute("SELECT * FROM state").fetchall(), "state")
+    if len(rows) != 1:
+        raise Damaged("its state is missing")
+    _, *values = rows[0]
+    if len(values) > 6:
+        *values, checksum = values
+        if checksum != checksum_of(*values):
+            raise Damaged("its state has another checksum")
+    return State(*values)
 
 
 def save_state(connection: sqlite3.Connection, state: State) -> None:
     """Write the state within the open transaction."""
+    values: tuple[int, ...] = astuple(state)
     connection.execute(
         "UPDATE state SET generation = ?, documents = ?, removed = ?, "
-        "next_number = ?, next_run = ?, delta = ?",
-        (state.generation, state.documents, state.removed, state.next_number, state.next_run, state.delta),
+        "next_number = ?, next_run = ?, delta = ?, delta_sum = ?, checksum = ?",
+        (*values, checksum_of(*values)),
     )
 
 
-def stored_id(document_id: DocumentId) -> int | str | bytes:
-    """An id as SQLite keeps it, types apart; what SQLite has no type for becomes bytes.
-
-    >>> stored_id("7"), stored_id(7), stored_id(2**64), stored_id(chr(0xD800))
-    ('7', 7, b'i18446744073709551616', b's\\xed\\xa0\\x80')
-    """
-    if isinstance(document_id, int):
-        return document_id if -(2**63) <= document_id < 2**63 else b"i%d" % document_id
-    if document_id.isascii():
-        return document_id
-    try:
-        document_id.encode()
-    except UnicodeEncodeError:
-        return b"s" + document_id.encode("utf-8", "surrogatepass")
-    return document_id
+def load_settings(connection: sqlite3.Connection) -> str:
+    """The settings text that the file was made with."""
+    meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+    settings = meta.get("settings")
+    if not isinstance(settings, str):
+        raise Damaged("it has no settings")
+    if format_of(connection) >= CHECKSUMS_SINCE and meta.get("checksum") != _text_checksum(settings):
+        raise Damaged("its settings have another checksum")
+    return settings
 
 
-def given_id(stored: int | str | bytes) -> DocumentId:
-    """The id that the user gave, from what SQLite kept.
+def save_settings(connection: sqlite3.Connection, settings: str) -> None:
+    """Write the settings text with its checksum within the open transaction."""
+    rows = [("settings", settings), ("checksum", _text_checksum(settings))]
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
 
-    >>> given_id(stored_id(2**64)) == 2**64 and given_id(stored_id(chr(0xD800))) == chr(0xD800)
-    True
-    """
-    if not isinstance(stored, bytes):
-        return stored
-    return int(stored[1:]) if stored[:1] == b"i" else stored[1:].decode("utf-8", "surrogatepass")
+
+def _text_checksum(text: str) -> str:
+    return str(zlib.crc32(text.encode()))

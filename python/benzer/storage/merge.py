@@ -15,6 +15,7 @@ import numpy as np
 from benzer.storage.base import Numbers
 from benzer.storage.layout import State
 from benzer.storage.postings import NO_POSTINGS, Postings, pieces_to_merge
+from benzer.storage.rows import Damaged, integers
 from benzer.storage.runs import Limits, Run, delete_run, part_start, read_blocks, write_run
 
 
@@ -30,7 +31,8 @@ def move_to_runs(
 
     With `everything`, all runs are merged into one. Changes `state`, and gives the runs there are afterwards.
     """
-    new = Postings.merged([piece for piece in (delta_of(connection), *fresh) if len(piece.keys)])
+    delta = delta_of(connection, state)
+    new = Postings.merged([piece for piece in (delta, *fresh) if len(piece.keys)])
     sizes = [run.postings for run in runs] + [len(new.keys)]
     count = len(sizes) if everything else pieces_to_merge(sizes, limits.delta_postings)
     kept, merged = list(runs[: len(runs) - count + 1]), runs[len(runs) - count + 1 :]
@@ -44,15 +46,24 @@ def move_to_runs(
     for old in merged:
         delete_run(connection, old)
     connection.execute("DELETE FROM delta")
-    state.delta = 0
+    state.delta = state.delta_sum = 0
     if len(removed):
         connection.execute("DELETE FROM removed WHERE number >= ?", (first,))
         state.removed -= len(removed)
     return [*kept, run] if run else kept
 
 
-def delta_of(connection: sqlite3.Connection) -> Postings:
-    rows = connection.execute("SELECT band_key, number FROM delta").fetchall()
+def delta_of(connection: sqlite3.Connection, state: State) -> Postings:
+    """The postings in delta, whose sum must be that of the state."""
+    postings = read_delta(connection)
+    if state.delta_sum is not None and (len(postings.keys), postings.sum()) != (state.delta, state.delta_sum):
+        raise Damaged("delta has other postings than its state says")
+    return postings
+
+
+def read_delta(connection: sqlite3.Connection) -> Postings:
+    """The postings in delta."""
+    rows = integers(connection.execute("SELECT band_key, number FROM delta").fetchall(), "delta")
     if not rows:
         return NO_POSTINGS
     table = np.array(rows, np.int64)

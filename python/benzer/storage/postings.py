@@ -80,7 +80,19 @@ class Postings(NamedTuple):
         start = np.repeat(first - (np.cumsum(count) - count), count)
         return position, self.numbers[start + np.arange(len(position))].astype(np.int64)
 
+    def sum(self) -> int:
+        """A number below 2^63 that changes with any posting, whatever their order.
 
+        >>> one, two = (Postings(np.array([key], np.uint64), np.array([0], np.uint32)) for key in (3, 4))
+        >>> one.sum() != two.sum(), Postings.merged([one, two]).sum() == (one.sum() + two.sum()) % 2**63
+        (True, True)
+        """
+        mixed = (self.keys ^ self.numbers.astype(np.uint64) * _ODD) * _OTHER_ODD
+        mixed ^= mixed >> np.uint64(29)
+        return int(np.add.reduce(mixed, dtype=np.uint64)) % 2**63
+
+
+_ODD, _OTHER_ODD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 NO_POSTINGS = Postings(np.empty(0, np.uint64), np.empty(0, np.uint32))
 
 

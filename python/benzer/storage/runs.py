@@ -20,6 +20,7 @@ from benzer._native import Blocks
 from benzer.errors import StoreFormatError
 from benzer.storage.base import Keys, Numbers, Pairs
 from benzer.storage.postings import Postings
+from benzer.storage.rows import Damaged, checksum_of, integers
 
 _KEY, _NUMBER = np.dtype("<u8"), np.dtype("<u4")
 _Row = tuple[int, int, bytes, bytes]
@@ -53,8 +54,17 @@ class Run:
 
 def load_runs(connection: sqlite3.Connection) -> list[Run]:
     """All runs, from old to new."""
-    rows = connection.execute("SELECT number, postings, parts, blocks, first FROM run ORDER BY number")
-    return [Run(*row) for row in rows]
+    rows = integers(connection.execute("SELECT * FROM run ORDER BY number").fetchall(), "run")
+    for number, *facts, checksum in rows:
+        if len(facts) > 3 and checksum != checksum_of(number, *facts):
+            raise Damaged(f"the entry of run {number} has another checksum")
+    return [Run(*row[:5]) for row in rows]
+
+
+def save_run(connection: sqlite3.Connection, run: Run) -> None:
+    """Write the entry of a run."""
+    facts = (run.number, run.postings, run.parts, run.blocks, run.first)
+    connection.execute("INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?, ?)", (*facts, checksum_of(*facts)))
 
 
 def _part(keys: Keys, parts: int) -> Numbers:
@@ -76,9 +86,11 @@ def _checksum(place: int, keys: bytes, numbers: bytes) -> int:
 
 def _sound(row: _Row) -> _Row:
     place, checksum, keys, numbers = row
-    if _checksum(place, keys, numbers) != checksum:
+    whole = type(keys) is bytes and type(numbers) is bytes
+    if not whole or _checksum(place, keys, numbers) != checksum or 2 * len(numbers) != len(keys):
         raise StoreFormatError(
-            f"block {place & 0xFFFFFFFF} of run {place >> 32} is damaged: restore the file from a copy"
+            f"block {place & 0xFFFFFFFF} of run {place >> 32} is damaged: restore the file from a copy with "
+            f"`benzer restore`"
         )
     return row
 
@@ -160,7 +172,7 @@ def write_run(
     if not postings:
         return None
     run = Run(number, postings, parts, blocks, first)
-    connection.execute("INSERT INTO run VALUES (?, ?, ?, ?, ?)", (number, postings, parts, blocks, first))
+    save_run(connection, run)
     return run
 
 
@@ -183,17 +195,16 @@ def delete_run(connection: sqlite3.Connection, run: Run) -> None:
 
 
 def check_run(connection: sqlite3.Connection, run: Run) -> Iterator[Numbers]:
-    """Read all blocks of a run, raise StoreFormatError at a fault, and give the document numbers in each."""
+    """Read all blocks of a run, raise StoreFormatError or Damaged at a fault, and give the document numbers in each."""
     blocks = postings = 0
     for row in _rows_between(connection, run.number << 32, (run.number + 1) << 32):
         keys, numbers = _postings([row])
         if (keys[1:] < keys[:-1]).any() or (_part(keys, run.parts) != row[0] & 0xFFFFFFFF).any():
-            raise StoreFormatError(f"run {run.number} is out of order: restore the index file from a copy")
+            raise Damaged(f"run {run.number} is out of order")
         blocks += 1
         postings += len(keys)
         yield numbers.astype(np.int64)
     if (blocks, postings) != (run.blocks, run.postings):
-        raise StoreFormatError(
-            f"run {run.number} has {blocks} blocks with {postings} postings instead of {run.blocks} with "
-            f"{run.postings}: restore the index file from a copy"
+        raise Damaged(
+            f"run {run.number} has {blocks} blocks with {postings} postings instead of {run.blocks} with {run.postings}"
         )

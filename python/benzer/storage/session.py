@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +15,17 @@ import numpy as np
 from benzer._native import Blocks
 from benzer.errors import StorageError
 from benzer.storage.base import DocumentId
+from benzer.storage.commits import Commits, Record
 from benzer.storage.file_seen import tidy
-from benzer.storage.layout import State, connect, load_state, save_state, told
-from benzer.storage.merge import move_to_runs
+from benzer.storage.layout import State, connect, failed, load_state, renew_stamp, save_state, stamp_of, told
+from benzer.storage.merge import move_to_runs, read_delta
 from benzer.storage.postings import PostingPieces, Postings
 from benzer.storage.runs import Limits, Run, load_runs
+from benzer.storage.upgrade import upgrade
 
+_LOG_BYTES = 32 << 20  # of the write-ahead log, beyond which it is moved into the file
+_COMMITS = 100  # until the next attempt, where readers keep the log from being moved
+_WAIT = 50  # milliseconds for readers, when the log is moved
 _ENTRY = 200  # bytes that a document takes in a dictionary beside its payload
 
 
@@ -36,6 +41,8 @@ class Session:
     def __init__(self, path: Path, settings: str | None, mode: str, timeout: float, limits: Limits) -> None:
         self.path, self.mode, self.timeout, self.limits = path, mode, timeout, limits
         self._connection: sqlite3.Connection | None = connect(path, settings, mode, timeout)
+        self._commits = Commits(path, timeout)
+        self._next_attempt = 0
         self._closed = False
         self.undone = 0
         self._start()
@@ -142,11 +149,62 @@ class Session:
             raise StorageError("a snapshot is for reading: make changes outside of it")
 
     def _begin(self) -> None:
-        self.run("BEGIN IMMEDIATE")
+        with self._locked() as file:
+            record = self._commits.read()
+            if record is None or not self._commits.log_bytes():
+                self._begin_log(file)
+            elif record.stamps[0] != record.stamps[1] == stamp_of(self.path):
+                self._commits.begin(file, record._replace(stamps=(record.stamps[1],) * 2))
+            self.run("BEGIN IMMEDIATE")
         self.writing = True
         self._refresh()
         self.forget_documents()
         self.state.next_number = max(self._used_numbers, self.state.next_number)
+
+    def _begin_log(self, file: int) -> None:
+        """Give the file another stamp, as far as readers let it be moved into the file, and record it."""
+        old = stamp_of(self.path) or 0
+        self.run("BEGIN IMMEDIATE")
+        self._commits.clear(file)
+        upgrade(self.connection)
+        new = renew_stamp(self.connection)
+        generation = load_state(self.connection).generation
+        self.run("COMMIT")
+        moved = self._move_log()
+        self._commits.begin(file, Record((new if moved else old, new), generation))
+
+    def _move_log(self) -> bool:
+        """Move the log into the file and empty it; whether that was done, or readers kept it from being done.
+
+        The caller holds the lock of `Commits`, and nobody else is writing.
+        """
+        self.run(f"PRAGMA busy_timeout = {_WAIT}")
+        try:
+            return bool(self.run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+        finally:
+            self.run(f"PRAGMA busy_timeout = {int(self.timeout * 1000)}")
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        """Hold the lock of `Commits`; a file that cannot be written is a StorageError."""
+        try:
+            with self._commits.locked() as file:
+                yield file
+        except OSError as error:
+            raise failed(error, self.path) from error
+
+    def checkpoint(self) -> None:
+        """Move the log into the file, unless another process is writing: that one will do it."""
+        with self._locked():
+            self.run("PRAGMA busy_timeout = 0")
+            try:
+                self.run("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                return
+            finally:
+                self.run(f"PRAGMA busy_timeout = {int(self.timeout * 1000)}")
+            self.run("ROLLBACK")
+            self._move_log()
 
     def commit(self) -> None:
         """Write the changes down, together; returns when they are on the disk."""
@@ -155,6 +213,16 @@ class Session:
                 with self.changing():
                     self._settle_postings()
                     self._finish()
+                self._checkpoint_when_due()
+
+    def _checkpoint_when_due(self) -> None:
+        """Checkpoint once the log is long; a failure leaves the log, which holds all commits, as it is."""
+        if self._commits.log_bytes() > _LOG_BYTES and self.state.generation >= self._next_attempt:
+            self._next_attempt = self.state.generation + _COMMITS
+            with suppress(sqlite3.Error, StorageError):
+                self.checkpoint()
+                if not self._commits.log_bytes():
+                    self._next_attempt = 0
 
     def _settle_postings(self) -> None:
         purge = self.state.removed > max(self.limits.purge_documents, self.state.documents)
@@ -167,13 +235,20 @@ class Session:
         postings = Postings.merged(self.pending.pieces)
         rows = zip(postings.keys.view(np.int64).tolist(), postings.numbers.tolist(), strict=True)
         cursor = self.connection.executemany("INSERT OR IGNORE INTO delta VALUES (?, ?)", rows)
-        self.state.delta += max(0, cursor.rowcount)
+        if cursor.rowcount in (-1, len(postings.keys)):
+            self.state.delta += len(postings.keys)
+            self.state.delta_sum = ((self.state.delta_sum or 0) + postings.sum()) % 2**63
+        else:  # some were there already
+            delta = read_delta(self.connection)
+            self.state.delta, self.state.delta_sum = len(delta.keys), delta.sum()
 
     def _finish(self) -> None:
         self.state.generation += 1
         save_state(self.connection, self.state)
         self.run("COMMIT")
         self._end()
+        with self._locked() as file:
+            self._commits.acknowledge(file, self.state.generation)
 
     def move_to_runs(self, everything: bool = False) -> None:
         """Put all postings that are in no run yet into one, merging older runs as is due (or all of them)."""
@@ -208,7 +283,7 @@ class Session:
                 self._finish()
             try:
                 self.run("VACUUM")
-                self.run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                self.checkpoint()
             except sqlite3.Error as error:
                 raise told(error, self.path, self.timeout) from error
 
@@ -219,6 +294,7 @@ class Session:
                 self._undo()
             if self._connection is not None:
                 self._connection.close()
+                self._commits.tidy()
             self._connection, self._closed = None, True
 
 

@@ -22,7 +22,7 @@ from benzer.tables.durable import sync_folder
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ENDING = ".benzer"
-BESIDE = ("-wal", "-shm", "-journal", THUMBNAILS, f"{THUMBNAILS}-journal")
+BESIDE = ("-wal", "-shm", "-commits", "-journal", THUMBNAILS, f"{THUMBNAILS}-journal")
 """What may lie beside the file of an index, and goes with it."""
 UNFINISHED = (".making", ".deleting")
 UNLINKED = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
