@@ -28,6 +28,7 @@ SECTIONS = {
     "Duplicates in files": ("dedupe", "contained", "compare", "tune"),
     "An index, kept and asked": (
         "index", "search", "serve", "keys", "remove", "evict", "merge", "export", "import", "compact",
+        "check", "backup", "restore",
     ),
     "More": ("info", "experiments", "completion"),
 }  # fmt: skip

@@ -135,6 +135,8 @@ def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         sizes = dict(report["buckets"])
         total, largest = console.count(sum(sizes.values())), console.count(max(sizes, default=0))
         yield "buckets", f"{total}; the largest holds {largest} documents"
+    if "sqlite" in report:
+        yield "format", f"{report['format']}, SQLite {report['sqlite']}"
     yield "fingerprint", report["fingerprint"]
 
 

@@ -5,6 +5,7 @@
 | `collection` | `Index`: add, find similar, remove, commit |
 | `upkeep` | last seen, evict, merge, export and import |
 | `exchange` | the format of an export |
+| `copying` | `restore`; how an index file is backed up |
 | `nearest`, `bounds` | the nearest documents without a threshold, and what is promised of them |
 | `sampling` | documents drawn by a seed |
 | `answers` | `Match`, `Candidate` |
@@ -21,6 +22,7 @@ from __future__ import annotations
 from benzer.index.answers import Candidate, Match
 from benzer.index.collection import Index
 from benzer.index.containment import ContainmentMatch, ContainmentMatches
+from benzer.index.copying import restore
 from benzer.index.exchange import exported_settings
 from benzer.index.fingerprints import Passages
 from benzer.index.nearest import NearestMatches
@@ -39,4 +41,5 @@ __all__ = [
     "Passages",
     "Taken",
     "exported_settings",
+    "restore",
 ]

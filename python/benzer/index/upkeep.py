@@ -13,7 +13,8 @@ import numpy as np
 
 from benzer.checks import is_number
 from benzer.document import Document
-from benzer.errors import InputError, OutputError, SettingsError, SettingsMismatchError
+from benzer.errors import InputError, OutputError, SettingsError, SettingsMismatchError, StorageError
+from benzer.index.copying import backup
 from benzer.index.settings import IndexSettings, differences
 from benzer.sketcher import Sketcher
 from benzer.storage import DocumentId, Storage
@@ -171,6 +172,39 @@ class Upkeep(ABC):
             raise OutputError(f"{path} is the index itself: choose another place")
         with self._storage.snapshot():
             return write_export(Path(path), self.settings, self._departing(), replace)
+
+    def backup(self, path: str | Path, replace: bool = False) -> int:
+        """Copy the last committed state of an index in a file to another file, and check the copy.
+
+        Readers and a writer go on meanwhile. The copy appears whole or not at all, and is an index of its own.
+        Copying the file by other means is safe only while nobody has the index open. Cost: reads the index twice.
+
+        Args:
+            path: Where the copy goes.
+            replace: Replace a file that is there.
+
+        Returns:
+            The number of documents in the copy.
+
+        Raises:
+            StoreFormatError: The index is damaged; nothing is written.
+            StorageError: The index is not in a file; export it instead.
+
+        >>> import tempfile
+        >>> from benzer.index import Index, restore
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> with Index.open(folder / "docs.benzer") as index:
+        ...     added = index.add({"a": "one two three"})
+        ...     index.commit()
+        ...     index.backup(folder / "copy.benzer")
+        1
+        >>> restore(folder / "docs.benzer", folder / "copy.benzer")
+        1
+        """
+        place = self._storage.info().get("path")
+        if place is None:
+            raise StorageError("only an index in a file can be backed up: export this one instead")
+        return backup(Path(place), Path(path), replace)
 
     def import_(self, path: str | Path, on_conflict: str = "replace", threads: int = 0) -> Taken:
         """Add the documents of a file that `export` wrote; as `merge` does from another index.

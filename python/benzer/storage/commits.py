@@ -122,7 +122,7 @@ class Commits:
         """Record a new log, and make the name of this file durable."""
         self.clear(file)
         self._write(file, record)
-        _sync_folder(self.path.parent)
+        sync_folder(self.path.parent)
 
     def acknowledge(self, file: int, generation: int) -> None:
         """Record that a commit is acknowledged. Without a record of the log nothing is recorded."""
@@ -158,7 +158,8 @@ def _record_of(content: bytes) -> Record | None:
     return max(records, key=lambda record: record.generation, default=None)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -196,13 +196,18 @@ def check_log(path: Path, timeout: float) -> None:
         )
 
 
+def connect_alone(path: Path) -> sqlite3.Connection:
+    """Open the index file itself, as if there were no log beside it, and without locks."""
+    return _connection(path.absolute().as_uri() + "?mode=ro&immutable=1", 0.0)
+
+
 def stamp_of(path: Path) -> int | None:
     """The stamp in the index file itself, whatever its log says; None where it cannot be read.
 
     SQLite reads it, because to close a file would let go of the locks that this process has on it.
     """
     try:
-        connection = _connection(path.absolute().as_uri() + "?mode=ro&immutable=1", 0.0)
+        connection = connect_alone(path)
     except sqlite3.Error:
         return None
     try:

@@ -287,6 +287,12 @@ class Session:
             except sqlite3.Error as error:
                 raise told(error, self.path, self.timeout) from error
 
+    def has_open(self, path: Path) -> bool:
+        """Whether this is an open session of the file at `path`."""
+        if self._connection is None or not self.path.exists() or not path.exists():
+            return False
+        return self.path.samefile(path)
+
     def close(self) -> None:
         """Close the file; changes that were not committed are undone."""
         with self._lock:
@@ -299,6 +305,11 @@ class Session:
 
 
 _SESSIONS: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def is_open(path: Path) -> bool:
+    """Whether this process has an index file open."""
+    return any(session.has_open(path) for session in list(_SESSIONS))
 
 
 def _after_fork_in_child() -> None:

@@ -1,0 +1,42 @@
+"""`benzer backup`: how is an index copied while it is used?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from benzer.cli import console
+from benzer.cli import options as shared
+from benzer.cli.location import Location, existing, shown
+
+EXAMPLES = """\
+# Copy an index, also while a program writes to it
+benzer backup docs.benzer copies/monday.benzer
+
+# Replace the copy of last week
+benzer backup docs.benzer copies/monday.benzer --replace
+"""
+
+
+@click.command(
+    "backup", cls=shared.TaughtCommand, examples=EXAMPLES, short_help="Copy an index file while it is used."
+)
+@click.argument("index", type=Location())
+@click.argument("copy", type=click.Path(dir_okay=False))
+@click.option("--replace", is_flag=True, help="Replace a file that is there.")
+@shared.json_option
+def command(index: str, copy: str, replace: bool, as_json: bool) -> None:
+    """Copy the last committed state of INDEX, a file, to COPY, and check the copy.
+
+    The copy appears whole or not at all. It is an index like any other; `benzer restore` puts it back.
+    """
+    from benzer.index import Index
+
+    with Index.open(existing(index), mode="read") as opened:
+        count = opened.backup(copy, replace)
+    size = Path(copy).stat().st_size
+    if as_json:
+        console.print_json({"index": shown(index), "copy": copy, "documents": count, "bytes": size})
+        return
+    console.show(console.rows_table([("copied", console.count(count), f"documents, {size / 1e6:,.1f} MB")]))

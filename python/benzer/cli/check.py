@@ -1,0 +1,43 @@
+"""`benzer check`: is an index whole?"""
+
+from __future__ import annotations
+
+import click
+
+from benzer.cli import console
+from benzer.cli import options as shared
+from benzer.cli.location import Location, existing, shown
+
+EXAMPLES = """\
+# Read the whole index and compare all that it holds
+benzer check docs.benzer
+"""
+
+
+@click.command("check", cls=shared.TaughtCommand, examples=EXAMPLES, short_help="Check an index for damage.")
+@click.argument("index", type=Location())
+@shared.json_option
+def command(index: str, as_json: bool) -> int:
+    """Read all of INDEX and compare checksums, counts, ids, documents and postings.
+
+    Readers and a writer go on meanwhile. The exit status is 1 if the index is damaged.
+    """
+    from benzer.errors import StoreFormatError
+    from benzer.index import Index
+
+    count, fault = 0, None
+    try:
+        with Index.open(existing(index), mode="read") as opened:
+            opened.check()
+            count = len(opened)
+    except StoreFormatError as error:
+        fault = str(error)
+    if as_json:
+        console.print_json(
+            {"index": shown(index), "whole": fault is None, "documents": count, "fault": fault}
+        )
+    elif fault is None:
+        console.show(console.rows_table([("whole", console.count(count), "documents")]))
+    else:
+        click.echo(f"benzer: error: {fault}", err=True)
+    return 0 if fault is None else 1
