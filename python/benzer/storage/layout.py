@@ -121,7 +121,7 @@ def failed(error: OSError, path: Path) -> StorageError:
     )
 
 
-def connect(path: Path, settings: str | None, mode: str, timeout: float) -> sqlite3.Connection:
+def connect(path: Path, settings: str | None, mode: str, timeout: float) -> Connection:
     """Open an index file, or in mode "write" make one with `settings` where there is none."""
     _check_path(path, settings, mode)
     connection = None
@@ -196,9 +196,12 @@ def check_log(path: Path, timeout: float) -> None:
         )
 
 
-def connect_alone(path: Path) -> sqlite3.Connection:
+def connect_alone(path: Path) -> Connection:
     """Open the index file itself, as if there were no log beside it, and without locks."""
-    return _connection(path.absolute().as_uri() + "?mode=ro&immutable=1", 0.0)
+    facts = facts_of(path)
+    connection = _connection(path.absolute().as_uri() + "?mode=ro&immutable=1", 0.0)
+    connection.as_of = facts
+    return connection
 
 
 def stamp_of(path: Path) -> int | None:
@@ -208,7 +211,7 @@ def stamp_of(path: Path) -> int | None:
     """
     try:
         connection = connect_alone(path)
-    except sqlite3.Error:
+    except (sqlite3.Error, OSError):
         return None
     try:
         if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
@@ -231,36 +234,50 @@ def _generation(path: Path, timeout: float) -> int | None:
         connection.close()
 
 
-def _open(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
+def _open(path: Path, mode: str, timeout: float) -> Connection:
     place = path.absolute().as_uri()
     if mode == "write":
         return _connection(place + "?mode=rwc", timeout)
-    if _writable(path) and _writable(path.parent):
-        connection = _connection(place + "?mode=rw", timeout)  # so that the last one to close tidies up
-        connection.execute("PRAGMA query_only = ON")
-        return connection
-    connection = _connection(place + "?mode=ro", timeout)
-    try:
-        _is_blank(connection)
-    except sqlite3.OperationalError:
-        # A read-only folder: SQLite cannot make its shared-memory file there. Without a write-ahead log
-        # nobody is writing, and the file may be read as it stands.
-        connection.close()
-        log = path.with_name(path.name + "-wal")
-        if log.exists() and log.stat().st_size:
-            raise
-        connection = _connection(place + "?mode=ro&immutable=1", timeout)
-    return connection
+    attempts = ["?mode=rw", "?mode=ro"] if _writable(path) and _writable(path.parent) else ["?mode=ro"]
+    for attempt in attempts:
+        connection = _connection(place + attempt, timeout)
+        try:
+            connection.execute("PRAGMA query_only = ON")
+            _is_blank(connection)
+            return connection  # of a file that may be written, the last one to close it tidies up
+        except sqlite3.OperationalError as error:
+            connection.close()
+            # A read-only folder or a full disk: SQLite cannot make its shared-memory file there. Without a log
+            # nobody is writing, and the file may be read as it stands; see `Session.reading`.
+            if "locked" in str(error) or Commits(path, timeout).log_bytes():
+                raise
+    return connect_alone(path)
 
 
 def _writable(path: Path) -> bool:
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
-def _connection(place: str, timeout: float) -> sqlite3.Connection:
+class Connection(sqlite3.Connection):
+    """A connection that knows whether it reads the file as it stands: `as_of` is then what the file was like."""
+
+    as_of: tuple[int, ...] | None = None
+
+
+def _connection(place: str, timeout: float) -> Connection:
     return sqlite3.connect(
-        place, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False, cached_statements=64
-    )
+        place, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False, cached_statements=64,
+        factory=Connection,
+    )  # fmt: skip
+
+
+def facts_of(path: Path) -> tuple[int, ...]:
+    """What changes with any change to an index file or its log; nothing where there is no file."""
+    try:
+        file = path.stat()
+    except FileNotFoundError:
+        return ()
+    return file.st_ino, file.st_size, file.st_mtime_ns, Commits(path, 0).log_bytes()
 
 
 def _is_blank(connection: sqlite3.Connection) -> bool:

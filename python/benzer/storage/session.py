@@ -17,7 +17,18 @@ from benzer.errors import StorageError
 from benzer.storage.base import DocumentId
 from benzer.storage.commits import Commits, Record
 from benzer.storage.file_seen import tidy
-from benzer.storage.layout import State, connect, failed, load_state, renew_stamp, save_state, stamp_of, told
+from benzer.storage.layout import (
+    Connection,
+    State,
+    connect,
+    facts_of,
+    failed,
+    load_state,
+    renew_stamp,
+    save_state,
+    stamp_of,
+    told,
+)
 from benzer.storage.merge import move_to_runs, read_delta
 from benzer.storage.postings import PostingPieces, Postings
 from benzer.storage.runs import Limits, Run, load_runs
@@ -40,7 +51,7 @@ class Session:
 
     def __init__(self, path: Path, settings: str | None, mode: str, timeout: float, limits: Limits) -> None:
         self.path, self.mode, self.timeout, self.limits = path, mode, timeout, limits
-        self._connection: sqlite3.Connection | None = connect(path, settings, mode, timeout)
+        self._connection: Connection | None = connect(path, settings, mode, timeout)
         self._commits = Commits(path, timeout)
         self._next_attempt = 0
         self._closed = False
@@ -87,7 +98,7 @@ class Session:
         self._start()
 
     @property
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> Connection:
         """The connection of this process; only used while the lock is held."""
         if self._closed:
             raise StorageError(f"{self.path} is closed: open it again")
@@ -110,6 +121,7 @@ class Session:
                 if self._in_transaction():
                     yield
                     return
+                self._look_again()
                 self.run("BEGIN")
                 try:
                     self._refresh()
@@ -117,8 +129,22 @@ class Session:
                 finally:
                     if self._in_transaction():
                         self.run("COMMIT")
+                    self._check_unchanged()
             except sqlite3.Error as error:
                 raise told(error, self.path, self.timeout) from error
+
+    def _look_again(self) -> None:
+        """Open a file that was read as it stands anew, once somebody writes to it."""
+        as_of = self.connection.as_of
+        if as_of is not None and as_of != facts_of(self.path):
+            self.connection.close()
+            self._connection = None
+            self.blocks.clear()
+            self.state.generation = -1
+
+    def _check_unchanged(self) -> None:
+        if self.connection.as_of is not None and self.connection.as_of != facts_of(self.path):
+            raise StorageError(f"{self.path} has changed while it was read without locks: ask again")
 
     def _refresh(self) -> None:
         state = load_state(self.connection)
