@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -221,9 +222,8 @@ def test_no_acknowledged_commit_is_lost_at_a_power_cut(
         acknowledged += event.path.name == "said" and bool(event.data)
         for number in range(moments[at]):
             disk.cut(tmp_path / "cut", random.Random(f"{at},{number}"))
-            tally[
-                str(in_child(lambda: outcome(tmp_path / "cut" / "index.benzer", states, acknowledged)))
-            ] += 1  # noqa: B023
+            look = partial(outcome, tmp_path / "cut" / "index.benzer", states, acknowledged)
+            tally[str(in_child(look))] += 1
             assert faults_in(tally) == {}, (at, number, event[:3], acknowledged)
     print(dict(tally))  # pytest -s shows it
     assert sum(tally.values()) == FAULTS

@@ -18,6 +18,7 @@ file, holds it. Thereby no transaction begins while the log is moved, which some
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import struct
 import time
@@ -70,9 +71,12 @@ class Commits:
             return None
 
     @contextmanager
-    def locked(self, make: bool = True) -> Iterator[int]:
-        """Hold the lock and give the open file; without `make` a missing file is a FileNotFoundError."""
-        deadline = time.monotonic() + self._patience
+    def locked(self, make: bool = True, patient: bool = False) -> Iterator[int]:
+        """Hold the lock and give the open file; without `make` a missing file is a FileNotFoundError.
+
+        With `patient` there is no limit to the wait: a commit is durable, and only has to be recorded.
+        """
+        deadline = time.monotonic() + (math.inf if patient else self._patience)
         while True:
             file = self._open(make)
             try:

@@ -211,10 +211,10 @@ class Session:
             self.run(f"PRAGMA busy_timeout = {int(self.timeout * 1000)}")
 
     @contextmanager
-    def _locked(self) -> Iterator[int]:
+    def _locked(self, patient: bool = False) -> Iterator[int]:
         """Hold the lock of `Commits`; a file that cannot be written is a StorageError."""
         try:
-            with self._commits.locked() as file:
+            with self._commits.locked(patient=patient) as file:
                 yield file
         except OSError as error:
             raise failed(error, self.path) from error
@@ -273,7 +273,7 @@ class Session:
         save_state(self.connection, self.state)
         self.run("COMMIT")
         self._end()
-        with self._locked() as file:
+        with self._locked(patient=True) as file:
             self._commits.acknowledge(file, self.state.generation)
 
     def move_to_runs(self, everything: bool = False) -> None:
@@ -308,7 +308,8 @@ class Session:
                 tidy(self.connection)
                 self._finish()
             try:
-                self.run("VACUUM")
+                with self._locked():
+                    self.run("VACUUM")
                 self.checkpoint()
             except sqlite3.Error as error:
                 raise told(error, self.path, self.timeout) from error
