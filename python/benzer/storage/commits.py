@@ -119,22 +119,23 @@ class Commits:
 
     def clear(self, file: int) -> None:
         """Record nothing from now on; `file` is what `locked` gave."""
-        os.ftruncate(file, 0)
-        os.fsync(file)
+        if os.fstat(file).st_size:
+            os.ftruncate(file, 0)
+            os.fsync(file)
 
     def begin(self, file: int, record: Record) -> None:
-        """Record a new log, and make the name of this file durable."""
-        self.clear(file)
-        self._write(file, record)
+        """Record a new log in the file, which is clear, and make its name durable."""
+        self.write(file, record)
         sync_folder(self.path.parent)
 
     def acknowledge(self, file: int, generation: int) -> None:
         """Record that a commit is acknowledged. Without a record of the log nothing is recorded."""
         record = _record_of(os.pread(file, 2 * _SLOT, 0))
         if record is not None and record.generation < generation:
-            self._write(file, record._replace(generation=generation))
+            self.write(file, record._replace(generation=generation))
 
-    def _write(self, file: int, record: Record) -> None:
+    def write(self, file: int, record: Record) -> None:
+        """Record this; a torn write leaves an earlier record."""
         data = _RECORD.pack(_MARK, *record.stamps, record.generation)
         slot = (data + _CHECKSUM.pack(zlib.crc32(data))).ljust(_SLOT, b"\0")
         if os.pwrite(file, slot, record.generation % 2 * _SLOT) != _SLOT:

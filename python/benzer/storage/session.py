@@ -180,7 +180,7 @@ class Session:
             if record is None or not self._commits.log_bytes():
                 self._begin_log(file)
             elif record.stamps[0] != record.stamps[1] == stamp_of(self.path):
-                self._commits.begin(file, record._replace(stamps=(record.stamps[1],) * 2))
+                self._commits.write(file, record._replace(stamps=(record.stamps[1],) * 2))
             self.run("BEGIN IMMEDIATE")
         self.writing = True
         self._refresh()
@@ -190,13 +190,19 @@ class Session:
     def _begin_log(self, file: int) -> None:
         """Give the file another stamp, as far as readers let it be moved into the file, and record it."""
         old = stamp_of(self.path) or 0
-        self.run("BEGIN IMMEDIATE")
-        self._commits.clear(file)
-        upgrade(self.connection)
-        new = renew_stamp(self.connection)
-        generation = load_state(self.connection).generation
-        self.run("COMMIT")
-        moved = self._move_log()
+        self.run("PRAGMA synchronous = NORMAL")  # what is written here is synced when the log is moved
+        try:
+            self.run("BEGIN IMMEDIATE")
+            self._commits.clear(file)
+            upgrade(self.connection)
+            new = renew_stamp(self.connection)
+            generation = load_state(self.connection).generation
+            self.run("COMMIT")
+            moved = self._move_log()
+        finally:
+            if self._in_transaction():
+                self.run("ROLLBACK")
+            self.run("PRAGMA synchronous = FULL")
         self._commits.begin(file, Record((new if moved else old, new), generation))
 
     def _move_log(self) -> bool:
