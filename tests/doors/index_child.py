@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benzer.document import Document
 from benzer.index import Index, IndexSettings
+from benzer.storage import session
 
 SETTINGS = IndexSettings(threshold=0.5, recall=0.9)
 
@@ -51,6 +52,21 @@ def write_evenly(path: Path, batch: int, commits: int) -> None:
             say("done", start + batch)
 
 
+def take_turns(path: Path, first: int, commits: int) -> None:
+    """Commit small batches beside other writers, with a log that is moved into the file every few commits."""
+    session._LOG_BYTES, session._COMMITS = 100_000, 3
+    chance = random.Random(first)
+    with Index.open(path, SETTINGS, timeout=30) as index:
+        for start in range(first, first + 10 * commits, 10):
+            index.add([document(number) for number in range(start, start + 10)])
+            index.commit()
+            say("done", start + 10)
+            if chance.random() < 0.05:
+                index.compact()
+            if chance.random() < 0.2:
+                index.find_similar(text_of(start))
+
+
 def hold(path: Path) -> None:
     """Take the write lock and keep it."""
     with Index.open(path, SETTINGS) as index:
@@ -79,5 +95,7 @@ def fork(path: Path) -> None:
 
 if __name__ == "__main__":
     command, place, *numbers = sys.argv[1:]
-    COMMANDS = {"write": write, "write_evenly": write_evenly, "hold": hold, "fork": fork}
+    COMMANDS = {
+        "write": write, "write_evenly": write_evenly, "take_turns": take_turns, "hold": hold, "fork": fork,
+    }  # fmt: skip
     COMMANDS[command](Path(place), *map(int, numbers))

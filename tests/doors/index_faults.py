@@ -170,8 +170,8 @@ def verdict(path: Path, allowed: dict[str, State]) -> str:
 
 
 def _named(error: StorageError, path: Path) -> str:
-    place = "" if path.name in str(error) or "block" in str(error) else ", which names no place"
-    return f"told by {type(error).__name__}{place}"
+    place = "" if path.name in str(error) else "FAULT: no place: "
+    return f"{place}told by {type(error).__name__}"
 
 
 def faults_in(tally: Counter[str]) -> dict[str, int]:

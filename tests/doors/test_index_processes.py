@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -114,6 +114,29 @@ def test_a_reader_is_not_disturbed_by_a_writer_and_sees_whole_commits(tmp_path: 
         reader.check()
         assert len(reader) == batch * commits
     assert seen == sorted(seen)
+
+
+def test_writers_that_take_turns_lose_nothing_while_the_log_is_moved(tmp_path: Path) -> None:
+    path, commits, writers = tmp_path / "index.benzer", 40, 3
+    Index.open(path, SETTINGS).close()
+    with ExitStack() as stack:
+        running = [
+            stack.enter_context(child("take_turns", path, 10_000 * number, commits))
+            for number in range(writers)
+        ]
+        with Index.open(path, mode="read") as reader:
+            while any(process.poll() is None for process in running):
+                assert len(reader) % 10 == 0
+                reader.find_similar(text_of(5))
+                time.sleep(0.02)
+        for process in running:
+            assert list(lines(process))[-1][0] == "done"
+            assert process.returncode == 0
+    with Index.open(path, mode="read") as index:
+        index.check()
+        expected = {f"doc-{10_000 * number + at}" for number in range(writers) for at in range(10 * commits)}
+        assert set(index) == expected
+    assert [file.name for file in tmp_path.iterdir()] == ["index.benzer"]
 
 
 def test_a_fork_in_mid_transaction_harms_neither_process(tmp_path: Path) -> None:

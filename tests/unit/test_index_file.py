@@ -164,6 +164,18 @@ def test_damage_is_met_by_reads_too(path: Path) -> None:
             storage.payloads([50])
 
 
+def test_a_document_that_is_missing_is_told_from_one_that_was_removed(path: Path) -> None:
+    with closing(open_storage(path, mode="read")) as storage:
+        for number in (0, 4_000_000):
+            with pytest.raises(StorageError, match="is not held") as told:
+                storage.ids([50, number])
+            assert told.type is StorageError
+    sql("DELETE FROM document WHERE number = 51")(path)
+    lost = pytest.raises(StoreFormatError, match="document 51 is missing, though postings name it")
+    with closing(open_storage(path, mode="read")) as storage, lost:
+        storage.ids([50, 51])
+
+
 def test_blocks_hold_what_the_format_says(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         parts = dict(connection.execute("SELECT number, parts FROM run"))

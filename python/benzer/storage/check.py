@@ -19,7 +19,7 @@ from benzer.storage.runs import Run, check_run
 def check_file(
     connection: sqlite3.Connection, state: State, runs: Sequence[Run], pending: Sequence[Postings]
 ) -> None:
-    """Raise StoreFormatError or Damaged unless pages, counts, runs and postings fit together.
+    """Raise Damaged unless pages, counts, runs and postings fit together.
 
     Cost: reads the whole file. Each posting must name a document that is held or whose removal is noted.
     """

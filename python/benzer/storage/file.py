@@ -43,7 +43,7 @@ from benzer.storage.rows import (
     sound_payload,
     stored_id,
 )
-from benzer.storage.runs import Limits, find_few, find_in_runs
+from benzer.storage.runs import Limits, find_few, find_in_runs, names_document
 from benzer.storage.session import Session
 
 
@@ -266,9 +266,21 @@ class FileStorage:
                 (str(asked),),
             ).fetchall()
             if len(found) != len(asked):
-                held = {number for number in asked if self._is_held(number)}
-                raise missing_number(next(number for number in asked if number not in held))
+                missing = next(number for number in asked if not self._is_held(number))
+                self._check_not_posted(missing)
+                raise missing_number(missing)
         return found
+
+    def _check_not_posted(self, number: int) -> None:
+        """Raise Damaged if postings name a document that is neither held nor removed."""
+        session = self._session
+        if self._removed(np.array([number])):
+            return
+        pieces = [delta_of(session.connection, session.state), *session.pending.pieces]
+        if any(number in piece.numbers for piece in pieces) or any(
+            names_document(session.connection, run, number) for run in session.runs
+        ):
+            raise Damaged(f"document {number} is missing, though postings name it")
 
     def _is_held(self, number: int) -> bool:
         return self._run("SELECT 1 FROM document WHERE number = ?", (number,)).fetchone() is not None

@@ -34,7 +34,7 @@ from benzer.storage.rows import Damaged, checksum_of, integers
 FORMAT = 3
 TIMES_SINCE, CHECKSUMS_SINCE = 2, 3
 """The formats from which on a file has times, and checksums of all that it holds."""
-RESTORE = "restore it from a copy with `benzer restore`"
+RESTORE = "restore the file from a copy with `benzer restore`"
 _FORMAT_BITS, _STAMP_BITS = 8, 23
 _LEAST = 512  # bytes of the smallest file of SQLite
 APPLICATION = 0x426E7A72  # "Bnzr", in the header of every index file
@@ -108,7 +108,8 @@ def told(error: sqlite3.Error, path: Path, timeout: float = 0.0) -> StorageError
     if "unable to open" in text or isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
         return StorageError(f"{path}: {text}")
     place = f"{error.part} of {path}" if isinstance(error, Damaged) and error.part else str(path)
-    return StoreFormatError(f"{place} is damaged ({text}): {RESTORE}")
+    fault = f" ({text})" if text else ""
+    return StoreFormatError(f"{place} is damaged{fault}: {RESTORE}")
 
 
 def failed(error: OSError, path: Path) -> StorageError:

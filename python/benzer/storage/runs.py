@@ -17,7 +17,6 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from benzer._native import Blocks
-from benzer.errors import StoreFormatError
 from benzer.storage.base import Keys, Numbers, Pairs
 from benzer.storage.postings import Postings
 from benzer.storage.rows import Damaged, checksum_of, integers
@@ -88,10 +87,7 @@ def _sound(row: _Row) -> _Row:
     place, checksum, keys, numbers = row
     whole = type(keys) is bytes and type(numbers) is bytes
     if not whole or _checksum(place, keys, numbers) != checksum or 2 * len(numbers) != len(keys):
-        raise StoreFormatError(
-            f"block {place & 0xFFFFFFFF} of run {place >> 32} is damaged: restore the file from a copy with "
-            f"`benzer restore`"
-        )
+        raise Damaged("", f"block {place & 0xFFFFFFFF} of run {place >> 32}")
     return row
 
 
@@ -195,7 +191,7 @@ def delete_run(connection: sqlite3.Connection, run: Run) -> None:
 
 
 def check_run(connection: sqlite3.Connection, run: Run) -> Iterator[Numbers]:
-    """Read all blocks of a run, raise StoreFormatError or Damaged at a fault, and give the document numbers in each."""
+    """Read all blocks of a run, raise Damaged at a fault, and give the document numbers in each."""
     blocks = postings = 0
     for row in _rows_between(connection, run.number << 32, (run.number + 1) << 32):
         keys, numbers = _postings([row])
@@ -208,3 +204,9 @@ def check_run(connection: sqlite3.Connection, run: Run) -> Iterator[Numbers]:
         raise Damaged(
             f"run {run.number} has {blocks} blocks with {postings} postings instead of {run.blocks} with {run.postings}"
         )
+
+
+def names_document(connection: sqlite3.Connection, run: Run, number: int) -> bool:
+    """Whether a run has postings of a document. Cost: reads the whole run."""
+    rows = _rows_between(connection, run.number << 32, (run.number + 1) << 32)
+    return any(number in np.frombuffer(numbers, _NUMBER) for _, _, _, numbers in map(_sound, rows))
