@@ -14,6 +14,7 @@ import pytest
 
 from benzer.errors import OutputError, StorageError, StoreFormatError, StoreLockedError
 from benzer.index import Index, restore
+from benzer.storage import copies
 from tests.doors.index_faults import (
     BESIDE,
     FAULTS,
@@ -132,6 +133,46 @@ def test_a_restored_index_is_the_copy_whatever_the_old_one_was(path: Path, tmp_p
         assert files(place) == ["index.benzer"]
         tally[verdict(place, {"the copy": saved})] += 1
     assert list(tally) == ["the copy"]
+
+
+@pytest.mark.parametrize("step", ["the log is removed", "the copy is in place"])
+def test_a_restore_that_is_killed_leaves_a_state_or_an_index_that_is_refused(
+    path: Path, tmp_path: Path, step: str
+) -> None:
+    with Index.open(copy(path, tmp_path / "whole"), mode="read") as index:
+        index.backup(tmp_path / "copy.benzer")
+    with opened(tmp_path / "copy.benzer") as index:
+        index.remove([5])
+    place, saved = copy(path, tmp_path / "place"), state_of(tmp_path / "copy.benzer")
+
+    def killed_restore() -> None:
+        steps = iter(["the log is removed", "the copy is in place"])
+
+        def sync_or_die(_: Path) -> None:
+            if next(steps) == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        copies.sync_folder = sync_or_die
+        restore(place, tmp_path / "copy.benzer")
+
+    killed_after(killed_restore)
+    expected = "told by StoreFormatError" if step == "the log is removed" else "the copy"
+    assert verdict(place, {"the copy": saved}) == expected
+    restore(place, tmp_path / "copy.benzer")
+    assert verdict(place, {"the copy": saved}) == "the copy"
+
+
+def test_an_index_that_lost_commits_can_be_kept_without_them(path: Path, tmp_path: Path) -> None:
+    place = copy(path, tmp_path / "place")
+    place.with_name("index.benzer-wal").unlink()
+    with pytest.raises(
+        StoreFormatError, match=r"lacks acknowledged commits \(it has 1 of 4\).*remove .*-commits to go on"
+    ):
+        Index.open(place)
+    place.with_name("index.benzer-commits").unlink()
+    with Index.open(place) as index:
+        index.check()
+        assert len(index) == 231
 
 
 def test_an_index_in_use_is_not_replaced(path: Path, tmp_path: Path) -> None:
