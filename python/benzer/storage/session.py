@@ -189,7 +189,7 @@ class Session:
 
     def _begin_log(self, file: int) -> None:
         """Give the file another stamp, as far as readers let it be moved into the file, and record it."""
-        old = stamp_of(self.path) or 0
+        old = stamp_of(self.path)
         self.run("PRAGMA synchronous = NORMAL")  # what is written here is synced when the log is moved
         try:
             self.run("BEGIN IMMEDIATE")
@@ -198,12 +198,13 @@ class Session:
             new = renew_stamp(self.connection)
             generation = load_state(self.connection).generation
             self.run("COMMIT")
-            moved = self._move_log()
+            old = new if self._move_log() else old
         finally:
             if self._in_transaction():
                 self.run("ROLLBACK")
             self.run("PRAGMA synchronous = FULL")
-        self._commits.begin(file, Record((new if moved else old, new), generation))
+        if old is not None:  # else nothing is claimed until the next transaction begins a log
+            self._commits.begin(file, Record((old, new), generation))
 
     def _move_log(self) -> bool:
         """Move the log into the file and empty it; whether that was done, or readers kept it from being done.
