@@ -16,7 +16,7 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
-.PHONY: help demo serve test lint rust-test bench counts docs docs-check wheel clean
+.PHONY: help demo serve test lint rust-test bench counts faults docs docs-check wheel clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -46,6 +46,10 @@ bench: $(STAMPS)/test ## time Benzer beside other libraries, in a quarter of an 
 
 counts: $(STAMPS)/venv ## instructions of the hot kernels, against the record (COUNTS=--write renews it); needs valgrind
 	$(BIN)/python -m benchmarks.instructions $(COUNTS)
+
+faults: $(STAMPS)/test ## a thousand kills, power cuts, restored and damaged files of an index; takes an hour (FAULTS=100)
+	BENZER_FAULTS=$(or $(FAULTS),1000) $(BIN)/pytest -s tests/doors/test_index_damage.py tests/doors/test_index_power.py \
+	    tests/doors/test_index_processes.py tests/unit/test_index_copies.py
 
 docs: $(STAMPS)/test ## write the generated pages of docs/reference anew
 	$(BIN)/python tools/make_cli_reference.py

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benzer.index import Index
+from benzer.index import Index, restore
 from tests.golden.make_index import ADDED, ADDED_LATER, DOCUMENTS, PLACES, SEEN, SETTINGS, make
 
 FOUND = [
@@ -73,6 +73,17 @@ def test_it_can_be_written_on(path: Path) -> None:
         index.check()
         found = index.find_similar(dict(DOCUMENTS["fox"]), threshold=0.2)
         assert [match.id for match in found] == ["fox", "new", "fox again", 7]
+
+
+def test_it_can_be_backed_up_and_restored(path: Path, kept: Path | None, tmp_path: Path) -> None:
+    with Index.open(path) as index:
+        assert index.backup(tmp_path / "copy.benzer") == 8
+    if kept:
+        assert path.read_bytes() == kept.read_bytes(), "a backup changes nothing"
+    restore(path, tmp_path / "copy.benzer")
+    with Index.open(path, mode="read") as index:
+        assert list(index) == [*DOCUMENTS, "late", "old"]
+        assert index.info()["format"] == (PLACES.index(kept) + 1 if kept else 3)
 
 
 def test_it_knows_when_its_documents_were_seen_from_format_2_on(path: Path, kept: Path | None) -> None:
