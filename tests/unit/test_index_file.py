@@ -176,6 +176,22 @@ def test_a_document_that_is_missing_is_told_from_one_that_was_removed(path: Path
         storage.ids([50, 51])
 
 
+def test_an_id_that_leads_to_another_document_is_told(path: Path) -> None:
+    """One bit in the index of ids: `get` gave another document."""
+    content = path.read_bytes()
+    places = [at for at in range(len(content)) if content.startswith(b"d50", at)]
+    entry = max(
+        places, key=lambda at: content[at - 40 : at + 40].count(b"d")
+    )  # ids stand closer in their index
+    path.write_bytes(content[: entry + 2] + b"!" + content[entry + 3 :])
+    with closing(open_storage(path, mode="read")) as storage:
+        assert storage.ids([50]) == ["d50"]
+        with pytest.raises(StoreFormatError, match=r"document 50 of .* is damaged \(the index of ids"):
+            storage.numbers(["d5!"])
+        with pytest.raises(StoreFormatError, match="is damaged"):
+            storage.check()
+
+
 def test_blocks_hold_what_the_format_says(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         parts = dict(connection.execute("SELECT number, parts FROM run"))

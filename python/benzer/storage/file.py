@@ -320,10 +320,16 @@ class FileStorage:
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """The numbers of documents, in the order asked; -1 where an id is not held."""
         stored = [stored_id(checked_id(document_id)) for document_id in ids]
-        find = "SELECT number FROM document WHERE id = ?"
+        find = (
+            "SELECT number, (SELECT id FROM document AS held WHERE held.number = document.number) "
+            "FROM document WHERE id = ?"
+        )
         with self.snapshot():
-            found = [self._run(find, (one,)).fetchone() for one in stored]
-        return np.array([row[0] if row else -1 for row in found], np.int64)
+            rows = [self._run(find, (one,)).fetchone() for one in stored]
+            for one, row in zip(stored, rows, strict=True):
+                if row and row[1] != one:
+                    raise Damaged("the index of ids has another id", f"document {row[0]}")
+        return np.array([row[0] if row else -1 for row in rows], np.int64)
 
     def contains(self, ids: Sequence[DocumentId]) -> npt.NDArray[np.bool_]:
         """Which of the ids are held."""
