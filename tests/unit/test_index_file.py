@@ -10,6 +10,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -174,6 +175,32 @@ def test_a_document_that_is_missing_is_told_from_one_that_was_removed(path: Path
     lost = pytest.raises(StoreFormatError, match="document 51 is missing, though postings name it")
     with closing(open_storage(path, mode="read")) as storage, lost:
         storage.ids([50, 51])
+
+
+def test_documents_out_of_order_end_the_walk_over_all(tmp_path: Path) -> None:
+    """Two pages of documents changed places: the walk went back, and forward again, for ever."""
+    path = tmp_path / "index.benzer"
+    with closing(FileStorage(path, SETTINGS)) as storage:
+        payloads = [f"<{number}>".encode() * 300 for number in range(60)]
+        storage.add(list(range(60)), payloads, np.zeros((60, 1), np.uint64))
+        storage.commit()
+    content = path.read_bytes()
+    pages = [content[start : start + 8192] for start in range(0, len(content), 8192)]
+    one, other = (
+        next(at for at, page in enumerate(pages) if number in page) for number in (b"<12>" * 9, b"<40>" * 9)
+    )
+    pages[one], pages[other] = pages[other], pages[one]
+    path.write_bytes(b"".join(pages))
+    told = 0
+    with closing(open_storage(path, mode="read")) as storage:
+        for size in range(1, 20):
+            try:
+                assert len(list(islice(storage.iterate(size), 100))) < 100, "a walk that does not end"
+            except StoreFormatError:
+                told += 1
+        with pytest.raises(StoreFormatError, match="out of order"):
+            storage.check()
+    assert told == 19, "a walk that leaves documents out is told, too"
 
 
 def test_an_id_that_leads_to_another_document_is_told(path: Path) -> None:

@@ -337,11 +337,18 @@ class FileStorage:
 
     def iterate(self, batch_size: int = 1000, after: int = -1) -> Iterator[StoredBatch]:
         """All documents by number, in batches; see Storage.iterate."""
+        session, whole, count = self._session, after < 0, 0
         with self.snapshot():
-            end = self._session.state.next_number
+            state, unchanged = session.state, not session.writing
+            end, documents, generation = state.next_number, state.documents, state.generation
         while len((batch := self._after(after, end, batch_size)).numbers):
             after = int(batch.numbers[-1])
+            count += len(batch.numbers)
             yield batch
+        with self.snapshot():
+            unchanged = unchanged and not session.writing and session.state.generation == generation
+            if whole and unchanged and count != documents:
+                raise Damaged(f"there are {count} documents, its state says {documents}")
 
     def _after(self, number: int, end: int, count: int) -> StoredBatch:
         """The next documents in order of their numbers, which a damaged file may not be in."""
