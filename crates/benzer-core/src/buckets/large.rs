@@ -3,6 +3,9 @@
 //! Such a bucket usually holds a family of documents made from one template. Its documents are compared with the kept
 //! documents among them instead (see [`crate::corpus`], `families`).
 
+/// Documents whose memberships are written together.
+const BLOCK: usize = 1 << 13;
+
 /// Buckets above the limit, and their documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LargeBuckets {
@@ -54,11 +57,19 @@ impl Memberships {
             starts[i] += starts[i - 1];
         }
         let mut buckets = vec![0; large.members.len()];
-        for (bucket, documents) in large.iter().enumerate() {
-            for &document in documents {
-                let next = &mut starts[document as usize + 1];
-                buckets[*next] = bucket as u32;
-                *next += 1;
+        // Block by block of documents, so that what is written stays in the cache.
+        let mut rest: Vec<&[u32]> = large.iter().collect();
+        for block in (0..count as u32).step_by(BLOCK) {
+            let end = block.saturating_add(BLOCK as u32);
+            for (bucket, rest) in rest.iter_mut().enumerate() {
+                while let [document, others @ ..] = *rest
+                    && *document < end
+                {
+                    let next = &mut starts[*document as usize + 1];
+                    buckets[*next] = bucket as u32;
+                    *next += 1;
+                    *rest = others;
+                }
             }
         }
         starts.pop();
@@ -97,8 +108,9 @@ mod tests {
     fn documents_share_a_bucket_if_both_are_listed_in_it() {
         let mut large = LargeBuckets::default();
         large.push(&[0, 2, 3]);
-        large.push(&[1, 3, 5]);
-        let found = Memberships::new(7, &large);
+        large.push(&[1, 3, 5, 2 * BLOCK as u32]);
+        let found = Memberships::new(2 * BLOCK + 1, &large);
+        assert_eq!(found.of(2 * BLOCK as u32), [1]);
         let shared: Vec<[u32; 2]> =
             (0..7).flat_map(|a| (a + 1..7).map(move |b| [a, b])).filter(|&[a, b]| found.share(a, b)).collect();
         assert_eq!(shared, [[0, 2], [0, 3], [1, 3], [1, 5], [2, 3], [3, 5]]);

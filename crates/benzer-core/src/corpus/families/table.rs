@@ -57,24 +57,6 @@ impl Table {
         }
     }
 
-    /// How many distinct elements of a list this set has. Those that it has not are appended to `others`, with repeats.
-    pub fn count(&self, hashes: &[u64], stamps: &mut Stamps, others: &mut Vec<u64>) -> usize {
-        let (seen, now) = stamps.next(self.slots.len());
-        let start = others.len();
-        others.resize(start + hashes.len(), 0);
-        let (rest, mut missing, mut shared) = (&mut others[start..], 0, 0);
-        for &hash in hashes {
-            let slot = find(&self.slots, self.shift, self.multiplier, hash);
-            let has = self.slots[slot] == hash && (hash != 0 || self.zero);
-            shared += usize::from(has & (seen[slot] != now));
-            seen[slot] = if has { now } else { seen[slot] };
-            rest[missing] = hash;
-            missing += usize::from(!has);
-        }
-        others.truncate(start + missing);
-        shared
-    }
-
     /// How many of the distinct elements of another set this one has.
     pub fn shared(&self, distinct: &[u64]) -> usize {
         let has = |&hash: &u64| {
@@ -82,26 +64,6 @@ impl Table {
             usize::from(self.slots[slot] == hash && (hash != 0 || self.zero))
         };
         distinct.iter().map(has).sum()
-    }
-}
-
-/// Which slots of a table have been met since the last call, without clearing them each time.
-#[derive(Default)]
-pub struct Stamps {
-    slots: Vec<u32>,
-    now: u32,
-}
-
-impl Stamps {
-    /// The stamps of a table with so many slots, and one that none of them has.
-    fn next(&mut self, slots: usize) -> (&mut [u32], u32) {
-        self.now = self.now.wrapping_add(1);
-        if self.now == 0 || self.slots.len() < slots {
-            self.slots.clear();
-            self.slots.resize(slots, 0);
-            self.now = 1;
-        }
-        (&mut self.slots, self.now)
     }
 }
 
@@ -125,7 +87,7 @@ mod tests {
     #[test]
     fn elements_are_distinct_and_counted_in_another_set() {
         let mut random = SplitMix64::new(5);
-        let (mut table, mut distinct, mut stamps) = (Table::default(), Vec::new(), Stamps::default());
+        let (mut table, mut distinct) = (Table::default(), Vec::new());
         for count in [0, 1, 7, 8, 9, 500] {
             for range in [1, 10, 600, u64::MAX] {
                 let mut draw = || (0..count).map(|_| random.next_u64() % range).collect::<Vec<u64>>();
@@ -139,13 +101,6 @@ mod tests {
                 let want = others.intersection(&set).count();
                 let distinct_others: Vec<u64> = others.iter().copied().collect();
                 assert_eq!(table.shared(&distinct_others), want);
-                let repeated: Vec<u64> = distinct_others.iter().chain(&distinct_others).copied().collect();
-                for _ in 0..2 {
-                    let mut missing = Vec::new();
-                    assert_eq!(table.count(&repeated, &mut stamps, &mut missing), want);
-                    assert_eq!(missing.len(), 2 * (others.len() - want));
-                    assert!(missing.iter().all(|hash| others.contains(hash) && !set.contains(hash)));
-                }
                 let mut held = Table::default();
                 held.hold(&distinct);
                 assert_eq!(held.shared(&distinct_others), want);
