@@ -88,8 +88,8 @@ def propose(
             and may be mapped from a file. By band and one band at a time, it is read in order.
         taking_part: bool, n; the others (copies of a representative) are left out.
         bucket_limit: The most documents of a bucket whose pairs are listed. Larger buckets are returned as they are.
-            By default from 100 to 1,000: the largest for which the buckets of more than 100 documents have at most a
-            quarter of a pair for each document and band, counted in each band.
+            By default from 100 to 1,000: the largest for which the buckets of more than 100 documents have at most one
+            pair for each document and band, and at most a million pairs or a quarter of that, whichever is more.
         threads: 0 means all cores.
         bands_at_once: The number of bands to join at the same time; 0 for all. Each takes some 20 bytes a document, and
             up to 60 where most documents share one key. Each candidate takes 16 to 24 bytes meanwhile.

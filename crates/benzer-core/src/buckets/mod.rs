@@ -54,17 +54,18 @@ pub enum Limit {
 /// The least and the most that the usual limit may be.
 pub const USUAL: [usize; 2] = [100, 1000];
 
-/// How many documents and bands there must be for each pair that medium buckets propose.
-const ENTRIES: u64 = 4;
+/// Medium buckets may propose one pair for each document and band, up to so many pairs, and then one for four.
+const PAIRS: u64 = 1_000_000;
 
 /// The usual limit for buckets of these sizes: the largest of them up to 1,000, as long as all buckets of more than 100
-/// documents up to it together have at most a quarter as many pairs as `entries`: documents times bands.
+/// documents up to it together have at most as many pairs as `entries` (documents times bands), and at most a million or
+/// a quarter of `entries`, whichever is more.
 ///
 /// So a collection with few families lists all their pairs, and one that consists of families takes linear time.
 pub fn usual_limit(mut sizes: Vec<usize>, entries: usize) -> usize {
     sizes.retain(|size| (USUAL[0] + 1..=USUAL[1]).contains(size));
     sizes.sort_unstable();
-    let mut left = entries as u64 / ENTRIES;
+    let mut left = (entries as u64).min(PAIRS.max(entries as u64 / 4));
     for same in sizes.chunk_by(|a, b| a == b) {
         let size = same[0] as u64;
         match left.checked_sub(size * (size - 1) / 2 * same.len() as u64) {
