@@ -51,7 +51,11 @@ class Origins:
         origin = headers.get("origin")
         if self.origins:
             send = self.told(send, origin)
-        if message := self.refusal(scope["method"], headers):
+        hosts = len(headers.getlist("host"))
+        if hosts > 1 or (hosts == 0 and scope["http_version"] == "1.1"):
+            answer = failure(400, f"a request has one Host header, got {hosts}: send one")
+            await refuse(answer, scope, receive, send, self.max_body_bytes)
+        elif message := self.refusal(scope["method"], headers):
             await refuse(failure(403, message), scope, receive, send, self.max_body_bytes)
         elif origin in self.origins and is_preflight(scope["method"], headers):
             await Response(status_code=204, headers=PREFLIGHT)(scope, receive, send)
