@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -151,12 +152,42 @@ def test_more_requests_than_are_taken_at_a_time_are_refused_at_once(
             assert "--max-concurrent" in refused(second, 503)
             assert (second.json()["error"]["type"], second.headers["retry-after"]) == ("BusyError", "1")
             assert (await client.get("/health")).status_code == 200
+            assert "as many as it takes at a time" in refused(await client.get("/ready"), 503)
             assert "benzer_requests_in_flight 1.0" in (await client.get("/metrics")).text
             may_go.set()
             assert (await first).status_code == 200
             assert (await client.post(f"{DOCS}/similar", json=QUESTION)).status_code == 200
+            assert (await client.get("/ready")).status_code == 200
 
         within(path, ask, Limits(max_concurrent=1))
+
+
+@pytest.mark.parametrize("route", ["similar", "documents"])
+def test_a_body_that_is_on_its_way_takes_no_place_of_another_request(path: Path, route: str) -> None:
+    kind = "x-ndjson" if route == "documents" else "json"
+    head = f"POST {DOCS}/{route} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/{kind}\r\n"
+    with serving(path, "--max-concurrent", "1") as (client, _), ExitStack() as stack:
+        for _ in range(5):
+            address = (client.base_url.host, client.base_url.port or 80)
+            connection = stack.enter_context(socket.create_connection(address, timeout=20))
+            connection.sendall(f"{head}Content-Length: 10\r\n\r\n".encode() + b"{")
+        assert client.post(f"{DOCS}/similar", json=QUESTION).status_code == 200
+        assert client.get("/ready").status_code == 200
+
+
+def test_the_bodies_that_are_arriving_are_bounded_together(path: Path) -> None:
+    async def ask(client: httpx.AsyncClient) -> None:
+        async def slow() -> AsyncIterator[bytes]:
+            yield b" " * 900
+            await asyncio.sleep(1)
+            yield b" "
+
+        many = [client.post(f"{DOCS}/similar", content=slow(), headers=JSON) for _ in range(5)]
+        statuses = [answer.status_code for answer in await asyncio.gather(*many)]
+        assert sorted(statuses) == [422, 422, 503, 503, 503]  # 2 x 900 of 2,000 bytes
+        assert (await client.post(f"{DOCS}/similar", json=QUESTION)).status_code == 200
+
+    within(path, ask, Limits(max_concurrent=2, max_body_bytes=1000))
 
 
 def test_a_request_out_of_time_is_given_up_and_its_change_made_all_the_same(

@@ -15,6 +15,7 @@ from benzer._native import __version__
 from benzer.service.description import Service, description
 from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
 from benzer.service.guards.access import Access
+from benzer.service.guards.bodies import Bodies
 from benzer.service.guards.headers import SecurityHeaders
 from benzer.service.guards.load import Load
 from benzer.service.guards.observing import Observed
@@ -72,8 +73,9 @@ GUARDS: list[Callable[..., ASGIApp]] = [
     FailurePages,  # of all refusals below
     Origins,  # before a key is looked at: another site's page may bring a cookie
     Access,
-    Load,  # after keys: who may not ask takes no place
     Guard,
+    Bodies,  # within the limits of the guard before
+    Load,  # last: a request takes a place when there is nothing left to wait for
 ]
 """Each stands before the application as `guard(app, state)`; the first sees a request first."""
 

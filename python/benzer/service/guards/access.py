@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -16,9 +17,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from benzer.errors import BenzerError
 from benzer.service.access import READS
-from benzer.service.errors import failure
+from benzer.service.errors import Failure, failure
 from benzer.service.guards.refusing import refuse
-from benzer.service.keys import Key, Rates
+from benzer.service.guards.strangers import MOST_STRANGERS, WRONG_KEYS, Strangers, is_stranger
+from benzer.service.keys import Key
+from benzer.service.running.addresses import client_of
 from benzer.service.running.trace import trace_of
 from benzer.service.state import State
 
@@ -49,7 +52,7 @@ class Access:
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app = app
         self.keys, self.sessions = state.keys, state.sessions
-        self.rate, self.rates = state.options.rate, Rates()
+        self.state, self.rate, self.strangers = state, state.options.rate, Strangers()
         self.max_body_bytes = state.limits.max_body_bytes
         self._said = ""
 
@@ -59,6 +62,20 @@ class Access:
             await self.app(scope, receive, send)
             return
         refused = self.refusal(scope, Headers(scope=scope))
+        if not is_stranger(scope) or scope["path"] in UNCOUNTED:
+            await self.answer(refused, scope, receive, send)
+            return
+        address = address_of(scope)
+        if not self.strangers.enter(address):
+            await CROWDED(scope, receive, send)
+            return
+        try:
+            await self.answer(refused, scope, receive, send)
+        finally:
+            self.strangers.leave(address)
+
+    async def answer(self, refused: ASGIApp | None, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or hand it on."""
         if refused is None:
             await self.app(scope, receive, send)
         else:
@@ -75,7 +92,11 @@ class Access:
             if trouble:
                 return failure(503, trouble, headers={"Retry-After": "1"})
             if key is None:
-                return stranger(scope, headers)
+                return (
+                    guessed(self.state, scope, headers)
+                    or self.hurried(scope, None)
+                    or stranger(scope, headers)
+                )
             if "write" not in key.scopes and not only_asks(scope):
                 return failure(403, f"the key {key.name!r} may only read: ask with one of scope write")
         return self.hurried(scope, key)
@@ -102,13 +123,48 @@ class Access:
         path = scope["path"]
         if rate is None or path in UNCOUNTED or path.startswith(STATIC):
             return None
-        address = (scope.get("client") or ("",))[0]
-        wait = self.rates.wait(address if key is None else f"key {key.id}", rate)
+        wait = self.state.rates.wait(address_of(scope) if key is None else f"key {key.id}", rate)
         if not wait:
             return None
         asker = "without a key" if key is None else f"with the key {key.name!r}"
         message = f"more than {rate:g} requests a minute {asker}: ask again in {wait:.1f} seconds"
-        return failure(429, message, headers={"Retry-After": str(max(1, -int(-wait // 1)))})
+        return failure(429, message, headers=retry_after(wait))
+
+
+CROWDED = failure(
+    429,
+    f"more than {MOST_STRANGERS} requests at a time without a key: send the header Authorization: Bearer KEY",
+    headers={"Retry-After": "1", "Connection": "close"},
+)
+
+
+def address_of(scope: Scope) -> str:
+    """The address of whoever asks."""
+    return client_of((scope.get("client") or ("",))[0])
+
+
+def retry_after(seconds: float) -> Mapping[str, str]:
+    """The header that says when to ask again."""
+    return {"Retry-After": str(max(1, math.ceil(seconds)))}
+
+
+def guessed(state: State, scope: Scope, headers: Headers) -> Failure | None:
+    """The answer to an address that sends many wrong keys, or sessions; None to one that sends few, or none."""
+    if "authorization" not in headers and not session_of(headers):
+        return None
+    return wrong_key(state, scope)
+
+
+def wrong_key(state: State, scope: Scope) -> Failure | None:
+    """Count a wrong key; the answer if an address has sent too many, else None.
+
+    Only wrong keys are refused for it: those who share the address and have a key are served.
+    """
+    wait = state.rates.wait(f"wrong keys of {address_of(scope)}", WRONG_KEYS)
+    if not wait:
+        return None
+    message = f"more than {WRONG_KEYS:g} wrong keys a minute: ask again in {wait:.1f} seconds, with one of benzer keys"
+    return failure(429, message, headers=retry_after(wait))
 
 
 def access_of(key: Key | None, *, asked: bool) -> dict[str, Any]:

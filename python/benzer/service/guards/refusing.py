@@ -8,10 +8,25 @@ from contextlib import suppress
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from benzer.service.errors import Refusal
+from benzer.service.settings import Limits
+
 DISCARDED_SECONDS = 5.0
 DISCARDED_TIMES = (
     4  # the limit of a body: so much of one that is refused is read, for the client to get its answer
 )
+
+CLOSING = Refusal(503, "the service is being stopped: ask again later", type="ClosingError", retry_after=5)
+
+
+def slow_body(seconds: float, limits: Limits) -> Refusal:
+    """The refusal of a body that did not arrive in time; `limits` say whether an option allows more."""
+    cure = ", in parts, or start the service with a larger --max-body-seconds"
+    return Refusal(
+        408,
+        f"the body did not arrive within {seconds:g} s: send it faster{cure * (seconds >= limits.max_body_seconds)}",
+        type="SlowBodyError",
+    )
 
 
 async def refuse(answer: ASGIApp, scope: Scope, receive: Receive, send: Send, max_body_bytes: int) -> None:

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from benzer.service.errors import Refusal, answer_of
 from benzer.service.guards.refusing import discard, refuse
+from benzer.service.guards.strangers import STRANGER_BYTES, is_stranger
 from benzer.service.settings import Limits
 from benzer.service.state import State
 
@@ -20,6 +21,10 @@ UPLOADED = re.compile(r"/v1/(?:indexes/[^/]+/documents|duplicates)")
 """The paths whose POST may bring NDJSON. It is read as it comes: a route that kept it whole could be sent gigabytes."""
 FILES = re.compile(r"/v1/files/(?:format|rows)")
 """The paths whose POST brings the bytes of a file, read in the same way."""
+
+LARGE_OF_STRANGER = Refusal(
+    413, f"without a key a body has at most {STRANGER_BYTES:,} bytes: send a key, or less"
+)
 
 
 class Guard:
@@ -36,20 +41,22 @@ class Guard:
             return
         headers = Headers(scope=scope)
         upload = is_upload(scope, headers)
-        most = self.limits.max_upload_bytes if upload else self.limits.max_body_bytes
-        refused = (
-            unreadable(scope) or self.too_large(headers, upload, most) or unknown_form(scope, headers, upload)
-        )
+        if is_stranger(scope):
+            most, large = STRANGER_BYTES, LARGE_OF_STRANGER
+        else:
+            most = self.limits.max_upload_bytes if upload else self.limits.max_body_bytes
+            large = too_large(self.limits, upload)
+        length = headers.get("content-length", "0")
+        refused = unreadable(scope)
+        if refused is None and not (length.isdecimal() and int(length) <= most):
+            refused = large
+        refused = refused or unknown_form(scope, headers, upload)
         if refused is None:
-            await self.app(scope, self.measured(receive, upload, most), send)
+            await self.app(scope, self.measured(receive, most, large), send)
             return
         await refuse(answer_of(refused), scope, receive, send, self.limits.max_body_bytes)
 
-    def too_large(self, headers: Headers, upload: bool, most: int) -> Refusal | None:
-        length = headers.get("content-length", "0")
-        return None if length.isdecimal() and int(length) <= most else too_large(self.limits, upload)
-
-    def measured(self, receive: Receive, upload: bool, most: int) -> Receive:
+    def measured(self, receive: Receive, most: int, large: Refusal) -> Receive:
         """`receive`, which refuses a body as soon as it is too large, whatever its head said."""
         seen = 0
 
@@ -60,7 +67,7 @@ class Guard:
             if seen > most:
                 if message.get("more_body"):
                     await discard(receive, self.limits.max_body_bytes)
-                raise too_large(self.limits, upload)
+                raise large
             return message
 
         return count

@@ -35,10 +35,13 @@ async def health() -> Answer:
 async def ready(shared: Shared) -> Answer:
     """Read from every index, and say that it went well.
 
-    503 while the service is being stopped, and while an index cannot be read, or not within 2 s.
+    503 while the service is being stopped, while it works on as many requests as it takes at a time, and while an
+    index cannot be read, or not within 2 s.
     """
     if shared.life.closing:
         raise unready("the service is being stopped")
+    if shared.life.working >= shared.limits.max_concurrent:
+        raise unready(f"the service works on {shared.life.working:,} requests, as many as it takes at a time")
     indexes = dict(shared.catalog)
     answers = await asyncio.gather(*map(is_read, indexes.values()))
     away = [name for name, answered in zip(indexes, answers, strict=True) if not answered]

@@ -29,14 +29,14 @@ from starlette.responses import RedirectResponse, Response
 from benzer.errors import BenzerError
 from benzer.service.access import READS, Shared
 from benzer.service.errors import Answer, Refusal, failure
-from benzer.service.guards.access import CHALLENGE, COOKIE, access_of, session_of
+from benzer.service.guards.access import CHALLENGE, COOKIE, access_of, session_of, wrong_key
+from benzer.service.guards.strangers import STRANGER_BYTES
 from benzer.service.keys.sessions import SECONDS
 from benzer.service.state import State
 
 router = APIRouter(include_in_schema=False)
 OWN_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]*")
 """A path of this service. Browsers take `//host` and `/\\host` for another site, and pass over tabs and line ends."""
-MOST_BYTES = 10_000
 
 
 @router.post("/login", openapi_extra=READS)
@@ -51,6 +51,8 @@ async def login(request: Request, shared: Shared) -> Response:
     except (BenzerError, OSError) as error:
         raise Refusal(503, "the service cannot read its keys: its log says why", retry_after=1) from error
     if key is None and shared.keys is not None:
+        if (refused := wrong_key(shared, request.scope)) is not None:
+            return refused
         if by_script:
             return failure(401, "this key is not known: send one that benzer keys made", headers=CHALLENGE)
         return RedirectResponse("/login?" + urlencode({"failed": "1", "next": place}), 303)
@@ -76,8 +78,8 @@ async def sent(request: Request, by_script: bool) -> dict[str, str]:
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > MOST_BYTES:
-            raise Refusal(413, f"a login has at most {MOST_BYTES:,} bytes")
+        if len(body) > STRANGER_BYTES:
+            raise Refusal(413, f"a login has at most {STRANGER_BYTES:,} bytes")
     try:
         text = body.decode()
         fields: Any = json.loads(text) if by_script else dict(parse_qsl(text, max_num_fields=10))

@@ -1,8 +1,8 @@
-"""Which addresses can only this machine reach?"""
+"""Which addresses can only this machine reach, and which belong to one client?"""
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address
 
 
 def is_loopback(host: str) -> bool:
@@ -15,3 +15,20 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def client_of(host: str) -> str:
+    """The address by which a client is counted: of IPv6 its network of 64 bits, as each client has one.
+
+    >>> [client_of(host) for host in ("192.0.2.7", "2001:db8::1:7", "2001:db8::2:7", "::ffff:192.0.2.7", "")]
+    ['192.0.2.7', '2001:db8::/64', '2001:db8::/64', '192.0.2.7', '']
+    """
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if not isinstance(address, IPv6Address):
+        return host
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(IPv6Network((address.packed, 64), strict=False))

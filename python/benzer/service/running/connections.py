@@ -6,15 +6,24 @@ So is one whose head has no end: the server itself keeps all of it that comes.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from http import HTTPStatus
+from math import inf
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from benzer.service.errors import failure
+from benzer.service.running.addresses import client_of
+from benzer.service.state import State
 
 MOST_HEAD_BYTES = 1 << 16
 """Of a request line with its headers; as much again may come in one piece with its end."""
+
+MOST_WAITING = 256
+"""Connections of one address that may wait for the head of a request as long as for a body."""
+CROWDED_SECONDS = 2.0
+"""How long each further one may wait."""
 
 
 class Connection(HttpToolsProtocol):
@@ -25,6 +34,8 @@ class Connection(HttpToolsProtocol):
     """
 
     _closing: asyncio.TimerHandle | None = None
+    _address = ""
+    _waiting: Counter[str]
     _headed = 0
     """Bytes that have come since a body last did, or a request was whole."""
 
@@ -63,7 +74,14 @@ class Connection(HttpToolsProtocol):
             self._wait_no_more()
         elif self._closing is None:
             application: Any = self.config.app
-            seconds = application.state.shared.limits.max_body_seconds
+            state: State = application.state.shared
+            self._waiting, self._address = (
+                state.life.waiting,
+                client_of(self.client[0] if self.client else ""),
+            )
+            self._waiting[self._address] += 1
+            crowded = self._waiting[self._address] > MOST_WAITING
+            seconds = min(state.limits.max_body_seconds, CROWDED_SECONDS if crowded else inf)
             self._closing = self.loop.call_later(seconds, self._give_up, seconds)
 
     def _answering(self) -> bool:
@@ -74,6 +92,9 @@ class Connection(HttpToolsProtocol):
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None
+            self._waiting[self._address] -= 1
+            if not self._waiting[self._address]:
+                del self._waiting[self._address]
 
     def _give_up(self, seconds: float) -> None:
         self._refuse(408, f"no request came within {seconds:g} s: connect again")

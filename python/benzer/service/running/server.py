@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import sys
 import threading
 from contextlib import suppress
@@ -30,6 +31,7 @@ class Server(uvicorn.Server):
         self.state: State = app.state.shared
         self.limits = self.state.limits
         sys.setswitchinterval(SWITCH_SECONDS)
+        allow_files()
         super().__init__(
             uvicorn.Config(
                 app, http=Connection, log_config=None, log_level=None, access_log=False, lifespan="off",
@@ -59,3 +61,9 @@ class Server(uvicorn.Server):
         with suppress(Exception):
             self.state.log.close()
         os._exit(128 + sig)
+
+
+def allow_files() -> None:
+    """Let the process open as many files as the system allows: each connection is one, and 1,024 is a usual limit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
