@@ -25,7 +25,8 @@ SETTINGS = IndexSettings(Schema(text=Text(), photo=Image()), threshold=0.5)
 NDJSON = {"Content-Type": "application/x-ndjson"}
 DOCS = "/v1/indexes/docs"
 SMALL = (
-    "--max-body", "1", "--max-upload", "2", "--max-batch", "5", "--max-text", "1000", "--max-pixels", "10000",
+    "--max-body", "1", "--max-upload", "2", "--max-batch", "5", "--max-text", "1000", "--max-compared", "1500",
+    "--max-pixels", "10000",
     "--max-body-seconds", "0.5", "--log-format", "json",
 )  # fmt: skip
 

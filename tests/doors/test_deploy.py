@@ -89,7 +89,7 @@ def test_the_page_names_each_limit_with_its_default() -> None:
 def test_the_page_names_each_error_of_a_limit_as_it_is() -> None:
     code = "".join(path.read_text() for path in (ROOT / "python/benzer/service").rglob("*.py"))
     named = set(re.findall(r"`([A-Z]\w+Error)`", PAGE))
-    assert len(named) == 9
+    assert len(named) == 10
     assert [name for name in named if f'"{name}"' not in code] == []
 
 

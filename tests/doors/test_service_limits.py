@@ -57,6 +57,11 @@ LIMITED: list[tuple[str, Callable[[httpx.Client], httpx.Response], int, str]] = 
      "BatchTooLargeError"),
     ("text", lambda client: client.post(f"{DOCS}/similar", json={"fields": {"text": "x" * 1001}}), 422,
      "TextTooLongError"),
+    ("comparison", lambda client: client.post(
+        "/v1/compare", json={"a": {"text": "x" * 800}, "b": {"text": "x" * 701}}), 422, "ComparisonTooLongError"),
+    ("comparison of an index", lambda client: client.post(
+        "/v1/compare", json={"index": "docs", "a": {"fields": {"text": "x" * 800}}, "b": {"fields": {"text": "x" * 701}}}), 422,
+     "ComparisonTooLongError"),
     ("picture", lambda client: client.post(f"{DOCS}/similar", files={"photo": ("a.png", picture(101, 100))}), 422,
      "PictureTooLargeError"),
     ("form", lambda client: client.post(f"{DOCS}/similar", content=b"text", headers={"Content-Type": "text/plain"}),
@@ -80,6 +85,8 @@ def test_each_limit_has_an_error_of_its_own(
 
 def test_what_is_just_within_the_limits_is_taken(client: httpx.Client) -> None:
     assert client.post(f"{DOCS}/similar", json={"fields": {"text": "x" * 1000}}).status_code == 200
+    pair = {"a": {"text": "x" * 800}, "b": {"text": "x" * 700}}
+    assert client.post("/v1/compare", json=pair).status_code == 200
     photo = {"photo": ("a.png", picture(100, 100))}
     assert client.post(f"{DOCS}/similar", files=photo).status_code == 200
 

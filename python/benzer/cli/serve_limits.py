@@ -25,6 +25,7 @@ LIMITS = [
     Limit("--max-upload", "max_upload_bytes", "MEGABYTES", "Largest upload of JSON lines.", MEGABYTE),
     Limit("--max-batch", "max_batch", "NUMBER", "Most documents, or questions, in one JSON body."),
     Limit("--max-text", "max_text", "CHARACTERS", "Longest text."),
+    Limit("--max-compared", "max_compared", "CHARACTERS", "Longest two documents to compare, together."),
     Limit("--max-pixels", "max_pixels", "PIXELS", "Largest picture."),
     Limit("--max-seconds", "max_seconds", "SECONDS", "Longest time of one request.", whole=False),
     Limit(

@@ -22,6 +22,7 @@ class Limits:
     max_upload_bytes: such an upload (NDJSON). 413
     max_batch: documents, or questions, in one JSON body. 413
     max_text: characters of one text, but for those that are uploaded to a job. 422
+    max_compared: characters, and values of sets, of two documents that are compared with each other, together. 422
     max_pixels: pixels of one picture. 422
     max_seconds: how long a request may work, uploads and jobs aside. 503
     max_body_seconds: how long a body may take to arrive, an upload may pause, and a client may take no answer. 408
@@ -40,6 +41,7 @@ class Limits:
     max_upload_bytes: int = 8_000_000_000
     max_batch: int = 10_000
     max_text: int = 4_000_000
+    max_compared: int = 2_000_000
     max_pixels: int = 50_000_000
     max_seconds: float = 30.0
     max_body_seconds: float = 60.0

@@ -22,6 +22,7 @@ from benzer.service.questions import evidence
 from benzer.service.questions.asked import Side, document_of, given_document
 from benzer.service.questions.evidence import ShownEvidence
 from benzer.service.settings import Limits
+from benzer.service.wire.bounds import check_compared
 from benzer.service.wire.documents import Body, Few
 from benzer.service.wire.recipes import schema_from
 
@@ -95,6 +96,7 @@ def of_index(pair: Pair, index: Index, limits: Limits) -> dict[str, Any]:
     """Compare by the settings of an index."""
     with index.snapshot():
         a, b = document_of(pair.a, index, limits, "body.a"), document_of(pair.b, index, limits, "body.b")
+    check_compared(limits, a, b)
     settings = index.settings
     return compared(a, b, settings.schema, settings.minhash, pair.evidence)
 
@@ -110,6 +112,7 @@ def of_given(pair: Pair, limits: Limits) -> dict[str, Any]:
         raise Refusal(422, "fields and preset exclude each other: leave one out", field="body.preset")
     schema = schema_of(pair)
     a, b = given_document(pair.a, schema, limits, "body.a"), given_document(pair.b, schema, limits, "body.b")
+    check_compared(limits, a, b)
     return compared(a, b, schema, MinHash(), pair.evidence)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 
+from benzer.document import Document
 from benzer.registry import require
 from benzer.service.errors import Refusal
 from benzer.service.settings import Limits
@@ -36,6 +37,24 @@ def check_text(limits: Limits, name: str, text: str) -> None:
             "cut it into parts, or start the service with a larger --max-text",
             type="TextTooLongError",
             field=name,
+        )
+
+
+def check_compared(limits: Limits, a: Document, b: Document) -> None:
+    """Refuse to compare two documents that are too long together (422): native work cannot be stopped half-way.
+
+    >>> check_compared(Limits(max_compared=3), Document("a", {"text": "no"}), Document("b", {"text": "on"}))
+    Traceback (most recent call last):
+    benzer.service.errors.Refusal: the documents have 4 characters and values together, at most 3 are compared: ...
+    """
+    contents = (*a.fields.values(), *b.fields.values())
+    length = sum(len(content) for content in contents if isinstance(content, str | list))
+    if length > limits.max_compared:
+        raise Refusal(
+            422,
+            f"the documents have {length:,} characters and values together, at most {limits.max_compared:,} are "
+            "compared: compare parts of them, or start the service with a larger --max-compared",
+            type="ComparisonTooLongError",
         )
 
 
