@@ -60,8 +60,9 @@ LIMITED: list[tuple[str, Callable[[httpx.Client], httpx.Response], int, str]] = 
     ("comparison", lambda client: client.post(
         "/v1/compare", json={"a": {"text": "x" * 800}, "b": {"text": "x" * 701}}), 422, "ComparisonTooLongError"),
     ("comparison of an index", lambda client: client.post(
-        "/v1/compare", json={"index": "docs", "a": {"fields": {"text": "x" * 800}}, "b": {"fields": {"text": "x" * 701}}}), 422,
-     "ComparisonTooLongError"),
+        "/v1/compare", json={
+            "index": "docs", "a": {"fields": {"text": "x" * 800}}, "b": {"fields": {"text": "x" * 701}}}),
+     422, "ComparisonTooLongError"),
     ("picture", lambda client: client.post(f"{DOCS}/similar", files={"photo": ("a.png", picture(101, 100))}), 422,
      "PictureTooLargeError"),
     ("form", lambda client: client.post(f"{DOCS}/similar", content=b"text", headers={"Content-Type": "text/plain"}),

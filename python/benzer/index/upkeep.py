@@ -23,7 +23,7 @@ When = datetime | float
 """A moment: a `datetime` with its time zone, or seconds since 1970."""
 
 CONFLICTS = ("replace", "keep")
-_LATEST = 253_402_300_799  # the end of the year 9999, beyond which a datetime cannot go
+LATEST = 253_402_300_799  # the end of the year 9999, beyond which a datetime cannot go
 
 
 class Taken(NamedTuple):
@@ -251,9 +251,9 @@ def second_of(when: When | None) -> int:
         if when.tzinfo is None:
             raise InputError(f"{when} has no time zone: give a datetime with tzinfo, or seconds since 1970")
         when = when.timestamp()
-    if not is_number(when) or not 0 <= when <= _LATEST:
+    if not is_number(when) or not 0 <= when <= LATEST:
         raise InputError(
-            f"a moment must be a datetime, or from 0 to {_LATEST} seconds (not milliseconds) since 1970, got {when!r}"
+            f"a moment must be a datetime, or from 0 to {LATEST} seconds (not milliseconds) since 1970, got {when!r}"
         )
     return max(1, int(when))  # to a storage 0 says that the time is not known
 

@@ -21,7 +21,6 @@ UPLOADED = re.compile(r"/v1/(?:indexes/[^/]+/documents|duplicates)")
 """The paths whose POST may bring NDJSON. It is read as it comes: a route that kept it whole could be sent gigabytes."""
 FILES = re.compile(r"/v1/files/(?:format|rows)")
 """The paths whose POST brings the bytes of a file, read in the same way."""
-
 LARGE_OF_STRANGER = Refusal(
     413, f"without a key a body has at most {STRANGER_BYTES:,} bytes: send a key, or less"
 )
@@ -101,7 +100,10 @@ def unknown_form(scope: Scope, headers: Headers, upload: bool) -> Refusal | None
     """Refuse a body of a content type that no route reads; one that is packed, too."""
     if not brings_body(headers):
         return None
-    known = {JSON, FORM} if scope["path"].startswith("/v1/") else {JSON, FORM, URLENCODED}
+    path = scope["path"]
+    known = {JSON, FORM} if path.startswith("/v1/") else {JSON, FORM, URLENCODED}
+    if FILES.fullmatch(path):
+        known.add(FILE)  # by another method than POST, too: the route says which methods there are
     if upload or media_type(headers) in known:
         if headers.get("content-encoding", "identity").strip().lower() == "identity":
             return None

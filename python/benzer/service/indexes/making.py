@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from dataclasses import fields as fields_of
 from typing import Annotated, Any
 
-from pydantic import Field, StrictBool
+from pydantic import ConfigDict, Field, StrictBool
 
 from benzer.bands import Bands
 from benzer.errors import BenzerError, SettingsError
 from benzer.fields import Schema
 from benzer.fields.schema import FIELD_TYPES, field_from_dict
 from benzer.index import IndexSettings
+from benzer.minhash import ALGORITHMS, FAMILIES
 from benzer.presets import PRESETS, preset
 from benzer.service.errors import Refusal
 from benzer.service.indexes.homes import NAME
+from benzer.service.wire.choices import both_or_neither, never_both
 from benzer.service.wire.documents import Body, Few
 
 MOST_FIELDS = 64
@@ -27,6 +29,9 @@ FieldSettings = dict[str, Any]
 class NewIndex(Body):
     """A name, and settings as `benzer.IndexSettings` takes them; those that are left out have their defaults."""
 
+    model_config = ConfigDict(
+        json_schema_extra={"allOf": [never_both("fields", "preset"), both_or_neither("bands", "rows")]}
+    )
     name: str = Field(pattern=f"^{NAME.pattern}$", description="It stands in URLs.", examples=["news"])
     fields: Few[FieldSettings] | None = Field(
         None,
@@ -35,7 +40,10 @@ class NewIndex(Body):
         examples=[{"title": {"type": "text", "unit": "char", "weight": 2.0}, "tags": {"type": "values"}}],
     )
     preset: str | None = Field(
-        None, description=f"Settings for one kind of text: {', '.join(PRESETS)}.", examples=["web"]
+        None,
+        description=f"Settings for one kind of text: {', '.join(PRESETS)}.",
+        examples=["web"],
+        json_schema_extra={"enum": [*PRESETS, None]},
     )
     threshold: Annotated[float, Field(gt=0, le=1)] | None = Field(
         None, description="From which similarity documents are alike; 0.8 by default.", examples=[0.8]
@@ -43,14 +51,14 @@ class NewIndex(Body):
     recall: Annotated[float, Field(gt=0, lt=1)] | None = Field(
         None, description="How many of those at the threshold are found; 0.95 by default.", examples=[0.95]
     )
-    minhash: str = Field("fast", examples=["fast"])
+    minhash: str = Field("fast", examples=["fast"], json_schema_extra={"enum": [*ALGORITHMS]})
     num_hashes: Annotated[int, Field(ge=1, le=MOST_HASHES)] | None = Field(None, examples=[128])
     bands: Annotated[int, Field(ge=1, le=MOST_HASHES)] | None = Field(
         None, description='With "rows"; chosen for the recall unless given.', examples=[None]
     )
     rows: Annotated[int, Field(ge=1, le=MOST_HASHES)] | None = Field(None, examples=[None])
     seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(0, examples=[0])
-    family: str = Field("mixed", examples=["mixed"])
+    family: str = Field("mixed", examples=["mixed"], json_schema_extra={"enum": [*FAMILIES]})
     passages: StrictBool | Few[int] | None = Field(
         None,
         description='Whether passages are filed, too: true, or {"size", "window"}; `containing`, `contained` and '

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from benzer.service.questions.evidence import ShownEvidence
+from benzer.service.wire.choices import exactly_one, never_both
 from benzer.service.wire.documents import Body, Few, Id, Many
 
 
@@ -77,6 +78,10 @@ class UploadOptions(Options):
 
 class NewJob(UploadOptions):
     """What to search: an index, or these documents."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"allOf": [exactly_one("index", "documents"), never_both("index", "fields")]}
+    )
 
     index: str | None = Field(None, description="The name of an index.", examples=["demo"])
     documents: Many[dict[str, Any]] | None = Field(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from starlette.requests import Request
 
 from benzer.document import Document
@@ -18,6 +18,7 @@ from benzer.service.indexes.served import ServedIndex
 from benzer.service.questions.explaining import Found, answer_of, pictures_of
 from benzer.service.settings import Limits
 from benzer.service.wire.bodies import contents_of_form, model_of, validated
+from benzer.service.wire.choices import exactly_one, never_both
 from benzer.service.wire.documents import Body, Content, Id, Many, contents_of
 
 MOST = 1000
@@ -29,12 +30,20 @@ Limit = Annotated[int, Field(ge=1, le=MOST, description="How many to give at mos
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
+EXAMPLES: list[JsonValue] = [{"text": "The quick brown fox jumps over the dog."}]
+ONE_DOCUMENT, OWN_ID = exactly_one("id", "text", "fields"), never_both("id", "itself")
+FEWER_EXPLAINED: dict[str, Any] = {
+    "anyOf": [
+        {"properties": {"evidence": {"const": False}}},
+        {"properties": {"limit": {"maximum": MOST_EXPLAINED}}},
+    ]
+}
+
+
 class Side(Body):
     """A document: one that is held, by its id; a text, where there is one field; or fields by name."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"text": "The quick brown fox jumps over the dog."}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": EXAMPLES, "allOf": [ONE_DOCUMENT]})
 
     id: Annotated[Id | None, Field(description="Of a document that the index holds.", examples=["fox"])] = (
         None
@@ -61,6 +70,8 @@ class Side(Body):
 class Asked(Side):
     """The document that is asked for, or some of its fields."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": EXAMPLES, "allOf": [ONE_DOCUMENT, OWN_ID]})
+
     only: Annotated[
         Many[str] | None,
         Field(min_length=1, description="The fields that count; all unless given.", examples=[["title"]]),
@@ -83,6 +94,10 @@ class Asked(Side):
 
 class Explained(Asked):
     """A question, of which the answer may say more than ids and similarities."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": EXAMPLES, "allOf": [ONE_DOCUMENT, OWN_ID, FEWER_EXPLAINED]}
+    )
 
     limit: Limit = 10
     evidence: Annotated[bool, Field(description="Say where each match agrees (100 at most).")] = False

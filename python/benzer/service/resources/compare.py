@@ -15,7 +15,7 @@ from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.index import Index
 from benzer.minhash import MinHash
-from benzer.presets import preset
+from benzer.presets import PRESETS, preset
 from benzer.service.access import READS, Shared
 from benzer.service.errors import Answer, Refusal
 from benzer.service.questions import evidence
@@ -23,6 +23,7 @@ from benzer.service.questions.asked import Side, document_of, given_document
 from benzer.service.questions.evidence import ShownEvidence
 from benzer.service.settings import Limits
 from benzer.service.wire.bounds import check_compared
+from benzer.service.wire.choices import never_both
 from benzer.service.wire.documents import Body, Few
 from benzer.service.wire.recipes import schema_from
 
@@ -35,7 +36,12 @@ class Pair(Body):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"a": {"text": "to be or not to be"}, "b": {"text": "To be, or not to be?"}}]
+            "examples": [{"a": {"text": "to be or not to be"}, "b": {"text": "To be, or not to be?"}}],
+            "allOf": [
+                never_both("index", "fields"),
+                never_both("index", "preset"),
+                never_both("fields", "preset"),
+            ],
         }
     )
     index: Annotated[str | None, Field(description="The name of an index.", examples=["demo"])] = None
@@ -50,7 +56,11 @@ class Pair(Body):
     ] = None
     preset: Annotated[
         str | None,
-        Field(description="Without an index and fields: web, record, code or ocr.", examples=["web"]),
+        Field(
+            description="Without an index and fields: web, record, code or ocr.",
+            examples=["web"],
+            json_schema_extra={"enum": [*PRESETS, None]},
+        ),
     ] = None
     evidence: Annotated[bool, Field(description="Say where they agree.")] = True
 

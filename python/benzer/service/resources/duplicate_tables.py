@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Query
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
@@ -22,6 +23,25 @@ from benzer.service.jobs.tables import Table, rows_of
 from benzer.service.jobs.wire import Cluster, DecidedRows, Decisions, Rows, TwoDocuments
 from benzer.service.state import State
 
+DECIDED: tuple[Literal["ndjson", "csv"], ...] = ("ndjson", "csv")
+"""The formats of decided documents beside JSON."""
+
+
+class TablePath(Convertor[str]):
+    """The last part of a path, except the names of what can only be posted: a GET of those is a 405."""
+
+    regex = "(?!(?:cancel|decisions)$)[^/]+"
+
+    def convert(self, value: str) -> str:
+        """The text itself."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """The text itself."""
+        return value
+
+
+register_url_convertor("table", TablePath())
 router = APIRouter(prefix="/v1/duplicates/{job}", tags=["duplicates"])
 Answered = TypeVar("Answered")
 
@@ -129,7 +149,10 @@ async def cluster(
     )
 
 
-@router.post("/decisions", response_model=DecidedRows, openapi_extra=READS)
+@router.post(
+    "/decisions", response_model=DecidedRows, openapi_extra=READS,
+    responses={200: {"content": {MEDIA_TYPES[kind]: {} for kind in DECIDED}}},
+)  # fmt: skip
 async def decide(
     job: JobId, asked: Decisions, shared: Shared, at: At = None,
     table: Annotated[Literal["kept", "removed"], Query(description="Which documents.")] = "kept",
@@ -154,7 +177,7 @@ async def decide(
 
 
 @router.get(
-    "/{table}", response_model=Rows,
+    "/{table:table}", response_model=Rows,
     responses={200: {"content": {media: {} for media in MEDIA_TYPES.values()}}, 501: {}},
 )  # fmt: skip
 async def table(

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from benzer.checks import is_number
 from benzer.index import Index
 from benzer.index.given import ids_of
-from benzer.index.upkeep import second_of
+from benzer.index.upkeep import LATEST, second_of
 from benzer.service.access import Served, Shared
 from benzer.service.errors import Answer, Refusal
 from benzer.service.wire.bodies import check_listed, described_body, model_of
@@ -46,7 +46,13 @@ def moment(given: Any) -> int:
     return second_of(given)
 
 
-_SCHEMA = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number", "minimum": 0}]}
+SINCE_1970 = "^(19[7-9]|[2-9][0-9][0-9])[0-9]-"
+_SCHEMA = {
+    "anyOf": [
+        {"type": "string", "format": "date-time", "pattern": SINCE_1970},
+        {"type": "number", "minimum": 0, "maximum": LATEST},
+    ]
+}
 Moment = Annotated[int, PlainValidator(moment), WithJsonSchema(_SCHEMA)]
 
 
