@@ -85,30 +85,46 @@ pub fn set(isa: Option<Isa>) -> bool {
 }
 
 /// A level known at compile time: kernels are generic over it and are compiled once for each.
-pub trait Level: Copy + Send + Sync {
+///
+/// Only this module names the types that are levels and can make new ones; others get them from [`run`] in a [`Task`].
+/// So code that has a level `L` runs on a machine that offers it, and may use its instructions.
+///
+/// ```compile_fail
+/// use benzer_core::isa::Avx512;
+/// ```
+///
+/// ```compile_fail
+/// # use benzer_core::isa::{Isa, Level};
+/// #[derive(Clone, Copy)]
+/// struct Mine;
+/// impl Level for Mine {
+///     const ISA: Isa = Isa::Avx512;
+/// }
+/// ```
+pub trait Level: Copy + Send + Sync + sealed::Sealed {
     /// The level's value.
     const ISA: Isa;
 }
 
-/// [`Isa::Portable`] as a type.
-#[derive(Clone, Copy)]
-pub struct Portable;
-/// [`Isa::Avx2`] as a type.
-#[derive(Clone, Copy)]
-pub struct Avx2;
-/// [`Isa::Avx512`] as a type.
-#[derive(Clone, Copy)]
-pub struct Avx512;
+mod sealed {
+    pub trait Sealed {}
+}
 
-impl Level for Portable {
-    const ISA: Isa = Isa::Portable;
+/// Defines the type of a level.
+macro_rules! level {
+    ($($visibility:vis $level:ident),+) => { $(
+        #[derive(Clone, Copy)]
+        $visibility struct $level;
+        impl sealed::Sealed for $level {}
+        impl Level for $level {
+            const ISA: Isa = Isa::$level;
+        }
+    )+ };
 }
-impl Level for Avx2 {
-    const ISA: Isa = Isa::Avx2;
-}
-impl Level for Avx512 {
-    const ISA: Isa = Isa::Avx512;
-}
+
+level!(pub(crate) Portable);
+#[cfg(target_arch = "x86_64")]
+level!(Avx2, Avx512);
 
 /// Work that is to be compiled once for each level; see [`run`].
 pub trait Task {
@@ -125,19 +141,19 @@ pub fn run<T: Task>(task: T) -> T::Output {
 
 /// Runs `task` compiled for `isa`, or for the best level of this machine where that is lower.
 pub fn run_at<T: Task>(isa: Isa, task: T) -> T::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
+    match isa.min(Isa::detect()) {
         // SAFETY: the level is at most what the machine offers.
-        match isa.min(Isa::detect()) {
-            Isa::Avx512 => return unsafe { run_avx512(task) },
-            Isa::Avx2 => return unsafe { run_avx2(task) },
-            Isa::Portable => {}
-        }
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { run_avx512(task) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { run_avx2(task) },
+        _ => task.run::<Portable>(),
     }
-    let _ = isa;
-    task.run::<Portable>()
 }
 
+/// # Safety
+/// The machine offers [`Isa::Avx512`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -145,6 +161,8 @@ unsafe fn run_avx512<T: Task>(task: T) -> T::Output {
     task.run::<Avx512>()
 }
 
+/// # Safety
+/// The machine offers [`Isa::Avx2`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn run_avx2<T: Task>(task: T) -> T::Output {
