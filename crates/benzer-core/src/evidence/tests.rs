@@ -65,7 +65,7 @@ fn the_steps_are_linear_in_any_texts() {
     let mut state = 1u64;
     let mut coins = || -> Vec<u64> {
         let next = |state: &mut u64| {
-            *state = crate::hash::mix::finish(*state + 0x9E37_79B9_7F4A_7C15);
+            *state = crate::hash::mix::finish(state.wrapping_add(0x9E37_79B9_7F4A_7C15));
             *state & 1
         };
         (0..20_000).map(|_| next(&mut state)).collect()
@@ -88,7 +88,7 @@ fn a_long_passage_is_found_among_few_distinct_words() {
     for words in [2, 3, 4, 5] {
         let mut random = |count: usize| -> Vec<u64> {
             let next = |state: &mut u64| {
-                *state = crate::hash::mix::finish(*state + 0x9E37_79B9_7F4A_7C15);
+                *state = crate::hash::mix::finish(state.wrapping_add(0x9E37_79B9_7F4A_7C15));
                 *state % words
             };
             (0..count).map(|_| next(&mut state)).collect()
