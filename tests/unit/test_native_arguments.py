@@ -113,3 +113,18 @@ def test_stop_words_with_lone_surrogates_are_read_like_texts(text: str) -> None:
 def test_a_value_that_is_no_number_of_reason_is_refused_with_a_sentence() -> None:
     with pytest.raises(InputError, match="digits"):
         benzer.ValueSet().sets([[10**5000]])
+
+
+def test_flags_of_any_byte_are_true_unless_zero() -> None:
+    flags = np.array([0, 1, 2, 255], dtype=np.uint8).view(np.bool_)
+    same = np.full((4, 1), 7, dtype=U64)
+    left, right, *_ = _native.candidate_pairs(same, 10, 1, flags)
+    assert sorted(zip(left.tolist(), right.tolist(), strict=True)) == [(1, 2), (1, 3), (2, 3)]
+
+
+def test_signatures_are_made_of_a_column_that_is_read_only() -> None:
+    data = np.frombuffer(b"one two three", dtype=np.uint8)
+    column = (np.array([0, 13], dtype=np.int64), data, None)
+    assert _native.column_signatures(benzer.Text().reader, column, "fast", "mixed", 16, 0, 1).shape == (1, 16)
+    with pytest.raises(SettingsError, match="must be read-only"):
+        _native.column_signatures(benzer.Text().reader, (column[0], data.copy(), None), "fast", "mixed", 16, 0, 1)

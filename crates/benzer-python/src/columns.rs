@@ -1,6 +1,6 @@
 //! Columns of Arrow tables, which stay where they are.
 
-use crate::convert::{Threads, error, in_pool};
+use crate::convert::{Flags, Threads, error, in_pool};
 use crate::sketching::{SketchTexts, matrix, sketcher};
 use crate::text::TextReader;
 use benzer_core::corpus::{MAX_TEXT, SharedBytes, TextColumn};
@@ -15,15 +15,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const CHUNK: usize = 256;
 
 /// What of a column is there; all where there is none.
-pub type Mask<'py> = Option<PyReadonlyArray1<'py, bool>>;
+pub type Mask = Option<Flags>;
 /// A column of texts: offsets, bytes, mask.
-pub type TextArrays<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u8>, Mask<'py>);
+pub type TextArrays<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u8>, Mask);
 
 /// Ids as columns.
 #[derive(FromPyObject)]
 pub enum IdArrays<'py> {
     Texts(TextArrays<'py>),
-    Integers(PyReadonlyArray1<'py, i64>, Mask<'py>),
+    Integers(PyReadonlyArray1<'py, i64>, Mask),
 }
 
 /// The bytes of an array of Python's, which is kept alive.
@@ -59,13 +59,13 @@ impl AsRef<[u8]> for SharedArray {
 }
 
 /// A mask as the core takes it.
-pub fn mask<'a>(valid: &'a Mask<'_>) -> PyResult<Option<&'a [bool]>> {
-    Ok(valid.as_ref().map(|valid| valid.as_slice()).transpose()?)
+pub fn mask(valid: &Mask) -> Option<&[bool]> {
+    valid.as_ref().map(|flags| &*flags.0)
 }
 
 /// A column of texts as the core takes it.
 pub fn text_column<'a>(arrays: &'a TextArrays<'_>, data: SharedBytes) -> PyResult<TextColumn<'a>> {
-    Ok(TextColumn { offsets: arrays.0.as_slice()?, data, valid: mask(&arrays.2)? })
+    Ok(TextColumn { offsets: arrays.0.as_slice()?, data, valid: mask(&arrays.2) })
 }
 
 /// The signatures of a column of texts; that of a missing one is empty.
@@ -76,7 +76,8 @@ pub fn column_signatures<'py>(
     seed: u64, threads: Threads,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
     let (sketcher, reader) = (sketcher(py, algorithm, family, num_hashes, seed)?, reader.shared());
-    let (offsets, data, valid) = (texts.0.as_slice()?, texts.1.as_slice()?, mask(&texts.2)?);
+    let (offsets, data, valid) = (texts.0.as_array().to_vec(), SharedArray::share(&texts.1)?, mask(&texts.2));
+    let data = (*data).as_ref();
     let count = offsets.len().saturating_sub(1);
     if valid.is_some_and(|valid| valid.len() != count) {
         return Err(error(py, "InputError", format!("a mask of another length than the {count} texts")));

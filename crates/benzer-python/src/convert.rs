@@ -3,6 +3,7 @@
 use crate::interrupt;
 use benzer_core::corpus::{Id, MAX_TEXT};
 use benzer_core::hash::shingle::value_hash;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString, PyType};
@@ -42,6 +43,19 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
                 Err(error(value.py(), "SettingsError", message))
             }
         }
+    }
+}
+
+/// An array of flags. They are copied, because the bytes of such an array may be any, and may change.
+pub struct Flags(pub Vec<bool>);
+
+impl<'py> FromPyObject<'_, 'py> for Flags {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let flags = value.cast::<PyArray1<bool>>()?;
+        let bytes = flags.call_method1("view", ("uint8",))?.extract::<PyReadonlyArray1<'_, u8>>()?;
+        Ok(Flags(bytes.as_array().iter().map(|&byte| byte != 0).collect()))
     }
 }
 
@@ -162,5 +176,20 @@ pub fn value_set(values: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     }
     hashes.sort_unstable();
     hashes.dedup();
+    Ok(hashes)
+}
+
+/// A set that comes as its hashes (uint64, ascending, without repeats).
+pub fn hash_set(item: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    let wrong = |_| {
+        let message = "a set of hashes must be a uint64 array of one dimension".to_owned();
+        error(item.py(), "InputError", message)
+    };
+    let array = item.extract::<PyReadonlyArray1<'_, u64>>().map_err(wrong)?;
+    let hashes = array.as_slice()?.to_vec();
+    if !hashes.is_sorted_by(|a, b| a < b) {
+        let message = "a set of hashes must be ascending, without repeats: sort it first".to_owned();
+        return Err(error(item.py(), "InputError", message));
+    }
     Ok(hashes)
 }

@@ -2,7 +2,7 @@
 
 use crate::clusters;
 use crate::columns::{IdArrays, SharedArray, TextArrays, mask, text_column};
-use crate::convert::{self, Threads, error, in_pool, in_pool_told};
+use crate::convert::{self, Flags, Threads, error, in_pool, in_pool_told};
 use crate::joins::{check_lengths, check_positions, content_rows};
 use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
@@ -174,7 +174,7 @@ impl Corpus {
         let ids = match &ids {
             None => IdColumn::Made,
             Some(IdArrays::Texts(arrays)) => IdColumn::Texts(text_column(arrays, column(arrays)?)?),
-            Some(IdArrays::Integers(numbers, valid)) => IdColumn::Integers(numbers.as_slice()?, mask(valid)?),
+            Some(IdArrays::Integers(numbers, valid)) => IdColumn::Integers(numbers.as_slice()?, mask(valid)),
         };
         Ok(self.inner.add_columns(source, first_row, count, ids, columns))
     }
@@ -317,10 +317,10 @@ impl Corpus {
     /// For each document the one of least rank that is identical to it. content: as `sketch` returns it.
     #[pyo3(signature = (content, empty, rank, threads = Threads::ALL))]
     fn identical<'py>(
-        &self, py: Python<'py>, content: PyReadonlyArray2<'py, u64>, empty: PyReadonlyArray1<'py, bool>,
+        &self, py: Python<'py>, content: PyReadonlyArray2<'py, u64>, empty: Flags,
         rank: PyReadonlyArray1<'py, u32>, threads: Threads,
     ) -> PyResult<Positions<'py>> {
-        let (empty, rank, count) = (empty.as_slice()?, rank.as_slice()?, self.inner.len());
+        let (empty, rank, count) = (&empty.0, rank.as_slice()?, self.inner.len());
         check_lengths(py, "documents, content, empty and rank", &[count, content.shape()[0], empty.len(), rank.len()])?;
         let content = content_rows(py, &content, count)?;
         let found = in_pool(py, threads, || self.inner.identical(content, empty, rank))?;
@@ -430,18 +430,18 @@ impl Corpus {
     /// All pairs of documents of which a field reaches its threshold; their similarity where there is one field.
     #[pyo3(signature = (thresholds, taking_part, threads, progress = None))]
     fn exact_pairs<'py>(
-        &self, py: Python<'py>, thresholds: Vec<f64>, taking_part: PyReadonlyArray1<'py, bool>, threads: Threads,
+        &self, py: Python<'py>, thresholds: Vec<f64>, taking_part: Flags, threads: Threads,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Positions<'py>, Positions<'py>, Option<Values<'py>>)> {
-        setjoin::exact_pairs(py, &self.inner, &thresholds, taking_part.as_slice()?, threads, progress.as_ref())
+        setjoin::exact_pairs(py, &self.inner, &thresholds, &taking_part.0, threads, progress.as_ref())
     }
 
     /// All ordered pairs of documents of which the right one holds that share of a field of the left one.
     fn contained_pairs<'py>(
-        &self, py: Python<'py>, field: usize, threshold: f64, taking_part: PyReadonlyArray1<'py, bool>,
+        &self, py: Python<'py>, field: usize, threshold: f64, taking_part: Flags,
         threads: Threads,
     ) -> PyResult<PairArrays<'py>> {
-        setjoin::contained_pairs(py, &self.inner, field, threshold, taking_part.as_slice()?, threads)
+        setjoin::contained_pairs(py, &self.inner, field, threshold, &taking_part.0, threads)
     }
 }
 
@@ -476,25 +476,10 @@ fn collect_sets(content: &Bound<'_, PyAny>, kind: Kind) -> PyResult<Vec<Option<V
         sets.push(if item.is_none() {
             None
         } else if kind == Kind::Hashes {
-            Some(hash_set(&item)?)
+            Some(convert::hash_set(&item)?)
         } else {
             Some(convert::value_set(&item)?)
         });
     }
     Ok(sets)
-}
-
-/// A set that comes as its hashes (uint64, ascending, without repeats).
-fn hash_set(item: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    let wrong = |_| {
-        let message = "a set of hashes must be a uint64 array of one dimension".to_owned();
-        error(item.py(), "InputError", message)
-    };
-    let array = item.extract::<PyReadonlyArray1<'_, u64>>().map_err(wrong)?;
-    let hashes = array.as_slice()?.to_vec();
-    if !hashes.is_sorted_by(|a, b| a < b) {
-        let message = "a set of hashes must be ascending, without repeats: sort it first".to_owned();
-        return Err(error(item.py(), "InputError", message));
-    }
-    Ok(hashes)
 }

@@ -1,6 +1,6 @@
 //! Candidates, exact similarity, clusters.
 
-use crate::convert::{Threads, error, in_pool, in_pool_told};
+use crate::convert::{Flags, Threads, error, in_pool, in_pool_told};
 use benzer_core::buckets::{self, Join, Keys, Limit};
 use benzer_core::clusters;
 use benzer_core::jaccard::{self as exact, Sets};
@@ -43,8 +43,7 @@ pub fn split(py: Python<'_>, pairs: Vec<u64>) -> (Positions<'_>, Positions<'_>) 
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn candidate_pairs<'py>(
     py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, bucket_limit: Option<usize>, threads: Threads,
-    taking_part: Option<PyReadonlyArray1<'py, bool>>, at_once: usize, by_band: bool,
-    progress: Option<Bound<'py, PyAny>>,
+    taking_part: Option<Flags>, at_once: usize, by_band: bool, progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(Positions<'py>, Positions<'py>, Positions<'py>, Bound<'py, PyArray1<i64>>, usize)> {
     let limit = match bucket_limit {
         Some(limit) if limit < 2 => {
@@ -57,7 +56,7 @@ pub fn candidate_pairs<'py>(
     let [rows, columns] = [keys.shape()[0], keys.shape()[1]];
     let (count, bands) = if by_band { (columns, rows) } else { (rows, columns) };
     let keys = if by_band { Keys::by_band(values, bands) } else { Keys::by_document(values, bands) };
-    let taking_part = taking_part.as_ref().map_or(Ok(&[][..]), |given| given.as_slice())?;
+    let taking_part = taking_part.as_ref().map_or(&[][..], |given| &given.0);
     if !taking_part.is_empty() {
         check_lengths(py, "keys and taking_part", &[count, taking_part.len()])?;
     }

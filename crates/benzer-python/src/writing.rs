@@ -1,6 +1,6 @@
 //! Documents and tables on their way to files.
 
-use crate::convert::{Threads, error, in_pool};
+use crate::convert::{Flags, Threads, error, in_pool};
 use crate::corpus::Corpus;
 use benzer_core::corpus::{self as core, Cells};
 use numpy::PyReadonlyArray1;
@@ -22,7 +22,7 @@ pub enum Column<'py> {
     #[pyo3(transparent)]
     Whole(PyReadonlyArray1<'py, u64>),
     #[pyo3(transparent)]
-    Flags(PyReadonlyArray1<'py, bool>),
+    Flags(Flags),
 }
 
 impl Column<'_> {
@@ -42,7 +42,7 @@ impl Column<'_> {
             }
             Column::Numbers(cells) => Cells::Numbers(cells.as_slice()?),
             Column::Whole(cells) => Cells::Whole(cells.as_slice()?),
-            Column::Flags(cells) => Cells::Flags(cells.as_slice()?),
+            Column::Flags(cells) => Cells::Flags(&cells.0),
         })
     }
 }
@@ -65,9 +65,9 @@ pub fn write_json_lines(
 /// with nothing done, where it is none.
 #[pyfunction]
 pub fn copy_documents(
-    py: Python<'_>, corpus: PyRef<'_, Corpus>, source: u32, keep: PyReadonlyArray1<'_, bool>, path: PathBuf,
+    py: Python<'_>, corpus: PyRef<'_, Corpus>, source: u32, keep: Flags, path: PathBuf,
 ) -> PyResult<bool> {
-    let (documents, keep) = (&corpus.inner, keep.as_slice()?);
+    let (documents, keep) = (&corpus.inner, &keep.0);
     let copied = in_pool(py, Threads::ONE, || documents.copy_lines(source, keep, &mut emptied(&path)?))?;
     copied.map_err(|cause| system_error(cause, &path))
 }
