@@ -118,6 +118,10 @@ class DescribedCorpus:
         """The extra value of each document, as JSON."""
         return self._native.extras()
 
+    def check_files(self) -> None:
+        """Raise where a mapped file was truncated since it was read."""
+        self._native.check_files()
+
     def lengths(self) -> NDArray[np.uint64]:
         """The bytes of each document's texts in memory and the elements of its other fields together."""
         return self._native.lengths()

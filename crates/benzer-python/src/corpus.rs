@@ -3,6 +3,7 @@
 use crate::clusters;
 use crate::columns::{IdArrays, SharedArray, TextArrays, mask, text_column};
 use crate::convert::{self, Flags, Threads, error, in_pool, in_pool_told};
+use crate::interrupt::reading;
 use crate::joins::{check_lengths, check_positions, content_rows};
 use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
@@ -189,9 +190,9 @@ impl Corpus {
                     Err(_) => positions.extract::<Vec<u32>>()?,
                 };
                 check_positions(py, self.inner.len(), &[&positions])?;
-                positions.iter().map(|&at| convert::id_object(py, &self.inner.id(at as usize))).collect()
+                self.ids_at(py, positions.into_iter().map(|at| at as usize))
             }
-            None => (0..self.inner.len()).map(|at| convert::id_object(py, &self.inner.id(at))).collect(),
+            None => self.ids_at(py, 0..self.inner.len()),
         }
     }
 
@@ -217,7 +218,7 @@ impl Corpus {
             let message = format!("no field {field} of document {position}: there are {}", self.inner.len());
             return Err(error(py, "SettingsError", message));
         }
-        Ok(self.inner.text(position, field))
+        reading(py, || self.inner.text(position, field))
     }
 
     /// The texts of a field of some documents: offsets (int64, n + 1) into their bytes (uint8), as Arrow has them.
@@ -227,13 +228,18 @@ impl Corpus {
         if field >= self.kinds.len() {
             return Err(error(py, "SettingsError", format!("no field {field}: there are {}", self.kinds.len())));
         }
-        let (ends, texts) = py.detach(|| self.inner.texts(&positions, field));
+        let (ends, texts) = in_pool(py, Threads::ONE, || self.inner.texts(&positions, field))?;
         Ok((PyArray1::from_vec(py, ends), PyArray1::from_vec(py, texts)))
     }
 
     /// The extra value of each document, as JSON.
-    fn extras(&self) -> Vec<Option<Vec<u8>>> {
-        (0..self.inner.len()).map(|position| self.inner.extra(position)).collect()
+    fn extras(&self, py: Python<'_>) -> PyResult<Vec<Option<Vec<u8>>>> {
+        reading(py, || (0..self.inner.len()).map(|position| self.inner.extra(position)).collect())
+    }
+
+    /// Raises where a file that the documents lie in was truncated since it was read.
+    fn check_files(&self, py: Python<'_>) -> PyResult<()> {
+        reading(py, || self.inner.check_files())
     }
 
     /// The size in bytes of the fields of some documents, without the escapes of their source.
@@ -317,8 +323,8 @@ impl Corpus {
     /// For each document the one of least rank that is identical to it. content: as `sketch` returns it.
     #[pyo3(signature = (content, empty, rank, threads = Threads::ALL))]
     fn identical<'py>(
-        &self, py: Python<'py>, content: PyReadonlyArray2<'py, u64>, empty: Flags,
-        rank: PyReadonlyArray1<'py, u32>, threads: Threads,
+        &self, py: Python<'py>, content: PyReadonlyArray2<'py, u64>, empty: Flags, rank: PyReadonlyArray1<'py, u32>,
+        threads: Threads,
     ) -> PyResult<Positions<'py>> {
         let (empty, rank, count) = (&empty.0, rank.as_slice()?, self.inner.len());
         check_lengths(py, "documents, content, empty and rank", &[count, content.shape()[0], empty.len(), rank.len()])?;
@@ -438,10 +444,19 @@ impl Corpus {
 
     /// All ordered pairs of documents of which the right one holds that share of a field of the left one.
     fn contained_pairs<'py>(
-        &self, py: Python<'py>, field: usize, threshold: f64, taking_part: Flags,
-        threads: Threads,
+        &self, py: Python<'py>, field: usize, threshold: f64, taking_part: Flags, threads: Threads,
     ) -> PyResult<PairArrays<'py>> {
         setjoin::contained_pairs(py, &self.inner, field, threshold, &taking_part.0, threads)
+    }
+}
+
+impl Corpus {
+    fn ids_at<'py>(&self, py: Python<'py>, positions: impl Iterator<Item = usize>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        reading(py, || {
+            let ids = positions.map(|at| convert::id_object(py, &self.inner.id(at))).collect();
+            self.inner.check_files();
+            ids
+        })?
     }
 }
 

@@ -1,8 +1,11 @@
 //! How does long native work hear of Ctrl-C, and tell how far it is?
 
+use crate::convert::error;
+use benzer_core::corpus::{InputChanged, catch_bus_errors};
 use benzer_core::watch::{Stopped, Watch, hang};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -21,6 +24,7 @@ const LOOK: Duration = Duration::from_millis(50);
 pub fn watched<T: Send>(
     py: Python<'_>, threads: usize, progress: Option<&Bound<'_, PyAny>>, work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
+    catch_bus_errors();
     let watch = Arc::new(Watch::default());
     let hung = Arc::clone(&watch);
     let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
@@ -53,8 +57,26 @@ pub fn watched<T: Send>(
         (Ok(answer), None) => Ok(answer),
         (Err(panic), None) => {
             debug_assert!(!panic.is::<Stopped>(), "stopped by nobody");
-            resume_unwind(panic)
+            Err(input_changed(py, panic))
         }
+    }
+}
+
+/// Runs short `work` that reads documents, in this thread and with the GIL.
+pub fn reading<T>(py: Python<'_>, work: impl FnOnce() -> T) -> PyResult<T> {
+    catch_bus_errors();
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| input_changed(py, panic))
+}
+
+/// The error for what work unwound with; a panic goes on.
+fn input_changed(py: Python<'_>, panic: Box<dyn Any + Send>) -> PyErr {
+    match panic.downcast::<InputChanged>() {
+        Ok(changed) => {
+            let name = changed.name;
+            let message = format!("{name} changed while it was read: run again on the file as it is now");
+            error(py, "InputError", message)
+        }
+        Err(panic) => resume_unwind(panic),
     }
 }
 

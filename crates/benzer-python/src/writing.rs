@@ -57,7 +57,15 @@ pub fn write_json_lines(
     if cells.iter().any(|(_, one)| one.len() != cells[0].1.len()) {
         return Err(error(py, "SettingsError", "columns of a table must have one length".to_owned()));
     }
-    let written = in_pool(py, threads, || core::write_json_lines(&cells, &mut emptied(&path)?))?;
+    let written = in_pool(py, threads, || {
+        let written = core::write_json_lines(&cells, &mut emptied(&path)?);
+        for (_, one) in &cells {
+            if let Cells::Ids(corpus, _) = one {
+                corpus.check_files();
+            }
+        }
+        written
+    })?;
     written.map_err(|cause| system_error(cause, &path))
 }
 

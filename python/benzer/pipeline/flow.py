@@ -154,6 +154,7 @@ def search(
     decision = decide_unknown(
         known, rank, stands_for, pairs, threshold, work.compare, proposed.large, work.families
     )
+    corpus.check_files()  # texts that no stage read again may be gone
     stage.end("clusters")
     return Duplicates(
         settings=replace(settings, bucket_limit=proposed.limit),

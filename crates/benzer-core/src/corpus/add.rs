@@ -2,20 +2,24 @@
 
 use super::ahead::{Follower, Made};
 use super::held::Places;
+use super::mapped::MappedFile;
 use super::{Buffer, Column, Corpus, ESCAPED, INTEGER, Id, Span};
 use crate::isa;
-use crate::jsonl::{Malformed, Row, Value, scan, split_points};
+use crate::jsonl::{Malformed, Row, Value, newline_from, scan, split_points};
 use crate::watch;
-use memmap2::MmapOptions;
 use rayon::prelude::*;
-use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// The longest text, in bytes: places in a text are 32-bit numbers, and kernels read a little past its end.
 pub const MAX_TEXT: usize = u32::MAX as usize - 128;
 
 /// Pieces of about this many bytes are scanned side by side.
 const PIECE: usize = 4 << 20;
+
+/// Bytes of a mapped file that are copied at once: they lie in the cache when they are scanned.
+const BLOCK: usize = 256 << 10;
 
 /// Pieces whose documents are held a second time, until they are appended.
 const TOGETHER: usize = 64;
@@ -76,17 +80,19 @@ impl Corpus {
         name.clone_into(&mut self.names[number]);
     }
 
-    /// Adds the rows of a JSONL file, which is mapped and must not change until the corpus is gone.
+    /// Adds the rows of a JSONL file, which is mapped. Where it changes before the corpus is gone, that is noticed when
+    /// its texts are read, as far as it matters to their soundness; see also [`Corpus::check_files`].
+    ///
+    /// Unwinds with [`super::InputChanged`] where the file is truncated meanwhile.
     pub fn add_jsonl_file(
         &mut self, source: u32, path: &Path, columns: &JsonlColumns<'_>, first_row: u64,
     ) -> std::io::Result<JsonlReport> {
-        let file = File::open(path)?;
-        if file.metadata()?.len() == 0 {
-            return Ok(JsonlReport::default());
-        }
-        // SAFETY: the map is read-only; that nobody else changes the file meanwhile is the documented condition.
-        let map = unsafe { MmapOptions::new().map(&file)? };
-        Ok(self.add_jsonl(source, Buffer::Mapped(map), columns, first_row))
+        let given = self.names.get(source as usize).filter(|name| !name.is_empty());
+        let name = given.map_or_else(|| path.to_string_lossy().into_owned(), String::clone);
+        Ok(match MappedFile::open(path, &name)? {
+            Some(file) => self.add_jsonl(source, Buffer::Mapped(file), columns, first_row),
+            None => JsonlReport::default(),
+        })
     }
 
     /// Adds the rows of JSONL data that begins at the start of a line.
@@ -98,26 +104,44 @@ impl Corpus {
 
     fn add_jsonl(&mut self, source: u32, buffer: Buffer, columns: &JsonlColumns<'_>, first_row: u64) -> JsonlReport {
         let start = self.next_start();
-        let size = buffer.bytes().len();
-        let borders = split_points(buffer.bytes(), size / PIECE + 1);
+        let size = buffer.len();
+        let borders = split_points(size, size / PIECE + 1, |at| buffer.newline_from(at));
         let parts: Vec<[usize; 2]> = borders.windows(2).map(|pair| [pair[0], pair[1]]).collect();
         let mut report = JsonlReport::default();
         watch::begin(size);
         // Before its documents: whoever stops in between leaves none without its bytes.
         self.keep(buffer);
         let number = self.buffers.len() - 1;
+        let names = columns.fields.iter().map(String::as_str).chain(columns.id).chain(columns.extra);
+        let names: Vec<&[u8]> = names.map(str::as_bytes).collect();
+        let copies: Mutex<Vec<Vec<u8>>> = Mutex::default();
+        let copies = || copies.lock().unwrap_or_else(PoisonError::into_inner);
         for parts in parts.chunks(TOGETHER) {
             let buffer = &self.buffers[number];
-            let read = |&part: &[usize; 2]| {
-                buffer.fetch(part);
-                let piece = read_piece(buffer.bytes(), part, start, columns, self.follower(buffer.bytes(), start));
-                watch::tick(part[1] - part[0]);
-                piece
+            let read = |&[from, to]: &[usize; 2]| {
+                let mut copy = copies().pop().unwrap_or_default();
+                if let Buffer::Mapped(file) = buffer {
+                    file.fetch(from..to);
+                }
+                let mut reading =
+                    Reading { columns, names: &names, follower: self.follower(), piece: Piece::default() };
+                let mut at = from;
+                while at < to {
+                    let data = buffer.lines(at..to, &mut copy);
+                    reading.scan(data, start + at as u64);
+                    at += data.len();
+                }
+                copies().push(copy);
+                watch::tick(to - from);
+                reading.finish()
             };
             let pieces: Vec<Piece> = parts.par_iter().map(read).collect();
             for piece in pieces {
                 self.append(source, piece, first_row + report.lines, &mut report);
             }
+        }
+        if let Buffer::Mapped(file) = &self.buffers[number] {
+            file.check(); // before a line that was cut off is taken for a malformed one
         }
         report
     }
@@ -215,28 +239,73 @@ impl Batch {
     }
 }
 
-/// Reads a part of the data whose spans begin at `start`.
-fn read_piece(
-    data: &[u8], [from, to]: [usize; 2], start: u64, columns: &JsonlColumns<'_>, mut follower: Option<Follower<'_>>,
-) -> Piece {
-    let names = columns.fields.iter().map(String::as_str).chain(columns.id).chain(columns.extra);
-    let names: Vec<&[u8]> = names.map(str::as_bytes).collect();
-    let mut piece = Piece::default();
-    let lines = scan::<()>(&data[from..to], &names, isa::current(), |line| {
-        match line {
-            Ok(row) => {
-                let taken = take(&data[from..to], &row, start + from as u64, columns, &mut piece);
-                if let (true, Some(follower)) = (taken, &mut follower) {
-                    follower.follow(&piece.texts);
-                }
-            }
-            Err(Malformed { line, reason, .. }) => piece.faults.push(RowFault { row: line, reason }),
+impl Buffer {
+    /// The offset of the first newline at or after `at`; the end if there is none.
+    fn newline_from(&self, at: usize) -> usize {
+        match self {
+            Buffer::Owned(bytes) => newline_from(bytes, at),
+            Buffer::Mapped(file) => file.newline_from(at),
+            Buffer::Shared(bytes) => newline_from((**bytes).as_ref(), at),
         }
-        Ok(())
-    });
-    piece.lines = lines.unwrap_or_default();
-    piece.made = follower.map(|follower| follower.finish(&piece.texts));
-    piece
+    }
+
+    /// The first lines of a range that ends where a line does, one at least; those of a file are copied into `copy`.
+    fn lines<'a>(&'a self, range: Range<usize>, copy: &'a mut Vec<u8>) -> &'a [u8] {
+        let Buffer::Mapped(file) = self else { return self.raw(range).bytes(copy) };
+        copy.clear();
+        let mut at = range.start;
+        loop {
+            let end = range.end.min(at + BLOCK);
+            file.append_to(copy, at..end);
+            let last = copy[at - range.start..].iter().rposition(|&byte| byte == b'\n');
+            if let (true, Some(newline)) = (end < range.end, last) {
+                copy.truncate(at - range.start + newline + 1);
+            }
+            if end == range.end || last.is_some() {
+                return copy;
+            }
+            at = end;
+        }
+    }
+}
+
+/// A piece that is being read.
+struct Reading<'a> {
+    columns: &'a JsonlColumns<'a>,
+    /// The members to look for: those of the fields, then id and extra value.
+    names: &'a [&'a [u8]],
+    follower: Option<Follower<'a>>,
+    piece: Piece,
+}
+
+impl Reading<'_> {
+    /// Reads the next lines, whose spans begin at `start`.
+    fn scan(&mut self, data: &[u8], start: u64) {
+        let Reading { columns, names, follower, piece } = self;
+        let before = piece.lines;
+        let lines = scan::<()>(data, names, isa::current(), |line| {
+            match line {
+                Ok(row) => {
+                    let row = Row { line: before + row.line, ..row };
+                    let taken = take(data, &row, start, columns, piece);
+                    if let (true, Some(follower)) = (taken, &mut *follower) {
+                        follower.follow(&piece.texts, data, start);
+                    }
+                }
+                Err(Malformed { line, reason, .. }) => piece.faults.push(RowFault { row: before + line, reason }),
+            }
+            Ok(())
+        });
+        if let Some(follower) = follower {
+            follower.sketch(&piece.texts, data, start);
+        }
+        piece.lines += lines.unwrap_or_default();
+    }
+
+    fn finish(mut self) -> Piece {
+        self.piece.made = self.follower.map(Follower::finish);
+        self.piece
+    }
 }
 
 /// Takes a row as a document, or notes what is wrong with it; says which.

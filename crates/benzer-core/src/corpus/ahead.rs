@@ -6,7 +6,7 @@
 
 use super::held::Span;
 use super::sketch::{Chunk, Field, Scratch, SketchPlan, Sketches};
-use super::{Column, Corpus};
+use super::{Column, Corpus, Raw};
 use crate::isa;
 use crate::text::Reader;
 use std::collections::BTreeMap;
@@ -81,8 +81,8 @@ impl Corpus {
         }
     }
 
-    /// What sketches the documents of a part of `data` behind the scanner; the spans of `data` begin at `start`.
-    pub(super) fn follower<'a>(&'a self, data: &'a [u8], start: u64) -> Option<Follower<'a>> {
+    /// What sketches documents behind the scanner.
+    pub(super) fn follower<'a>(&'a self) -> Option<Follower<'a>> {
         let reader = |column: &'a Column| match column {
             Column::Text { reader, .. } => Some(reader),
             Column::Values { .. } => None,
@@ -90,7 +90,7 @@ impl Corpus {
         let readers: Option<Vec<&Reader>> = self.columns.iter().map(reader).collect();
         let (plan, readers) = (&self.ahead.as_ref()?.plan, readers?);
         let (scratch, made) = (Scratch::default(), Made::default());
-        Some(Follower { plan, readers, data, start, scratch, done: 0, pending: 0, made })
+        Some(Follower { plan, readers, scratch, done: 0, pending: 0, made })
     }
 
     /// Keeps what was made of documents that are appended next.
@@ -112,8 +112,6 @@ impl Ahead {
 pub(super) struct Follower<'a> {
     plan: &'a SketchPlan,
     readers: Vec<&'a Reader>,
-    data: &'a [u8],
-    start: u64,
     scratch: Scratch,
     /// Spans that are sketched already, and the bytes of those that are not.
     done: usize,
@@ -122,23 +120,24 @@ pub(super) struct Follower<'a> {
 }
 
 impl Follower<'_> {
-    /// Takes notice of a further document; `spans` are those of all documents up to now.
-    pub(super) fn follow(&mut self, spans: &[Span]) {
+    /// Takes notice of a further document; `spans` are those of all documents up to now. Those that are not sketched
+    /// yet lie in `data`, whose spans begin at `start`.
+    pub(super) fn follow(&mut self, spans: &[Span], data: &[u8], start: u64) {
         let document = &spans[spans.len() - self.readers.len()..];
         self.pending += document.iter().map(|span| u64::from(span.len())).sum::<u64>();
         if self.pending >= PENDING {
-            self.sketch(spans);
+            self.sketch(spans, data, start);
         }
     }
 
     /// What was made of all documents.
-    pub(super) fn finish(mut self, spans: &[Span]) -> Made {
-        self.sketch(spans);
+    pub(super) fn finish(mut self) -> Made {
         self.made.keys.shrink_to_fit(); // grown by doubling, and held until the last document is read
         self.made
     }
 
-    fn sketch(&mut self, spans: &[Span]) {
+    /// Sketches the documents that are not sketched yet; see [`Follower::follow`].
+    pub(super) fn sketch(&mut self, spans: &[Span], data: &[u8], start: u64) {
         let (fields, made) = (self.readers.len(), &mut self.made);
         let before = made.content.len();
         let count = spans.len() / fields;
@@ -152,12 +151,12 @@ impl Follower<'_> {
             sizes: &mut made.sizes[before * fields..],
             units: &mut made.units[before * fields..],
         };
-        let (readers, new, data, start) = (&self.readers, &spans[self.done..], self.data, self.start);
+        let (readers, new) = (&self.readers, &spans[self.done..]);
         let field = |document: usize, field: usize| {
             let span = new[document * fields + field];
             let from = span.start().wrapping_sub(start) as usize;
             let raw = if span.is_missing() { &[] } else { &data[from..from + span.len() as usize] };
-            Field::Text(readers[field], span, raw)
+            Field::Text(readers[field], span, Raw::Memory(raw))
         };
         isa::run(Chunk { plan: self.plan, fields, scratch: &mut self.scratch, field, out });
         self.done = spans.len();

@@ -1,20 +1,18 @@
 //! How are chosen rows of a mapped file copied out, byte for byte?
 //!
 //! A document says where its values lie; its line is what stands between the newlines about them, so that the file is
-//! not read again to find its lines. Neighbouring rows go out in one piece, and many pieces in one call to the system.
+//! not read again to find its lines. Neighbouring rows are copied in one piece, and written together with others.
 
 use super::held::Span;
+use super::mapped::MappedFile;
 use super::{Buffer, Column, Corpus};
-use crate::jsonl::newline_from;
 use crate::watch;
-use std::io::{IoSlice, Result, Write};
+use std::io::{Result, Write};
 use std::ops::Range;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
-/// Pieces handed to the system at once: as many as Linux takes.
-const PIECES: usize = 1024;
-/// Bytes handed to it at once, between two looks at whether to stop.
-const BYTES: usize = 16 << 20;
+/// Bytes handed to the system at once, between two looks at whether to stop.
+const BYTES: usize = 1 << 20;
 
 /// A place in a file of lines: this line (from 1) begins at this byte.
 #[derive(Clone, Copy)]
@@ -33,9 +31,10 @@ impl Corpus {
         let Some(stretches) = self.stretches(source, keep) else { return Ok(false) };
         let mut values = stretches.iter().flat_map(|one| one.documents.clone()).filter_map(|at| self.anchors(at));
         let Some(file) = values.next().and_then(|[low, _]| self.mapped(low)) else { return Ok(false) };
-        let mut pieces = Pieces { out, waiting: Vec::with_capacity(PIECES), bytes: 0 };
-        let start = if file.data.starts_with(BOM) { BOM.len() } else { 0 };
-        pieces.add(&file.data[..start])?;
+        let mut pieces = Pieces { file: file.data, out, waiting: Vec::with_capacity(BYTES) };
+        let head = 0..BOM.len().min(file.data.len());
+        let start = if file.data.read(head, &mut Vec::new()) == BOM { BOM.len() } else { 0 };
+        pieces.add(0..start)?;
         let mut place = Place { line: 1, at: start };
         for Stretch { documents, row, kept } in stretches {
             let mut from = 0;
@@ -44,7 +43,7 @@ impl Corpus {
                 if together[0] {
                     let first = self.line_start(file, documents.start + from, row + from as u64, place);
                     place = self.line_end(file, documents.start + to - 1, row + to as u64, first);
-                    pieces.add(&file.data[first.at..place.at])?;
+                    pieces.add(first.at..place.at)?;
                 }
                 from = to;
             }
@@ -94,8 +93,7 @@ impl Corpus {
     /// Where the line of a document begins; without a value of its own it is found by counting lines.
     fn line_start(&self, file: Lines<'_>, position: usize, line: u64, known: Place) -> Place {
         let Some([low, _]) = self.anchors(position) else { return file.line(line, known) };
-        let before = &file.data[known.at..(low.start() - file.first) as usize];
-        Place { line, at: known.at + before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1) }
+        Place { line, at: file.data.line_start(known.at..(low.start() - file.first) as usize) }
     }
 
     /// Where the line after that of a document begins.
@@ -115,7 +113,7 @@ struct Stretch<'a> {
 /// A mapped file of lines; spans count its bytes from here.
 #[derive(Clone, Copy)]
 struct Lines<'a> {
-    data: &'a [u8],
+    data: &'a MappedFile,
     first: u64,
 }
 
@@ -127,23 +125,22 @@ impl Lines<'_> {
 
     /// Where the line after that of a byte begins.
     fn after(self, at: usize) -> usize {
-        (newline_from(self.data, at) + 1).min(self.data.len())
+        (self.data.newline_from(at) + 1).min(self.data.len())
     }
 }
 
-/// Pieces on their way out.
+/// Pieces of a file on their way out.
 struct Pieces<'a, W> {
+    file: &'a MappedFile,
     out: W,
-    waiting: Vec<IoSlice<'a>>,
-    bytes: usize,
+    waiting: Vec<u8>,
 }
 
-impl<'a, W: Write> Pieces<'a, W> {
-    fn add(&mut self, piece: &'a [u8]) -> Result<()> {
-        for part in piece.chunks(BYTES) {
-            self.waiting.push(IoSlice::new(part));
-            self.bytes += part.len();
-            if self.waiting.len() == PIECES || self.bytes >= BYTES {
+impl<W: Write> Pieces<'_, W> {
+    fn add(&mut self, piece: Range<usize>) -> Result<()> {
+        for from in piece.clone().step_by(BYTES) {
+            self.file.append_to(&mut self.waiting, from..(from + BYTES).min(piece.end));
+            if self.waiting.len() >= BYTES {
                 self.flush()?;
             }
         }
@@ -151,18 +148,17 @@ impl<'a, W: Write> Pieces<'a, W> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        watch::look();
-        let mut rest = &mut self.waiting[..];
+        let mut rest = &self.waiting[..];
         while !rest.is_empty() {
-            match self.out.write_vectored(rest) {
+            watch::look();
+            match self.out.write(rest) {
                 Ok(0) => return Err(std::io::ErrorKind::WriteZero.into()),
-                Ok(written) => IoSlice::advance_slices(&mut rest, written),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => watch::look(),
+                Ok(written) => rest = &rest[written..],
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
         self.waiting.clear();
-        self.bytes = 0;
         Ok(())
     }
 }

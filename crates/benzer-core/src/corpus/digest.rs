@@ -44,7 +44,7 @@ impl Corpus {
         if span.is_missing() {
             return NOTHING;
         }
-        mum(token_hash(self.raw(span)) ^ u64::from(span.flags()), K4)
+        mum(token_hash(self.raw(span).bytes(&mut Vec::new())) ^ u64::from(span.flags()), K4)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which documents are alike without exception, and which stand for all?
 
-use super::{Column, Corpus};
+use super::{Column, Corpus, RawScratch};
 use crate::hash::mix::{K1, finish};
 use crate::setjoin::{Join, Queries, Relation};
 use crate::watch;
@@ -28,7 +28,7 @@ impl Corpus {
         let one = |start: usize| {
             watch::look();
             let positions = start as u32..(start + CHUNK).min(self.len()) as u32;
-            let mut scratch = Vec::new();
+            let mut scratch = RawScratch::default();
             positions.map(|position| (self.content_hash(position as usize, seed, &mut scratch), position)).collect()
         };
         let starts: Vec<usize> = (0..self.len()).step_by(CHUNK).collect();
@@ -59,23 +59,25 @@ impl Corpus {
     }
 
     fn measured(&self, positions: &[u32], measure: impl Fn(&[u8]) -> u64 + Sync) -> Vec<u64> {
-        let one = |scratch: &mut Vec<u8>, &position: &u32| {
+        let one = |scratch: &mut RawScratch, &position: &u32| {
             watch::look();
             let at = position as usize;
             let sizes = self.columns.iter().map(|column| match column {
                 Column::Text { spans, .. } if spans[at].is_missing() => 0,
-                Column::Text { spans, .. } => measure(self.bytes(spans[at], scratch)),
+                Column::Text { spans, .. } => measure(self.raw(spans[at]).decoded(spans[at], scratch)),
                 Column::Values { ends, .. } => ends[at + 1] - ends[at],
             });
             sizes.sum()
         };
-        positions.par_iter().with_min_len(CHUNK).map_init(Vec::new, one).collect()
+        positions.par_iter().with_min_len(CHUNK).map_init(RawScratch::default, one).collect()
     }
 
-    fn content_hash(&self, position: usize, seed: u64, scratch: &mut Vec<u8>) -> u64 {
+    fn content_hash(&self, position: usize, seed: u64, scratch: &mut RawScratch) -> u64 {
         self.columns.iter().fold(finish(seed ^ K1), |hash, column| match column {
             Column::Text { spans, .. } if spans[position].is_missing() => finish(hash ^ K1),
-            Column::Text { spans, .. } => xxh3_64_with_seed(self.bytes(spans[position], scratch), hash),
+            Column::Text { spans, .. } => {
+                xxh3_64_with_seed(self.raw(spans[position]).decoded(spans[position], scratch), hash)
+            }
             Column::Values { missing, .. } if missing[position] => finish(hash ^ K1),
             Column::Values { ends, hashes, .. } => {
                 let set = &hashes[ends[position] as usize..ends[position + 1] as usize];

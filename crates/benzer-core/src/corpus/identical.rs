@@ -120,7 +120,9 @@ impl Corpus {
             Column::Text { spans, .. } => {
                 let [a, b] = [spans[a], spans[b]];
                 let alike = a.len() == b.len() && (a.flags() ^ b.flags()) & ESCAPED == 0;
-                alike && a.is_missing() == b.is_missing() && (a.is_missing() || self.raw(a) == self.raw(b))
+                alike
+                    && a.is_missing() == b.is_missing()
+                    && (a.is_missing() || self.raw(a).bytes(&mut Vec::new()) == self.raw(b).bytes(&mut Vec::new()))
             }
             Column::Values { ends, hashes, missing } => {
                 let set = |at: usize| &hashes[ends[at] as usize..ends[at + 1] as usize];

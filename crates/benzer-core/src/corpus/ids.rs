@@ -1,6 +1,6 @@
 //! Which document is called what, and are two called the same?
 
-use super::{Corpus, ESCAPED, INTEGER, Id};
+use super::{Corpus, ESCAPED, INTEGER, Id, RawScratch};
 use crate::hash::shingle::token_hash;
 use crate::watch;
 use rayon::prelude::*;
@@ -25,8 +25,7 @@ impl Corpus {
             let name = self.names.get(source as usize).map_or("", String::as_str);
             return Id::Text(format!("{name}:{row}"));
         }
-        let mut scratch = Vec::new();
-        let text = String::from_utf8_lossy(self.bytes(span, &mut scratch)).into_owned();
+        let text = self.raw(span).text(span, &mut RawScratch::default()).to_owned();
         match text.parse() {
             Ok(number) if span.flags() & INTEGER != 0 => Id::Integer(number),
             _ => Id::Text(text),
@@ -42,11 +41,12 @@ impl Corpus {
             return None;
         }
         let all = 0..self.len() as u64;
-        let mut halves: Vec<u64> = all.into_par_iter().map(|i| self.id_hash(i as usize) >> 32 << 32 | i).collect();
+        let half = |copy: &mut Vec<u8>, i: u64| self.id_hash(i as usize, copy) >> 32 << 32 | i;
+        let mut halves: Vec<u64> = all.into_par_iter().map_init(Vec::new, half).collect();
         halves.par_sort_unstable();
         let alike = halves.chunk_by(|a, b| a >> 32 == b >> 32).filter(|alike| alike.len() > 1).flatten();
-        let mut hashed: Vec<(u64, usize)> =
-            alike.map(|&one| (self.id_hash(one as u32 as usize), one as u32 as usize)).collect();
+        let (positions, mut copy) = (alike.map(|&one| one as u32 as usize), Vec::new());
+        let mut hashed: Vec<(u64, usize)> = positions.map(|at| (self.id_hash(at, &mut copy), at)).collect();
         drop(halves);
         hashed.par_sort_unstable();
         let same = hashed.windows(2).filter(|pair| pair[0].0 == pair[1].0);
@@ -54,13 +54,13 @@ impl Corpus {
         pairs.filter(|&(a, b)| self.id(a) == self.id(b)).min_by_key(|&(_, second)| second)
     }
 
-    fn id_hash(&self, position: usize) -> u64 {
+    fn id_hash(&self, position: usize, copy: &mut Vec<u8>) -> u64 {
         watch::look();
         let span = self.ids.get(position);
         if span.is_missing() || span.flags() & ESCAPED != 0 {
             return self.id(position).hashed();
         }
-        match self.raw(span) {
+        match self.raw(span).bytes(copy) {
             // The one integer of JSON that is written in two ways.
             b"-0" if span.flags() & INTEGER != 0 => Id::Integer(0).hashed(),
             raw if span.flags() & INTEGER != 0 => u64::from(INTEGER) ^ token_hash(raw),

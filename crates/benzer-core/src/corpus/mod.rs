@@ -14,6 +14,7 @@ mod families;
 mod held;
 mod identical;
 mod ids;
+mod mapped;
 mod sketch;
 mod table;
 
@@ -23,7 +24,8 @@ use crate::text::Reader;
 use crate::watch;
 use ahead::Ahead;
 use held::{ESCAPED, INTEGER, Places, Span, Sparse};
-use memmap2::Mmap;
+use mapped::MappedFile;
+use std::ops::Range;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
 pub use columns::{IdColumn, SharedBytes, TextColumn};
@@ -31,34 +33,77 @@ pub(crate) use compare::Mean;
 pub use compare::{Batches, FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use families::{Families, FamilyPairs};
+pub use mapped::{InputChanged, catch_bus_errors};
 pub use sketch::{SketchPlan, Sketches};
 pub use table::{Cells, write_json_lines};
 
 /// Bytes that documents lie in.
 enum Buffer {
     Owned(Vec<u8>),
-    Mapped(Mmap),
+    Mapped(MappedFile),
     Shared(SharedBytes),
 }
 
 impl Buffer {
-    fn bytes(&self) -> &[u8] {
+    fn len(&self) -> usize {
         match self {
-            Buffer::Owned(bytes) => bytes,
-            Buffer::Mapped(map) => map,
-            Buffer::Shared(bytes) => (**bytes).as_ref(),
+            Buffer::Owned(bytes) => bytes.len(),
+            Buffer::Mapped(file) => file.len(),
+            Buffer::Shared(bytes) => (**bytes).as_ref().len(),
         }
     }
 
-    /// Maps some bytes of a file into memory in one go: page by page, as they are touched, takes a third longer. A whole
-    /// file at once would be deaf to Ctrl-C while the disk reads it.
-    fn fetch(&self, [from, to]: [usize; 2]) {
-        #[cfg(target_os = "linux")]
-        if let Buffer::Mapped(map) = self {
-            // Where the system is too old to know it, the pages come as they are touched.
-            let _ = map.advise_range(memmap2::Advice::PopulateRead, from, to - from);
+    fn raw(&self, range: Range<usize>) -> Raw<'_> {
+        match self {
+            Buffer::Owned(bytes) => Raw::Memory(&bytes[range]),
+            Buffer::Mapped(file) => Raw::File(file, range),
+            Buffer::Shared(bytes) => Raw::Memory(&(**bytes).as_ref()[range]),
         }
     }
+}
+
+/// Some bytes of a buffer.
+enum Raw<'a> {
+    Memory(&'a [u8]),
+    File(&'a MappedFile, Range<usize>),
+}
+
+impl<'a> Raw<'a> {
+    /// The bytes as they are in memory; those of a file are copied into `copy`.
+    fn bytes(self, copy: &'a mut Vec<u8>) -> &'a [u8] {
+        match self {
+            Raw::Memory(bytes) => bytes,
+            Raw::File(file, range) => file.read(range, copy),
+        }
+    }
+
+    /// The bytes, decoded if they hold JSON escapes, as `span` says.
+    fn decoded(self, span: Span, scratch: &'a mut RawScratch) -> &'a [u8] {
+        let RawScratch { copy, decoded } = scratch;
+        let bytes = self.bytes(copy);
+        if span.flags() & ESCAPED == 0 {
+            return bytes;
+        }
+        unescape(bytes, decoded, isa::current());
+        decoded
+    }
+
+    /// The text that they stand for. A file that changed may hold any bytes: then this unwinds with [`InputChanged`].
+    fn text(self, span: Span, scratch: &'a mut RawScratch) -> &'a str {
+        let file = if let Raw::File(file, _) = &self { Some(*file) } else { None };
+        match (simdutf8::basic::from_utf8(self.decoded(span, scratch)), file) {
+            (Ok(text), _) => text,
+            (Err(_), Some(file)) => file.changed(),
+            (Err(_), None) => unreachable!("texts in memory were checked when they came"),
+        }
+    }
+}
+
+/// Buffers to read [`Raw`] bytes with.
+#[derive(Default)]
+struct RawScratch {
+    copy: Vec<u8>,
+    decoded: Vec<u8>,
 }
 
 /// One field of all documents.
@@ -144,15 +189,14 @@ impl Corpus {
     /// The extra value at a position, as JSON text.
     pub fn extra(&self, position: usize) -> Option<Vec<u8>> {
         let span = self.extras.get(position);
-        (!span.is_missing()).then(|| self.raw(span).to_vec())
+        (!span.is_missing()).then(|| self.raw(span).bytes(&mut Vec::new()).to_vec())
     }
 
     /// The text of a field; none where it is missing or no text.
     pub fn text(&self, position: usize, field: usize) -> Option<String> {
         let Column::Text { spans, .. } = &self.columns[field] else { return None };
-        let mut scratch = Vec::new();
         let span = spans[position];
-        (!span.is_missing()).then(|| String::from_utf8_lossy(self.bytes(span, &mut scratch)).into_owned())
+        (!span.is_missing()).then(|| self.text_of(span, &mut RawScratch::default()).to_owned())
     }
 
     /// The texts of a field of some documents behind one another, and where each begins and ends. A document without
@@ -160,17 +204,10 @@ impl Corpus {
     pub fn texts(&self, positions: &[u32], field: usize) -> (Vec<i64>, Vec<u8>) {
         let mut ends = vec![0];
         let mut texts = Vec::new();
-        let mut scratch = Vec::new();
+        let mut scratch = RawScratch::default();
         for &position in positions {
             if let Column::Text { spans, .. } = &self.columns[field] {
-                let span = spans[position as usize];
-                if !span.is_missing() {
-                    let bytes = self.bytes(span, &mut scratch);
-                    match std::str::from_utf8(bytes) {
-                        Ok(_) => texts.extend_from_slice(bytes),
-                        Err(_) => texts.extend_from_slice(String::from_utf8_lossy(bytes).as_bytes()),
-                    }
-                }
+                texts.extend_from_slice(self.text_of(spans[position as usize], &mut scratch).as_bytes());
             }
             ends.push(texts.len() as i64);
         }
@@ -194,15 +231,15 @@ impl Corpus {
         self.buffers.get(number).map(|buffer| (buffer, self.starts[number]))
     }
 
-    fn raw(&self, span: Span) -> &[u8] {
-        let Some((buffer, first)) = self.buffer(span) else { return &[] };
+    fn raw(&self, span: Span) -> Raw<'_> {
+        let Some((buffer, first)) = self.buffer(span) else { return Raw::Memory(&[]) };
         let start = (span.start() - first) as usize;
-        &buffer.bytes()[start..start + span.len() as usize]
+        buffer.raw(start..start + span.len() as usize)
     }
 
     /// Keeps the bytes that spans from [`Corpus::next_start`] on are of.
     fn keep(&mut self, buffer: Buffer) {
-        self.starts.push(self.next_start() + buffer.bytes().len() as u64);
+        self.starts.push(self.next_start() + buffer.len() as u64);
         self.buffers.push(buffer);
     }
 
@@ -211,35 +248,20 @@ impl Corpus {
         self.starts[self.buffers.len()]
     }
 
-    /// The bytes of a span, decoded into `scratch` if they hold JSON escapes.
-    fn bytes<'a>(&'a self, span: Span, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-        decoded(self.raw(span), span, scratch)
-    }
-
     /// The text of a span, empty where it is missing. Whatever reads many of them can be stopped here.
     ///
-    /// # Panics
-    /// Where a mapped file has changed since it was read, so that the text is no UTF-8 any more.
-    fn text_of<'a>(&'a self, span: Span, scratch: &'a mut Vec<u8>) -> &'a str {
+    /// Unwinds with [`InputChanged`] where a mapped file has changed since it was read.
+    fn text_of<'a>(&'a self, span: Span, scratch: &'a mut RawScratch) -> &'a str {
         watch::look();
-        text_in(if span.is_missing() { &[] } else { self.raw(span) }, span, scratch)
+        if span.is_missing() { "" } else { self.raw(span).text(span, scratch) }
     }
-}
 
-/// The bytes of a span, given as they lie in the buffer; decoded into `scratch` if they hold JSON escapes.
-fn decoded<'a>(raw: &'a [u8], span: Span, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-    if span.flags() & ESCAPED == 0 {
-        return raw;
+    /// Unwinds with [`InputChanged`] where a mapped file was truncated, whether or not that part of it was read.
+    pub fn check_files(&self) {
+        for buffer in &self.buffers {
+            if let Buffer::Mapped(file) = buffer {
+                file.check();
+            }
+        }
     }
-    unescape(raw, scratch, isa::current());
-    scratch
-}
-
-/// The text of a span, given as it lies in the buffer.
-///
-/// # Panics
-/// Where a mapped file has changed since it was read, so that the text is no UTF-8 any more.
-fn text_in<'a>(raw: &'a [u8], span: Span, scratch: &'a mut Vec<u8>) -> &'a str {
-    let checked = simdutf8::basic::from_utf8(decoded(raw, span, scratch));
-    checked.expect("the input file changed while it was being read")
 }

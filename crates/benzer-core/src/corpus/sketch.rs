@@ -1,7 +1,7 @@
 //! How do all documents become band keys?
 
 use super::held::Span;
-use super::{Column, Corpus, text_in};
+use super::{Column, Corpus, Raw, RawScratch};
 use crate::bands::{NO_KEY, band_keys};
 use crate::hash::mix::{K1, K3, finish};
 use crate::isa::{self, Task};
@@ -46,7 +46,7 @@ struct Slots<'a> {
 /// Buffers of one thread.
 #[derive(Default)]
 pub(super) struct Scratch {
-    bytes: Vec<u8>,
+    raw: RawScratch,
     text: text::Scratch,
     sketch: minhash::Scratch,
     signature: Vec<u32>,
@@ -55,7 +55,7 @@ pub(super) struct Scratch {
 /// One field of one document.
 pub(super) enum Field<'a> {
     /// A text, and its bytes as they lie in the buffer.
-    Text(&'a Reader, Span, &'a [u8]),
+    Text(&'a Reader, Span, Raw<'a>),
     /// A set of hashes, and whether the document lacks the field.
     Values(&'a [u64], bool),
 }
@@ -93,10 +93,10 @@ impl<'a, F: Fn(usize, usize) -> Field<'a>> Task for Chunk<'_, F> {
 fn sketch_field<L: isa::Level>(
     plan: &SketchPlan, number: usize, field: Field<'_>, scratch: &mut Scratch, slots: Slots<'_>,
 ) -> Content {
-    let Scratch { bytes, text, sketch, signature } = scratch;
+    let Scratch { raw: room, text, sketch, signature } = scratch;
     let (hashes, units, missing) = match field {
         Field::Text(reader, span, raw) => {
-            reader.read::<L>(text_in(raw, span, bytes), text);
+            reader.read::<L>(raw.text(span, room), text);
             (text.shingles.as_slice(), text.units, span.is_missing())
         }
         Field::Values(set, missing) => (set, set.len(), missing),
@@ -158,7 +158,7 @@ impl Corpus {
         match &self.columns[field] {
             Column::Text { reader, spans } => {
                 let span = spans[position];
-                Field::Text(reader, span, if span.is_missing() { &[] } else { self.raw(span) })
+                Field::Text(reader, span, if span.is_missing() { Raw::Memory(&[]) } else { self.raw(span) })
             }
             Column::Values { ends, hashes, missing } => {
                 let set = ends[position] as usize..ends[position + 1] as usize;

@@ -1,6 +1,7 @@
 //! How is a table about documents written as JSON lines? As Python's `json` would write it, byte for byte.
 
-use super::{Corpus, Id};
+use super::held::Span;
+use super::{Corpus, Id, RawScratch};
 use crate::watch;
 use rayon::prelude::*;
 use std::io::{Result, Write};
@@ -56,7 +57,7 @@ impl Corpus {
     fn write_id(&self, position: usize, out: &mut Vec<u8>) {
         let span = self.ids.get(position);
         if !span.is_missing() && span.flags() == 0 {
-            return quote(&String::from_utf8_lossy(self.raw(span)), out);
+            return quote(self.raw(span).text(span, &mut RawScratch::default()), out);
         }
         match self.id(position) {
             Id::Text(text) => quote(&text, out),
@@ -67,9 +68,10 @@ impl Corpus {
     /// Reads the first byte of each id, so that the memory they lie in is fetched side by side: ids of documents in no
     /// order lie each in a line and a page of its own, and read one after the other they took half of the time.
     fn touch_ids(&self, positions: &[u32]) {
+        let mut copy = Vec::with_capacity(1);
         let first = |&position: &u32| {
             let span = self.ids.get(position as usize);
-            if span.is_missing() { 0 } else { self.raw(span).first().copied().unwrap_or_default() }
+            if span.len() == 0 { 0 } else { self.raw(Span::new(span.start(), 1, 0)).bytes(&mut copy)[0] }
         };
         std::hint::black_box(positions.iter().map(first).fold(0, |all, byte| all ^ byte));
     }

@@ -140,7 +140,7 @@ impl Kernel for Avx512 {
             let (taken, written) = unsafe { unescape_block(raw, at, out.add(len)) };
             at += taken;
             len += written;
-            while raw[at..].starts_with(b"\\u") || (taken == 0 && raw[at..].starts_with(b"\\")) {
+            while raw.get(at) == Some(&b'\\') && (taken == 0 || raw.get(at + 1) == Some(&b'u')) {
                 let (text, text_len, taken) = escape(&raw[at..]);
                 // SAFETY: text_len <= taken <= raw.len() - at, and 64 bytes are spare.
                 unsafe { out.add(len).cast::<[u8; 4]>().write(text) };

@@ -145,25 +145,26 @@ pub fn scan<E>(
     }
 }
 
-/// Cuts `data` right after newlines into about `pieces` parts of like size, to be scanned in parallel.
+/// Cuts `len` bytes right after newlines into about `pieces` parts of like size, to be scanned in parallel.
+/// `newline_from` gives the offset of the first newline at or after another one, `len` if there is none.
 ///
-/// Gives the borders in ascending order, 0 first and `data.len()` last: part `i` is `data[borders[i]..borders[i + 1]]`.
+/// Gives the borders in ascending order, 0 first and `len` last: part `i` is from `borders[i]` to `borders[i + 1]`.
 /// There are fewer parts where the lines are long.
-pub fn split_points(data: &[u8], pieces: usize) -> Vec<usize> {
+pub fn split_points(len: usize, pieces: usize, newline_from: impl Fn(usize) -> usize) -> Vec<usize> {
     let pieces = pieces.max(1);
     let mut borders = vec![0];
     let mut last = 0;
     for piece in 1..pieces {
-        let wanted = data.len() / pieces * piece;
+        let wanted = len / pieces * piece;
         if wanted > last {
-            last = newline_from(data, wanted - 1) + 1;
-            if last >= data.len() {
+            last = newline_from(wanted - 1) + 1;
+            if last >= len {
                 break;
             }
             borders.push(last);
         }
     }
-    borders.push(data.len());
+    borders.push(len);
     borders
 }
 

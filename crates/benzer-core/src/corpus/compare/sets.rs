@@ -1,6 +1,6 @@
 //! What are the sets of some documents?
 
-use super::super::{Column, Corpus};
+use super::super::{Column, Corpus, RawScratch};
 use crate::isa::{self, Level, Task};
 use crate::jaccard::{Sets, sort_distinct};
 use crate::text;
@@ -15,7 +15,7 @@ const MANY: usize = 512;
 /// Buffers to read documents with.
 #[derive(Default)]
 pub struct Scratch {
-    bytes: Vec<u8>,
+    raw: RawScratch,
     text: text::Scratch,
 }
 
@@ -33,12 +33,12 @@ impl<F: FnMut(&[u64])> Task for EachList<'_, F> {
 
     #[inline(always)]
     fn run<L: Level>(mut self) {
-        let Scratch { bytes, text } = self.scratch;
+        let Scratch { raw, text } = self.scratch;
         for &position in self.positions {
             let position = position as usize;
             match &self.corpus.columns[self.field] {
                 Column::Text { reader, spans } => {
-                    reader.read::<L>(self.corpus.text_of(spans[position], bytes), text);
+                    reader.read::<L>(self.corpus.text_of(spans[position], raw), text);
                     (self.take)(&text.shingles);
                 }
                 Column::Values { ends, hashes, .. } => {

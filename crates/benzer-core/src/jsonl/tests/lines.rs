@@ -1,7 +1,7 @@
 //! Which lines are rows, what do they hold, and what is said of the others?
 
 use super::{Seen, on_all, seen};
-use crate::jsonl::{Value, scan, split_points};
+use crate::jsonl::{Value, newline_from, scan};
 
 /// The shown form of the columns `id` and `text` of a line, or the reason why it is malformed.
 fn shown(line: &[u8], padding: usize) -> impl Fn(crate::isa::Isa) -> Vec<String> {
@@ -166,6 +166,10 @@ fn the_first_error_of_the_visitor_ends_the_scan() {
         });
         assert_eq!((ended, visits), (Err(1), 2));
     });
+}
+
+fn split_points(data: &[u8], pieces: usize) -> Vec<usize> {
+    crate::jsonl::split_points(data.len(), pieces, |at| newline_from(data, at))
 }
 
 #[test]
