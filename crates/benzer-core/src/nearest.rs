@@ -56,16 +56,15 @@ impl Task for Scan<'_> {
 /// How many of 64 bytes are equal.
 #[inline(always)]
 fn equal_in_block<L: Level>(a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        // SAFETY: a task runs only at a level the machine has.
-        match L::ISA {
-            Isa::Avx512 => return unsafe { x86::equal_avx512(a, b) },
-            Isa::Avx2 => return unsafe { x86::equal_avx2(a, b) },
-            Isa::Portable => {}
-        }
+    match L::ISA {
+        // SAFETY: code that has a level runs on a machine that offers it.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { x86::equal_avx512(a, b) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { x86::equal_avx2(a, b) },
+        _ => equal_portable(a, b),
     }
-    equal_portable(a, b)
 }
 
 #[inline(always)]
@@ -78,6 +77,8 @@ mod x86 {
     use super::BLOCK;
     use std::arch::x86_64::*;
 
+    /// # Safety
+    /// The machine offers [`crate::isa::Isa::Avx512`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,popcnt")]
     pub unsafe fn equal_avx512(a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u32 {
@@ -86,6 +87,8 @@ mod x86 {
         _mm512_cmpeq_epi8_mask(a, b).count_ones()
     }
 
+    /// # Safety
+    /// The machine offers [`crate::isa::Isa::Avx2`].
     #[inline]
     #[target_feature(enable = "avx2,popcnt")]
     pub unsafe fn equal_avx2(a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u32 {

@@ -96,12 +96,14 @@ pub(super) unsafe fn sketch<L: Level, I: Input>(
     make_room(&mut scratch.kept, room);
     make_room(&mut scratch.list, out.len().next_multiple_of(LANES));
     let values = scratch.values[..room].as_chunks_mut().0;
-    // SAFETY: the caller vouches for L, here and below.
     let content = match L::ISA {
+        // SAFETY: the caller vouches for L.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => unsafe { first_round::<avx512::First, I>(mixer, elements, values, out) },
+        // SAFETY: the caller vouches for L.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => unsafe { first_round::<avx2::First, I>(mixer, elements, values, out) },
+        // SAFETY: the portable form needs no instructions of its own.
         _ => unsafe { first_round::<plain::First, I>(mixer, elements, values, out) },
     };
     let elements = Elements { values, count: elements.len() };
@@ -234,14 +236,17 @@ impl Elements<'_> {
     #[inline(always)]
     unsafe fn later_rounds<L: Level>(&self, list: &mut [u32], kept: &mut [u32], out: &mut [u32]) {
         for round in 1..ROUNDS {
-            // SAFETY: the caller vouches for L, here and below.
             if BLIND[1] * self.count * (round as usize) < BLIND[0] * out.len() {
+                // SAFETY: the caller vouches for L.
                 unsafe { self.throw_all::<L>(round, out) };
                 continue;
             }
+            // SAFETY: the caller vouches for L.
             match unsafe { empty_slots::<L>(out) } {
                 Some(empty) if empty == [0; WORDS] => return,
+                // SAFETY: the caller vouches for L.
                 Some(empty) => unsafe { self.throw_at_empty::<L>(round, &empty, kept, out) },
+                // SAFETY: the caller vouches for L.
                 None if has_empty(out) => unsafe { self.throw_all::<L>(round, out) },
                 None => return,
             }
