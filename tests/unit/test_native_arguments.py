@@ -127,4 +127,6 @@ def test_signatures_are_made_of_a_column_that_is_read_only() -> None:
     column = (np.array([0, 13], dtype=np.int64), data, None)
     assert _native.column_signatures(benzer.Text().reader, column, "fast", "mixed", 16, 0, 1).shape == (1, 16)
     with pytest.raises(SettingsError, match="must be read-only"):
-        _native.column_signatures(benzer.Text().reader, (column[0], data.copy(), None), "fast", "mixed", 16, 0, 1)
+        _native.column_signatures(
+            benzer.Text().reader, (column[0], data.copy(), None), "fast", "mixed", 16, 0, 1
+        )

@@ -164,7 +164,8 @@ mod tests {
                 let mut list: Vec<u64> = set.iter().copied().filter(|_| !random.next_u64().is_multiple_of(4)).collect();
                 for _ in 0..random.next_u64() % 9 {
                     let at = random.next_u64() as usize % (list.len() + 1);
-                    let element = if at.is_multiple_of(2) || size == 0 { random.next_u64() } else { set[at % set.len()] };
+                    let element =
+                        if at.is_multiple_of(2) || size == 0 { random.next_u64() } else { set[at % set.len()] };
                     list.insert(at, element);
                 }
                 let want: BTreeSet<u64> = list.iter().copied().filter(|element| set.contains(element)).collect();
