@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from benzer.index import Index, IndexSettings
 from tests.doors.browsing import visit
@@ -195,4 +195,25 @@ def test_files_dropped_on_the_page_of_search(client: httpx.Client, browser: Brow
             expect(page.locator("#failed")).to_contain_text(reason)
             expect(text).to_have_value("")
         drop(page, paths["notes.log"])
+        expect(text).to_have_value("Dear Sir, thank you\nfor this, and that\n")
+
+
+def test_a_file_dropped_before_the_index_is_known_is_not_lost(
+    client: httpx.Client, browser: Browser, tmp_path: Path
+) -> None:
+    paths = {path.name: path for path in files_in(tmp_path, "notes.log")}
+    with visit(browser, str(client.base_url), 1280, "dark") as seen:
+        page = seen.page
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route("**/v1/indexes/news", hold, times=1)
+        page.goto("/?index=news")
+        drop(page, paths["notes.log"])
+        expect(page.get_by_role("textbox", name="Text")).to_have_count(0)
+        for route in held:
+            route.continue_()
+        text = page.get_by_role("textbox", name="Text")
         expect(text).to_have_value("Dear Sir, thank you\nfor this, and that\n")

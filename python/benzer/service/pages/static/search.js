@@ -14,6 +14,7 @@ let known = null; // the index that is chosen: { name, settings, controls }
 let threshold = 0; // as it was given: the slider can only show it in steps
 let number = Date.now(); // later than that of any entry that an earlier visit left in the history
 let shown = []; // addresses of pictures that the matches show
+let ready = null; // the first choice of an index, as a promise: files may be dropped before it is there
 
 async function start() {
   form.addEventListener("submit", (event) => {
@@ -35,7 +36,8 @@ async function start() {
   });
   takeFiles(taken);
   addEventListener("popstate", (event) => attempt(() => restore(kept.get(event.state?.number)), results));
-  await attempt(() => restore(), results);
+  ready = attempt(() => restore(), results);
+  await ready;
 }
 
 /** Choose an index, and show the controls of its fields; what is typed into fields of the same name stays. */
@@ -72,6 +74,7 @@ function thresholdShown() {
 
 /** Take files that were dropped, pasted or chosen, and ask for the first. */
 async function taken(files) {
+  await ready;
   if (!known) return;
   const wrong = await attempt(() => known.controls.take(files[0]));
   if (wrong) report(new Failure(0, { message: wrong }));
