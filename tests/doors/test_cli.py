@@ -54,6 +54,14 @@ def test_benzer_alone_shows_the_commands() -> None:
     assert listed == run("--help").stdout == run("-h").stdout
 
 
+def test_closed_standard_output_discards_what_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "two.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
+    command = f"{sys.executable} -m benzer dedupe {tmp_path}/two.jsonl --output {tmp_path}/out >&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "out" / "kept.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
+
+
 def test_version_is_printed() -> None:
     assert run("--version").stdout.startswith("benzer 0.")
 

@@ -4,9 +4,10 @@ use crate::convert::{Threads, error, in_pool};
 use crate::hashing::family_by_name;
 use crate::text::{TextReader, collect_texts};
 use benzer_core::bands;
+use benzer_core::corpus::{TextScratch, sketch_text};
 use benzer_core::isa::{self as levels, Level, Task};
 use benzer_core::minhash::{self, Algorithm, Scratch, Sketcher};
-use benzer_core::text::{self, Reader};
+use benzer_core::text::Reader;
 use benzer_core::watch;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -107,11 +108,9 @@ impl<T: Iterator<Item: AsRef<str>>> Task for SketchTexts<'_, T> {
 
     #[inline(always)]
     fn run<L: Level>(self) {
-        let (mut read, mut scratch) = (text::Scratch::default(), Scratch::default());
+        let mut scratch = TextScratch::default();
         for (text, out) in self.texts.zip(self.out.chunks_mut(self.sketcher.num_hashes())) {
-            self.reader.read::<L>(text.as_ref(), &mut read);
-            // SAFETY: this runs at level L, so the machine offers it.
-            unsafe { self.sketcher.sketch_level::<L>(&read.shingles, &mut scratch, out) };
+            sketch_text::<L>(self.sketcher, self.reader, text.as_ref(), &mut scratch, out);
         }
     }
 }

@@ -102,8 +102,16 @@ class BenzerGroup(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run one command line, and leave the process with its exit status."""
+        discard_closed_output()
         named = {**kwargs, "prog_name": "benzer", "standalone_mode": False}
         sys.exit(exit_status(partial(super().main, *args, **named)))
+
+
+def discard_closed_output() -> None:
+    """Discard what is printed to a standard stream that the caller has closed (`>&-`)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
 
 
 def exit_status(run: Callable[[], Any]) -> int:

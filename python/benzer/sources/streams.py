@@ -222,15 +222,18 @@ def line_blocks(stream: BinaryIO, size: int = BLOCK_BYTES) -> Iterator[bytes]:
     [b'one\\n', b'two\\n', b'three']
     """
     parts: list[bytes] = []
-    while chunk := stream.read(size):
+    while chunk := stream.read(size + sum(map(len, parts))):  # twice as much each time, in a long line
         cut = chunk.rfind(b"\n") + 1
         if cut:
-            yield b"".join((*parts, chunk[:cut]))
-            parts = [chunk[cut:]]
+            block = b"".join((*parts, chunk[:cut]))
+            parts = [chunk[cut:]]  # a long line lies in memory once, not twice, while it is used
+            yield block
         else:
             parts.append(chunk)
-    if last := b"".join(parts):
-        yield last
+    block = b"".join(parts)
+    parts.clear()
+    if block:
+        yield block
 
 
 def spooled(name: str, stream: BinaryIO, suffix: str) -> FileInput:

@@ -34,7 +34,7 @@ pub use compare::{Batches, FieldSimilarities, Weights};
 pub use exact::Neighbours;
 pub use families::{Families, FamilyPairs};
 pub use mapped::{InputChanged, catch_bus_errors};
-pub use sketch::{SketchPlan, Sketches};
+pub use sketch::{SketchPlan, Sketches, TextScratch, sketch_text};
 pub use table::{Cells, write_json_lines};
 
 /// Bytes that documents lie in.

@@ -6,7 +6,7 @@ use crate::bands::{NO_KEY, band_keys};
 use crate::hash::mix::{K1, K3, finish};
 use crate::isa::{self, Task};
 use crate::minhash::{self, Content, Sketcher};
-use crate::text::{self, Reader};
+use crate::text::{self, Reader, Size};
 use crate::watch;
 use rayon::prelude::*;
 
@@ -47,9 +47,44 @@ struct Slots<'a> {
 #[derive(Default)]
 pub(super) struct Scratch {
     raw: RawScratch,
+    text: TextScratch,
+    signature: Vec<u32>,
+}
+
+/// Buffers for [`sketch_text`]; make one per thread.
+#[derive(Default)]
+pub struct TextScratch {
     text: text::Scratch,
     sketch: minhash::Scratch,
-    signature: Vec<u32>,
+    /// The signature of a part of a long text, and that of all parts up to it.
+    parts: Vec<u32>,
+}
+
+/// Writes the signature of a text to `signature`; returns the sums over its shingles, and its size.
+///
+/// # Panics
+/// Where `signature` has not the length of the sketcher's signatures.
+#[inline(always)]
+pub fn sketch_text<L: isa::Level>(
+    sketcher: &Sketcher, reader: &Reader, text: &str, scratch: &mut TextScratch, signature: &mut [u32],
+) -> (Content, Size) {
+    let TextScratch { text: read, sketch, parts } = scratch;
+    let (mut content, mut first) = (Content::default(), true);
+    let size = reader.read_parts::<L>(text, read, |hashes| {
+        if !first {
+            parts.resize(2 * signature.len(), 0);
+        }
+        let out = if first { &mut *signature } else { &mut parts[..signature.len()] };
+        // SAFETY: this runs at level L, so the machine offers it.
+        content += unsafe { sketcher.sketch_level::<L>(hashes, sketch, out) };
+        if !first {
+            let (part, all) = parts.split_at_mut(signature.len());
+            minhash::merge(sketcher.algorithm(), signature, part, all);
+            signature.copy_from_slice(all);
+        }
+        first = false;
+    });
+    (content, size)
 }
 
 /// One field of one document.
@@ -93,23 +128,25 @@ impl<'a, F: Fn(usize, usize) -> Field<'a>> Task for Chunk<'_, F> {
 fn sketch_field<L: isa::Level>(
     plan: &SketchPlan, number: usize, field: Field<'_>, scratch: &mut Scratch, slots: Slots<'_>,
 ) -> Content {
-    let Scratch { raw: room, text, sketch, signature } = scratch;
-    let (hashes, units, missing) = match field {
+    let Scratch { raw: room, text, signature } = scratch;
+    let (content, size, missing) = match field {
         Field::Text(reader, span, raw) => {
-            reader.read::<L>(raw.text(span, room), text);
-            (text.shingles.as_slice(), text.units, span.is_missing())
+            let (content, size) = sketch_text::<L>(&plan.sketcher, reader, raw.text(span, room), text, signature);
+            (content, size, span.is_missing())
         }
-        Field::Values(set, missing) => (set, set.len(), missing),
+        Field::Values(set, missing) => {
+            // SAFETY: this runs at level L, so the machine offers it.
+            let content = unsafe { plan.sketcher.sketch_level::<L>(set, &mut text.sketch, signature) };
+            (content, Size { shingles: set.len(), units: set.len() }, missing)
+        }
     };
-    *slots.size = hashes.len() as u32;
-    *slots.units = units as u32;
-    if hashes.is_empty() {
+    *slots.size = size.shingles as u32;
+    *slots.units = size.units as u32;
+    if size.shingles == 0 {
         slots.keys.fill(NO_KEY);
         // A missing field is not an empty one: documents are compared without it.
         return Content { sum: u64::from(missing), mixed: 0 };
     }
-    // SAFETY: this runs at level L, so the machine offers it.
-    let content = unsafe { plan.sketcher.sketch_level::<L>(hashes, sketch, signature) };
     band_keys(signature, plan.bands, plan.rows, number as u64, slots.keys);
     content
 }

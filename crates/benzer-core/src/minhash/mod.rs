@@ -93,6 +93,13 @@ impl Content {
     }
 }
 
+impl std::ops::AddAssign for Content {
+    #[inline(always)]
+    fn add_assign(&mut self, other: Self) {
+        self.add(other.sum, other.mixed);
+    }
+}
+
 /// Makes signatures: an algorithm with its length and its random constants. Immutable, so threads may share it.
 ///
 /// ```

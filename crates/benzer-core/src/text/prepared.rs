@@ -16,6 +16,8 @@ use unicode_normalization::char::compose;
 pub const SLACK: usize = 128;
 /// Bytes that become of a byte at most, where the definition is not asked: a space and 4 bytes of 2.
 const GROWTH: usize = 3;
+/// Bytes from which on a buffer is large.
+const LARGE: usize = 16 << 20;
 /// The position of no code point.
 const NOWHERE: usize = usize::MAX;
 
@@ -53,7 +55,9 @@ impl Prepared {
     #[inline(always)]
     pub fn read<L: Level>(&mut self, recipe: &Recipe, alone: &Alone, text: &str) -> Result<(), NeedsContext> {
         let squeezes = recipe.unit == Unit::Char && !recipe.keep_whitespace;
-        self.start(text.len());
+        // A long text without a cut may be a blob of ASCII, each byte of which becomes one byte.
+        let in_place = text.len() > LARGE && text.is_ascii();
+        self.start_in(if in_place { 1 + text.len() } else { 1 + GROWTH * text.len() });
         if squeezes && text.is_ascii() {
             self.squeeze::<L>(text.as_bytes(), alone);
         } else {
@@ -100,7 +104,13 @@ impl Prepared {
     }
 
     fn start(&mut self, len: usize) {
-        self.make_room(1, len);
+        self.start_in(1 + GROWTH * len);
+    }
+
+    /// Starts anew, with room for `room` bytes.
+    #[inline(always)]
+    fn start_in(&mut self, room: usize) {
+        self.make_room(room, 0);
         self.bytes[0] = b' ';
         self.len = 1;
     }
@@ -110,7 +120,8 @@ impl Prepared {
     fn make_room(&mut self, len: usize, left: usize) {
         let room = len + GROWTH * left + 2 * SLACK;
         if self.bytes.len() < room {
-            self.bytes.resize(room.next_power_of_two(), 0);
+            // Small buffers grow by doubling; large ones, which are rare, to what they need.
+            self.bytes.resize(if room < LARGE { room.next_power_of_two() } else { room }, 0);
         }
     }
 

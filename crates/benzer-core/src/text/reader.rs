@@ -23,9 +23,9 @@ pub struct Reader {
 /// Buffers, and the shingle hashes of the text read last.
 #[derive(Default)]
 pub struct Scratch {
-    prepared: Prepared,
+    pub(super) prepared: Prepared,
     runs: Runs,
-    tokens: Vec<u64>,
+    pub(super) tokens: Vec<u64>,
     /// Tokens that are long.
     long: Vec<u32>,
     places: Places,

@@ -116,7 +116,7 @@ impl Task for Read<'_> {
     }
 }
 
-fn recipes() -> Vec<Recipe> {
+pub(super) fn recipes() -> Vec<Recipe> {
     let mut all = Vec::new();
     for form in [Form::Nfkc, Form::Nfc, Form::None] {
         for case in [Case::Fold, Case::Lower, Case::Keep] {
@@ -183,7 +183,7 @@ fn pick<'a, T: ?Sized>(random: &mut SplitMix64, from: &[&'a T]) -> &'a T {
 }
 
 /// A text of hard pieces, of stretches of ASCII, or of both.
-fn hard_text(random: &mut SplitMix64) -> String {
+pub(super) fn hard_text(random: &mut SplitMix64) -> String {
     let ascii = "The quick, brown fox; jumps  over 13 lazy dogs -- and \"then\" again. ".repeat(4);
     let (pieces, often) = (random.next_u64() % 40, random.next_u64() % 4);
     let mut text = String::new();

@@ -12,6 +12,9 @@ const CHUNK: usize = 64;
 /// Documents from which on their sets are made by all threads.
 const MANY: usize = 512;
 
+/// Hashes of a long text from which on repeats are dropped while it is read.
+const MANY_HASHES: usize = 1 << 21;
+
 /// Buffers to read documents with.
 #[derive(Default)]
 pub struct Scratch {
@@ -49,6 +52,46 @@ impl<F: FnMut(&[u64])> Task for EachList<'_, F> {
     }
 }
 
+/// Appends the set of each document in order.
+struct AppendSets<'a> {
+    corpus: &'a Corpus,
+    field: usize,
+    positions: &'a [u32],
+    sets: &'a mut Sets,
+}
+
+impl Task for AppendSets<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let (mut scratch, mut one, mut spare) = (Scratch::default(), Vec::new(), Vec::new());
+        for &position in self.positions {
+            let position = position as usize;
+            one.clear();
+            match &self.corpus.columns[self.field] {
+                Column::Text { reader, spans } => {
+                    let text = self.corpus.text_of(spans[position], &mut scratch.raw);
+                    let mut room = MANY_HASHES;
+                    reader.read_parts::<L>(text, &mut scratch.text, |hashes| {
+                        one.extend_from_slice(hashes);
+                        if one.len() > room {
+                            sort_distinct(&mut one, &mut spare);
+                            room = room.max(2 * one.len());
+                        }
+                    });
+                }
+                Column::Values { ends, hashes, .. } => {
+                    one.extend_from_slice(&hashes[ends[position] as usize..ends[position + 1] as usize]);
+                }
+            }
+            sort_distinct(&mut one, &mut spare);
+            self.sets.hashes.extend_from_slice(&one);
+            self.sets.offsets.push(self.sets.hashes.len());
+        }
+    }
+}
+
 impl Corpus {
     /// Calls `take` with the hashes of one field of each document in turn, with repeats; none where it is missing.
     pub(in crate::corpus) fn each_list(
@@ -61,14 +104,7 @@ impl Corpus {
     pub fn sets(&self, field: usize, positions: &[u32]) -> Sets {
         let make = |positions: &[u32]| {
             let mut sets = Sets { offsets: vec![0], hashes: Vec::new() };
-            let (mut one, mut spare) = (Vec::new(), Vec::new());
-            self.each_list(field, positions, &mut Scratch::default(), |hashes| {
-                one.clear();
-                one.extend_from_slice(hashes);
-                sort_distinct(&mut one, &mut spare);
-                sets.hashes.extend_from_slice(&one);
-                sets.offsets.push(sets.hashes.len());
-            });
+            isa::run(AppendSets { corpus: self, field, positions, sets: &mut sets });
             sets
         };
         if positions.len() < MANY {
