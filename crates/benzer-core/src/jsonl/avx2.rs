@@ -18,9 +18,12 @@ struct Halves(__m256i, __m256i);
 
 impl Halves {
     /// The mask of the bytes for which `test` sets the top bit.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
     #[inline(always)]
     unsafe fn mask(self, test: impl Fn(__m256i) -> __m256i) -> u64 {
-        // SAFETY: only called where the machine has AVX2.
+        // SAFETY: the caller vouches for AVX2.
         let bits = |half| unsafe { _mm256_movemask_epi8(test(half)) } as u32 as u64;
         bits(self.0) | bits(self.1) << 32
     }

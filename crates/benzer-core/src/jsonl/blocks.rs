@@ -3,20 +3,35 @@
 use super::kernel::StringEnd;
 
 /// 64 bytes in vector registers. The first byte is the lowest bit of each mask.
-///
-/// All functions may be called only where the machine has the instruction set of the vectors.
 pub(super) trait Block: Copy {
+    /// Loads 64 bytes.
+    ///
     /// # Safety
-    /// 64 bytes can be read at `bytes`.
+    /// The machine has the instruction set of the vectors, and 64 bytes can be read at `bytes`.
     unsafe fn load(bytes: *const u8) -> Self;
+
+    /// The bytes that equal `byte`.
+    ///
     /// # Safety
-    /// The instruction set must be there; so for all that follow.
+    /// The machine has the instruction set of the vectors.
     unsafe fn equal(self, byte: u8) -> u64;
-    /// Bytes below 0x20.
+
+    /// The bytes below 0x20.
+    ///
+    /// # Safety
+    /// The machine has the instruction set of the vectors.
     unsafe fn controls(self) -> u64;
+
     /// The letters that may follow a backslash, `u` among them.
+    ///
+    /// # Safety
+    /// The machine has the instruction set of the vectors.
     unsafe fn escape_letters(self) -> u64;
-    /// Hexadecimal digits.
+
+    /// The hexadecimal digits.
+    ///
+    /// # Safety
+    /// The machine has the instruction set of the vectors.
     unsafe fn hex_digits(self) -> u64;
 }
 

@@ -6,25 +6,25 @@ use super::fault::Fault;
 
 /// The byte searches of one instruction set. `string_end` is inlined into `line`, which switches that set on.
 ///
-/// All functions may be called only where the machine has that set. None reads outside the slice it is given.
+/// No function reads outside the slice it is given.
 pub(super) trait Kernel: Sized {
     /// The end of the string whose first byte (after the quote) is at `start`. None where that takes a closer look:
     /// near the end of the data, and in faulty strings.
     ///
     /// # Safety
-    /// The instruction set must be there.
+    /// The machine has the instruction set.
     unsafe fn string_end(data: &[u8], start: usize) -> Option<StringEnd>;
 
     /// Reads one line: [`Cursor::line`].
     ///
     /// # Safety
-    /// The instruction set must be there.
+    /// The machine has the instruction set.
     unsafe fn line(cursor: &mut Cursor<'_, Self>, values: &mut [Value]) -> Result<bool, Fault>;
 
     /// Decodes a string as [`super::unescape`] says, and returns the length of the text, at most `raw.len()`.
     ///
     /// # Safety
-    /// The instruction set must be there; `out` takes `raw.len() + 64` bytes, which may all be overwritten.
+    /// The machine has the instruction set; `out` takes `raw.len() + 64` bytes, which may all be overwritten.
     unsafe fn unescape(raw: &[u8], out: *mut u8) -> usize;
 }
 

@@ -62,20 +62,22 @@ pub(super) fn prefix(round: u32) -> u32 {
 
 /// Round 0 of one level: mixes elements, throws them, and sums them up.
 pub(super) trait FirstRound {
+    /// A round that throws at `slots` slots.
+    ///
     /// # Safety
-    /// The machine has the instructions of the level, here and below.
+    /// The machine has the instructions of the level.
     unsafe fn new(mixer: Mixer, slots: u32) -> Self;
 
     /// Writes the mixed low halves and the throws of a block.
     ///
     /// # Safety
-    /// As above.
+    /// The machine has the instructions of the level.
     unsafe fn throw(&mut self, hashes: &[u64; LANES], values: &mut [u32; LANES], throws: &mut [Throw; LANES]);
 
     /// The sums over all blocks.
     ///
     /// # Safety
-    /// As above.
+    /// The machine has the instructions of the level.
     unsafe fn content(&self) -> Content;
 }
 
@@ -178,6 +180,7 @@ impl<L: Level> Thrower for LaterThrows<'_, L> {
             // SAFETY: the caller vouches for the level, here and below.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => unsafe { avx512::throw(self.round, values, self.slots, throws) },
+            // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => unsafe { avx2::throw(self.round, values, self.slots, throws) },
             _ => plain::throw(self.round, values, self.slots, throws),
@@ -353,6 +356,7 @@ pub(super) unsafe fn empty_slots<L: Level>(out: &[u32]) -> Option<Slots> {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller vouches for L, here and below.
         Isa::Avx512 => Some(unsafe { avx512::empty_slots(out) }),
+        // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => Some(unsafe { avx2::empty_slots(out) }),
         _ => None,
@@ -372,6 +376,7 @@ pub(super) unsafe fn keep_hits<L: Level>(
         // SAFETY: the caller vouches for L, here and below.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => unsafe { avx512::keep_hits(round, values, slots, &reached_from(wanted, slots), kept) },
+        // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => unsafe { avx2::keep_hits(round, values, slots, &reached_from(wanted, slots), kept) },
         _ => unreachable!("plain loops throw every element"),
@@ -388,6 +393,7 @@ pub(super) unsafe fn list_empty<L: Level>(out: &[u32], list: &mut [u32]) -> usiz
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller vouches for L, here and below.
         Isa::Avx512 => unsafe { avx512::list_empty(out, list) },
+        // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => unsafe { avx2::list_empty(out, list) },
         _ => plain::list_empty(out, list),

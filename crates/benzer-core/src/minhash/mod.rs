@@ -204,6 +204,8 @@ impl Sketcher {
         unsafe { self.sketch_elements::<L, Integers>(integers, scratch, out) }
     }
 
+    /// # Safety
+    /// The machine has the instructions of `L`.
     #[inline(always)]
     unsafe fn sketch_elements<L: Level, I: Input>(
         &self, elements: &[u64], scratch: &mut Scratch, out: &mut [u32],
