@@ -18,7 +18,7 @@ from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
 from benzer.service import Limits, Options, create_app
 from benzer.service.indexes.catalog import Catalog
-from benzer.service.running.logs import Log
+from benzer.service.telemetry.logs import Log
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
 
 SETTINGS = IndexSettings(Schema(text=Text(), photo=Image()), threshold=0.5)

@@ -16,7 +16,7 @@ from benzer.service import Options
 from benzer.service.app import create_app
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.keys import add_key, remove_key
-from benzer.service.running.logs import Log
+from benzer.service.telemetry.logs import Log
 from tests.doors.locked import DOCS, HTML, Locked, ask, bearer, locked
 from tests.doors.service import JSON, refused, serving
 from tests.doors.shell import answer, one_line, run

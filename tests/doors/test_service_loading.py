@@ -18,8 +18,8 @@ from benzer.errors import StorageError
 from benzer.index import Index
 from benzer.service import Limits, Options, create_app
 from benzer.service.indexes.catalog import Catalog
+from benzer.service.indexes.loading import Loader, LoaderError, send
 from benzer.service.indexes.served import READING_THREADS
-from benzer.service.uploads.loading import Loader, LoaderError, send
 from benzer.service.wire import bodies
 from tests.doors.operating import DOCS, NDJSON, QUESTION, lines, make, within
 from tests.doors.service import refused

@@ -19,7 +19,7 @@ import pytest
 
 from benzer.errors import StorageError
 from benzer.index import Index, IndexSettings
-from benzer.service.running.logs import QUEUED, Log
+from benzer.service.telemetry.logs import QUEUED, Log
 from tests.doors.operating import DOCS, QUESTION, SMALL, make, within
 from tests.doors.service import refused, serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import signal
 
-from benzer.service.running.logs import Log
+from benzer.service.telemetry.logs import Log
 
 
 def test_a_signal_that_falls_into_a_line_may_write_another() -> None:

@@ -13,7 +13,8 @@
 | `keys` | the keys in their file, sessions of browsers, rates |
 | `wire`, `errors` | how documents, and errors, look in JSON |
 | `settings` | the limits and options |
-| `running` | the server, its log, its metrics, its end |
+| `running` | the server: start and shutdown |
+| `telemetry` | the log and the metrics |
 | `description` | what /openapi.json says beside the routes |
 | `samples` | what is served when nothing is named |
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from benzer.service.indexes.catalog import Catalog
-    from benzer.service.running.logs import Log
+    from benzer.service.telemetry.logs import Log
 
 __all__ = ["Limits", "Options", "create_app", "serve"]
 

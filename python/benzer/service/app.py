@@ -20,9 +20,10 @@ from benzer.service.guards.headers import SecurityHeaders
 from benzer.service.guards.load import Load
 from benzer.service.guards.observing import Observed
 from benzer.service.guards.origins import Origins
-from benzer.service.guards.requests import JSON, Guard, media_type
+from benzer.service.guards.requests import Guard
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.keys import Keyring
+from benzer.service.media import JSON, media_type
 from benzer.service.pages import routes as pages
 from benzer.service.pages.failures import FailurePages
 from benzer.service.resources import (
@@ -44,9 +45,9 @@ from benzer.service.resources import (
     thumbnails,
     tune,
 )
-from benzer.service.running.logs import Log
 from benzer.service.settings import Options
 from benzer.service.state import State
+from benzer.service.telemetry.logs import Log
 
 RESOURCES = [
     similar,  # first: routes are tried in this order, and this one is asked most

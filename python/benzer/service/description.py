@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from benzer.service.access import READS
 from benzer.service.guards.access import PUBLIC
-from benzer.service.guards.requests import JSON
+from benzer.service.media import JSON
 from benzer.service.state import State
 from benzer.service.wire.documents import IdentifiedDocument
 

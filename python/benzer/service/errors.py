@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from benzer.errors import BenzerError, InputError, SettingsError, StorageError, StoreFormatError
-from benzer.service.running.trace import trace_of
+from benzer.service.telemetry.trace import trace_of
 
 STATUSES: list[tuple[type[BenzerError], int]] = [
     (InputError, 422),

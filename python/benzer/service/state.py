@@ -10,9 +10,9 @@ from benzer.service.indexes.catalog import Catalog
 from benzer.service.jobs import Jobs
 from benzer.service.keys import Keyring, Rates, Sessions
 from benzer.service.questions.tuning import Tunings
-from benzer.service.running.logs import Log
-from benzer.service.running.metrics import Metrics
 from benzer.service.settings import Limits, Options
+from benzer.service.telemetry.logs import Log
+from benzer.service.telemetry.metrics import Metrics
 
 
 @dataclass

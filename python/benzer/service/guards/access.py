@@ -18,12 +18,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from benzer.errors import BenzerError
 from benzer.service.access import READS
 from benzer.service.errors import Failure, failure
+from benzer.service.guards.addresses import client_of
 from benzer.service.guards.refusing import refuse
 from benzer.service.guards.strangers import MOST_STRANGERS, WRONG_KEYS, Strangers, is_stranger
 from benzer.service.keys import Key
-from benzer.service.running.addresses import client_of
-from benzer.service.running.trace import trace_of
 from benzer.service.state import State
+from benzer.service.telemetry.trace import trace_of
 
 LOG = logging.getLogger("benzer.service")
 COOKIE = "benzer_session"

@@ -11,8 +11,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from benzer.service.errors import bug
-from benzer.service.running.trace import Trace, trace_of
 from benzer.service.state import State
+from benzer.service.telemetry.trace import Trace, trace_of
 
 SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+=@-]{0,127}")
 """A request id that is taken from the client: nothing in it can break a line, or a header."""

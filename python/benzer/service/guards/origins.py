@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from benzer.service.errors import failure
+from benzer.service.guards.addresses import is_loopback
 from benzer.service.guards.refusing import refuse
-from benzer.service.running.addresses import is_loopback
 from benzer.service.state import State
 
 ASKING = ("GET", "HEAD", "OPTIONS")

@@ -11,11 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from benzer.service.errors import Refusal, answer_of
 from benzer.service.guards.refusing import discard, refuse
 from benzer.service.guards.strangers import STRANGER_BYTES, is_stranger
+from benzer.service.media import FILE, FORM, JSON, NDJSON, URLENCODED, media_type
 from benzer.service.settings import Limits
 from benzer.service.state import State
-
-JSON, NDJSON, FILE = "application/json", "application/x-ndjson", "application/octet-stream"
-FORM, URLENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
 
 UPLOADED = re.compile(r"/v1/(?:indexes/[^/]+/documents|duplicates)")
 """The paths whose POST may bring NDJSON. It is read as it comes: a route that kept it whole could be sent gigabytes."""
@@ -128,7 +126,3 @@ def is_upload(scope: Scope, headers: Headers) -> bool:
     """Whether this is a body of any length, which its route reads as it comes."""
     paths = {NDJSON: UPLOADED, FILE: FILES}.get(media_type(headers))
     return scope["method"] == "POST" and paths is not None and paths.fullmatch(scope["path"]) is not None
-
-
-def media_type(headers: Headers) -> str:
-    return headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -1,11 +1,12 @@
-"""Which indexes are served, where do they lie, and how do many requests share one?
+"""The indexes that are served, and how many requests share one.
 
-| room | holds |
+| module | contents |
 |---|---|
-| `catalog` | the indexes by name: opened, made, deleted |
-| `homes` | where those lie that are made by request: in a folder, or in a Redis server |
-| `making` | what must be said to make one |
+| `catalog` | the indexes by name: opened, created, deleted |
+| `homes` | where indexes created by request are stored: in a folder or on a Redis server |
+| `making` | the settings needed to create one |
 | `served` | `ServedIndex`: one index that many requests share |
-| `together` | small questions that wait for each other, and are asked in one call |
+| `together` | small queries that wait for each other and run in one call |
 | `buckets` | how many documents share a bucket, counted once |
+| `loading`, `written` | the process that loads large uploads, and its reports |
 """

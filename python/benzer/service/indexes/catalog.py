@@ -18,7 +18,7 @@ from benzer.service.indexes.served import ServedIndex
 from benzer.storage import is_url
 
 if TYPE_CHECKING:
-    from benzer.service.running.metrics import Metrics
+    from benzer.service.telemetry.metrics import Metrics
 
 
 class Catalog(Mapping[str, ServedIndex]):
@@ -56,14 +56,14 @@ class Catalog(Mapping[str, ServedIndex]):
         served = self._served[name] = ServedIndex.open(location, name=name)
         self._places += [(place, f"the index {name!r}") for place in places_of(location)]
         if self._metrics is not None:
-            self._metrics.watch(name, served)
+            served.watch(*self._metrics.observers(name))
         return served
 
     def watch(self, metrics: Metrics) -> None:
         """Have the indexes counted in, those that are served and those that will be."""
         self._metrics = metrics
         for name, served in self._served.items():
-            metrics.watch(name, served)
+            served.watch(*metrics.observers(name))
 
     async def create(self, name: str, settings: IndexSettings) -> ServedIndex:
         """Make an index in the home; it is complete, and durable, when this returns."""

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from benzer.errors import BenzerError, StorageError
 from benzer.index import Index, IndexSettings, Match
 from benzer.service.errors import Refusal
+from benzer.service.indexes.loading import Loader
 from benzer.service.indexes.together import Together
+from benzer.service.indexes.written import Written
 from benzer.service.pictures.thumbnails import thumbnails_beside
 from benzer.service.settings import Limits
-from benzer.service.uploads.loading import Loader
-from benzer.service.uploads.written import Written
 
 Result = TypeVar("Result")
 READING_THREADS = 8

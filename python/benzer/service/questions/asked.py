@@ -13,8 +13,8 @@ from benzer.document import Document
 from benzer.fields import Schema
 from benzer.index import Index, Match
 from benzer.service.errors import Refusal
-from benzer.service.guards.requests import FORM, media_type
 from benzer.service.indexes.served import ServedIndex
+from benzer.service.media import FORM, media_type
 from benzer.service.questions.explaining import Found, answer_of, pictures_of
 from benzer.service.settings import Limits
 from benzer.service.wire.bodies import contents_of_form, model_of, validated

@@ -18,8 +18,8 @@ from benzer.index import Index
 from benzer.index.given import ids_of
 from benzer.service.access import Served, Shared
 from benzer.service.errors import Answer, Refusal
-from benzer.service.guards.requests import FORM, NDJSON, media_type
 from benzer.service.indexes.served import ServedIndex
+from benzer.service.media import FORM, NDJSON, media_type
 from benzer.service.pictures.thumbnails import urls_of
 from benzer.service.settings import Limits
 from benzer.service.uploads.taking import all_prepared, in_thread, without_copies

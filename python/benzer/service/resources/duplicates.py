@@ -21,12 +21,12 @@ from benzer.fields import Schema
 from benzer.index import Index
 from benzer.service.access import READS, Asking, JobId, Shared
 from benzer.service.errors import Answer, Refusal
-from benzer.service.guards.requests import JSON, NDJSON, media_type
 from benzer.service.indexes.served import ServedIndex
 from benzer.service.jobs import Job
 from benzer.service.jobs.reading import Spool
 from benzer.service.jobs.running import Asked, Search, check
 from benzer.service.jobs.wire import NewJob, Options, ShownJob, ShownJobs, UploadOptions
+from benzer.service.media import JSON, NDJSON, media_type
 from benzer.service.state import State
 from benzer.service.uploads.files import check_lines
 from benzer.service.wire.bodies import check_listed, model_of

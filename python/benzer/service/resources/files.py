@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from benzer.service.access import READS, Shared
 from benzer.service.errors import Answer, Refusal
-from benzer.service.guards.requests import FILE, NDJSON, media_type
+from benzer.service.media import FILE, NDJSON, media_type
 from benzer.service.uploads.files import File, described
 from benzer.sources.formats import HEAD_BYTES
 

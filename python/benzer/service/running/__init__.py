@@ -1,9 +1,7 @@
-"""How does the service run, what does it tell meanwhile, and how does it end?
+"""How the service is started, kept running and stopped.
 
-| room | holds |
+| module | contents |
 |---|---|
-| `serving` | `serve`: the address, what is served, and their end |
-| `server`, `connections` | the server; connections that bring no request |
-| `addresses` | which addresses only this machine can reach |
-| `logs`, `metrics`, `trace` | what is told of requests, to people and to Prometheus |
+| `serving` | `serve`: the address, the indexes to serve, and shutdown |
+| `server`, `connections` | the HTTP server; connections that send no request |
 """

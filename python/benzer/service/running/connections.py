@@ -14,7 +14,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from benzer.service.errors import failure
-from benzer.service.running.addresses import client_of
+from benzer.service.guards.addresses import client_of
 from benzer.service.state import State
 
 MOST_HEAD_BYTES = 1 << 16

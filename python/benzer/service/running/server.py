@@ -14,8 +14,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from benzer.service.running.connections import Connection
-from benzer.service.running.logs import forward
 from benzer.service.state import State
+from benzer.service.telemetry.logs import forward
 
 SWITCH_SECONDS = 0.0005
 """How long a thread keeps the interpreter from others that want it; see docs/decisions/0028-loading-apart.md. Python's

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from benzer.errors import OutputError, SettingsError
 from benzer.registry import require
-from benzer.service.running.addresses import is_loopback
+from benzer.service.guards.addresses import is_loopback
 from benzer.service.settings import Limits, Options
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def serve(
         require(module, extra="service", purpose="HTTP services")
     from benzer.service.app import create_app
     from benzer.service.indexes.catalog import Catalog, given
-    from benzer.service.running.logs import Log
     from benzer.service.running.server import Server
     from benzer.service.samples import demo_home
+    from benzer.service.telemetry.logs import Log
 
     # With keys any name will do: what a page gains that had its own name resolve to this machine is no key.
     options = Options(

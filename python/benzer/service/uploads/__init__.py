@@ -1,9 +1,8 @@
-"""How do documents that a client sent come to be held?
+"""How documents that a client sends are stored.
 
-| room | holds |
+| module | contents |
 |---|---|
-| `taking` | pictures are described and copied, then all is written |
-| `upload` | JSON lines of any number, read as they come and written batch by batch |
-| `loading`, `loader` | the process of its own that does so, and how it is talked to |
-| `written` | what came of a block |
+| `taking` | describes and copies images, then writes all documents |
+| `upload` | reads JSON lines as they arrive and writes them in batches |
+| `loader` | the process that reads and writes large uploads (`indexes.loading` talks to it) |
 """

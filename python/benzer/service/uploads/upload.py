@@ -22,11 +22,11 @@ from benzer.index import Index
 from benzer.index.given import check_id
 from benzer.service.errors import Refusal, status_of
 from benzer.service.indexes.served import ServedIndex
+from benzer.service.indexes.written import Written
 from benzer.service.pictures.thumbnails import Kept, Thumbnails
 from benzer.service.settings import Limits
 from benzer.service.uploads.files import check_lines
 from benzer.service.uploads.taking import add_sound, prepared, without_copies
-from benzer.service.uploads.written import Written
 from benzer.service.wire.documents import reader_of
 from benzer.sources.jsonl import BLANK, parsed
 from benzer.sources.rows import BadRow

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from benzer.document import FieldValue
 from benzer.fields import Schema
 from benzer.service.errors import UNREADABLE, Refusal
-from benzer.service.guards.requests import FORM, JSON, NDJSON
+from benzer.service.media import FORM, JSON, NDJSON
 from benzer.service.settings import Limits
 from benzer.service.wire.bounds import check_batch
 from benzer.service.wire.documents import reader_of

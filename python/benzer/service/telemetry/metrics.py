@@ -17,8 +17,6 @@ from prometheus_client import (
     generate_latest,
 )
 
-from benzer.service.indexes.served import ServedIndex
-
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 CANDIDATES = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000)
 
@@ -80,13 +78,13 @@ class Metrics:
         if error is not None:
             self.refused.labels(error).inc()
 
-    def watch(self, name: str, served: ServedIndex) -> None:
-        """Count the candidates of an index's questions, and its writes."""
+    def observers(self, name: str) -> tuple[Callable[[float], object], Callable[[str], None]]:
+        """What counts the candidates of each query of an index, and the outcome of each write."""
 
         def wrote(outcome: str) -> None:
             self.writes.labels(name, outcome).inc()
 
-        served.watch(self.candidates.labels(name).observe, wrote)
+        return self.candidates.labels(name).observe, wrote
 
     def forget(self, name: str) -> None:
         """Count an index no more, which was deleted: others would come without end."""

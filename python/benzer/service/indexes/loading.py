@@ -19,8 +19,8 @@ from typing import Any
 
 from benzer import errors
 from benzer.errors import BenzerError, StorageError
+from benzer.service.indexes.written import Written
 from benzer.service.settings import Limits
-from benzer.service.uploads.written import Written
 
 END_SECONDS = 30.0
 
