@@ -16,7 +16,7 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
-.PHONY: help demo serve test lint rust-test bench counts faults docs docs-check wheel clean
+.PHONY: help demo serve test lint rust-test bench counts faults docs docs-check wheel lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -60,25 +60,37 @@ docs-check: $(STAMPS)/test ## run the examples in the documents and check their 
 wheel: $(STAMPS)/run ## build the abi3 wheel into dist/, install it in a scratch environment and use it there
 	tools/check_wheel.sh
 
+lock: ## write the lock files in requirements/ anew (LOCK=--upgrade for the newest versions); needs uv
+	tools/lock.sh $(LOCK)
+
 clean: ## remove everything that the commands above have made
 	rm -rf .venv target dist demo-output .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	rm -f python/benzer/_native*.so
 
-$(STAMPS)/venv: tools/setup.sh
+$(STAMPS)/venv: tools/setup.sh requirements/build.txt
 	@tools/setup.sh
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/run: $(STAMPS)/venv $(BUILT_FROM)
-	@echo "benzer: building the native core; the first time takes a minute or two"
-	@$(BIN)/maturin develop --release --locked --quiet
+# Packages come from the lock files. pip builds pyspark, which has no wheel, with the locked setuptools.
+$(STAMPS)/%.txt: requirements/%.txt $(STAMPS)/venv
+	@$(BIN)/python -m pip install --require-hashes --no-build-isolation --requirement $<
 	@touch $@
 
-$(STAMPS)/service: $(STAMPS)/venv $(BUILT_FROM)
-	@echo "benzer: building the native core; the first time takes a minute or two"
-	@$(BIN)/maturin develop --release --locked --quiet --extras service,images,redis,parquet
-	@touch $@ $(STAMPS)/run
+# maturin asks pip for what pyproject.toml requires. Without an index, pip fails if the lock lacks any of it.
+DEVELOP := PIP_NO_INDEX=1 $(BIN)/maturin develop --release --locked --quiet
+BUILDING := echo "benzer: building the native core; the first time takes a minute or two"
 
-$(STAMPS)/test: $(STAMPS)/venv $(BUILT_FROM)
-	@echo "benzer: building the native core; the first time takes a minute or two"
-	@$(BIN)/maturin develop --release --locked --quiet --extras test
-	@touch $@ $(STAMPS)/run $(STAMPS)/service
+$(STAMPS)/run: $(STAMPS)/run.txt $(BUILT_FROM)
+	@$(BUILDING)
+	@$(DEVELOP)
+	@touch $@
+
+$(STAMPS)/service: $(STAMPS)/service.txt $(BUILT_FROM)
+	@$(BUILDING)
+	@$(DEVELOP) --extras service,images,redis,parquet
+	@touch $@ $(STAMPS)/run.txt $(STAMPS)/run
+
+$(STAMPS)/test: $(STAMPS)/dev.txt $(BUILT_FROM)
+	@$(BUILDING)
+	@$(DEVELOP) --extras test
+	@touch $@ $(STAMPS)/run.txt $(STAMPS)/run $(STAMPS)/service.txt $(STAMPS)/service

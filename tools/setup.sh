@@ -51,4 +51,4 @@ check_rust
 check_compiler
 make_environment "$python"
 echo "benzer: made .venv with $("$python" --version)"
-.venv/bin/python -m pip install --quiet 'maturin>=1.9.4,<2'
+.venv/bin/python -m pip install --quiet --require-hashes --requirement requirements/build.txt
