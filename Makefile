@@ -16,7 +16,7 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
-.PHONY: help demo serve test lint rust-test bench counts faults docs docs-check wheel lock clean
+.PHONY: help demo serve test lint rust-test bench counts faults docs docs-check wheel sbom audit lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -59,6 +59,14 @@ docs-check: $(STAMPS)/test ## run the examples in the documents and check their 
 
 wheel: $(STAMPS)/run ## build the abi3 wheel into dist/, install it in a scratch environment and use it there
 	tools/check_wheel.sh
+
+sbom: wheel ## write lists of what the wheel holds and what the service needs into dist/ (CycloneDX)
+	tools/make_sbom.sh
+
+audit: ## check the crates for advisories, licences and sources (AUDIT="licenses sources" fetches no advisories); needs cargo-deny
+	@command -v cargo-deny >/dev/null || \
+	    { echo "benzer: needs cargo-deny, found none: cargo install --locked cargo-deny" >&2; exit 1; }
+	cargo deny --locked check $(AUDIT)
 
 lock: ## write the lock files in requirements/ anew (LOCK=--upgrade for the newest versions); needs uv
 	tools/lock.sh $(LOCK)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the lock files in requirements/ from pyproject.toml and requirements/build.in.
+# Writes the lock files in requirements/ from pyproject.toml and the *.in files beside them.
 # Versions that still fit are kept. `make lock LOCK=--upgrade` takes the newest ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,9 +14,10 @@ lock() {
         --custom-compile-command 'make lock' --output-file "requirements/$name.txt" "$@" >/dev/null
 }
 
-# dev.txt has everything. The others take their versions from it, so that all four can be installed in one environment.
+# dev.txt has everything. The others take their versions from it, so that they can be installed in one environment.
 lock dev pyproject.toml requirements/build.in --all-extras "$@"
 lock build requirements/build.in --constraint requirements/dev.txt
 lock run pyproject.toml --constraint requirements/dev.txt
 lock service pyproject.toml --constraint requirements/dev.txt \
     --extra service --extra images --extra redis --extra parquet
+lock sbom requirements/sbom.in "$@"
