@@ -15,6 +15,21 @@ unzip -l "$wheel" | grep -q 'storage/redis/lua/find.lua' || { echo "benzer: $whe
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+
+# The list of components that maturin puts into the wheel must name every crate that is compiled into it.
+cargo tree --locked --package benzer-python --edges normal,build --target all --prefix none --format '{p}' |
+    sed -n 's/^\([^ ]*\) v\([^ ]*\).*/\1 \2/p' | sort -u >"$scratch/crates"
+unzip -p "$wheel" '*.dist-info/sboms/benzer-python.cyclonedx.json' | .venv/bin/python -c '
+import json, sys
+sbom = json.load(sys.stdin)
+for crate in [sbom["metadata"]["component"], *sbom["components"]]:
+    print(crate["name"], crate["version"])' | sort -u >"$scratch/listed"
+cmp --silent "$scratch/crates" "$scratch/listed" || {
+    echo "benzer: the list of components in $wheel differs from the crates in it:" >&2
+    diff "$scratch/crates" "$scratch/listed" >&2 || true
+    exit 1
+}
+
 .venv/bin/python -m venv "$scratch/venv"
 "$scratch/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel[service]"
 cp examples/data/documents.jsonl "$scratch"
