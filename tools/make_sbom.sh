@@ -20,7 +20,7 @@ install() {
 install tool --require-hashes --requirement requirements/sbom.txt
 .venv/bin/python -m venv --without-pip "$scratch/service"
 install service --require-hashes --only-binary :all: --requirement requirements/service.txt
-install service --no-index --no-deps "$wheel"
+install service --no-index --no-deps --find-links dist benzer
 "$scratch/tool/bin/cyclonedx-py" environment --output-reproducible --output-file "$name-python.cdx.json" \
     "$scratch/service/bin/python"
 ls dist/*.cdx.json
