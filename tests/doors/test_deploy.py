@@ -80,6 +80,19 @@ def test_the_container_runs_without_root_and_waits_for_a_lasting_redis() -> None
     assert all(port.startswith("127.0.0.1:") for port in services["benzer"]["ports"])
 
 
+def test_base_images_can_be_pinned_by_digest() -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    defaults = dict(re.findall(r"^ARG (\w+)=(.+)$", text, re.M))
+    assert re.findall(r"^FROM (\S+)", text, re.M) == [f"${{{name}}}" for name in defaults]
+    passed = compose()["services"]["benzer"]["build"]["args"]
+    assert passed == {name: f"${{{name}:-{image}}}" for name, image in defaults.items()}
+
+
+def test_keys_are_not_copied_into_the_image_and_not_committed() -> None:
+    assert "deploy/keys" in (ROOT / ".dockerignore").read_text().splitlines()
+    assert "/deploy/keys/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
 def test_the_page_names_each_limit_with_its_default() -> None:
     told = dict(re.findall(r"^\| `(--[a-z-]+)` \| ([\d,]+)(?: MB)? \|", PAGE, re.M))
     wanted = {one.option: getattr(Limits(), one.field) / one.factor for one in LIMITS}
