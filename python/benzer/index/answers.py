@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.document import Document
 from benzer.errors import SettingsError
 from benzer.storage import DocumentId
 
@@ -25,6 +26,13 @@ class Match(NamedTuple):
     id: DocumentId
     similarity: float
     fields: Mapping[str, float]
+
+
+class SeenDocuments(NamedTuple):
+    """Some documents, and when each was last seen (seconds since 1970, 0 if unknown)."""
+
+    documents: Sequence[Document]
+    seen: Sequence[int]
 
 
 class Candidate(NamedTuple):

@@ -16,9 +16,9 @@ from benzer.document import Document, FieldValue
 from benzer.errors import InputError, StoreFormatError
 from benzer.fields import Schema
 from benzer.fields.base import Field
+from benzer.index.answers import SeenDocuments
 from benzer.index.given import check_id
 from benzer.index.settings import IndexSettings
-from benzer.index.upkeep import Arrived
 from benzer.sketcher import check_fields
 from benzer.sources.formats import compression_of
 from benzer.sources.streams import FileInput, create
@@ -31,7 +31,7 @@ _READ_AT_ONCE = 2000
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def write_export(path: Path, settings: IndexSettings, batches: Iterable[Arrived], replace: bool) -> int:
+def write_export(path: Path, settings: IndexSettings, batches: Iterable[SeenDocuments], replace: bool) -> int:
     """Write a collection to a file, whole or not at all; gives the number of documents."""
     compression = path.suffix if path.suffix in (".gz", ".zst") else ""
     count = 0
@@ -60,7 +60,7 @@ def exported_settings(path: str | Path) -> IndexSettings:
         return _head(str(path), stream.readline())
 
 
-def read_export(path: Path, schema: Schema) -> Iterator[Arrived]:
+def read_export(path: Path, schema: Schema) -> Iterator[SeenDocuments]:
     """The documents of a file that `write_export` wrote, in batches; InputError where it ends too early."""
     name, count = str(path), 0
     with _opened(path) as stream:
@@ -75,7 +75,7 @@ def read_export(path: Path, schema: Schema) -> Iterator[Arrived]:
             ]
             count += len(held)
             if held:
-                yield Arrived([document for document, _ in held], [second for _, second in held])
+                yield SeenDocuments([document for document, _ in held], [second for _, second in held])
             if ended:
                 if rows[-1]["documents"] != count or next(lines, None) is not None:
                     raise InputError(f"{name} has not the documents that its end tells of: export it again")

@@ -14,6 +14,7 @@ import numpy as np
 from benzer.checks import is_number
 from benzer.document import Document
 from benzer.errors import InputError, OutputError, SettingsError, SettingsMismatchError, StorageError
+from benzer.index.answers import SeenDocuments
 from benzer.index.copying import backup
 from benzer.index.settings import IndexSettings, differences
 from benzer.sketcher import Sketcher
@@ -35,13 +36,6 @@ class Taken(NamedTuple):
     added: int
     replaced: int
     kept: int
-
-
-class Arrived(NamedTuple):
-    """Some documents from elsewhere, and when each was last seen (seconds since 1970, 0 where not known)."""
-
-    documents: Sequence[Document]
-    seen: Sequence[int]
 
 
 class Upkeep(ABC):
@@ -127,13 +121,13 @@ class Upkeep(ABC):
         with other._storage.snapshot():
             return self._take(other._departing(batch_size), on_conflict, threads)
 
-    def _departing(self, batch_size: int = 2000) -> Iterator[Arrived]:
+    def _departing(self, batch_size: int = 2000) -> Iterator[SeenDocuments]:
         """All documents with their times, in order."""
         for batch in self._storage.iterate(batch_size):
             documents = list(map(self._sketcher.decode, batch.ids, batch.payloads))
-            yield Arrived(documents, self._storage.last_seen(batch.numbers).tolist())
+            yield SeenDocuments(documents, self._storage.last_seen(batch.numbers).tolist())
 
-    def _take(self, batches: Iterable[Arrived], on_conflict: str, threads: int) -> Taken:
+    def _take(self, batches: Iterable[SeenDocuments], on_conflict: str, threads: int) -> Taken:
         if on_conflict not in CONFLICTS:
             raise SettingsError(f'on_conflict must be "replace" or "keep", got {on_conflict!r}')
         added = replaced = kept = 0
@@ -224,16 +218,16 @@ class Upkeep(ABC):
         return self._take(read_export(Path(path), self.settings.schema), on_conflict, threads)
 
 
-def _without_repeats(batches: Iterable[Arrived]) -> Iterator[Arrived]:
+def _without_repeats(batches: Iterable[SeenDocuments]) -> Iterator[SeenDocuments]:
     """The same, cut so that no batch has an id twice, as a file that somebody changed may have."""
     for documents, seen in batches:
         start, met = 0, set[DocumentId]()
         for at, document in enumerate(documents):
             if document.id in met:
-                yield Arrived(documents[start:at], seen[start:at])
+                yield SeenDocuments(documents[start:at], seen[start:at])
                 start, met = at, set()
             met.add(document.id)
-        yield Arrived(documents[start:], seen[start:])
+        yield SeenDocuments(documents[start:], seen[start:])
 
 
 def second_of(when: When | None) -> int:
