@@ -5,6 +5,7 @@
 pub mod blake2b;
 pub mod families;
 pub mod mix;
+pub mod padded;
 pub mod shingle;
 pub mod strings;
 pub mod windows;

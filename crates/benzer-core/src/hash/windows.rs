@@ -1,10 +1,9 @@
 //! How are the character shingles of a text hashed? A window of code points wanders over its bytes.
 
+use super::padded::{Padded, SLACK};
 use super::shingle::{PADDING, padded_char_shingle, short_shingle};
 use crate::isa::{Isa, Level};
 
-/// Bytes that must be readable after the text.
-pub const SLACK: usize = 64;
 /// Bytes of a text whose code points are found before they are hashed, so that their places stay in the nearest cache.
 const CHUNK: usize = 4096;
 /// Windows hashed together.
@@ -22,9 +21,9 @@ pub struct Places(Vec<u32>);
 /// returns how many code points there are.
 ///
 /// # Safety
-/// `text` must be UTF-8, and [`SLACK`] bytes must be readable after it.
+/// `text` must be UTF-8.
 #[inline(always)]
-pub unsafe fn char_shingles<L: Level>(text: &[u8], size: usize, places: &mut Places, out: &mut Vec<u64>) -> usize {
+pub unsafe fn char_shingles<L: Level>(text: Padded<'_>, size: usize, places: &mut Places, out: &mut Vec<u64>) -> usize {
     assert!((1..=LARGEST).contains(&size), "a shingle has 1 to 64 characters, got {size}");
     if text.is_empty() {
         return 0;
@@ -33,7 +32,7 @@ pub unsafe fn char_shingles<L: Level>(text: &[u8], size: usize, places: &mut Pla
     let hashes = out.spare_capacity_mut().as_mut_ptr().cast::<u64>();
     // SAFETY: there is room for a hash for each byte, and a group more; the level is one that the machine offers.
     let (written, units) = unsafe {
-        if size <= 8 && text.len() >= size && text.is_ascii() {
+        if size <= 8 && text.len() >= size && text.bytes().is_ascii() {
             (ascii_windows::<L>(text.as_ptr(), text.len() - size + 1, size, hashes), text.len())
         } else {
             any_windows::<L>(text, size, places, hashes)
@@ -45,9 +44,9 @@ pub unsafe fn char_shingles<L: Level>(text: &[u8], size: usize, places: &mut Pla
 }
 
 /// # Safety
-/// `text` must be UTF-8 with [`SLACK`] readable bytes after it; a hash for each byte and a group more must be writable.
+/// `text` must be UTF-8; a hash for each byte and a group more must be writable.
 #[inline(always)]
-unsafe fn any_windows<L: Level>(text: &[u8], size: usize, places: &mut Places, out: *mut u64) -> (usize, usize) {
+unsafe fn any_windows<L: Level>(text: Padded<'_>, size: usize, places: &mut Places, out: *mut u64) -> (usize, usize) {
     places.0.resize(PLACES, 0);
     let places = places.0.as_mut_slice();
     let (mut written, mut units, mut kept) = (0, 0, 0);
@@ -85,9 +84,9 @@ unsafe fn any_windows<L: Level>(text: &[u8], size: usize, places: &mut Places, o
 /// Writes the places of the code points of `text[from..to]`, from `first` on; returns how many they are.
 ///
 /// # Safety
-/// [`SLACK`] bytes must be readable after the text; `to - from` numbers and 64 more must be writable.
+/// `from..to` must lie in the text; `to - from` numbers and 64 more must be writable.
 #[inline(always)]
-unsafe fn starts<L: Level>(text: &[u8], from: usize, to: usize, first: u32, places: *mut u32) -> usize {
+unsafe fn starts<L: Level>(text: Padded<'_>, from: usize, to: usize, first: u32, places: *mut u32) -> usize {
     // SAFETY: the caller vouches for it.
     unsafe {
         match L::ISA {
@@ -101,8 +100,8 @@ unsafe fn starts<L: Level>(text: &[u8], from: usize, to: usize, first: u32, plac
 /// # Safety
 /// As for [`starts`].
 #[inline(always)]
-unsafe fn starts_one_by_one(text: &[u8], from: usize, to: usize, first: u32, places: *mut u32) -> usize {
-    let (words, rest) = text[from..to].as_chunks::<8>();
+unsafe fn starts_one_by_one(text: Padded<'_>, from: usize, to: usize, first: u32, places: *mut u32) -> usize {
+    let (words, rest) = text.get(from..to).as_chunks::<8>();
     let (mut count, mut at) = (0, first);
     for word in words {
         // SAFETY: never more are written than there are bytes.
@@ -197,7 +196,7 @@ const _: () = assert!(PADDING <= SLACK && GROUP * 4 + 8 <= 64);
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{GROUP, padded_char_shingle};
+    use super::{GROUP, Padded, padded_char_shingle};
     use crate::hash::mix::{K1, K2, K3};
     use std::arch::x86_64::*;
 
@@ -318,7 +317,7 @@ mod x86 {
     /// # Safety
     /// As for [`super::starts`]; the machine must offer AVX-512 as in [`crate::isa::Isa::Avx512`].
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt,bmi2")]
-    pub unsafe fn starts_avx512(text: &[u8], from: usize, to: usize, first: u32, places: *mut u32) -> usize {
+    pub unsafe fn starts_avx512(text: Padded<'_>, from: usize, to: usize, first: u32, places: *mut u32) -> usize {
         let mut count = 0;
         // SAFETY: 64 bytes are readable after the text; at most 64 numbers are written for each 64 bytes.
         unsafe {
@@ -357,10 +356,9 @@ mod tests {
         fn run<L: Level>(self) -> Self::Output {
             let padded = format!("{}{}", self.0, "\u{7f}".repeat(SLACK));
             let mut hashes = vec![7];
-            // SAFETY: SLACK bytes stand after the text.
-            let units = unsafe {
-                char_shingles::<L>(&padded.as_bytes()[..self.0.len()], self.1, &mut Places::default(), &mut hashes)
-            };
+            let text = Padded::new(padded.as_bytes(), self.0.len());
+            // SAFETY: the text is UTF-8.
+            let units = unsafe { char_shingles::<L>(text, self.1, &mut Places::default(), &mut hashes) };
             (hashes, units)
         }
     }

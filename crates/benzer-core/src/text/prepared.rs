@@ -9,6 +9,7 @@
 use super::alone::{Alone, Entry, Kind, character, word_part};
 use super::lookup;
 use super::recipe::{Recipe, Unit};
+use crate::hash::padded::Padded;
 use crate::isa::Level;
 use unicode_normalization::char::compose;
 
@@ -37,10 +38,16 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// What was prepared. [`SLACK`] bytes after it may be read; they are spaces.
+    /// What was prepared.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[1..self.len]
+    }
+
+    /// What was prepared, with the spaces after it.
+    #[inline(always)]
+    pub fn padded(&self) -> Padded<'_> {
+        Padded::new(&self.bytes[1..], self.len - 1)
     }
 
     /// Takes `text` as it is.

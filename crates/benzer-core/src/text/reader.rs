@@ -4,6 +4,7 @@ use super::alone::Alone;
 use super::prepared::{NeedsContext, Prepared};
 use super::recipe::{Recipe, Unit};
 use super::runs::Runs;
+use crate::hash::padded::Padded;
 use crate::hash::shingle::{PADDING, load_token, short_token_hash, token_hash, word_shingles};
 use crate::hash::strings::StringHash;
 use crate::hash::windows::{Places, char_shingles};
@@ -116,10 +117,9 @@ impl Reader {
         if prepared.bytes().len() > LONGEST {
             return Err(NeedsContext);
         }
-        // SAFETY: spaces stand after what was prepared.
-        unsafe { runs.find::<L>(prepared.bytes()) };
-        // SAFETY: the runs are those of these bytes, and SLACK bytes after them may be read.
-        unsafe { hash_tokens(prepared.bytes(), runs.bounds(), tokens, long) };
+        runs.find::<L>(prepared.padded());
+        // SAFETY: the runs are those of this text.
+        unsafe { hash_tokens(prepared.padded(), runs.bounds(), tokens, long) };
         Ok(())
     }
 
@@ -138,8 +138,8 @@ impl Reader {
             self.recipe.squeeze(normal, spare);
             prepared.take(normal);
         }
-        // SAFETY: what was prepared is UTF-8, and SLACK bytes after it may be read.
-        scratch.units = unsafe { char_shingles::<L>(prepared.bytes(), self.recipe.shingle_size, places, shingles) };
+        // SAFETY: what was prepared is UTF-8.
+        scratch.units = unsafe { char_shingles::<L>(prepared.padded(), self.recipe.shingle_size, places, shingles) };
     }
 }
 
@@ -148,18 +148,18 @@ impl Reader {
 /// the time of sketching.
 ///
 /// # Safety
-/// `bounds` must lie in `bytes`, and [`PADDING`] bytes must be readable after these.
+/// `bounds` must lie in `text`.
 #[inline(never)]
-unsafe fn hash_tokens(bytes: &[u8], bounds: &[[u32; 2]], tokens: &mut Vec<u64>, long: &mut Vec<u32>) {
+unsafe fn hash_tokens(text: Padded<'_>, bounds: &[[u32; 2]], tokens: &mut Vec<u64>, long: &mut Vec<u32>) {
     tokens.clear();
     tokens.reserve(bounds.len());
     long.clear();
     long.reserve(bounds.len() + 1);
-    let (start, room) = (bytes.as_ptr(), long.spare_capacity_mut());
+    let (start, room) = (text.as_ptr(), long.spare_capacity_mut());
     let mut longer = 0;
     for (i, (&[from, to], token)) in bounds.iter().zip(tokens.spare_capacity_mut()).enumerate() {
         let len = (to - from) as usize;
-        // SAFETY: the token lies in the bytes, after which PADDING may be read; `longer` is at most `i`.
+        // SAFETY: the token lies in the text, after which PADDING may be read; `longer` is at most `i`.
         let loaded = unsafe {
             room.get_unchecked_mut(longer).write(i as u32);
             load_token(start.add(from as usize), len)
@@ -174,7 +174,7 @@ unsafe fn hash_tokens(bytes: &[u8], bounds: &[[u32; 2]], tokens: &mut Vec<u64>, 
     }
     for &i in long.iter() {
         let [from, to] = bounds[i as usize].map(|edge| edge as usize);
-        tokens[i as usize] = token_hash(&bytes[from..to]);
+        tokens[i as usize] = token_hash(text.get(from..to));
     }
 }
 

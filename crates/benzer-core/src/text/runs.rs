@@ -1,5 +1,6 @@
 //! Where do the tokens of a prepared text lie? They are the runs of bytes between spaces.
 
+use crate::hash::padded::Padded;
 use crate::isa::{Isa, Level};
 
 /// Bytes at a time.
@@ -23,14 +24,11 @@ impl Runs {
         self.edges[..self.count].as_chunks().0
     }
 
-    /// Finds the tokens of `bytes`.
-    ///
-    /// # Safety
-    /// After `bytes`, 64 bytes must be readable that are spaces.
+    /// Finds the tokens of `text`, which spaces follow.
     #[inline(always)]
-    pub unsafe fn find<L: Level>(&mut self, bytes: &[u8]) {
-        assert!(bytes.len() < u32::MAX as usize - SLACK, "longer texts are read by the definition");
-        let most = most_edges(bytes);
+    pub fn find<L: Level>(&mut self, text: Padded<'_>) {
+        assert!(text.len() < u32::MAX as usize - SLACK, "longer texts are read by the definition");
+        let most = most_edges(text.bytes());
         if self.edges.len() < most + SLACK {
             self.edges.resize((most + SLACK).next_power_of_two(), 0);
         }
@@ -40,10 +38,10 @@ impl Runs {
         self.count = unsafe {
             match L::ISA {
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => x86::edges_avx512(bytes, edges),
+                Isa::Avx512 => x86::edges_avx512(text, edges),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => x86::edges_avx2(bytes, edges),
-                _ => edges_portable(bytes, edges),
+                Isa::Avx2 => x86::edges_avx2(text, edges),
+                _ => edges_portable(text, edges),
             }
         };
     }
@@ -76,15 +74,15 @@ unsafe fn write_places(mut bits: u64, from: usize, edges: *mut u32) -> usize {
 }
 
 /// # Safety
-/// After `bytes`, 64 spaces must be readable; `edges` must take [`most_edges`] and `SLACK` numbers.
+/// `edges` must take [`most_edges`] and `SLACK` numbers.
 #[inline(always)]
-unsafe fn edges_portable(bytes: &[u8], edges: *mut u32) -> usize {
+unsafe fn edges_portable(text: Padded<'_>, edges: *mut u32) -> usize {
     let (mut count, mut carry) = (0, 0);
-    for from in (0..bytes.len() + 1).step_by(BLOCK) {
+    for from in (0..text.len() + 1).step_by(BLOCK) {
         let mut words = 0u64;
         for i in 0..8 {
-            // SAFETY: up to 64 bytes after the end are readable.
-            let word = unsafe { bytes.as_ptr().add(from + 8 * i).cast::<u64>().read_unaligned() };
+            // SAFETY: 64 bytes after the text are readable.
+            let word = unsafe { text.as_ptr().add(from + 8 * i).cast::<u64>().read_unaligned() };
             words |= not_spaces(u64::from_le(word)) << (8 * i);
         }
         let changes = words ^ (words << 1 | carry);
@@ -107,26 +105,26 @@ fn not_spaces(word: u64) -> u64 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{BLOCK, write_places};
+    use super::{BLOCK, Padded, write_places};
     use std::arch::x86_64::*;
 
     /// # Safety
     /// As for [`super::edges_portable`]; the machine must offer AVX-512 as in [`crate::isa::Isa::Avx512`].
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub unsafe fn edges_avx512(bytes: &[u8], edges: *mut u32) -> usize {
+    pub unsafe fn edges_avx512(text: Padded<'_>, edges: *mut u32) -> usize {
         let mut numbers = [0u8; 64];
         for (i, number) in numbers.iter_mut().enumerate() {
             *number = i as u8;
         }
         let space = _mm512_set1_epi8(b' ' as i8);
-        // SAFETY: up to 64 bytes after the end are readable; at most 64 edges are stored for each block of 64 bytes, in
+        // SAFETY: 64 bytes after the text are readable; at most 64 edges are stored for each block of 64 bytes, in
         // pieces of 16, the last of which may go past by less than 64.
         unsafe {
             let numbers = _mm512_loadu_si512(numbers.as_ptr().cast());
             let (mut count, mut carry) = (0usize, 0u64);
-            for from in (0..bytes.len() + 1).step_by(BLOCK) {
-                let block = _mm512_loadu_si512(bytes.as_ptr().add(from).cast());
+            for from in (0..text.len() + 1).step_by(BLOCK) {
+                let block = _mm512_loadu_si512(text.as_ptr().add(from).cast());
                 let words = _mm512_cmpneq_epi8_mask(block, space);
                 let changes = words ^ (words << 1 | carry);
                 carry = words >> 63;
@@ -152,15 +150,15 @@ mod x86 {
     /// # Safety
     /// As for [`super::edges_portable`]; the machine must offer AVX2 as in [`crate::isa::Isa::Avx2`].
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub unsafe fn edges_avx2(bytes: &[u8], edges: *mut u32) -> usize {
+    pub unsafe fn edges_avx2(text: Padded<'_>, edges: *mut u32) -> usize {
         let (mut count, mut carry) = (0usize, 0u64);
         let space = _mm256_set1_epi8(b' ' as i8);
-        for from in (0..bytes.len() + 1).step_by(BLOCK) {
-            // SAFETY: up to 64 bytes after the end are readable; there is at most one edge for each byte and the space
+        for from in (0..text.len() + 1).step_by(BLOCK) {
+            // SAFETY: 64 bytes after the text are readable; there is at most one edge for each byte and the space
             // after the last.
             unsafe {
                 let spaces = |at: usize| {
-                    let block = _mm256_loadu_si256(bytes.as_ptr().add(at).cast());
+                    let block = _mm256_loadu_si256(text.as_ptr().add(at).cast());
                     u64::from(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block, space)) as u32)
                 };
                 let words = !(spaces(from) | spaces(from + 32) << 32);
@@ -184,8 +182,7 @@ mod tests {
         #[inline(always)]
         fn run<L: Level>(self) -> Self::Output {
             let mut runs = Runs::default();
-            // SAFETY: the tests put 64 spaces after the bytes.
-            unsafe { runs.find::<L>(&self.0[..self.0.len() - 64]) };
+            runs.find::<L>(Padded::new(self.0, self.0.len() - 64));
             runs.bounds().to_vec()
         }
     }
