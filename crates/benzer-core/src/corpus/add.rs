@@ -5,7 +5,7 @@ use super::held::Places;
 use super::mapped::MappedFile;
 use super::{Buffer, Column, Corpus, ESCAPED, INTEGER, Id, Span};
 use crate::isa;
-use crate::jsonl::{Malformed, Row, Value, newline_from, scan, split_points};
+use crate::jsonl::{Malformed, Row, Value, newline_from, scan, scan_rest, split_points};
 use crate::watch;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -80,8 +80,9 @@ impl Corpus {
         name.clone_into(&mut self.names[number]);
     }
 
-    /// Adds the rows of a JSONL file, which is mapped. Where it changes before the corpus is gone, that is noticed when
-    /// its texts are read, as far as it matters to their soundness; see also [`Corpus::check_files`].
+    /// Adds the rows of a JSONL file, which is mapped; its first line is row `first_row`. Where it changes before the
+    /// corpus is gone, that is noticed when its texts are read, as far as it matters to their soundness; see also
+    /// [`Corpus::check_files`].
     ///
     /// Unwinds with [`super::InputChanged`] where the file is truncated meanwhile.
     pub fn add_jsonl_file(
@@ -95,7 +96,8 @@ impl Corpus {
         })
     }
 
-    /// Adds the rows of JSONL data that begins at the start of a line.
+    /// Adds the rows of JSONL data that begins at the start of a line, that of row `first_row`. A byte order mark is
+    /// ignored before row 1 only.
     pub fn add_jsonl_data(
         &mut self, source: u32, data: Vec<u8>, columns: &JsonlColumns<'_>, first_row: u64,
     ) -> JsonlReport {
@@ -128,7 +130,7 @@ impl Corpus {
                 let mut at = from;
                 while at < to {
                     let data = buffer.lines(at..to, &mut copy);
-                    reading.scan(data, start + at as u64);
+                    reading.scan(data, start + at as u64, first_row == 1 && at == 0);
                     at += data.len();
                 }
                 copies().push(copy);
@@ -279,11 +281,11 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Reads the next lines, whose spans begin at `start`.
-    fn scan(&mut self, data: &[u8], start: u64) {
+    /// Reads the next lines, whose spans begin at `start`; `first` where they are the first of the source.
+    fn scan(&mut self, data: &[u8], start: u64, first: bool) {
         let Reading { columns, names, follower, piece } = self;
         let before = piece.lines;
-        let lines = scan::<()>(data, names, isa::current(), |line| {
+        let visit = |line: Result<Row<'_>, Malformed>| {
             match line {
                 Ok(row) => {
                     let row = Row { line: before + row.line, ..row };
@@ -294,8 +296,10 @@ impl Reading<'_> {
                 }
                 Err(Malformed { line, reason, .. }) => piece.faults.push(RowFault { row: before + line, reason }),
             }
-            Ok(())
-        });
+            Ok::<(), ()>(())
+        };
+        let isa = isa::current();
+        let lines = if first { scan(data, names, isa, visit) } else { scan_rest(data, names, isa, visit) };
         if let Some(follower) = follower {
             follower.sketch(&piece.texts, data, start);
         }

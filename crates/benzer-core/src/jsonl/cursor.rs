@@ -31,12 +31,11 @@ struct Text {
 }
 
 impl<'a, K: Kernel> Cursor<'a, K> {
-    /// At the start of the first line.
+    /// At `pos`, the start of the first line.
     ///
     /// # Safety
     /// The machine must have the instruction set of `K`.
-    pub(super) unsafe fn new(data: &'a [u8], columns: &'a [&'a [u8]]) -> Self {
-        let pos = if data.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    pub(super) unsafe fn new(data: &'a [u8], pos: usize, columns: &'a [&'a [u8]]) -> Self {
         Cursor { data, columns, pos, open: Vec::new(), decoded_key: Vec::new(), kernel: PhantomData }
     }
 

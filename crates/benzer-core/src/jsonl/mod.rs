@@ -1,7 +1,8 @@
 //! Which columns does each line of a JSONL file hold, and which lines are not JSON objects?
 //!
 //! [`scan`] reads every line once and hands on spans into the data, nothing is copied. The syntax of the whole line is
-//! checked, also of the members nobody asked for. [`unescape`] decodes the text of those strings that hold escapes.
+//! checked, also of the members nobody asked for. [`scan_rest`] reads lines from the middle of a file. [`unescape`]
+//! decodes the text of those strings that hold escapes.
 //!
 //! ```
 //! # use benzer_core::{isa, jsonl::{scan, unescape, Value}};
@@ -133,15 +134,31 @@ pub struct Malformed {
 pub fn scan<E>(
     data: &[u8], columns: &[&[u8]], isa: Isa, visit: impl FnMut(Result<Row<'_>, Malformed>) -> Result<(), E>,
 ) -> Result<u64, E> {
+    let start = if data.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    scan_from(data, start, columns, isa, visit)
+}
+
+/// [`scan`] of lines from the middle of a file: a byte order mark at the start of `data` is not ignored, so that the
+/// result does not depend on where the file was cut.
+pub fn scan_rest<E>(
+    data: &[u8], columns: &[&[u8]], isa: Isa, visit: impl FnMut(Result<Row<'_>, Malformed>) -> Result<(), E>,
+) -> Result<u64, E> {
+    scan_from(data, 0, columns, isa, visit)
+}
+
+fn scan_from<E>(
+    data: &[u8], start: usize, columns: &[&[u8]], isa: Isa,
+    visit: impl FnMut(Result<Row<'_>, Malformed>) -> Result<(), E>,
+) -> Result<u64, E> {
     match usable(isa) {
         // SAFETY: `usable` lets through only what the machine offers.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => drive(unsafe { Cursor::<Avx512>::new(data, columns) }, columns.len(), visit),
+        Isa::Avx512 => drive(unsafe { Cursor::<Avx512>::new(data, start, columns) }, columns.len(), visit),
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => drive(unsafe { Cursor::<Avx2>::new(data, columns) }, columns.len(), visit),
+        Isa::Avx2 => drive(unsafe { Cursor::<Avx2>::new(data, start, columns) }, columns.len(), visit),
         // SAFETY: plain Rust runs everywhere.
-        _ => drive(unsafe { Cursor::<Portable>::new(data, columns) }, columns.len(), visit),
+        _ => drive(unsafe { Cursor::<Portable>::new(data, start, columns) }, columns.len(), visit),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which lines are rows, what do they hold, and what is said of the others?
 
 use super::{Seen, on_all, seen};
-use crate::jsonl::{Value, newline_from, scan};
+use crate::jsonl::{Malformed, Row, Value, newline_from, scan, scan_rest};
 
 /// The shown form of the columns `id` and `text` of a line, or the reason why it is malformed.
 fn shown(line: &[u8], padding: usize) -> impl Fn(crate::isa::Isa) -> Vec<String> {
@@ -121,6 +121,24 @@ fn lines_are_numbered_and_bounded_without_their_endings() {
     let expected: [(bool, u64, &[u8]); 5] =
         [(true, 0, b"{}"), (false, 3, b"bad"), (false, 4, b"{\"a\":\"\xff\"}"), (true, 5, b"{} "), (true, 6, b"{}")];
     on_all(|isa| assert_eq!(spans(isa), expected));
+}
+
+#[test]
+fn a_byte_order_mark_is_ignored_at_the_start_of_a_file_only() {
+    let data = b"\xEF\xBB\xBF{}\n{}\n\xEF\xBB\xBF{}\n";
+    let sound = |from: usize, isa| {
+        let mut sound = Vec::new();
+        let visit = |line: Result<Row<'_>, Malformed>| {
+            sound.push(line.is_ok());
+            Ok::<(), ()>(())
+        };
+        let lines = if from == 0 { scan(data, &[], isa, visit) } else { scan_rest(&data[from..], &[], isa, visit) };
+        assert_eq!(lines, Ok(sound.len() as u64));
+        sound
+    };
+    on_all(|isa| assert_eq!(sound(0, isa), [true, true, false]));
+    on_all(|isa| assert_eq!(sound(6, isa), [true, false]));
+    on_all(|isa| assert_eq!(sound(9, isa), [false]));
 }
 
 #[test]
