@@ -10,7 +10,7 @@ from benzer.errors import StorageError
 from benzer.storage.base import Numbers
 from benzer.storage.postings import Postings, bucket_sizes
 from benzer.storage.redis.check import pieces
-from benzer.storage.redis.records import POSTING
+from benzer.storage.redis.records import postings_in
 from benzer.storage.redis.search import alive
 from benzer.storage.redis.session import Session
 
@@ -21,25 +21,26 @@ def counted(session: Session) -> dict[int, int]:
     """How many buckets there are of each size."""
     for _ in range(_TRIES):
         with session.reading():
-            rewrites, shards = _known(session)
-            found = bucket_sizes(_portions(session, shards))
-            if _known(session) == (rewrites, shards):
+            end, rewrites, shards = _known(session)
+            found = bucket_sizes(_portions(session, shards, end))
+            if _known(session)[1:] == (rewrites, shards):
                 return found
     raise StorageError(
         f"the shards of {session.address!r} were written anew {_TRIES} times while they were read: ask again"
     )
 
 
-def _known(session: Session) -> tuple[int, int]:
-    """How often postings were moved, and the number of shards."""
+def _known(session: Session) -> tuple[int, int, int]:
+    """The number of the next document, how often postings were moved, and the number of shards."""
     known = bytes(session.read("shards", "p", 0, 0)[0]).split()
-    return int(known[2]), int(known[5])
+    return int(known[1]), int(known[2]), int(known[5])
 
 
-def _portions(session: Session, shards: int) -> Iterator[Postings]:
+def _portions(session: Session, shards: int, end: int) -> Iterator[Postings]:
     asked, held = np.zeros(0, np.bool_), np.zeros(0, np.bool_)  # two bytes a document
-    for _, piece in pieces(session, "p", shards):
-        table = np.frombuffer(piece, POSTING)
+    for shard, piece in pieces(session, "p", shards):
+        table = postings_in(f"p{shard}", piece)
+        table = table[table["number"] < end]  # others came after this snapshot, or the shard is damaged
         if not len(table):
             continue
         numbers = table["number"].astype(np.int64)

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from benzer.errors import StorageError, StoreFormatError
 from benzer.storage.base import DocumentId, Numbers
 from benzer.storage.redis.records import (
-    POSTING,
     id_hash,
     id_text,
+    postings_in,
     read_record,
     shard_of,
     unpacked_numbers,
@@ -71,7 +71,7 @@ def _shards(
 ) -> Iterator[npt.NDArray[np.void]]:
     """All shards of a kind, once it is clear that they name only documents that are held or known to be gone."""
     for shard, piece in pieces(session, kind, shards):
-        table = np.frombuffer(piece, POSTING)
+        table = postings_in(f"{kind}{shard}", piece)
         if (shard_of((table["key"] & np.uint64(0xFFFFFFFF)).astype(np.int64), shards) != shard).any():
             raise _damaged(session, f"shard {kind}{shard} holds what belongs to another")
         numbers = table["number"].astype(np.int64)

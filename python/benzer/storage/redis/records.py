@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from benzer.errors import StoreFormatError
 from benzer.storage.base import NO_KEY, DocumentId, Keys, Numbers, Pairs
@@ -151,9 +152,19 @@ def wanted_keys(keys: Keys) -> tuple[Keys, Numbers, Numbers, Numbers]:
     return ordered[first], first, counts, order[:held] // max(1, keys.shape[1])
 
 
-def search_piece(piece: bytes, wanted: Keys) -> Pairs:
+def postings_in(shard: str, piece: bytes) -> npt.NDArray[np.void]:
+    """The postings in a shard or a piece of it; StoreFormatError where the last one is not whole."""
+    if len(piece) % POSTING.itemsize:
+        raise StoreFormatError(
+            f"shard {shard} is damaged in the server (its length is not a multiple of {POSTING.itemsize} bytes): "
+            f"restore a copy, or make the index anew"
+        )
+    return np.frombuffer(piece, POSTING)
+
+
+def search_piece(shard: str, piece: bytes, wanted: Keys) -> Pairs:
     """Which of the wanted keys (sorted, distinct) are in a piece of a shard: (place of the key, number)s."""
-    postings = np.frombuffer(piece, POSTING)
+    postings = postings_in(shard, piece)
     if not len(wanted) or not len(postings):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     place = np.minimum(np.searchsorted(wanted, postings["key"]), len(wanted) - 1)

@@ -89,7 +89,7 @@ def _find_in_long(session: Session, wanted: Keys, shard: list[Any], rewrites: in
     name, length, piece = shard
     at, places, numbers = 0, [], []
     while True:
-        place, number = search_piece(piece, wanted)
+        place, number = search_piece(f"p{name}", piece, wanted)
         places.append(place)
         numbers.append(number)
         at += len(piece)

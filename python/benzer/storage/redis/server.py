@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +28,9 @@ _READS = ("find", "piece", "alive", "fetch", "numbers", "walk", "expired", "fact
 _CHANGES = ("add", "post", "remove", "touch", "commit", "forget", "clean", "purge", "purged", "release")
 _WITH_IDS = ("add", "remove", "touch")
 _WITH_FILING = ("add", "post", "purge", "purged")
+_SCRIPT_FAILED = re.compile(
+    r"(?<!@)user_script:\d+: "
+)  # not a command in a script, as in "on @user_script:12."
 
 
 class LeaseLostError(StorageError):
@@ -184,6 +188,11 @@ class Server:
         if "WRONGTYPE" in str(error):
             return StoreFormatError(
                 f"{self.address!r}: another program's keys are in the way ({error}): choose another prefix"
+            )
+        if _SCRIPT_FAILED.search(str(error)):
+            return StoreFormatError(
+                f"{self.address!r} is damaged (a script cannot read it: {error}): restore it from a copy, or make the "
+                f"index anew"
             )
         if _no_cluster(error):
             return StorageError(f"{self.address!r} is no cluster: leave cluster=true out")
