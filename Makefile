@@ -16,7 +16,9 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
-.PHONY: help demo serve test lint rust-test bench counts faults docs docs-check wheel sbom audit lock clean
+PYTHON_FUZZ := tests/properties/test_fuzzed_lines.py tests/doors/test_redis_fuzz.py
+
+.PHONY: help demo serve test lint rust-test bench counts faults fuzz docs docs-check wheel sbom audit lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -38,8 +40,8 @@ lint: $(STAMPS)/test ## formatting, lints, types and floors
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-rust-test: $(STAMPS)/test ## the tests of the native core
-	cargo test --locked --quiet --release --package benzer-core
+rust-test: $(STAMPS)/test ## the tests of the native core, and its fuzz targets on their seeds
+	cargo test --locked --quiet --release --package benzer-core --package benzer-fuzz
 
 bench: $(STAMPS)/test ## time Benzer beside other libraries, in a quarter of an hour (BENCH="words", BENCH="--file my.jsonl", BENCH=--help)
 	$(BIN)/python -m benchmarks.run $(BENCH)
@@ -50,6 +52,10 @@ counts: $(STAMPS)/venv ## instructions of the hot kernels, against the record (C
 faults: $(STAMPS)/test ## a thousand kills, power cuts, restored and damaged files of an index; takes an hour (FAULTS=100)
 	BENZER_FAULTS=$(or $(FAULTS),1000) $(BIN)/pytest -s tests/doors/test_index_damage.py tests/doors/test_index_power.py \
 	    tests/doors/test_index_processes.py tests/unit/test_index_copies.py
+
+fuzz: $(STAMPS)/test ## fuzz the native core and the sources, 10 minutes a target (FUZZ="60 jsonl"); needs nightly Rust and cargo-fuzz
+	tools/fuzz.sh $(FUZZ)
+	BENZER_FUZZ=$${BENZER_FUZZ:-100000} $(BIN)/pytest $(PYTHON_FUZZ)
 
 docs: $(STAMPS)/test ## write the generated pages of docs/reference anew
 	$(BIN)/python tools/make_cli_reference.py
