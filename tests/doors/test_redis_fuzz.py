@@ -105,11 +105,13 @@ def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     storage.close()
     client = server.client()
     names = client.keys()
-    found = Kept(client, url, {name: client.dump(name) for name in names}, {}, {})
-    found.values = {name: client.get(name) for name in names if client.type(name) == b"string"}
-    with closing(found.opened("read")) as storage:
-        found.answers = {name: ask(storage) for name, ask in (RECORD_QUESTIONS | OTHER_QUESTIONS).items()}
-    yield found
+    index = Kept(client, url, {name: client.dump(name) for name in names}, {}, {})
+    index.values = {name: client.get(name) for name in names if client.type(name) == b"string"}
+    with closing(index.opened("read")) as storage:
+        index.answers = {
+            name: question(storage) for name, question in (RECORD_QUESTIONS | OTHER_QUESTIONS).items()
+        }
+    yield index
     client.close()
     server.kill()
 
@@ -135,17 +137,17 @@ def fault(value: bytes, chance: random.Random, others: list[bytes]) -> bytes | N
     )()
 
 
-def outcome(kept: Kept, name: str, ask: Question, mode: str) -> tuple[str, Any]:
-    """The kind "answer" and what was answered, "told" and the message of a storage error, or a fault."""
+def outcome(kept: Kept, name: str, question: Question, mode: str) -> tuple[str, Any]:
+    """The kind "answer" and what was answered, "refused" and the message of a storage error, or a fault."""
     try:
         storage = kept.opened(mode)
     except StorageError as error:
-        return "told", str(error)
+        return "refused", str(error)
     try:
-        return "answer", ask(storage)
+        return "answer", question(storage)
     except StorageError as error:
         crashed = "user_script" in str(error) and not isinstance(error, StoreFormatError)
-        return ("FAULT: crash" if crashed else "told"), f"{name}: {error}"
+        return ("FAULT: crash" if crashed else "refused"), f"{name}: {error}"
     except Exception as error:
         return "FAULT: foreign", f"{name}: {type(error).__name__}: {error}"
     finally:
@@ -173,19 +175,19 @@ def tried(kept: Kept, kinds: bytes, judge: Judge) -> None:
                 continue
             changed[name] = value
             kept.client.delete(name) if value is None else kept.client.set(name, value)
-        asked = {name: outcome(kept, name, ask, "read") for name, ask in QUESTIONS.items()}
+        outcomes = {name: outcome(kept, name, question, "read") for name, question in QUESTIONS.items()}
         for name in chance.sample(sorted(CHANGES), 3):
-            asked[f"change: {name}"] = outcome(kept, name, CHANGES[name], "write")
-        for name, (kind, answer) in asked.items():
+            outcomes[f"change: {name}"] = outcome(kept, name, CHANGES[name], "write")
+        for name, (kind, answer) in outcomes.items():
             tally[kind] += 1
             assert not kind.startswith("FAULT"), f"seed {seed}, {changed}: {kind} in {name}: {answer}"
-        answers = {name: answer for name, (kind, answer) in asked.items() if kind == "answer"}
+        answers = {name: answer for name, (kind, answer) in outcomes.items() if kind == "answer"}
         assert judge(answers, changed) == [], f"seed {seed}, {changed}"
     kept.restore()
-    assert min(tally["told"], tally["answer"]) > 0, tally
+    assert min(tally["refused"], tally["answer"]) > 0, tally
 
 
-def test_faults_in_records_are_told_or_do_not_matter(kept: Kept) -> None:
+def test_faults_in_records_are_refused_or_do_not_matter(kept: Kept) -> None:
     def judge(answers: dict[str, Any], changed: dict[bytes, bytes | None]) -> list[str]:
         # The time when a document expires stands before what has a checksum, and nothing is answered with it.
         start = 4 if "ttl" in kept.url else 0
@@ -226,7 +228,7 @@ def test_a_posting_of_a_number_far_beyond_the_documents_takes_no_memory(kept: Ke
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "question",
     [
         lambda storage: storage.check(),
         lambda storage: storage.bucket_sizes(),
@@ -235,10 +237,10 @@ def test_a_posting_of_a_number_far_beyond_the_documents_takes_no_memory(kept: Ke
     ],
     ids=["check", "bucket sizes", "candidates", "compact"],
 )
-def test_a_posting_that_is_cut_is_told_with_the_fix(kept: Kept, ask: Question) -> None:
+def test_a_posting_that_is_cut_is_refused_with_the_fix(kept: Kept, question: Question) -> None:
     kept.restore()
     name = names_of(kept, b"p")[0]
     kept.client.set(name, kept.values[name][:-1])
     with closing(kept.opened("write")) as storage, pytest.raises(StoreFormatError, match=r"damaged.*restore"):
-        ask(storage)
+        question(storage)
     kept.restore()

@@ -42,11 +42,11 @@ def read(data: bytes | None, path: Path | None = None) -> tuple[list[Document], 
         extra_column="a", first_row=1, stop_on_error=False, threads=1,
     )  # fmt: skip
     rows = corpus.rows().tolist()
-    found = [
+    documents = [
         Document(row, None if given == f"made:{row}" else given, corpus.text(place, 0))
         for place, (row, given) in enumerate(zip(rows, corpus.ids(), strict=True))
     ]
-    return found, [row for row, _ in faults], count
+    return documents, [row for row, _ in faults], count
 
 
 def test_hostile_lines_are_read_as_the_json_module_reads_them(tmp_path: Path) -> None:
@@ -68,8 +68,8 @@ def test_hostile_lines_are_read_as_the_json_module_reads_them(tmp_path: Path) ->
 def test_texts_of_hostile_lines_have_the_shingles_and_similarities_of_the_reference() -> None:
     for seed in range(FIRST, FIRST + CASES):
         lines, chance = Lines(seed), random.Random(seed)
-        found = [document.text for document in expected(lines.data())[0] if document.text]
-        drawn = [text for text in [*found[:3], lines.text(), lines.text()] if texts.known(text)]
+        filled = [document.text for document in expected(lines.data())[0] if document.text]
+        drawn = [text for text in [*filled[:3], lines.text(), lines.text()] if texts.known(text)]
         recipe = chance.choice(RECIPES)
         wanted = [set(hashing.shingle_hashes(text, recipe)) for text in drawn]
         sets = [set(hashes) for hashes in split(*reader(recipe).sets(drawn, threads=1))]
@@ -93,7 +93,7 @@ def test_a_byte_order_mark_within_a_file_is_malformed_wherever_it_is_read_in_pie
         (source,) = open_sources([path])
         corpus = Corpus([reader(Recipe())])
         report = source.read_into(corpus, 0, ReadOptions({"text": "text"}, on_error="skip"))
-        assert (report.rows_read, [one.row for one in report.malformed]) == (90, list(range(2, 91))), (
+        assert (report.rows_read, [bad.row for bad in report.malformed]) == (90, list(range(2, 91))), (
             path.name
         )
         assert corpus.ids() == ["0"]
