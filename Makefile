@@ -18,7 +18,7 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
 PYTHON_FUZZ := tests/properties/test_fuzzed_lines.py tests/doors/test_redis_fuzz.py
 
-.PHONY: help demo serve test lint rust-test bench counts faults fuzz docs docs-check wheel sbom audit lock clean
+.PHONY: help demo serve test lint rust-test bench counts faults fuzz sanitize docs docs-check wheel sbom audit lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -56,6 +56,9 @@ faults: $(STAMPS)/test ## a thousand kills, power cuts, restored and damaged fil
 fuzz: $(STAMPS)/test ## fuzz the native core and the sources, 10 minutes a target (FUZZ="60 jsonl"); needs nightly Rust and cargo-fuzz
 	tools/fuzz.sh $(FUZZ)
 	BENZER_FUZZ=$${BENZER_FUZZ:-100000} $(BIN)/pytest $(PYTHON_FUZZ)
+
+sanitize: ## run the tests of the native core under AddressSanitizer and Miri, in about an hour (SANITIZE=asan); needs nightly Rust with miri and rust-src
+	tools/sanitize.sh $(SANITIZE)
 
 docs: $(STAMPS)/test ## write the generated pages of docs/reference anew
 	$(BIN)/python tools/make_cli_reference.py
