@@ -39,6 +39,7 @@ lint: $(STAMPS)/test ## formatting, lints, types and floors
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.check_prose
 
 rust-test: $(STAMPS)/test ## the tests of the native core, and its fuzz targets on their seeds
 	cargo test --locked --quiet --release --package benzer-core --package benzer-fuzz
