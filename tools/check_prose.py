@@ -100,7 +100,7 @@ PATTERNS = [
     Pattern(r"\bbut for\b", "write: except", "all but for runs on Spark", "all except runs on Spark"),
     Pattern(r"\bsave (for|where|that)\b", "write: except", "all save for one", "all except one"),
     Pattern(r"\bwhere to cut\b", "write: choose a threshold", "see where to cut", "choose a threshold"),
-    Pattern(r"\b(those|that) there (is|are)\b", "write: existing", "lists those there are", "lists all indexes"),
+    Pattern(r"\bthose there (is|are)\b", "write: existing", "lists those there are", "lists all indexes"),
     Pattern(r"\bof which\b", "split the sentence", "two, of which one", "two; one of them"),
     # Constructions
     Pattern(
@@ -113,7 +113,7 @@ PATTERNS = [
         ("markdown", "docstring", "page", "error", "help"),
     ),
     Pattern(
-        r"[;,:] so (is|are|do|does|did|was|were|has|have|can|may)\b",
+        r"[;,:] so (is|are|do|does|did|was|were|has|have|can|may)\b(?! not\b)",
         "write: X does too", "A is kept, so is B", "A and B are kept",
     ),
     Pattern(
