@@ -53,7 +53,7 @@ def rows(place: Path) -> list[dict[str, Any]]:
 def test_run_on_spark(spark: Any, tmp_path: Path) -> None:
     texts = {**ARTICLES, **TODAY}
     stored(tmp_path / "articles", texts)
-    found = ran("run-on-spark.md", tmp_path, spark)["found"]
+    found = ran("run-on-spark.md", tmp_path, spark)["result"]
     local = find_duplicates(dict(sorted(texts.items())))
     assert found.counts == local.counts
     assert found.counts["removed"] > 0
@@ -75,4 +75,4 @@ def test_find_similar_on_spark(spark: Any, tmp_path: Path) -> None:
     assert {row["query_id"] for row in answers} == {"q1"}
     assert sorted(row["url"] for row in rows(tmp_path / "clean" / "2026-06-02")) == ["a4", "t2"]
     assert len(read_collection(spark, str(tmp_path / "articles.benzer"))) == 6
-    assert [(row["id"], row["kept_id"]) for row in names["found"].removed.collect()] == [("w", "b")]
+    assert [(row["id"], row["kept_id"]) for row in names["result"].removed.collect()] == [("w", "b")]
