@@ -117,7 +117,7 @@ PATTERNS = [
         "write: X does too", "A is kept, so is B", "A and B are kept",
     ),
     Pattern(
-        rf"({SENTENCE_START}(?-i:What|Who|Whose)|(?<=\|\s)what) (?!if\b)[^.?:|]*[.|]",
+        rf"({SENTENCE_START}(?-i:What|Who|Whose)|(?<=\|\s)what) (?!if\b|to\b)[^.?:|]*[.|]",
         "start with the subject", "What is missing is printed.", "Missing parts are printed.",
     ),
     Pattern(
@@ -126,7 +126,7 @@ PATTERNS = [
     ),
     Pattern(r"^#+ .*\?$", "make the heading a noun phrase or a task", "## Why?", "## Reasons", ("markdown",)),
     Pattern(
-        r"^#+ (What|Why|Where|When|Who|Which|How (?!to ))\b.*",
+        r"^#+ (What|Why|Where|When|Who|Which|How)\b(?! to\b).*",
         "make the heading a noun phrase or a task", "## What a cluster is", "## Clusters", ("markdown",),
     ),
     Pattern(
