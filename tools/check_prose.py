@@ -113,7 +113,7 @@ PATTERNS = [
         ("markdown", "docstring", "page", "error", "help"),
     ),
     Pattern(
-        r"[;,:] so (is|are|do|does|did|was|were|has|have|can|may)\b(?! not\b)",
+        r"[;,:] so\s(is|are|do|does|did|was|were|has|have|can|may)\b(?! not\b)",
         "write: X does too", "A is kept, so is B", "A and B are kept",
     ),
     Pattern(
