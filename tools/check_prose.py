@@ -126,7 +126,7 @@ PATTERNS = [
     ),
     Pattern(r"^#+ .*\?$", "make the heading a noun phrase or a task", "## Why?", "## Reasons", ("markdown",)),
     Pattern(
-        r"^#+ (What|Why|Where|When|Who|Which|How)\b(?! to\b).*",
+        r"^#+ (What|Why|Where|When|Who|Which|How)\b(?! to\b| it works$).*",
         "make the heading a noun phrase or a task", "## What a cluster is", "## Clusters", ("markdown",),
     ),
     Pattern(
