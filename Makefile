@@ -1,4 +1,4 @@
-# One way in: `make help` lists the commands. All of them work in .venv, which the first one makes.
+# `make help` lists the commands. All of them use .venv, which is created first.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -9,7 +9,7 @@ BIN := .venv/bin
 STAMPS := .venv/stamps
 BUILT_FROM := pyproject.toml Cargo.toml Cargo.lock .cargo/config.toml $(shell find crates -type f)
 
-# What the shell outside has set up must not leak into the build.
+# Variables of the calling shell must not affect the build.
 export VIRTUAL_ENV := $(CURDIR)/.venv
 export PATH := $(CURDIR)/.venv/bin:$(PATH):$(HOME)/.cargo/bin
 export PIP_QUIET := 1
@@ -23,16 +23,16 @@ PYTHON_FUZZ := tests/properties/test_fuzzed_lines.py tests/doors/test_redis_fuzz
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-demo: $(STAMPS)/run ## find the near-duplicates in the sample documents, index them, search them
+demo: $(STAMPS)/run ## find near-duplicates in the sample documents, index and search them
 	@examples/demo.sh
 
-serve: $(STAMPS)/service ## the sample documents and pictures as a service with web pages, at http://127.0.0.1:8000 (SERVE="docs.benzer --port 9000")
+serve: $(STAMPS)/service ## serve the sample documents and images, with web pages, at http://127.0.0.1:8000 (SERVE="docs.benzer --port 9000")
 	$(BIN)/benzer serve $(SERVE)
 
-test: $(STAMPS)/test lint rust-test ## every lint, type check, floor check and test
+test: $(STAMPS)/test lint rust-test ## run all linters, type checks, layer checks and tests
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
-lint: $(STAMPS)/test ## formatting, lints, types and floors
+lint: $(STAMPS)/test ## check formatting, types, layers and wording
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check --quiet
@@ -41,47 +41,40 @@ lint: $(STAMPS)/test ## formatting, lints, types and floors
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tools.check_prose
 
-rust-test: $(STAMPS)/test ## the tests of the native core, and its fuzz targets on their seeds
-	cargo test --locked --quiet --release --package benzer-core --package benzer-fuzz
+rust-test: $(STAMPS)/test ## test the native core
+	cargo test --locked --quiet --release --package benzer-core
 
-bench: $(STAMPS)/test ## time Benzer beside other libraries, in a quarter of an hour (BENCH="words", BENCH="--file my.jsonl", BENCH=--help)
+bench: $(STAMPS)/test ## compare the speed with other libraries, in a quarter of an hour (BENCH="words", BENCH="--file my.jsonl", BENCH=--help)
 	$(BIN)/python -m benchmarks.run $(BENCH)
 
-counts: $(STAMPS)/venv ## instructions of the hot kernels, against the record (COUNTS=--write renews it); needs valgrind
+counts: $(STAMPS)/venv ## compare instruction counts of the hot kernels with the record (COUNTS=--write updates it); needs valgrind
 	$(BIN)/python -m benchmarks.instructions $(COUNTS)
 
-faults: $(STAMPS)/test ## a thousand kills, power cuts, restored and damaged files of an index; takes an hour (FAULTS=100)
+faults: $(STAMPS)/test ## test an index with 1,000 kills, power cuts and damaged files; takes an hour (FAULTS=100)
 	BENZER_FAULTS=$(or $(FAULTS),1000) $(BIN)/pytest -s tests/doors/test_index_damage.py tests/doors/test_index_power.py \
 	    tests/doors/test_index_processes.py tests/unit/test_index_copies.py
 
-fuzz: $(STAMPS)/test ## fuzz the native core and the sources, 10 minutes a target (FUZZ="60 jsonl"); needs nightly Rust and cargo-fuzz
-	tools/fuzz.sh $(FUZZ)
-	BENZER_FUZZ=$${BENZER_FUZZ:-100000} $(BIN)/pytest $(PYTHON_FUZZ)
-
-sanitize: ## run the tests of the native core under AddressSanitizer and Miri, in about an hour (SANITIZE=asan); needs nightly Rust with miri and rust-src
-	tools/sanitize.sh $(SANITIZE)
-
-docs: $(STAMPS)/test ## write the generated pages of docs/reference anew
+docs: $(STAMPS)/test ## regenerate the generated pages of docs/reference
 	$(BIN)/python tools/make_cli_reference.py
 
-docs-check: $(STAMPS)/test ## run the examples in the documents and check their links
+docs-check: $(STAMPS)/test ## run the examples in the documentation and check its links
 	$(BIN)/pytest tests/doors/test_docs.py tests/unit/test_architecture.py
 
-wheel: $(STAMPS)/run ## build the abi3 wheel into dist/, install it in a scratch environment and use it there
+wheel: $(STAMPS)/run ## build the abi3 wheel in dist/ and test it in a temporary environment
 	tools/check_wheel.sh
 
-sbom: wheel ## write lists of what the wheel holds and what the service needs into dist/ (CycloneDX)
+sbom: wheel ## list the components of the wheel and the service in dist/ (CycloneDX)
 	tools/make_sbom.sh
 
-audit: ## check the crates for advisories, licences and sources (AUDIT="licenses sources" fetches no advisories); needs cargo-deny
+audit: ## check the crates for advisories, licences and sources (AUDIT="licenses sources" skips advisories); needs cargo-deny
 	@command -v cargo-deny >/dev/null || \
 	    { echo "benzer: needs cargo-deny, found none: cargo install --locked cargo-deny" >&2; exit 1; }
 	cargo deny --locked check $(AUDIT)
 
-lock: ## write the lock files in requirements/ anew (LOCK=--upgrade for the newest versions); needs uv
+lock: ## update the lock files in requirements/ (LOCK=--upgrade for the newest versions); needs uv
 	tools/lock.sh $(LOCK)
 
-clean: ## remove everything that the commands above have made
+clean: ## remove all generated files
 	rm -rf .venv target dist demo-output .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	rm -f python/benzer/_native*.so
 
