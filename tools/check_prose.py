@@ -18,6 +18,7 @@ from tools.prose_texts import Text, texts
 ROOT = Path(__file__).resolve().parent.parent
 CHECKED: list[str] = [  # files and folders that are written in plain English; add yours when it is done
     "ARCHITECTURE.md",
+    "CHANGELOG.md",
     "CONTRIBUTING.md",
     "README.md",
     "docs/README.md",
