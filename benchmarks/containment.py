@@ -92,7 +92,7 @@ def main() -> None:
         }  # fmt: skip
         report.write_record(here.date, "containment", record)
         report.write_section(
-            DOCS / "containment.md", "containment", body, "Containment and passages, measured"
+            DOCS / "containment.md", "containment", body, "Benchmark of containment and passages"
         )
 
 

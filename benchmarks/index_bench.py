@@ -70,7 +70,7 @@ def main() -> None:
     if not arguments.dry:
         record["machine"] = here.as_dict()
         report.write_record(here.date, "index", record)
-        report.write_section(DOCS / "index-benchmark.md", "index", body, "The index file, measured")
+        report.write_section(DOCS / "index-benchmark.md", "index", body, "Benchmark of the index file")
     if any(kill.missing for kill in kills):
         raise SystemExit("acknowledged documents are missing")
 

@@ -13,7 +13,7 @@ from benchmarks.scenarios import DOCS
 from benzer.presets import PRESETS
 
 PAGE = DOCS / "quality.md"
-TITLE = "Quality beside other tools"
+TITLE = "Quality compared with other tools"
 ENGINES = ("benzer", "datasketch", "rensa", "text-dedup")
 WAYS = ("leaders", "components")
 NAMES = {"f1": "F1 of pairs", "ari": "ARI"}

@@ -36,7 +36,7 @@ def main() -> None:
     if not arguments.dry:
         record = {"runs": runs, "same_answers": same, "redis": _version(), "machine": here.as_dict()}
         report.write_record(here.date, "redis", record)
-        report.write_section(DOCS / "redis-benchmark.md", "redis", body, "An index in Redis, measured")
+        report.write_section(DOCS / "redis-benchmark.md", "redis", body, "Benchmark of an index in Redis")
     if not same:
         raise SystemExit("the engines found different documents")
 

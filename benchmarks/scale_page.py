@@ -10,7 +10,7 @@ from benchmarks.scenarios import DOCS
 from benzer.pipeline.memory import FILED, KEY, LEAST, PER_DOCUMENT, PER_FIELD
 
 PAGE = DOCS / "explanation" / "scale.md"
-TITLE = "From a thousand documents to a billion"
+TITLE = "Scale"
 FURTHER = (100_000_000, 1_000_000_000)
 COLUMNS = (
     "documents", "threshold, recall", "memory=", "seconds", "documents/s", "MB/s", "own memory, MB",

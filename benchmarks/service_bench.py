@@ -38,7 +38,7 @@ def main() -> None:
     print(body)
     if not given.dry:
         report.write_record(here.date, "service", record | {"machine": here.as_dict()})
-        report.write_section(DOCS / "service-benchmark.md", "service", body, "The service, measured")
+        report.write_section(DOCS / "service-benchmark.md", "service", body, "Benchmark of the service")
     lost = {
         name: part["missing"]
         for name, part in record.items()

@@ -11,7 +11,7 @@ from benchmarks.spark.mllib import Row, exponent
 from benchmarks.spark.overhead import IN_ONE_JVM
 
 PAGE = DOCS / "spark-benchmark.md"
-TITLE = "Spark, measured"
+TITLE = "Benchmark of Spark"
 NAMES = {
     "benzer": "Benzer, one process",
     "benzer on Spark": "Benzer on Spark",
