@@ -261,9 +261,9 @@ def grouped(rates: Rates, asked: Cluster) -> str:
 def _sums(rates: Rates, asked: Sequence[Cluster]) -> str:
     first = asked[0]
     return (
-        f"Command: `python -m benchmarks.cluster_sizing`. A core is taken to be {first.slower:g} times slower than the "
-        f"measured one (`--slower`), to have {first.network / 1e6:g} MB a second of the network (`--network`), and to "
-        f"cost ${first.price:g} an hour (`--price`); texts have {first.text_bytes:,.0f} bytes (`--text-bytes`)."
+        f"Command: `python -m benchmarks.cluster_sizing`. Assumptions: a core is {first.slower:g} times slower than "
+        f"the measured one (`--slower`), has {first.network / 1e6:g} MB of network traffic per second (`--network`), "
+        f"and costs ${first.price:g} per hour (`--price`); texts have {first.text_bytes:,.0f} bytes (`--text-bytes`)."
     )
 
 

@@ -327,31 +327,32 @@ def markdown(
     default = answers["by_least_words"]["8"]
     return "\n\n".join(
         [
-            "## Sets that contain a set",
+            "## Containing sets",
             (
-                "Which sets contain at least that share of each query, beside the exact truth. Benzer's answers are "
-                "exact and say how much is contained; LSH Ensemble hands out candidates, counted here as they come, "
-                "by its default settings and by those of most recall among 128 or 256 values and 8 or 32 parts."
+                "The task is to find the sets that contain at least the given share of each query. Benzer's results "
+                "are exact and include the containment. LSH Ensemble returns candidates, which are counted "
+                "unverified, with its default settings and with those of the highest recall among 128 or 256 values "
+                "and 8 or 32 parts."
             ),
             set_table,
             "## Copied answers",
             (
-                f"clough_stevenson: {answers['answers']} answers, of which {answers['pairs']} were copied from one of "
-                "five articles and then left as they were, or revised lightly or heavily. An answer is called copied "
-                "from an article when at least a share of its words stands there in passages. Passages of 8 words or "
+                f"clough_stevenson: {answers['answers']} answers; {answers['pairs']} were copied from one of "
+                "five articles and then left unchanged, or revised lightly or heavily. An answer counts as copied "
+                "if at least a given share of its words (the cut) is in passages of an article. Passages of 8 words or "
                 f"more (the default): F1 {default['f1']:.2f} (precision {default['precision']:.2f}, recall "
-                f"{default['recall']:.2f}, cut {default['cut']:.2f}); of {best[0]} or more, filed by `Passages(3, 2)`: "
+                f"{default['recall']:.2f}, cut {default['cut']:.2f}); of {best[0]} or more, with `Passages(3, 2)`: "
                 f"F1 {best[1]['f1']:.2f} (precision {best[1]['precision']:.2f}, recall {best[1]['recall']:.2f}, cut "
-                f"{best[1]['cut']:.2f}). The cuts are the best on these labels, as they are for the exact Jaccard "
+                f"{best[1]['cut']:.2f}). The cuts are the best for these labels, as for the exact Jaccard "
                 "similarity of whole texts, which reaches 0.48 (word 3-shingles) and 0.67 (character 5-shingles)."
             ),
-            "## Passages of RFCs inside news",
+            "## Passages of RFCs in news articles",
             (
-                f"An index of {size['documents']} RFCs ({size['bytes'] / 1e6:.0f} MB, filed in "
-                f"{size['seconds']:.1f} s under {size['postings']:,} keys) is asked with news articles, each with a "
-                "passage of a random RFC put inside, of whose words a share was replaced, left out, or had another "
-                f"put before it: {trials} texts of each kind. Promised is `Passages().probability`. Of the news is "
-                "the share of the articles around the passages that is said to stand in RFCs."
+                f"An index of {size['documents']} RFCs ({size['bytes'] / 1e6:.0f} MB, indexed in "
+                f"{size['seconds']:.1f} s with {size['postings']:,} keys) is searched with news articles, each with an "
+                "inserted passage of a random RFC. A share of its words was replaced, removed, or preceded by "
+                f'another word: {trials} texts of each kind. "promised" is `Passages().probability`. "of the news" is '
+                "the share of the article outside the passage that is reported as part of RFCs."
             ),
             planted_table,
             (

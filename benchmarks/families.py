@@ -33,7 +33,7 @@ PAGE = DOCS / "families-benchmark.md"
 TITLE = "Families of similar documents"
 BLOCK = 10_000
 COLUMNS = (
-    "scenario", "documents", "MB", "CPU seconds", "beside", "ratio", "own memory, MB", "pairs listed", "removed",
+    "scenario", "documents", "MB", "CPU seconds", "compared with", "ratio", "own memory, MB", "pairs listed", "removed",
     "clusters stage",
 )  # fmt: skip
 

@@ -242,7 +242,7 @@ DRAWINGS: Sequence[Drawing] = (
     Drawing(
         "scaling",
         ("scale",),
-        "Time for each document, and memory beside the mapped file, as the number of documents grows.",
+        "Time for each document, and memory in addition to the mapped file, as the number of documents grows.",
         scaling,
     ),
 )

@@ -317,7 +317,7 @@ def _web(results: list[Found]) -> str:
 def _cost(results: list[Found]) -> str:
     columns = [
         "method",
-        "ms to describe a picture, one thread",
+        "ms to describe an image, one thread",
         "bytes kept",
         "candidates",
         "seconds to join",

@@ -190,15 +190,15 @@ def markdown(here: machine.Machine, record: dict[str, Any], real: int) -> str:
     varied = plain["documents"] - real
     caption = (
         f"{plain['documents']:,} paragraphs ({plain['text_bytes'] / 1e6:.1f} MB of text: {sources}"
-        f"{f', and {varied:,} variations of them of which half of the words are others' if varied else ''}) added "
-        f"and committed in batches of {record['batch']:,}. Queries: `find_similar(text, limit=10)` with texts "
-        "that the index holds and with the same texts after one word was replaced (a short paragraph then "
-        "lies below the threshold, so that not every query has an answer), caches warm, default settings"
+        f"{f', and {varied:,} variations of them with half of the words replaced' if varied else ''}) added "
+        f"and committed in batches of {record['batch']:,}. Queries: `find_similar(text, limit=10)` with stored texts, "
+        "and with the same texts after one word was replaced (short paragraphs are then below the threshold, so "
+        "not every query has a match), with warm caches and default settings"
         + (f", each the best of {record['rounds']} times." if record["rounds"] > 1 else ".")
     )
-    reached = report.table(["", "measured", "asked for"], promised(record))
+    reached = report.table(["", "measured", "target"], promised(record))
     files = report.table(
-        ["", "written in one go", f"{killed['documents']:,}, after {len(kills)} killed writers"],
+        ["", "written in one run", f"{killed['documents']:,}, after {len(kills)} killed writers"],
         table_rows(plain, killed),
     )
     growth = report.table(
@@ -213,23 +213,23 @@ def markdown(here: machine.Machine, record: dict[str, Any], real: int) -> str:
         ),
     )
     explained = (
-        "Each writer was killed (SIGKILL) while it wrote a batch of 2,000; the next one went on after the "
+        "Each writer was killed (SIGKILL) while it wrote a batch of 2,000; the next one continued after the "
         "last acknowledged batch:"
     )
     command = f"Command: `python -m benchmarks.index_bench PATH_TO_DATA`. Machine: {here.sentence()}."
     return "\n\n".join(
         [
-            *(caption, reached, NOTES, "From the first document on:", growth, files, explained, killing),
+            *(caption, reached, NOTES, "Time from the first document on:", growth, files, explained, killing),
             f"{command} Benzer {benzer.__version__}.",
         ]
     )
 
 
 NOTES = (
-    "The index keeps no signatures: `Index.signature` makes one again from the text that is kept, so 512 bytes a "
-    "document are not on the disk. A durable addition ends when the disk says that it has the data; beside it stands "
-    "a bare write of as many bytes and its fdatasync, measured in turn. Rates in memory are of one thread; "
-    "datasketch's is without the time that its shingles take."
+    "The index stores no signatures: `Index.signature` computes them again from the stored text, which saves 512 bytes "
+    "per document. A durable addition ends when the disk confirms the data; the next row is a plain write of as many "
+    "bytes and its fdatasync, measured alternately. Rates in memory are for one thread; datasketch's does not include "
+    "the time for shingles."
 )
 
 

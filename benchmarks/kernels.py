@@ -81,7 +81,7 @@ class Cell:
         self.seconds.append(time.perf_counter() - start)
 
     def speed(self) -> float:
-        """Gigabytes of text a second: the median."""
+        """Gigabytes of text per second: the median."""
         return self.size / median(self.seconds) / 1e9
 
     def best(self) -> float:
@@ -189,11 +189,11 @@ def _markdown(cells: Sequence[Cell], samples: Sequence[Sample], here: machine.Ma
     )
     isas = [isa for isa in _LEVELS if any(cell.isa == isa for cell in cells)]
     caption = (
-        f"Texts in memory (UTF-8 one after the other, with offsets) to signatures of {NUM_HASHES} values, 5-shingles: "
-        f"{sizes}. Gigabytes of text a second, median of {REPETITIONS} interleaved runs, the best in brackets; "
+        f"Texts in memory (contiguous UTF-8 with offsets) to signatures of {NUM_HASHES} values, 5-shingles: "
+        f"{sizes}. Gigabytes of text per second, median of {REPETITIONS} interleaved runs, the best in brackets; "
         "the instruction sets are chosen on the same machine. “Words” and “characters” are read by plain Python's "
         f"rules (lower case), “default rules” are NFKC and case folding. "
-        "Call: `MinHash.of` on an Arrow array, whose bytes are read where they lie."
+        "Call: `MinHash.of` on an Arrow array, whose bytes are read without copying."
     )
     rows = []
     for engine, unit, kind, threads in dict.fromkeys((c.engine, c.unit, c.kind, c.threads) for c in cells):

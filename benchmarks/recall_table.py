@@ -222,10 +222,10 @@ def markdown(rows: list[Row], here: machine.Machine, seeds: int, threads: int) -
     caption = (
         "Pairs with exact Jaccard similarity at or above the threshold, found by "
         f"`find_duplicates(recall={RECALL})` with the truth files' own shingles, over {seeds} seeds. "
-        "Precision counts a found pair as false when the truth lacks it; the greatest difference is between "
-        "Benzer's similarity and the truth's, which has six decimals. Label F1 compares the found pairs at "
-        "this threshold with the set's human or constructed labels; the last column is what the exact pairs "
-        "reach at the same threshold. Candidates and seconds are means over the seeds."
+        "Precision counts a found pair as false if it is not in the truth file; the greatest difference is between "
+        "Benzer's similarity and that of the truth file, which has six decimals. Label F1 compares the found pairs at "
+        "this threshold with the set's human or constructed labels; the last column is that of the exact pairs "
+        "at the same threshold. Candidates and seconds are means over the seeds."
     )
     threads_said = "all cores" if threads == 0 else f"{threads} threads"
     command = f"Command: `python -m benchmarks.recall_table PATH_TO_DATA`, {threads_said}."
@@ -238,15 +238,15 @@ def _below(rows: list[Row]) -> str:
     """Says where a seed lay below the promise, with the counts that tell chance from fault."""
     low = [row for row in rows if row.least_recall < RECALL]
     if not low:
-        return f"No set lies below {RECALL} with any seed."
+        return f"No set is below {RECALL} with any seed."
     said = (
         f"{row.name}, {SHINGLES[row.kind]}: {row.missed} of {row.true} pairs missed over all seeds"
         for row in low
     )
     return (
-        f"Below {RECALL} with at least one seed: {'; '.join(said)}. The promise is a probability for each "
-        "pair, so a set of a few pairs can lie below it by chance; the command fails when chance would "
-        "explain so many misses less than once in a thousand sets, or when a pair is false."
+        f"Below {RECALL} with at least one seed: {'; '.join(said)}. The recall is a probability for each "
+        "pair, so a set of a few pairs can be below it by chance; the command fails if the probability of so many "
+        "misses is below one in a thousand, or if a pair is false."
     )
 
 

@@ -96,11 +96,11 @@ def markdown(
     """The generated section of docs/redis-benchmark.md."""
     ours, theirs = runs["benzer"], runs["datasketch"]
     caption = (
-        f"{ours['documents']:,} documents, sketched before the clock starts: 128 hashes, 20 bands of 6 rows, three "
-        "documents in ten a near-copy of another. Benzer keeps and hands out a payload of 712 bytes for each "
-        f"document (a signature and a text); datasketch {versions['datasketch']} keeps ids alone. Both ran in "
-        f"one go on Redis {_version()} on the same machine, without persistence, each on a server of its own. "
-        f"{'Both gave the same answers to all queries' if same else 'The answers differ'}."
+        f"{ours['documents']:,} documents, sketched before the measurement: 128 hashes, 20 bands of 6 rows, three of "
+        "ten documents a near-copy of another. Benzer stores and returns a payload of 712 bytes for each "
+        f"document (a signature and a text); datasketch {versions['datasketch']} stores only ids. Both ran one after "
+        f"the other on Redis {_version()} on the same machine, without persistence, each with its own server. "
+        f"{'Both returned the same results for all queries' if same else 'The results differ'}."
     )
     rows = [
         _row("bytes in Redis per document", [run["bytes"] / run["documents"] for run in (ours, theirs)], 0),

@@ -214,11 +214,11 @@ def markdown(here: machine.Machine, record: Figures) -> str:
     worst = max(one["p99_ms"] for one in rounds)
     rate = f"{loading['answered']['read'] / loading['seconds']:,.0f}"
     rows = [
-        row(f"{SMALL:,} documents, as fast as they go", record["small"]),
-        row(f"{record['held']:,} documents, as fast as they go", large, "p99 <= 20 ms"),
-        row(f"{record['held']:,} documents, by the clock, alone", record["idle"]),
+        row(f"{SMALL:,} documents, at full speed", record["small"]),
+        row(f"{record['held']:,} documents, at full speed", large, "p99 <= 20 ms"),
+        row(f"{record['held']:,} documents, at a fixed rate, without other load", record["idle"]),
         row(
-            f"{record['held']:,} documents, beside two writers ({mixed['per_second']:,.0f} documents/s, each durable "
+            f"{record['held']:,} documents, with two writers ({mixed['per_second']:,.0f} documents/s, each durable "
             f"when answered)",
             mixed["searches"],
         ),
@@ -227,19 +227,19 @@ def markdown(here: machine.Machine, record: Figures) -> str:
             for number, one in shown(rounds)
         ),
     ]
-    table = report.table(["searches", "answers/s", "p50, ms", "p99, ms", "longest, ms", "asked for"], rows)
-    ending = report.table(["", "measured", "asked for"], [
+    table = report.table(["searches", "answers/s", "p50, ms", "p99, ms", "maximum, ms", "target"], rows)
+    ending = report.table(["", "measured", "target"], [
         ["p99 of a search while documents are loaded, worst part, ms", f"{worst:.1f}", "<= 20"],
         ["documents loaded, documents/s", rate, ""],
         ["documents added one by one by 8 clients, documents/s", f"{record['writes']['per_second']:,.0f}", ""],
         ["acknowledged documents that are missing afterwards",
          sum(record[name]["missing"] for name in ("writes", "mixed", "loading")), "0"],
-        ["requests that were not answered with 200", failures(record), "0"],
+        ["responses with another status than 200", failures(record), "0"],
     ])  # fmt: skip
     caption = (
         f"`POST similar` with a key and a text of 12 to 27 words, over {record['connections']} connections from "
-        f"another process of the same machine. By the clock: {record['rate']:g} questions a second, each timed from "
-        "the moment when it was due."
+        f"another process on the same machine. Fixed rate: {record['rate']:g} queries per second, each timed from "
+        "its scheduled start."
     )
     command = f"Command: `python -m benchmarks.service_bench`. Machine: {here.sentence()}."
     return "\n\n".join([caption, table, ending, f"{command} Benzer {benzer.__version__}."])

@@ -57,21 +57,22 @@ def _caption(scenario: Scenario, corpus: Corpus) -> str:
     facts = corpus.facts
     known = f", {facts['planted_pairs']:,} planted pairs of known exact similarity" if corpus.planted else ""
     truth = (
-        "what plain Python says"
+        "computed in plain Python"
         if corpus.planted
-        else "what Benzer's exact method says, which finds every pair"
+        else "computed by Benzer's exact method, which finds every pair"
     )
     bands = f"{scenario.num_hashes} hashes, {scenario.bands} bands of {scenario.rows} rows"
     return (
-        f"{facts['documents']:,} documents, {facts['jsonl_bytes'] / 1e6:.1f} MB of JSONL{known}. Which documents are "
-        f"near-duplicates at Jaccard ≥ {scenario.threshold} of 5-shingles of {_SHINGLES[scenario.unit]}? Peers: "
-        f"{bands}, unverified (gaoya: verified by sketch); Benzer: recall={scenario.recall}, every pair verified; "
-        "benzer-written: also kept, removed, pairs and clusters written to files. Seconds from opening the file to the "
-        f"answer, imports not counted, median of {scenario.repetitions} interleaved runs (one of an engine that takes "
-        f"over {scenario.once_above:.0f} s), each in a fresh process, page cache warm. MB/s are those of the JSONL. "
-        "“Benzer is faster by” compares with the row benzer of as many threads. Recall: share of the true pairs of "
-        "which not both documents stay (rensa and FastSketchLSH flag every member of a cluster: of which both are "
-        f"flagged). Precision: share of the flagged documents that are in a true pair. True is {truth}."
+        f"{facts['documents']:,} documents, {facts['jsonl_bytes'] / 1e6:.1f} MB of JSONL{known}. Task: find "
+        f"near-duplicates with Jaccard ≥ {scenario.threshold} of 5-shingles of {_SHINGLES[scenario.unit]}. Other "
+        f"tools: {bands}, unverified (gaoya: verified by sketch); Benzer: recall={scenario.recall}, every pair "
+        "verified; benzer-written: also kept, removed, pairs and clusters written to files. Seconds from opening the "
+        f"file to the result, without imports, median of {scenario.repetitions} interleaved runs (a single run if it "
+        f"takes over {scenario.once_above:.0f} s), each in a new process with a warm page cache. MB/s refer to JSONL. "
+        "“Benzer is faster by” compares with the row benzer with the same number of threads. Recall: share of the true "
+        "pairs with at least one removed document (for rensa and FastSketchLSH, which flag every member of a cluster: "
+        "with both documents flagged). Precision: share of the flagged documents that are in a true pair. True pairs "
+        f"are {truth}."
     )
 
 
