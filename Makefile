@@ -41,8 +41,8 @@ lint: $(STAMPS)/test ## check formatting, types, layers and wording
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tools.check_prose
 
-rust-test: $(STAMPS)/test ## test the native core
-	cargo test --locked --quiet --release --package benzer-core
+rust-test: $(STAMPS)/test ## test the native core, with the fuzz targets on their seeds
+	cargo test --locked --quiet --release --package benzer-core --package benzer-fuzz
 
 bench: $(STAMPS)/test ## compare the speed with other libraries, in a quarter of an hour (BENCH="words", BENCH="--file my.jsonl", BENCH=--help)
 	$(BIN)/python -m benchmarks.run $(BENCH)
@@ -53,6 +53,13 @@ counts: $(STAMPS)/venv ## compare instruction counts of the hot kernels with the
 faults: $(STAMPS)/test ## test an index with 1,000 kills, power cuts and damaged files; takes an hour (FAULTS=100)
 	BENZER_FAULTS=$(or $(FAULTS),1000) $(BIN)/pytest -s tests/doors/test_index_damage.py tests/doors/test_index_power.py \
 	    tests/doors/test_index_processes.py tests/unit/test_index_copies.py
+
+fuzz: $(STAMPS)/test ## fuzz the native core and the sources, 10 minutes per target (FUZZ="60 jsonl"); needs nightly Rust and cargo-fuzz
+	tools/fuzz.sh $(FUZZ)
+	BENZER_FUZZ=$${BENZER_FUZZ:-100000} $(BIN)/pytest $(PYTHON_FUZZ)
+
+sanitize: ## run the tests of the native core under AddressSanitizer and Miri, in about an hour (SANITIZE=asan); needs nightly Rust with miri and rust-src
+	tools/sanitize.sh $(SANITIZE)
 
 docs: $(STAMPS)/test ## regenerate the generated pages of docs/reference
 	$(BIN)/python tools/make_cli_reference.py
