@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md tells the truth: links lead somewhere, rooms exist, none is missing, no file is too long."""
+"""Links point to files, ARCHITECTURE.md names every module and only existing paths, and files are short."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SOURCES = sorted(
     for path in (ROOT / folder).rglob("*")
     if path.suffix in {".py", ".rs"} and "data" not in path.parts
 )
-MOST_LINES = 500
+MAX_LINES = 500
 TABLES = {CORE / "text" / "tables.rs"}  # generated: Unicode properties
 BELOW_NATIVE = ["errors", "document", "registry"]
 
 
-def rooms(folder: Path, suffix: str) -> Iterator[str]:
+def modules(folder: Path, suffix: str) -> Iterator[str]:
     """The names of the modules and packages of a folder."""
     for path in folder.iterdir():
         if path.suffix == suffix and path.stem not in {"__init__", "lib"}:
@@ -36,29 +36,29 @@ def rooms(folder: Path, suffix: str) -> Iterator[str]:
 def links(page: Path) -> list[str]:
     """The targets of a page's links inside the project, without their anchors."""
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    found = re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", text)
-    return [link.split("#")[0] for link in found if not re.match(r"[a-z]+:|#", link)]
+    targets = re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", text)
+    return [link.split("#")[0] for link in targets if not re.match(r"[a-z]+:|#", link)]
 
 
 def named_in_architecture() -> set[str]:
-    """What ARCHITECTURE.md names in code marks, by the last part of the path."""
+    """The names in code marks in ARCHITECTURE.md, reduced to the last part of the path."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     names = re.findall(r"`([\w./-]+)`", text)
     return {Path(name).stem for name in names}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_lead_to_files_of_the_project(page: Path) -> None:
+def test_links_point_to_files_of_the_project(page: Path) -> None:
     broken = [link for link in links(page) if not (page.parent / link).exists()]
     assert broken == []
 
 
-def test_every_room_of_the_package_is_named_in_architecture() -> None:
-    assert sorted(set(rooms(PACKAGE, ".py")) - named_in_architecture()) == []
+def test_every_module_of_the_package_is_named_in_architecture() -> None:
+    assert sorted(set(modules(PACKAGE, ".py")) - named_in_architecture()) == []
 
 
-def test_every_room_of_the_core_is_named_in_architecture() -> None:
-    assert sorted(set(rooms(CORE, ".rs")) - named_in_architecture()) == []
+def test_every_module_of_the_core_is_named_in_architecture() -> None:
+    assert sorted(set(modules(CORE, ".rs")) - named_in_architecture()) == []
 
 
 def test_every_path_named_in_architecture_exists() -> None:
@@ -69,8 +69,8 @@ def test_every_path_named_in_architecture_exists() -> None:
     assert missing == []
 
 
-def test_rooms_below_the_native_core_do_not_import_it() -> None:
-    """The import graph does not see the extension module, so this floor is held here."""
+def test_modules_below_the_native_core_do_not_import_it() -> None:
+    """The import graph does not contain the extension module, so this test checks its layer."""
     importing = [name for name in BELOW_NATIVE if "benzer._native" in imported(PACKAGE / f"{name}.py")]
     assert importing == []
 
@@ -83,9 +83,9 @@ def imported(path: Path) -> set[str]:
     }
 
 
-def test_no_file_has_outgrown_its_room() -> None:
+def test_no_file_has_more_lines_than_allowed() -> None:
     lengths = {path.relative_to(ROOT).as_posix(): line_count(path) for path in SOURCES if path not in TABLES}
-    assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
+    assert {path: lines for path, lines in lengths.items() if lines > MAX_LINES} == {}
 
 
 def line_count(path: Path) -> int:
