@@ -206,7 +206,7 @@ def markdown(here: machine.Machine, record: dict[str, Any], real: int) -> str:
         ([f"{count:,}", f"{passed:.1f}", f"{count / passed:,.0f}"] for count, passed in record["added"]),
     )
     killing = report.table(
-        ["acknowledged", "held after reopening", "acknowledged but missing", "reopening, ms"],
+        ["acknowledged", "present after reopening", "acknowledged but missing", "reopening, ms"],
         (
             [f"{one['acknowledged']:,}", f"{one['held']:,}", one["missing"], f"{one['reopen_ms']:.1f}"]
             for one in kills

@@ -33,8 +33,12 @@ def sentences(content: str) -> Iterator[tuple[int, str]]:
 
     >>> list(sentences("One short sentence. Another short sentence."))
     [(0, 'One short sentence.'), (0, 'Another short sentence.')]
+    >>> list(sentences("Use a color, e.g. red."))
+    [(0, 'Use a color, e.g. red.')]
     """
-    for match in re.finditer(r"[^\s#|>*-](?:[^.!?|\n]|[.!?](?!\s)|\n(?!\s*(?:\n|[#|>*-])))*[.!?]?", content):
+    for match in re.finditer(
+        r"[^\s#|>*-](?:[^.!?|\n]|[.!?](?!\s)|(?<=e\.g)\.|(?<=i\.e)\.|\n(?!\s*(?:\n|[#|>*-])))*[.!?]?", content
+    ):
         sentence = " ".join(match[0].split())
         if len(sentence.split()) >= LEAST_WORDS:
             yield content.count("\n", 0, match.start()), sentence
