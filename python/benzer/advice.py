@@ -30,9 +30,7 @@ def possible_shingles(alphabet: int, size: int) -> int:
     (531441, 512000000000)
     """
     if alphabet < 1 or size < 0:
-        raise SettingsError(
-            f"an alphabet has 1 unit or more and a size is 0 or more, got {alphabet} and {size}"
-        )
+        raise SettingsError(f"alphabet must be at least 1 and size at least 0, got {alphabet} and {size}")
     count: int = alphabet**size
     return count
 
@@ -51,8 +49,7 @@ def rule_of_thumb(length: float, alphabet: float = LETTERS) -> int:
     """
     if not 0 < length < math.inf or not 1 < alphabet < math.inf:
         raise SettingsError(
-            "the rule needs a length above 0 and an alphabet above 1, both finite, "
-            f"got {length} and {alphabet}"
+            f"length must be > 0 and alphabet must be > 1, both finite, got {length} and {alphabet}"
         )
     return max(1, math.ceil(math.log(MARGIN * length) / math.log(alphabet) - 1e-9))
 
@@ -105,16 +102,16 @@ class ShingleAdvice:
 
     def __str__(self) -> str:
         units, chosen = UNITS[self.unit], self.chosen
-        reached = "at most" if chosen.background <= self.limit else "and no size tried brings it down to"
+        reached = "at most" if chosen.background <= self.limit else "but no tested size reaches"
         drawn = f"{self.pairs} random pairs of {self.documents} documents"
         variety = f"as varied as {self.alphabet:.1f} equally frequent ones"
         alphabet = LETTERS if self.unit == "char" else round(self.alphabet)
         wanted = f"{MARGIN} x {self.typical_length:g}"
         lines = (
-            f"Advice: shingles of {self.size} {units}.",
-            f"The median similarity of {drawn} is then {chosen.background:.3f}, {reached} {self.limit:g}.",
+            f"Suggested shingle size: {self.size} {units}.",
+            f"The median similarity of {drawn} is {chosen.background:.3f}, {reached} {self.limit:g}.",
             f"A typical document has {self.typical_length:g} {units}, {variety}.",
-            f"Rule of thumb: {self.rule_size}, the least k with {alphabet}^k >= {wanted}.",
+            f"Rule of thumb: {self.rule_size}, the smallest k with {alphabet}^k >= {wanted}.",
             "",
             f"{'size':>4}  {'possible shingles':>17}  {'median similarity':>17}  {'5 % of pairs above':>18}",
         )
@@ -157,22 +154,22 @@ def advise_shingle_size(
     """
     recipe = Text(unit=unit) if field is None else field
     if isinstance(texts, (str, bytes)):
-        raise InputError("advice needs the texts of several documents, got one text: put them in a list")
+        raise InputError("texts must be a list of texts, got one text: put the texts in a list")
     if not 0 < limit <= 1:
         raise SettingsError(f"limit must be in (0, 1], got {limit}")
     if sample < 2 or pairs < 1:
-        raise SettingsError(f"sample must be 2 or more and pairs 1 or more, got {sample} and {pairs}")
+        raise SettingsError(f"sample must be at least 2 and pairs at least 1, got {sample} and {pairs}")
     check_whole("seed", seed, 0, MOST_SEED, "0")
     units = replace(recipe, shingle_size=1)
     drawn = [text for text in _draw(texts, sample, seed) if units.shingles(text)]
     if len(drawn) < 2:
-        raise InputError(f"advice needs 2 documents or more that are not empty, got {len(drawn)}")
+        raise InputError(f"at least 2 non-empty documents are required, got {len(drawn)}")
     lengths, alphabet = _alphabet(units, drawn)
     left, right = _random_pairs(len(drawn), pairs, seed)
     tried = sorted(set(SIZES[recipe.unit] if sizes is None else sizes))
     rows = tuple(_tried(replace(recipe, shingle_size=size), drawn, left, right, alphabet) for size in tried)
     if not rows:
-        raise SettingsError("sizes must hold at least one size to try, got none")
+        raise SettingsError("sizes must contain at least one size, got none")
     length = float(np.median(lengths))
     return ShingleAdvice(
         size=next((row.size for row in rows if row.background <= limit), rows[-1].size),

@@ -1,7 +1,7 @@
-"""Under which keys is a signature filed, and what will that find?
+"""Bands of signatures: keys, and the probability of finding a pair.
 
-A signature is cut into bands of rows; documents that agree in a whole band are a candidate pair. A pair whose
-signatures agree in each value with probability s, its Jaccard similarity, is found with probability
+A signature is divided into bands of rows. Two documents with equal values in a whole band are a candidate pair. A pair
+with Jaccard similarity s has equal signature values with probability s and is found with probability
 1 - (1 - s^rows)^bands: the S-curve.
 """
 
@@ -20,21 +20,28 @@ from benzer.errors import InputError, SettingsError
 
 MAX_VALUES = 65_535
 DEFAULT_LIMIT = 1024
-"""The longest signature that `Bands.for_recall` takes when `num_hashes` is not given."""
+"""Maximum signature length of `Bands.for_recall` if `num_hashes` is not given."""
 
 RULE_HASHES = 128
-"""The length of a signature that a rule of the literature cuts, when `num_hashes` is not given."""
+"""Signature length for the published rules if `num_hashes` is not given."""
 
 Floats = NDArray[np.float64]
 Rule = Callable[[float, int], tuple[int, int]]
 
 BACKGROUND = ((0.02, 0.5), (0.05, 0.1), (0.1, 1e-2), (0.2, 1e-3), (0.3, 1e-4), (0.5, 1e-5))
-"""How pairs of unrelated documents are spread: (similarity, share of all pairs)."""
+"""Distribution of unrelated pairs: (similarity, share of all pairs)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bands:
-    """A number of bands, and the rows (signature values) in each.
+    """A number of bands, and the rows (signature values) per band.
+
+    Args:
+        bands: Number of bands.
+        rows: Signature values per band.
+
+    Raises:
+        SettingsError: A value is out of range, or bands x rows exceeds the longest signature.
 
     >>> Bands(9, 4).num_values
     36
@@ -46,7 +53,7 @@ class Bands:
     rows: int
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be cut from any signature."""
+        """Check the values."""
         _check_whole("bands", self.bands, 1, MAX_VALUES)
         _check_whole("rows", self.rows, 1, MAX_VALUES)
         object.__setattr__(self, "bands", int(self.bands))
@@ -54,12 +61,12 @@ class Bands:
         if self.num_values > MAX_VALUES:
             raise SettingsError(
                 f"bands x rows must be at most {MAX_VALUES}, the longest signature, "
-                f"got {self.bands} x {self.rows}: take fewer of either"
+                f"got {self.bands} x {self.rows}: use fewer bands or rows"
             )
 
     @property
     def num_values(self) -> int:
-        """How many values of a signature the bands use; any beyond that are left alone."""
+        """Number of signature values that the bands use; further values are ignored."""
         return self.bands * self.rows
 
     @overload
@@ -67,7 +74,16 @@ class Bands:
     @overload
     def probability(self, similarity: ArrayLike) -> float | Floats: ...
     def probability(self, similarity: ArrayLike) -> float | Floats:
-        """The probability that a pair of this Jaccard similarity is found: a number, or an array of them.
+        """Return the probability of finding a pair of the given Jaccard similarity.
+
+        Args:
+            similarity: One similarity or an array of them, in [0, 1].
+
+        Returns:
+            A float, or an array of the same shape.
+
+        Raises:
+            SettingsError: A similarity is out of range.
 
         >>> Bands(20, 5).probability(0.5)
         0.4700...
@@ -76,14 +92,18 @@ class Bands:
         """
         similarities = np.asarray(similarity, dtype=np.float64)
         if not ((similarities >= 0) & (similarities <= 1)).all():
-            raise SettingsError(
-                f"similarity must be in [0, 1], got {similarities}: give a Jaccard similarity"
-            )
+            raise SettingsError(f"similarity must be in [0, 1], got {similarities}: use a Jaccard similarity")
         probabilities = 1.0 - (1.0 - similarities**self.rows) ** self.bands
         return float(probabilities) if probabilities.ndim == 0 else probabilities
 
     def curve(self, points: int = 101) -> Floats:
-        """The S-curve: evenly spaced similarities from 0 to 1 and their probabilities (float64, points × 2).
+        """Return the S-curve.
+
+        Args:
+            points: Number of evenly spaced similarities from 0 to 1.
+
+        Returns:
+            Similarities and their probabilities (float64, points × 2).
 
         >>> Bands(1, 1).curve(points=3).tolist()
         [[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]]
@@ -93,11 +113,22 @@ class Bands:
         return np.column_stack([similarities, self.probability(similarities)])
 
     def keys(self, signatures: NDArray[np.uint32], field: int = 0) -> NDArray[np.uint64]:
-        """The band keys of signatures (uint32, n × values, or one signature): uint64, n × bands.
+        """Return the band keys of signatures.
 
-        The number of the band and that of the document's `field` go into a key, so that equal values of
-        different bands or fields do not meet. An empty signature gets the key 2^64 - 1 everywhere, which
-        belongs to no bucket. Signatures of the "bottomk" algorithm have no bands: their values are no slots.
+        Keys include the number of the band and of the field, so that equal values of different bands or fields give
+        different keys. All keys of an empty signature are 2^64 - 1, which belongs to no bucket. Signatures of the
+        "bottomk" algorithm have no bands.
+
+        Args:
+            signatures: One signature, or n signatures (uint32, n × values).
+            field: Number of the field in the schema.
+
+        Returns:
+            Band keys (uint64, n × bands, or bands for one signature).
+
+        Raises:
+            InputError: `signatures` has another type or shape.
+            SettingsError: The signatures are too short for the bands.
 
         >>> Bands(2, 2).keys(np.array([[7, 8, 7, 8], [7, 8, 9, 9]], dtype=np.uint32)).shape
         (2, 2)
@@ -110,7 +141,7 @@ class Bands:
         if signatures.shape[-1] < self.num_values:
             raise SettingsError(
                 f"{self.bands} bands of {self.rows} rows need {self.num_values} values, "
-                f"got signatures of {signatures.shape[-1]}: take fewer bands, or a larger num_hashes"
+                f"got signatures of {signatures.shape[-1]}: use fewer bands or a larger num_hashes"
             )
         _check_whole("field", field, 0, MAX_VALUES)
         rows = np.ascontiguousarray(np.atleast_2d(signatures))
@@ -119,11 +150,21 @@ class Bands:
 
     @classmethod
     def for_recall(cls, threshold: float, recall: float, num_hashes: int | None = None) -> Bands:
-        """The cheapest bands that find a pair at the threshold with probability `recall` or more.
+        """Choose the cheapest bands that find a pair at the threshold with probability `recall` or more.
 
-        The rule that is used everywhere unless another is named. Pairs above the threshold are found with a
-        higher probability still. Cheap means little time for keys, and for comparing the candidates that
-        unrelated documents make by chance. At most `num_hashes` values are used, 1024 if not given.
+        This is the default everywhere. The cost is the time for keys and for comparing candidates that unrelated
+        documents produce by chance.
+
+        Args:
+            threshold: Similarity in (0, 1]; pairs above it are found with a higher probability.
+            recall: Minimum probability of finding a pair at the threshold, in (0, 1).
+            num_hashes: Maximum number of signature values. Defaults to 1024.
+
+        Returns:
+            The chosen bands.
+
+        Raises:
+            SettingsError: An argument is out of range, or `num_hashes` is too small.
 
         >>> Bands.for_recall(0.8, 0.95)
         Bands(bands=10, rows=6)
@@ -135,7 +176,18 @@ class Bands:
 
     @classmethod
     def all_for_recall(cls, threshold: float, recall: float, num_hashes: int | None = None) -> list[Bands]:
-        """For each number of rows the least bands that keep the promise of `for_recall`, within as many values.
+        """Return, for each number of rows, the fewest bands that reach the recall.
+
+        Args:
+            threshold: Similarity in (0, 1].
+            recall: Minimum probability of finding a pair at the threshold, in (0, 1).
+            num_hashes: Maximum number of signature values. Defaults to 1024.
+
+        Returns:
+            Bands by ascending number of rows.
+
+        Raises:
+            SettingsError: An argument is out of range, or `num_hashes` is too small.
 
         >>> Bands.all_for_recall(0.8, 0.95, num_hashes=20)
         [Bands(bands=2, rows=1), Bands(bands=3, rows=2), Bands(bands=5, rows=3)]
@@ -148,21 +200,32 @@ class Bands:
         if not shapes:
             raise SettingsError(
                 f"threshold {threshold} with recall {recall} needs num_hashes of at least "
-                f"{_least_bands(threshold, recall, 1)}, got {limit}: allow that many, or ask for less recall"
+                f"{_least_bands(threshold, recall, 1)}, got {limit}: raise num_hashes or lower recall"
             )
         return shapes
 
     @classmethod
     def by_rule(cls, name: str, threshold: float, num_hashes: int) -> Bands:
-        """Bands by a rule of the literature. None of them promises a recall: look at `probability`.
+        """Choose bands by a published rule. The rules do not guarantee a recall; see `probability`.
 
-        - "pick_bands": the least bands b with b ln b >= num_hashes * -ln(threshold); rows = num_hashes // b
-          (Hanna and Hunt 2015). It finds about 0.7 of the pairs at the threshold.
-        - "inverse_root": where the knee of the curve, (1/b)^(1/r), is nearest to the threshold (Leskovec,
-          Rajaraman, Ullman: Mining of Massive Datasets, chapter 3). It finds about 0.64 there.
-        - "area": where the area under the curve below the threshold (false positives) and the area over it
-          above the threshold (false negatives), in equal weights, are least together (Zhu, Nargesian, Pu,
-          Miller 2016). It finds 0.3 to 0.55 there. It takes about 400 * num_hashes * ln(num_hashes) steps.
+        - "pick_bands": the smallest b with b ln b >= num_hashes * -ln(threshold); rows = num_hashes // b
+          (Hanna and Hunt 2015). Finds about 0.7 of the pairs at the threshold.
+        - "inverse_root": the knee of the curve, (1/b)^(1/r), is nearest to the threshold (Leskovec, Rajaraman,
+          Ullman: Mining of Massive Datasets, chapter 3). Finds about 0.64 of the pairs at the threshold.
+        - "area": minimizes the sum of the area under the curve below the threshold (false positives) and the area
+          over it above the threshold (false negatives), with equal weights (Zhu, Nargesian, Pu, Miller 2016). Finds
+          0.3 to 0.55 of the pairs at the threshold. Takes about 400 * num_hashes * ln(num_hashes) steps.
+
+        Args:
+            name: Name of the rule.
+            threshold: Similarity in (0, 1].
+            num_hashes: Number of signature values.
+
+        Returns:
+            The chosen bands.
+
+        Raises:
+            SettingsError: The rule does not exist, or an argument is out of range.
 
         >>> Bands.by_rule("pick_bands", 0.8, 100)
         Bands(bands=10, rows=10)
@@ -185,10 +248,21 @@ class Bands:
         rows: int | None = None,
         rule: str | None = None,
     ) -> Bands:
-        """The bands that are asked for: by number, by a `rule` of the literature, else those of `for_recall`.
+        """Choose bands by number, by a published rule, or by recall.
 
-        `rows` without `bands` takes as many bands as `num_hashes` has room for; a rule takes 128 hashes unless
-        told otherwise.
+        Args:
+            threshold: Similarity in (0, 1].
+            recall: Minimum probability of finding a pair at the threshold, if no other choice is given.
+            num_hashes: Maximum number of signature values. Defaults to 128 for a rule.
+            bands: Number of bands; requires `rows`.
+            rows: Rows per band. Without `bands`, uses as many bands as fit in `num_hashes`.
+            rule: Name of a rule, see `by_rule`.
+
+        Returns:
+            The chosen bands.
+
+        Raises:
+            SettingsError: The arguments are incomplete, contradict each other or are out of range.
 
         >>> Bands.choose(0.8, 0.95), Bands.choose(0.8, 0.95, bands=9, rows=13)
         (Bands(bands=10, rows=6), Bands(bands=9, rows=13))
@@ -197,7 +271,7 @@ class Bands:
         benzer.errors.SettingsError: 9 bands of 13 rows need 117 signature values, got num_hashes 100: ...
         """
         if rule and (bands or rows):
-            raise SettingsError("a rule chooses bands and rows itself: leave them out, or the rule")
+            raise SettingsError("rule cannot be combined with bands or rows: omit one of them")
         if rule:
             return cls.by_rule(rule, threshold, num_hashes or RULE_HASHES)
         if bands and rows:
@@ -205,21 +279,19 @@ class Bands:
         if rows and num_hashes:
             return cls.with_rows(rows, num_hashes)
         if bands or rows:
-            raise SettingsError(
-                "give both bands and rows, or rows with num_hashes: one alone chooses nothing"
-            )
+            raise SettingsError("bands and rows are incomplete: give both, or rows with num_hashes")
         return cls.for_recall(threshold, recall, num_hashes)
 
     def _fitting(self, num_hashes: int | None) -> Bands:
         if num_hashes and self.num_values > num_hashes:
             raise SettingsError(
                 f"{self.bands} bands of {self.rows} rows need {self.num_values} signature values, got num_hashes "
-                f"{num_hashes}: allow more, or take fewer bands"
+                f"{num_hashes}: raise num_hashes or use fewer bands"
             )
         return self
 
     def met_by_chance(self) -> float:
-        """The share of all pairs that share a band though they are unrelated, spread as in `BACKGROUND`.
+        """Return the share of unrelated pairs, distributed as in `BACKGROUND`, that have a band in common.
 
         >>> Bands(20, 5).met_by_chance() < Bands(20, 3).met_by_chance()
         True
@@ -228,7 +300,14 @@ class Bands:
 
     @classmethod
     def with_rows(cls, rows: int, num_hashes: int) -> Bands:
-        """As many bands of so many rows as the signature has room for.
+        """Return as many bands of the given rows as fit in the signature.
+
+        Args:
+            rows: Rows per band.
+            num_hashes: Number of signature values.
+
+        Returns:
+            The bands.
 
         >>> Bands.with_rows(20, num_hashes=100)
         Bands(bands=5, rows=20)
@@ -258,7 +337,7 @@ def _checked_num_hashes(num_hashes: int) -> int:
 
 
 BEYOND_ALL = 10**15
-"""Bands: what next to no chance would need is more than can be counted."""
+"""Number of bands for probabilities that are too small to compute."""
 
 
 def _least_bands(threshold: float, recall: float, rows: int) -> int:
@@ -306,8 +385,8 @@ def _pick_bands(threshold: float, num_hashes: int) -> tuple[int, int]:
         bands += 1
         if bands > num_hashes:
             raise SettingsError(
-                f"pick_bands leaves no row at threshold {threshold}, got num_hashes {num_hashes}: "
-                f"take num_hashes of at least {math.ceil(1 / threshold)}, or a higher threshold"
+                f"pick_bands gives no rows at threshold {threshold}, got num_hashes {num_hashes}: "
+                f"use num_hashes of at least {math.ceil(1 / threshold)}, or a higher threshold"
             )
     return bands, num_hashes // bands
 

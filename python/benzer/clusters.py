@@ -1,4 +1,4 @@
-"""Decide which documents are kept: one is removed only for a kept one that is similar, never through a chain."""
+"""Decides which documents to keep. A document is removed only if it matches a kept one, never through a chain."""
 
 from __future__ import annotations
 
@@ -27,18 +27,23 @@ RULES = "first, last, longest, largest:COLUMN, smallest:COLUMN, priority:COLUMN=
 
 @dataclass(frozen=True)
 class Keep:
-    """Which document of a cluster stays: the first in the order that `rule` makes.
+    """The rule that selects which document of a cluster to keep.
 
-    | rule | stays |
+    | rule | kept document |
     |---|---|
-    | `first`, `last` | the one that comes first (last) in the input |
+    | `first`, `last` | the first (last) one in the input |
     | `longest` | the one with the most characters (elements of value sets) in its fields |
-    | `largest:COLUMN`, `smallest:COLUMN` | that of the largest (smallest) number or text in a column |
-    | `priority:COLUMN=a,b,c` | that whose column has the value named first; values not named come last |
-    | `source:A,B,C` | that of the source named first; sources not named come last |
+    | `largest:COLUMN`, `smallest:COLUMN` | the one with the largest (smallest) number or text in a column |
+    | `priority:COLUMN=a,b,c` | the one with the value listed first; other values come last |
+    | `source:A,B,C` | the one from the source listed first; other sources come last |
 
-    Ties go to the one that comes first; a document without the value comes after all others. With `first` the order
-    of the inputs is their priority. A source is named as it was given, or by its file's name, or that without endings.
+    The first document in the input wins ties; documents without a value come last. With `first`, the order of the
+    inputs is their priority. A source is named as given, by its file name, or by its file name without extensions.
+
+    Args:
+        rule: Name of the rule.
+        column: Column of the rules `largest`, `smallest` and `priority`.
+        order: Values of `priority`, or sources of `source`, in order of preference.
 
     >>> Keep.parse("largest:score")
     Keep(rule='largest', column='score', order=())
@@ -55,7 +60,17 @@ class Keep:
 
     @classmethod
     def parse(cls, text: str | Keep) -> Keep:
-        """The policy that a rule describes."""
+        """Parse a rule such as "largest:score".
+
+        Args:
+            text: A rule as in the table above, or a `Keep`, which is returned unchanged.
+
+        Returns:
+            The parsed rule.
+
+        Raises:
+            SettingsError: The rule does not exist or lacks its column or values.
+        """
         if isinstance(text, Keep):
             return text
         rule, _, rest = text.partition(":")
@@ -77,7 +92,16 @@ class Keep:
         return f"{self.rule}:{self.column}{values}" if self.column else self.rule
 
     def source_places(self, names: Sequence[str]) -> list[int]:
-        """The place of each source in the order of a `source` rule; all are equal under any other rule.
+        """Return the rank of each source by a `source` rule; 0 for all sources with any other rule.
+
+        Args:
+            names: Names of the sources.
+
+        Returns:
+            The rank of each source, 0 for the preferred one.
+
+        Raises:
+            SettingsError: The rule names an unknown source.
 
         >>> Keep.parse("source:books,new.csv").source_places(["data/new.csv", "web.jsonl.zst", "old/books.jsonl.zst"])
         [1, 2, 0]
@@ -97,9 +121,15 @@ class Keep:
         extras: Sequence[bytes | None],
         places: NDArray[np.int64] | None = None,
     ) -> Positions:
-        """The place (uint32, n) of each document in the keep order.
+        """Return the rank of each document in the keep order.
 
-        extras: its column's values as JSON. places: for a `source` rule the place of each document's source.
+        Args:
+            lengths: Length of each document.
+            extras: Values of the rule's column as JSON.
+            places: Rank of each document's source, for a `source` rule.
+
+        Returns:
+            Ranks (uint32, n), 0 for the document to prefer.
         """
         positions = np.arange(len(lengths))
         if self.rule == "first":
@@ -136,7 +166,7 @@ class Keep:
     def mixed(self, kinds: Iterable[str]) -> InputError:
         """The error for a column of several types, of which one cannot be compared with the others."""
         return InputError(
-            f"keep {self} cannot rank column {self.column!r}, which holds {' and '.join(sorted(kinds))}: make them one "
+            f"keep {self} cannot rank column {self.column!r}, which contains {' and '.join(sorted(kinds))}: use one "
             f"type"
         )
 

@@ -1,4 +1,4 @@
-"""How alike are two documents, and in what?"""
+"""Compares two documents: similarity, containment and common content."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from benzer.sketcher import check_fields
 
 @dataclass(frozen=True)
 class FieldComparison:
-    """One field of two documents.
+    """The comparison of one field of two documents.
 
-    similarity: the exact Jaccard similarity of their sets, or what the field takes for it; 1.0 where both are
-        empty.
-    estimate: what their signatures say, off by about sqrt(J (1 - J) / num_hashes).
-    containment_a, containment_b: the share of a's (b's) shingles that the other has.
-    shingles_a, shingles_b: distinct shingles.
-    shared: the shingles of both, in the order of a.
-    evidence: the passages that both share, with their places, or the values; only where it was asked for, and
-        None for images.
+    Attributes:
+        similarity: Exact Jaccard similarity of the sets, or the field's own similarity; 1.0 if both are empty.
+        estimate: Similarity estimated from signatures, with a standard error of about sqrt(J (1 - J) / num_hashes).
+        containment_a: Share of a's shingles that b has.
+        containment_b: Share of b's shingles that a has.
+        shingles_a: Number of distinct shingles of a.
+        shingles_b: Number of distinct shingles of b.
+        shared: Shingles of both, in the order of a.
+        evidence: Common passages with their positions, or common values; None for images or if not requested.
     """
 
     similarity: float
@@ -41,7 +42,12 @@ class FieldComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two documents: the weighted mean over the fields that both hold, and each of those fields.
+    """The comparison of two documents.
+
+    Attributes:
+        similarity: Exact similarity, the weighted mean of the fields that both documents have.
+        estimate: Weighted mean of the estimates.
+        fields: Comparison of each field that both documents have.
 
     >>> found = compare("to be or not to be", "to be or not to bee")
     >>> found.similarity, found.fields["text"].shingles_a
@@ -61,12 +67,20 @@ def compare(
     *,
     evidence: bool = False,
 ) -> Comparison:
-    """Compare two documents (or texts), exactly and by signatures; shows what they share.
+    """Compare two documents or texts exactly and by signatures.
 
     Args:
-        schema: the fields and how they are read; one text field by default.
-        minhash: how the estimate is made; 128 values of the fast algorithm by default.
-        evidence: whether to say where they agree: `benzer.evidence.Evidence` for each field.
+        a: A document or a text.
+        b: A document or a text.
+        schema: Fields and how they are read. Defaults to one text field.
+        minhash: Signature for the estimate. Defaults to 128 values of the "fast" algorithm.
+        evidence: Whether to find common passages: `benzer.evidence.Evidence` for each field.
+
+    Returns:
+        The similarity of the documents and of each field.
+
+    Raises:
+        InputError: A document does not fit the schema.
 
     >>> found = compare("the quick brown fox jumps", "the quick brown fox sleeps")
     >>> found.similarity, found.fields["text"].shared
@@ -102,20 +116,22 @@ def is_empty(document: Document, schema: Schema) -> bool:
 
 
 def mean(values: list[float], weights: list[float]) -> float:
-    """The weighted mean, kept within the range of the values: rounding must not push 0.8 and 0.8 below 0.8.
+    """Return the weighted mean, clipped to the range of the values to avoid rounding errors.
 
     >>> mean([0.8, 0.8], [0.7, 0.9])
     0.8
     """
     total = together = 0.0
-    for value, weight in zip(values, weights, strict=True):  # `sum` of newer Pythons rounds in another way
+    for value, weight in zip(
+        values, weights, strict=True
+    ):  # `sum` rounds differently in newer versions of Python
         total += weight * value
         together += weight
     return min(max(total / together, min(values)), max(values))
 
 
 def as_document(given: Document | str | bytes, id: str, schema: Schema) -> Document:
-    """A text stands for a document of the schema's first field."""
+    """Convert a text to a document with the first field of the schema."""
     if isinstance(given, Document):
         check_fields(given, schema)
         return given

@@ -225,15 +225,15 @@ def find_contained(
 def check(schema: Any, threshold: Any) -> None:
     """Refuse, before anything is read, what has no answer."""
     if not isinstance(schema, Schema):
-        raise SettingsError(f"schema must be a Schema, got {schema!r}: as in Schema(text=Text())")
+        raise SettingsError(f"schema must be a Schema, got {schema!r}: use e.g. Schema(text=Text())")
     if len(schema.fields) != 1:
         names = ", ".join(schema.fields)
         raise SettingsError(
-            f"containment is that of one field, got {len(schema.fields)} ({names}): give a schema of one"
+            f"containment requires a schema with one field, got {len(schema.fields)} ({names}): use only one"
         )
     (one,) = schema.fields.values()
     if not has_parts(one):
-        raise SettingsError(f"containment is of texts and value sets, got a field of kind {one.kind}")
+        raise SettingsError(f"containment supports texts and value sets, got a field of kind {one.kind}")
     if not is_number(threshold) or not 0 < threshold <= 1:
         raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
 

@@ -1,4 +1,4 @@
-"""What is one document? An id and named fields."""
+"""A document: an id and named fields."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is kept of a content in its place: all that its field needs to compare it, as bytes.
+    """The encoded content of a field: all data that the field needs to compare it.
 
-    An index keeps the description of a picture, not the picture.
+    An index stores the description of an image, not the image.
 
     >>> Description(b"what was seen").data
     b'what was seen'
@@ -27,15 +27,17 @@ class Description:
 FieldValue: TypeAlias = (
     "str | bytes | os.PathLike[str] | NDArray[Any] | Collection[str | int] | Description | None"
 )
-"""The content of a field: a text, a set of values, a picture (path, file content or array), or none."""
+"""The content of a field: a text, a set of values, an image (path, file content or array), or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document: an id (text or an integer of 64 bits) and the content of its fields by name.
+    """A document: an id and the content of its fields by name.
 
-    A text stands for a document whose one field is called "text". Bytes must be UTF-8. `None` says that the
-    document does not hold the field; a missing field takes no part in comparisons, an empty one does.
+    Args:
+        id: A text or a 64-bit integer.
+        fields: The content of each field, or a text as the content of the field "text". Bytes must be UTF-8. None
+            means that the document lacks the field: missing fields are not compared, empty ones are.
 
     >>> Document("a", "one two three").fields
     {'text': 'one two three'}

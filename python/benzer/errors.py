@@ -43,7 +43,7 @@ class StorageError(BenzerError):
 
 
 class SettingsMismatchError(StorageError):
-    """An index was made with other settings than those given; the message shows both."""
+    """An index was created with other settings than those given; the message shows both."""
 
 
 class StoreLockedError(StorageError):

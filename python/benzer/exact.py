@@ -205,7 +205,7 @@ def _csr(sets: Iterable[Collection[Hashable]] | Csr) -> Csr:
     for place, one in enumerate(sets):
         if isinstance(one, (str, bytes)):
             raise InputError(
-                f"set {place} is the text {one!r}: give a collection of elements, as in text.split()"
+                f"set {place} is the text {one!r}: use a collection of elements, e.g. text.split()"
             )
         elements.extend(sorted({numbers.setdefault(element, len(numbers)) for element in one}))
         offsets.append(len(elements))

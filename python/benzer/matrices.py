@@ -60,7 +60,7 @@ class CharacteristicMatrix:
         """
         if sorted(order) != list(range(len(self.elements))):
             raise SettingsError(
-                f"order must hold each of the rows 0 to {len(self.elements) - 1} once, got {list(order)}"
+                f"order must contain each of the rows 0 to {len(self.elements) - 1} once, got {list(order)}"
             )
         rows = [int(row) for row in order]
         return CharacteristicMatrix(tuple(self.elements[row] for row in rows), self.matrix[rows])

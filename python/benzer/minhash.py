@@ -1,4 +1,4 @@
-"""How is a set of shingle hashes sketched, and what do two sketches say of their sets?"""
+"""MinHash signatures of sets, and similarity estimates from signatures."""
 
 from __future__ import annotations
 
@@ -26,26 +26,34 @@ Signatures = NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class MinHash:
-    """A way of making signatures: `num_hashes` values of 32 bits, which estimate the Jaccard similarity.
+    """Settings of a signature: `num_hashes` values of 32 bits that estimate the Jaccard similarity.
 
-    - "fast": Fast Similarity Sketching (Dahlgaard, Langhede, Houen, Thorup, arXiv 1704.04370). Each element
-      is thrown at a random slot, round after round, until no slot is empty. Nearly always the best choice:
-      it takes one pass over the set, is unbiased at every size, and more exact than "kmins" on small sets.
-    - "kmins": the minima of `num_hashes` random permutations (Broder 1997), the classical sketch. It takes
-      time in proportion to elements times `num_hashes`; choose it to compare with the literature. `family`
-      names the hash functions (see `benzer.hashing.INTEGER_FAMILIES`): "mixed" is as good as random ones,
-      the others are those of the literature with their weaknesses. Of values of more than 32 bits the
-      highest 32 are kept.
-    - "bottomk": the least `num_hashes` values of one permutation (Broder 1997; Cohen and Kaplan 2007). The
-      best for estimates alone: exact while the union has no more than `num_hashes` elements, and hardly
-      less on sets a little larger. It has no bands, so it finds no candidates.
+    - "fast": Fast Similarity Sketching (Dahlgaard, Langhede, Houen, Thorup, arXiv 1704.04370). Each element is assigned
+      to a random slot, in rounds, until no slot is empty. The best choice in most cases: it needs one pass over the
+      set, is unbiased at every size, and is more accurate than "kmins" on small sets.
+    - "kmins": the minima of `num_hashes` random permutations (Broder 1997), the classical sketch. The time is
+      proportional to elements times `num_hashes`; use it to compare with the literature. `family` selects the hash
+      functions (see `benzer.hashing.INTEGER_FAMILIES`): "mixed" is as good as random functions, the others are
+      published families with their weaknesses. Values of more than 32 bits are reduced to the highest 32 bits.
+    - "bottomk": the smallest `num_hashes` values of one permutation (Broder 1997; Cohen and Kaplan 2007). The best for
+      estimates only: exact while the union has at most `num_hashes` elements, and nearly exact for slightly larger
+      sets. It has no bands, so it cannot be used to find candidates.
 
-    Elements are integers from 0 to 2^64 - 1 in any pattern, e.g. consecutive ids: "fast" and "bottomk" mix them
-    first. Elements that are well-mixed 64-bit hashes already, such as those of `Text.shingle_hashes`, need no
-    mixing: pass `hashed=True`, and the signature is the one that `of` makes of the content.
+    Elements are integers from 0 to 2^64 - 1 in any pattern, e.g. consecutive ids: "fast" and "bottomk" mix them first.
+    Well-mixed 64-bit hashes such as those of `Text.shingle_hashes` need no mixing: pass `hashed=True` to get the same
+    signature as `of` for the content.
 
-    A signature depends on the set, the algorithm, `num_hashes`, `seed`, `family` and `hashed` alone: not on order,
-    repeats, threads or machine. Only the empty set has the value 2^32 - 1 in every slot.
+    A signature depends only on the set, the algorithm, `num_hashes`, `seed`, `family` and `hashed`, not on order,
+    repetition, threads or machine. Only the empty set has the value 2^32 - 1 in every slot.
+
+    Args:
+        algorithm: "fast", "kmins" or "bottomk".
+        num_hashes: Number of values.
+        seed: Seed of the hash functions.
+        family: Hash functions of "kmins".
+
+    Raises:
+        SettingsError: A setting is out of range, or `family` is given for another algorithm.
 
     >>> minhash = MinHash(num_hashes=256)
     >>> a = minhash.signature(np.arange(0, 300, dtype=np.uint64))
@@ -60,7 +68,7 @@ class MinHash:
     family: str = "mixed"
 
     def __post_init__(self) -> None:
-        """Refuse settings that no sketch can be made with."""
+        """Check the settings."""
         if self.algorithm not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)
             raise SettingsError(f'there is no minhash algorithm "{self.algorithm}": choose one of {known}')
@@ -74,17 +82,20 @@ class MinHash:
             )
         if self.family != "mixed" and self.algorithm != "kmins":
             raise SettingsError(
-                f'minhash "{self.algorithm}" has hash functions of its own, got family "{self.family}": '
-                'choose "kmins", or leave the family out'
+                f'minhash "{self.algorithm}" does not support a family, got family "{self.family}": '
+                'choose "kmins", or omit the family'
             )
 
     def signature(self, elements: NDArray[np.uint64] | Sequence[int], *, hashed: bool = False) -> Signatures:
-        """The signature (uint32, `num_hashes`) of one set; repeated elements count once.
+        """Return the signature of one set; repeated elements count once.
 
         Args:
             elements: Integers from 0 to 2^64 - 1.
-            hashed: Whether the elements are well-mixed 64-bit hashes. They are then sketched as they are. Signatures
-                made with and without `hashed` cannot be compared.
+            hashed: Whether the elements are well-mixed 64-bit hashes, which are not mixed again. Signatures made with
+                and without `hashed` cannot be compared.
+
+        Returns:
+            The signature (uint32, `num_hashes`).
 
         >>> MinHash(num_hashes=4).signature([]).tolist() == [2**32 - 1] * 4
         True
@@ -105,7 +116,7 @@ class MinHash:
         *,
         hashed: bool = False,
     ) -> Signatures:
-        """The signatures (uint32, n × `num_hashes`) of n sets; set i is `elements[offsets[i]:offsets[i + 1]]`.
+        """Return the signatures of n sets; set i is `elements[offsets[i]:offsets[i + 1]]`.
 
         Args:
             offsets: n + 1 values (int64), from 0 to the number of elements.
@@ -113,6 +124,9 @@ class MinHash:
             threads: Number of threads; 0 uses all cores.
             hashed: Whether the elements are well-mixed 64-bit hashes; see `signature`. Saves up to a quarter of the
                 time for large sets.
+
+        Returns:
+            The signatures (uint32, n × `num_hashes`).
 
         >>> MinHash().signatures(np.array([0, 2, 3]), np.array([5, 7, 7], dtype=np.uint64)).shape
         (2, 128)
@@ -123,11 +137,21 @@ class MinHash:
         return signatures(self.algorithm, self.family, starts, members, *settings)
 
     def of(self, field: Any, contents: Sequence[Any], threads: int = 0) -> Signatures:
-        """The signatures (uint32, n × `num_hashes`) of n contents of a field such as `Text()` or `ValueSet()`.
+        """Return the signatures of n contents of a field.
 
-        Texts are read and sketched in one pass; their shingles are not kept. They may come as an array or
-        a column of Arrow's (pyarrow, polars, ...): then its bytes are read where they lie, without a Python
-        object for each text; a missing one has an empty signature.
+        Texts are read and sketched in one pass without storing their shingles. An Arrow array or column (pyarrow,
+        polars, ...) is read in place, without a Python object for each text; missing texts get an empty signature.
+
+        Args:
+            field: A field type such as `Text()` or `ValueSet()`.
+            contents: Contents of the field: a list, or an Arrow array or column of strings.
+            threads: Number of threads; 0 uses all cores.
+
+        Returns:
+            The signatures (uint32, n × `num_hashes`).
+
+        Raises:
+            InputError: A content does not fit the field.
 
         >>> from benzer import Text
         >>> MinHash().of(Text(), ["to be or not to be", "that is the question"]).shape
@@ -136,7 +160,7 @@ class MinHash:
         if field.reader is not None and is_column(contents):
             column = text_arrays(as_array(contents))
             if column is None:
-                raise InputError("the array holds no texts in UTF-8: cast it to strings")
+                raise InputError("the array does not contain UTF-8 strings: cast it to strings")
             how = (self.algorithm, self.family, self.num_hashes, self.seed, threads)
             return column_signatures(field.reader, column, *how)
         if field.reader is not None:
@@ -147,9 +171,14 @@ class MinHash:
         return self.signatures(offsets, hashes, threads, hashed=True)
 
     def merge(self, a: Signatures, b: Signatures) -> Signatures:
-        """The signatures of the unions, row by row: exactly what sketching the unions would give.
+        """Return the signatures of the unions, row by row; equal to the signatures of the merged sets.
 
-        Both are of this `MinHash`, and of one shape: one signature, or n × `num_hashes`.
+        Args:
+            a: One signature, or n signatures, made with these settings.
+            b: Signatures of the same shape.
+
+        Returns:
+            Signatures of the same shape.
 
         >>> minhash = MinHash()
         >>> merged = minhash.merge(minhash.signature([1, 2]), minhash.signature([2, 3]))
@@ -160,18 +189,29 @@ class MinHash:
         return merged.reshape(a.shape)
 
     def estimate(self, a: Signatures, b: Signatures, estimator: str = "unbiased") -> NDArray[np.float64]:
-        """The estimated Jaccard similarities, row by row: n values; a 0-d array for one signature each.
+        """Estimate the Jaccard similarities of signatures, row by row.
 
-        Two empty sets have similarity 1, an empty set and another 0. `estimator` is one of `ESTIMATORS`:
+        Two empty sets have similarity 1, an empty and a non-empty set 0. Estimators:
 
-        - "unbiased": right on average at every size. The share of equal values; for "bottomk", of the
-          `num_hashes` least values of the union the share that is in both signatures.
-        - "overlap": the values that both signatures hold, over `num_hashes`, for "bottomk" (Karamatlı 2012).
-          It does not estimate the Jaccard similarity J: it reads about |A ∩ B| / max(|A|, |B|), which for
-          sets of one size is 2 J / (1 + J), 0.67 for 0.5, and for a set inside a larger one is J itself. Sets
-          of fewer than `num_hashes` elements read lower still, even equal ones.
-        - "set_jaccard": the Jaccard similarity of the two lists of values taken as sets (Grattan 2014). With m
-          of k values equal that is m / (2 k - m): about J / (2 - J), 0.33 for 0.5.
+        - "unbiased": correct on average at every size. The share of equal values; for "bottomk", the share of the
+          `num_hashes` smallest values of the union that both signatures contain.
+        - "overlap": the number of common values divided by `num_hashes`, for "bottomk" (Karamatlı 2012). It does not
+          estimate the Jaccard similarity J but about |A ∩ B| / max(|A|, |B|), which is 2 J / (1 + J) for sets of equal
+          size (0.67 for 0.5) and J for a subset. Sets of fewer than `num_hashes` elements give lower values, even
+          equal sets.
+        - "set_jaccard": the Jaccard similarity of the two lists of values as sets (Grattan 2014). If m of k values are
+          equal, this is m / (2 k - m): about J / (2 - J), 0.33 for 0.5.
+
+        Args:
+            a: One signature, or n signatures, made with these settings.
+            b: Signatures of the same shape.
+            estimator: One of `ESTIMATORS`.
+
+        Returns:
+            n estimates (float64); a 0-d array for one signature each.
+
+        Raises:
+            SettingsError: The estimator does not exist or does not fit, or the shapes differ.
 
         >>> minhash = MinHash()
         >>> float(minhash.estimate(minhash.signature([1, 2]), minhash.signature([1, 2])))
@@ -186,12 +226,21 @@ class MinHash:
         return ESTIMATORS[estimator](self, left, right).reshape(a.shape[:-1])
 
     def standard_error(self, similarity: float, union_size: int | None = None) -> float:
-        """The standard deviation of an estimate, for sets of this Jaccard similarity J.
+        """Return the standard deviation of an estimate for sets of Jaccard similarity J.
 
-        "kmins": sqrt(J (1 - J) / num_hashes). "fast": no more than that; measured, 0.7 to 0.8 of that on
-        sets of up to 1.5 `num_hashes` elements, and all of it on large sets. "bottomk": as "kmins", times
-        sqrt((U - num_hashes) / (U - 1)), the factor of sampling without replacement, where U is the size of
-        the union; give it as `union_size`, else the sets are taken to be large.
+        "kmins": sqrt(J (1 - J) / num_hashes). "fast": at most that; measured, 0.7 to 0.8 of it for sets of up to
+        1.5 `num_hashes` elements, and all of it for large sets. "bottomk": as "kmins", times
+        sqrt((U - num_hashes) / (U - 1)), the factor of sampling without replacement, where U is the size of the union.
+
+        Args:
+            similarity: Jaccard similarity in [0, 1].
+            union_size: Size of the union, for "bottomk"; without it the sets are assumed to be large.
+
+        Returns:
+            The standard deviation.
+
+        Raises:
+            SettingsError: The similarity is out of range.
 
         >>> round(MinHash().standard_error(0.5), 3)
         0.044
@@ -199,7 +248,7 @@ class MinHash:
         0.0
         """
         if not 0 <= similarity <= 1:
-            raise SettingsError(f"similarity must be in [0, 1], got {similarity}: give a Jaccard similarity")
+            raise SettingsError(f"similarity must be in [0, 1], got {similarity}: use a Jaccard similarity")
         variance = similarity * (1 - similarity) / self.num_hashes
         if self.algorithm == "bottomk" and union_size is not None:
             variance *= max(0, union_size - self.num_hashes) / max(1, union_size - 1)

@@ -213,7 +213,9 @@ def plan(
         raise SettingsError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     joins = not any(has_own_similarity(one) for one in schema.fields.values())
     if (method == "lsh" or not joins) and recall == 1:
-        raise SettingsError("no bands find every pair, got recall 1: take method 'exact' for sets, or 0.999")
+        raise SettingsError(
+            "bands cannot find every pair, got recall 1: use method 'exact' for sets, or recall 0.999"
+        )
     seconds: dict[Method, float] = {}
     bands = None
     if recall < 1:
@@ -223,9 +225,7 @@ def plan(
     if joins:
         seconds["exact"] = spread.exact_cost(field_thresholds(schema, threshold))
     if method not in ("auto", *seconds):
-        raise SettingsError(
-            "method 'exact' joins sets, and a field compares by more than its set: take 'lsh'"
-        )
+        raise SettingsError("method 'exact' supports only fields compared as sets: use 'lsh'")
     chosen = _cheaper(seconds) if method == "auto" else method
     pairs = spread.pairs(threshold)
     found = spread.candidates(bands) if chosen == "lsh" and bands is not None else pairs
@@ -274,15 +274,15 @@ def _reason(
 ) -> str:
     names = {"exact": "the exact join", "lsh": f"bands {bands.bands} x {bands.rows}" if bands else ""}
     other: Method = "lsh" if chosen == "exact" else "exact"
-    seen = f"judged by {spread.sample:,} of {spread.contents:,} different documents"
-    expected = f"about {rounded(pairs)} pairs at {threshold:g} are expected"
+    seen = f"estimated from {spread.sample:,} of {spread.contents:,} different documents"
+    expected = f"about {rounded(pairs)} pairs expected at {threshold:g}"
     if chosen == "lsh":
-        expected += f", among {rounded(candidates)} candidates"
-    beside = f" beside {shown(seconds[other])} for {names[other]}" if other in seconds else ""
-    misses = ", which misses nothing" if chosen == "exact" else ""
-    picked = "" if free else " as asked"
+        expected += f", {rounded(candidates)} candidates"
+    compared = f" (compared with {shown(seconds[other])} for {names[other]})" if other in seconds else ""
+    misses = ", which finds all pairs" if chosen == "exact" else ""
+    picked = "" if free else " as requested"
     return (
-        f"{names[chosen]}{misses}{picked}: {shown(seconds[chosen])} of one core{beside}, {seen}; {expected}"
+        f"{names[chosen]}{misses}{picked}: {shown(seconds[chosen])} on one core{compared}, {seen}; {expected}"
     )
 
 

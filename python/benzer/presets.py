@@ -38,7 +38,7 @@ class Preset:
         return Schema(text=self.text)
 
     def options(self) -> dict[str, Any]:
-        """What to pass on to `find_duplicates`, as in `find_duplicates(texts, **preset("web").options())`."""
+        """Return arguments for `find_duplicates`, as in `find_duplicates(texts, **preset("web").options())`."""
         return {"schema": self.schema, "threshold": self.threshold, "recall": self.recall}
 
 
@@ -51,7 +51,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 Text(),
                 0.8,
                 0.95,
-                "Pages of a site share menus and set phrases, so only what agrees nearly throughout is one page.",
+                "Pages of a site share menus and phrases, so only nearly identical pages are duplicates.",
                 "articles2500 F1 1.000, django_docs ARI 0.854, licenses ARI 0.557.",
             ),
             Preset(
@@ -59,7 +59,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 Text(unit="char", shingle_size=3),
                 0.48,
                 0.95,
-                "One changed word of ten spoils most runs of words, and few runs of three characters.",
+                "One changed word in ten changes most shingles of words, but few shingles of three characters.",
                 "dblp_acm F1 0.921, cora F1 0.818, bible_kjv_asv F1 0.775, abt_buy F1 0.015.",
             ),
             Preset(
@@ -67,7 +67,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 Text(shingle_size=7),
                 0.66,
                 0.95,
-                "All files of a project share its keywords and idioms, and only versions of a file share long runs.",
+                "All files of a project share keywords and idioms; only versions of a file share long shingles.",
                 "django_code ARI 0.806.",
             ),
             Preset(
@@ -75,7 +75,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 Text(unit="char", shingle_size=5),
                 0.36,
                 0.95,
-                "A misprint spoils every run of words around it, and five runs of characters out of many more.",
+                "A misprint changes all shingles of words around it, but only five of many shingles of characters.",
                 "noisy_news ARI 0.955.",
             ),
         )
@@ -85,7 +85,16 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 
 
 def preset(name: str) -> Preset:
-    """The preset of this name.
+    """Return a preset by its name.
+
+    Args:
+        name: "web", "record", "code" or "ocr".
+
+    Returns:
+        The settings for this kind of document.
+
+    Raises:
+        SettingsError: There is no such preset.
 
     >>> preset("web").threshold
     0.8

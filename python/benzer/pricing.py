@@ -35,7 +35,7 @@ MOST_COMPARED = 2_000_000
 LOOKED_AT = 4
 """Documents before a sampled one of which it is looked whether they stay."""
 HEADINGS = (
-    "threshold", "go", "of all", "between", "pairs", "candidates", "method", "seconds of one core", "memory",
+    "threshold", "removed", "share", "interval", "pairs", "candidates", "method", "core seconds", "memory",
 )  # fmt: skip
 
 
@@ -68,12 +68,18 @@ class Price:
 
 @dataclass(frozen=True)
 class Prices:
-    """A dry run: what was read, and the price of each threshold, ascending.
+    """The result of a dry run: counts of the input, and an estimate for each threshold.
 
-    documents: all that were read; malformed: rows that were set aside. identical: those whose content another one
-    has that comes before them, exactly. empty: those without a shingle. contents: different contents that are not
-    empty. sampled: those of them whose neighbours were looked for. seconds: what the dry run took,
-    reading included.
+    Attributes:
+        documents: Documents read.
+        identical: Documents with the same content as an earlier one.
+        empty: Documents without shingles.
+        contents: Different non-empty contents.
+        sampled: Contents whose neighbours were searched.
+        confidence: Confidence of the intervals.
+        seconds: Duration of the dry run, including reading.
+        prices: Estimates by ascending threshold.
+        malformed: Skipped rows.
     """
 
     documents: int
@@ -87,7 +93,7 @@ class Prices:
     malformed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-able."""
+        """Return all values as JSON values."""
         return asdict(self)
 
 
@@ -110,11 +116,25 @@ def price(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Prices:
-    """Read the documents, look at a sample, and say what `find_duplicates` would do at each threshold.
+    """Estimate from a sample what `find_duplicates` would do at each threshold. Nothing is written.
 
-    The arguments are those of `benzer.find_duplicates`. Of so many `documents`, drawn by a seeded hash of their
-    content, all neighbours in the whole corpus are found exactly at the lowest threshold; the share of them that would
-    go has the interval of Clopper and Pearson. Nothing is written, and no document of the result is named.
+    All neighbours of the sampled documents in the whole corpus are found exactly at the lowest threshold. The interval
+    of the share of removed documents is that of Clopper and Pearson. Other arguments are those of
+    `benzer.find_duplicates`.
+
+    Args:
+        source: Paths, globs, folders, "-", tables, or documents.
+        thresholds: Thresholds to estimate.
+        documents: Number of documents to sample, drawn by a seeded hash of their content.
+        confidence: Confidence of the intervals, in (0, 1).
+        seed: Seed of the sample and the hash functions.
+
+    Returns:
+        The counts of the input and an estimate for each threshold.
+
+    Raises:
+        SettingsError: A setting is out of range.
+        InputError: The input cannot be read.
 
     >>> texts = {"a": "one two three four five", "b": "One two three four five", "c": "one two three four six"}
     >>> prices = price(texts, thresholds=(0.4, 0.8))
@@ -150,9 +170,10 @@ def price_read(
     seed: int = 0,
     spread: Spread | None = None,
 ) -> Prices:
-    """`price` of documents that have been read, by arguments that have been checked.
+    """Estimate as in `price` for documents that have been read and arguments that have been checked.
 
-    spread: what `benzer.planner.look` saw of them, where that is known.
+    Args:
+        spread: Result of `benzer.planner.look` for these documents, if known.
 
     >>> schema = Schema()
     >>> found = read({"a": "one two three four", "b": "One two three four"}, schema)
@@ -183,7 +204,7 @@ def price_read(
 
 
 def checked(thresholds: Sequence[float], recall: float) -> list[float]:
-    """The thresholds, ascending; each must be one.
+    """Check thresholds and return them in ascending order without repetition.
 
     >>> checked([0.8, 0.5, 0.8], 0.95)
     [0.5, 0.8]
@@ -191,14 +212,14 @@ def checked(thresholds: Sequence[float], recall: float) -> list[float]:
     given: Any = thresholds
     several = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
     if not several or not len(given):
-        raise SettingsError(f"thresholds must be a list of numbers, got {thresholds!r}: as in (0.7, 0.8)")
+        raise SettingsError(f"thresholds must be a list of numbers, got {thresholds!r}: use e.g. (0.7, 0.8)")
     for threshold in thresholds:
         check_promise(threshold, recall)
     return sorted({float(threshold) for threshold in thresholds})
 
 
 def table_rows(prices: Prices) -> list[tuple[str, ...]]:
-    """The prices as rows of text, under `HEADINGS`."""
+    """Format the estimates as rows of text for `HEADINGS`."""
     return [
         (
             f"{one.threshold:g}",

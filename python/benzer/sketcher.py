@@ -87,7 +87,7 @@ class Sketcher:
         if self.bands.num_values > self.minhash.num_hashes:
             raise SettingsError(
                 f"{self.bands.bands} bands of {self.bands.rows} rows need {self.bands.num_values} values, but "
-                f"num_hashes is {self.minhash.num_hashes}: raise it"
+                f"num_hashes is {self.minhash.num_hashes}: raise num_hashes"
             )
 
     def corpus(self, threads: int = 0) -> Any:

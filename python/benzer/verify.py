@@ -1,4 +1,4 @@
-"""Who truly is alike? The exact similarity of candidate pairs, and of single sets."""
+"""Exact similarity of sets and of candidate pairs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ END: Any = object()
 
 
 def jaccard(a: Collection[Hashable], b: Collection[Hashable]) -> float:
-    """The Jaccard similarity |A ∩ B| / |A ∪ B| of two collections, taken as sets; 1.0 for two empty ones.
+    """Return the Jaccard similarity |A ∩ B| / |A ∪ B| of two collections as sets.
+
+    Args:
+        a: A collection of hashable elements; repeated elements count once.
+        b: A collection of hashable elements.
+
+    Returns:
+        The similarity; 1.0 for two empty collections.
 
     >>> jaccard({2, 3, 4}, {1, 5, 4, 2})
     0.4
@@ -30,7 +37,14 @@ def jaccard(a: Collection[Hashable], b: Collection[Hashable]) -> float:
 
 
 def containment(a: Collection[Hashable], b: Collection[Hashable]) -> float:
-    """The share |A ∩ B| / |A| of the first collection that is in the second; 1.0 for an empty first one.
+    """Return the share |A ∩ B| / |A| of the first collection that is in the second one.
+
+    Args:
+        a: A collection of hashable elements; repeated elements count once.
+        b: A collection of hashable elements.
+
+    Returns:
+        The containment; 1.0 if `a` is empty.
 
     >>> containment("abc", "abcdef"), containment("abcdef", "abc")
     (1.0, 0.5)
@@ -40,11 +54,18 @@ def containment(a: Collection[Hashable], b: Collection[Hashable]) -> float:
 
 
 def jaccard_sorted(a: Iterable[Any], b: Iterable[Any]) -> float:
-    """`jaccard` of two ascending sequences, by merging them: O(n), and in the memory of two elements.
+    """Return the Jaccard similarity of two ascending sequences in O(n) time and constant memory.
 
-    Repeats count once. The elements are compared with `<` and `==`, so they may be numbers, strings, tuples …,
-    and the sequences may be generators of any length. An element that is less than the one before it is an
-    `InputError`: sort first, or use `jaccard`, which takes any order.
+    Args:
+        a: Elements in ascending order, e.g. from a generator; compared with `<` and `==`. Repeated elements count
+            once.
+        b: Elements in ascending order.
+
+    Returns:
+        The similarity; 1.0 for two empty sequences.
+
+    Raises:
+        InputError: A sequence is not ascending; sort it, or use `jaccard`.
 
     >>> jaccard_sorted([0, 1, 2, 5, 6], [0, 2, 3, 4, 5, 7, 9]) == 3 / 9
     True
@@ -66,10 +87,10 @@ def jaccard_sorted(a: Iterable[Any], b: Iterable[Any]) -> float:
 
 
 def _ascending(elements: Iterable[Any], which: str) -> Iterator[Any]:
-    """Each distinct element of a sequence that must be sorted."""
+    """Yield each distinct element of a sequence that must be sorted."""
     before: Any = END
     for place, element in enumerate(elements, 1):
-        # A nan is neither more nor less than anything, nor itself, so it has no place in an order.
+        # NaN is not equal to itself and cannot be sorted.
         if element != element or (before is not END and element < before):
             after = "" if before is END else f", after {before}"
             raise InputError(
@@ -85,14 +106,21 @@ def bag_jaccard(
     b: Iterable[Hashable] | Mapping[Any, int],
     union: Literal["max", "sum"] = "max",
 ) -> float:
-    """The Jaccard similarity of two bags, in which it counts how often an element occurs: Σ min / union.
+    """Return the Jaccard similarity of two bags (multisets): Σ min of the counts / union.
 
-    a, b: the elements with their repeats, or a mapping of elements to counts such as `collections.Counter`.
-    union: "max", Σ max of the counts: 1.0 for equal bags, and what `Text(frequencies=True)` gives. "sum", the
-        size of both bags together, as some textbooks have it: J / (1 + J) of the other, at most 1/2, which a
-        bag has with itself. Both put pairs into the same order.
+    Args:
+        a: Elements with repetitions, or a mapping of elements to counts such as `collections.Counter`.
+        b: Elements with repetitions, or a mapping of elements to counts.
+        union: "max" divides by Σ max of the counts: 1.0 for equal bags, as with `Text(frequencies=True)`. "sum"
+            divides by the total size of both bags, as in some textbooks: J / (1 + J) of the similarity J with
+            "max", and 1/2 for equal bags. Both give the same order of pairs.
 
-    Two empty bags are alike: 1.0, or 1/2. A negative count is an `InputError`.
+    Returns:
+        The similarity; 1.0 (1/2 with "sum") for two empty bags.
+
+    Raises:
+        SettingsError: `union` is neither "max" nor "sum".
+        InputError: A count is negative.
 
     >>> bag_jaccard("aaab", "aabbc"), bag_jaccard("aaab", "aabbc", union="sum") == 3 / 9
     (0.5, True)
@@ -110,11 +138,11 @@ def bag_jaccard(
 
 
 def _bag(elements: Iterable[Hashable] | Mapping[Any, int]) -> Counter[Hashable]:
-    """The counts of a bag; `min` of counts below 0 would mean nothing."""
+    """Return the counts of a bag; raise an error for negative counts."""
     bag: Counter[Hashable] = Counter(elements)
     for element, count in bag.items():
         if count < 0:
-            raise InputError(f"a bag holds {element!r} {count} times: a count must be 0 or more")
+            raise InputError(f"a bag contains {element!r} {count} times: a count must be 0 or more")
     return bag
 
 

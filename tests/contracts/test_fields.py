@@ -112,7 +112,7 @@ def test_the_wrong_kind_of_content_is_refused(field: Any) -> None:
 
 @pytest.mark.parametrize("weight", [0, -1, float("inf"), float("nan")])
 def test_a_weight_that_is_no_weight_is_refused(field: Any, weight: float) -> None:
-    with pytest.raises(SettingsError, match="weight must be above 0"):
+    with pytest.raises(SettingsError, match="weight must be > 0"):
         field_from_dict({**field.to_dict(), "weight": weight})
 
 

@@ -46,7 +46,7 @@ def test_a_line_that_expands_too_far_is_refused(
     name: str, ending: str, content: bytes, tmp_path: Path
 ) -> None:
     source = compressed(tmp_path, name + ending, content)
-    told = rf"{name}{ending} has a line of more than 200\.0 kB: decompress it first, and give the decompressed file"
+    told = rf"{name}{ending} has a line of more than 200\.0 kB: decompress it first and use the decompressed file"
     with pytest.raises(InputError, match=told):
         find_duplicates(source)
 

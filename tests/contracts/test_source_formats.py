@@ -138,7 +138,7 @@ def test_nothing_is_copied_from_a_file_that_changed(name: str, tmp_path: Path) -
     with pytest.raises(InputError, match="has changed since it was read"):
         source.write_rows(np.ones(5, np.bool_), tmp_path / "copy")
     changed.unlink()
-    with pytest.raises(InputError, match="is no longer there"):
+    with pytest.raises(InputError, match="no longer exists"):
         source.write_rows(np.ones(5, np.bool_), tmp_path / "copy")
 
 
@@ -171,9 +171,13 @@ def test_rows_are_chosen_after_reading_and_for_each_document(name: str, tmp_path
 @pytest.mark.parametrize(
     "column, kind, message",
     [
-        (pa.array([1]), "text", 'column "text" of table holds int64, not text: choose another column'),
-        (pa.array(["a"]), "values", 'column "text" of table holds string, not lists of strings or integers'),
-        (pa.array([[1.5]]), "values", "holds list<.*double>, not lists"),
+        (pa.array([1]), "text", 'column "text" of table contains int64, not text: choose another column'),
+        (
+            pa.array(["a"]),
+            "values",
+            'column "text" of table contains string, not lists of strings or integers',
+        ),
+        (pa.array([[1.5]]), "values", "contains list<.*double>, not lists"),
     ],
 )
 def test_a_column_of_another_type_is_refused(column: Any, kind: Any, message: str) -> None:
@@ -210,7 +214,7 @@ def test_arrow_texts_that_are_not_utf8_spare_their_neighbours() -> None:
 def test_a_json_array_is_no_jsonl(tmp_path: Path) -> None:
     for data in (b'[{"text": "a"}, {"text": "b"}]', b'[\n  {"text": "a"}\n]'):
         (tmp_path / "a.json").write_bytes(data)
-        with pytest.raises(InputError, match="holds one JSON array, not one object a line: convert it"):
+        with pytest.raises(InputError, match="contains one JSON array, not one object per line: convert it"):
             read(tmp_path / "a.json", on_error="skip")
 
 

@@ -85,12 +85,10 @@ def test_devices_sockets_and_links_to_themselves_are_refused(
     with socket.socket(socket.AF_UNIX) as opened:
         opened.bind("socket.jsonl")
     for name in ("loop.jsonl", "there.jsonl", "nothing.jsonl", "l*.jsonl"):
-        with pytest.raises(
-            InputError, match=r"jsonl is a link to nothing, or to itself: check where it leads"
-        ):
+        with pytest.raises(InputError, match=r"jsonl is a broken or circular link: check its target"):
             open_sources(name)
     for name, noun in (("/dev/zero", "device"), ("/dev/null", "device"), ("socket.jsonl", "socket")):
-        with pytest.raises(InputError, match=f"{name} is a {noun}: give a file, a folder, or - for the"):
+        with pytest.raises(InputError, match=f"{name} is a {noun}: use a file, a folder, or - for the"):
             open_sources(name)
 
 
@@ -127,18 +125,21 @@ def test_text_files_have_an_encoding(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "inputs, message",
     [
-        (7, "a int is no input"),
+        (7, "a int is not an input"),
         ("nowhere.jsonl", "there is no file or folder nowhere.jsonl: check the path"),
         ("no*.jsonl", "nothing matches no"),
         ("a.data", "a.data is a PDF file, which Benzer does not read: convert it to text first"),
-        ("a.parquet.gz", "compressed as a whole"),
+        ("a.parquet.gz", "a compressed Parquet file"),
         (["a.jsonl", "./a.jsonl"], r"\./a.jsonl is given twice \(also as a.jsonl\)"),
         (["link.jsonl", "a.jsonl"], "given twice"),
         (["a.jsonl", "*.jsonl"], "given twice"),
         (["texts", "texts/a.txt"], r"texts/a.txt is given twice \(it lies in texts\)"),
         (["-", "-"], 'the standard input "-" is given 2 times'),
-        ("empty", r"empty holds no files like \*.txt or \*.md: it is empty"),
-        ("tables", r"tables holds no files like .* it holds .csv; give such files by a glob \(tables/\*\)"),
+        ("empty", r"empty contains no files that match \*.txt or \*.md: it is empty"),
+        (
+            "tables",
+            r"tables contains no files that match .* it contains .csv; use a glob \(tables/\*\) for such files",
+        ),
     ],
 )
 def test_an_input_that_cannot_be_opened_says_why(

@@ -71,9 +71,7 @@ def test_fields_are_read_from_the_columns_named(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_missing_column_is_an_error_that_lists_those_there_are(name: str, tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r'no column "body": choose one of those it has \(id, text, note, score'
-    ):
+    with pytest.raises(InputError, match=r'no column "body": use one of \(id, text, note, score'):
         read(INPUTS[name](tmp_path, ROWS), fields={"text": "body"})
 
 
@@ -178,7 +176,7 @@ MALFORMED = {
         lambda *_: [{"text": "one"}, 2, {"text": 3}, {"body": "four"}, {"text": b"\xff"}, {"text": None}],
         [2, 3, 4, 5],
         6,
-        "item 2: a number is no document: give a Document, a mapping, or a pair",
+        "item 2: a number is not a document: use a Document, a mapping, or a pair",
     ),
     "arrow": (
         lambda *_: pa.table({"text": pa.array([b"one", b"t\xff", b"three"]), "id": [1, 2, None]}),
@@ -207,7 +205,7 @@ def test_the_first_malformed_row_stops_with_the_cure(name: str, tmp_path: Path) 
     put, _, _, message = MALFORMED[name]
     with pytest.raises(MalformedRowError, match=message) as caught:
         read(put(tmp_path, ROWS))
-    assert str(caught.value).endswith("s aside with --on-error skip (on_error='skip').")
+    assert str(caught.value).endswith("s with --on-error skip (on_error='skip').")
 
 
 @pytest.mark.parametrize("make", [list, pa.Table.from_pylist], ids=["mappings", "arrow"])
@@ -266,7 +264,7 @@ def test_the_parsers_of_jsonl_agree_on_which_lines_are_documents(tmp_path: Path)
     parsed = RecordedCorpus()
     options = ReadOptions(fields={"text": "text", "tags": "text"}, kinds={"tags": "values"}, on_error="skip")
     report = open_sources(path)[0].read_into(parsed, 0, options)
-    broken = [row.row for row in report.malformed if "no list" not in row.reason]
+    broken = [row.row for row in report.malformed if "is not a list of" not in row.reason]
     assert sorted(set(range(1, 19)) - set(broken)) == list(scanned.rows())
 
 

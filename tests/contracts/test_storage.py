@@ -49,7 +49,7 @@ def test_ids_and_payloads_come_together(storage: Storage) -> None:
         for _ in range(2):
             assert storage.documents(asked) == (storage.ids(asked), storage.payloads(asked))
     storage.remove([7])
-    with pytest.raises(StorageError, match="is not held"):
+    with pytest.raises(StorageError, match="no longer exists"):
         storage.documents(numbers)
     storage.rollback()
     assert storage.documents(numbers) == (["b", 7, "a"], [b"second", b"", b"\0\xff"])
@@ -136,7 +136,7 @@ def test_adding_an_id_again_replaces_the_document(storage: Storage) -> None:
     assert state_of(storage) == [("b", b"b"), ("a", b"new")]
     assert second[0] > first.max()
     assert found_ids(storage, keys_of([1], [3])) == [set(), {"a"}]
-    with pytest.raises(StorageError, match=f"document number {first[0]} is not held"):
+    with pytest.raises(StorageError, match=f"document number {first[0]} no longer exists"):
         storage.payloads(first)
 
 
@@ -300,7 +300,7 @@ def test_documents_beyond_32_bit_numbers_are_refused(
     monkeypatch.setattr(base, "MAX_DOCUMENTS", 3)
     storage.add([1, 2], [b""] * 2, keys_of([1], [2]))
     storage.commit()
-    with pytest.raises(StorageError, match="3 document numbers in its life; 2 are used and 2 more"):
+    with pytest.raises(StorageError, match="3 document numbers in total; 2 are used and 2 more"):
         storage.add([3, 4], [b""] * 2, keys_of([1], [2]))
     assert len(storage) == 2
 

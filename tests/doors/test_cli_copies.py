@@ -32,7 +32,7 @@ def test_a_whole_index_passes() -> None:
     assert answer("check", "docs.benzer") == {
         "index": "docs.benzer", "whole": True, "documents": 6, "fault": None
     }  # fmt: skip
-    assert run("check", "docs.benzer").stdout.split() == ["whole", "6", "documents"]
+    assert run("check", "docs.benzer").stdout.split() == ["intact", "6", "documents"]
 
 
 def test_a_damaged_index_does_not_pass() -> None:

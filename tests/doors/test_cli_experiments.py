@@ -58,7 +58,7 @@ def test_documents_of_a_file_are_taken_for_e7(tmp_path: Path) -> None:
     "arguments, message",
     [
         (["E9"], 'there is no experiment "E9"'),
-        (["E4", "--documents", "docs.jsonl"], "--documents is for experiment E7"),
+        (["E4", "--documents", "docs.jsonl"], "--documents applies to experiment E7 only"),
         (["E4", "--scale", "huge"], "'huge' is not one of 'small', 'full'"),
     ],
 )

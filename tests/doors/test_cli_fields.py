@@ -56,14 +56,14 @@ def test_sets_stand_as_json_in_a_table(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments, reason", [
-    (["--values", "year"], 'line 1: column "year" is no list of strings or integers'),
+    (["--values", "year"], 'line 1: column "year" is not a list of strings or integers'),
     (["--values", "labels"], 'no column "labels"'),
-    (["--values", "tags", "--text", "tags"], "2 fields are called tags"),
-    (["--text", "=title"], "write a column, or FIELD=COLUMN"),
-    (["--values", "tags", "--weight", "title=2"], "there is no such field, only tags"),
-    (["--values", "tags", "--weight", "tags"], "not one field and its weight"),
-    (["--values", "tags", "--weight", "tags=0"], "weight must be above 0"),
-    (["--values", "tags", "--shingle", "char:3"], "--shingle is for texts"),
+    (["--values", "tags", "--text", "tags"], "2 fields are named tags"),
+    (["--text", "=title"], "use COLUMN or FIELD=COLUMN"),
+    (["--values", "tags", "--weight", "title=2"], "no such field; use one of: tags"),
+    (["--values", "tags", "--weight", "tags"], "is not FIELD=NUMBER with each field once"),
+    (["--values", "tags", "--weight", "tags=0"], "weight must be > 0"),
+    (["--values", "tags", "--shingle", "char:3"], "--shingle applies to texts only"),
     (["--values", "tags", "--images", "grid"], 'no column "image"'),
 ])  # fmt: skip
 def test_fields_that_cannot_be_are_refused_in_one_line(
@@ -93,13 +93,13 @@ def test_the_only_field_of_an_index_takes_any_column(folder: Path, books: str) -
 
 
 @pytest.mark.parametrize("arguments, reason", [
-    (["--values", "labels"], "has no values field labels: it has title (text), tags (values)"),
+    (["--values", "labels"], "has no values field labels, only title (text), tags (values)"),
     (["--values", "title"], "has no values field title"),
     (["--images", "grid"], "has no image field image"),
-    (["--weight", "title=3"], "was made with --weight title=2.0, got title=3.0"),
+    (["--weight", "title=3"], "was created with --weight title=2.0, got title=3.0"),
     (["--weight", "name=3"], "no such field"),
-    (["--shingle", "word:4"], "was made with --shingle word:3, got word:4"),
-    (["--case", "keep"], "was made with --case fold, got keep"),
+    (["--shingle", "word:4"], "was created with --shingle word:3, got word:4"),
+    (["--case", "keep"], "was created with --case fold, got keep"),
 ])  # fmt: skip
 def test_an_index_refuses_other_fields_than_its_own(
     books: str, library: str, arguments: list[str], reason: str
@@ -118,7 +118,7 @@ def test_an_id_that_stands_twice_in_a_file_is_refused(folder: Path) -> None:
         '{"id": 1, "tags": ["a"]}\n{"id": 2, "tags": []}\n{"id": 1, "tags": []}\n'
     )
     error = one_line(run("index", "tags.benzer", "twice.jsonl", "--values", "tags", status=2))
-    assert "the id 1 stands in twice.jsonl row 1 and twice.jsonl row 3" in error
+    assert "the id 1 appears in twice.jsonl row 1 and twice.jsonl row 3" in error
     assert not list(folder.glob("tags.benzer*"))
 
 
@@ -139,7 +139,7 @@ def test_malformed_sets_are_set_aside_by_an_index(folder: Path) -> None:
         '{"id": 1, "tags": ["a"]}\n{"id": 2, "tags": "a"}\n{"id": 3, "tags": []}\n'
     )
     result = run("index", "s.benzer", "sets.jsonl", "--values", "tags", "--on-error", "skip", status=1)
-    assert 'sets.jsonl line 2: column "tags" is no list' in result.stderr
+    assert 'sets.jsonl line 2: column "tags" is not a list' in result.stderr
     assert answer("info", "s.benzer")["documents"] == 2
 
 
@@ -161,7 +161,7 @@ def test_search_shows_the_part_of_each_field(folder: Path, library: str, questio
     assert heading.split() == ["similarity", "title", "tags", "id", "text"]
     assert row.split()[:4] == ["0.833", "1.000", "0.500", "emma-2"]
     assert "| novel, 3" in row
-    assert ("passed over" in shown.stderr) == (question != "id")
+    assert ("ignored, not a field of the index: year" in shown.stderr) == (question != "id")
 
 
 def test_a_field_that_is_not_asked_for_takes_no_part(library: str) -> None:
@@ -193,12 +193,12 @@ def test_without_a_shared_bucket_there_is_no_candidate(library: str) -> None:
 
 @pytest.mark.parametrize("asked, reason", [
     ("{", "stdin is not JSON"),
-    ("[1]", "stdin holds no JSON object"),
+    ("[1]", "stdin is not a JSON object"),
     ('{"name": "emma"}', "none of the fields of the index: title, tags"),
-    ('{"title": 5}', "title is 5, but the field takes a text"),
-    ('{"tags": "novel"}', 'tags is "novel", but the field takes a list of strings or integers'),
-    ('{"tags": {"a": 1}}', "but the field takes a list"),
-    ('{"tags": [true]}', "but the field takes a list"),
+    ('{"title": 5}', "title is 5: use a text"),
+    ('{"tags": "novel"}', 'tags is "novel": use a list of strings or integers'),
+    ('{"tags": {"a": 1}}', ": use a list"),
+    ('{"tags": [true]}', ": use a list"),
     ("[" * 200_000, "stdin is not JSON"),
     ('{"tags": ' + "[" * 10_000 + "]" * 10_000 + "}", "stdin is not JSON"),
     ('{"tags": [' + "9" * 5_000 + "]}", "stdin is not JSON"),
@@ -208,8 +208,8 @@ def test_a_json_document_that_cannot_be_asked_for(library: str, asked: str, reas
 
 
 @pytest.mark.parametrize("arguments, reason", [
-    (["emma"], '{"title": ..., "tags": ...}: ask by --json-document'),
-    (["--file", "a.txt"], "ask by --json-document"),
+    (["emma"], '{"title": ..., "tags": ...}: use --json-document'),
+    (["--file", "a.txt"], "use --json-document"),
     (["--id", "emma", "--candidates", "--threshold", "0.5"], "are not compared"),
     (["--id", "emma", "--json-document", "-"], "give one of TEXT"),
     (["--json-document", "no.json"], "no.json"),
@@ -230,7 +230,8 @@ def test_compare_shows_each_field(books: str) -> None:
     assert found["fields"]["tags"]["shared"] == ["novel", "3"]
     shown = run("compare", "--from", books, *TITLES_AND_TAGS, "emma", "emma-2").stdout
     assert (
-        "\ntags: 67 % of A stands in B, 67 % of B stands in A\nshared, for example:\n  novel\n  3\n" in shown
+        "\ntags: 67 % of A appears in B, 67 % of B appears in A\nshared shingles, e.g.:\n  novel\n  3\n"
+        in shown
     )
 
 
@@ -276,14 +277,14 @@ def test_an_index_remembers_its_stop_words(folder: Path, books: str) -> None:
     arguments = ["index", "b.benzer", books, "--text", "title", "--stop-words"]
     run(*arguments, "en")
     assert answer(*arguments, "en")["new"] == 0
-    assert "was made with --stop-words" in one_line(run(*arguments, "tr", status=2))
+    assert "was created with --stop-words" in one_line(run(*arguments, "tr", status=2))
     assert "stop words" in run("info", "b.benzer").stdout
 
 
 @pytest.mark.parametrize("arguments, reason", [
     (["--stop-words", "klingon"], "klingon"),
     (["--stop-words", "no.txt"], "no.txt: No such file"),
-    (["--stop-words", "en", "--shingle", "char:5"], "stop_words work on words"),
+    (["--stop-words", "en", "--shingle", "char:5"], "stop_words require unit='word'"),
     (["--shingle-hash", "crc32"], "crc32"),
     (["--hash-bytes", "5"], "5"),
 ])  # fmt: skip

@@ -103,7 +103,7 @@ def test_broken_images_are_counted_by_choice(folder: Path, photos: Path) -> None
     assert answer("dedupe", *arguments, "--output", "clean", status=1)["counts"]["malformed"] == 2
     assert [row["row"] for row in rows(folder / "clean" / "malformed.jsonl")] == [4, 5]
     made = run("index", "photos.benzer", *arguments, status=1)
-    assert "2 malformed rows set aside" in made.stderr
+    assert "2 malformed rows skipped" in made.stderr
     assert "photos/deep/c.png" in made.stderr
     assert answer("info", "photos.benzer")["documents"] == 3
     found = answer("info", "photos", "--images", "grid", status=1)
@@ -158,7 +158,7 @@ def test_an_index_of_images_is_added_to_without_options(folder: Path, album: str
     assert answer("index", album, "photos")["new"] == 0
     assert answer("search", album, "new.png")["matches"][0]["id"] == "new.png"
     error = one_line(run("index", album, "photos", "--images", "seed16", status=2))
-    assert "was made with --images grid, got seed16" in error
+    assert "was created with --images grid, got seed16" in error
     assert answer("info", album)["settings"]["threshold"] == Image().threshold
 
 

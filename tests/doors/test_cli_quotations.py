@@ -51,34 +51,32 @@ def test_passages_stand_where_the_answer_says(quoting: str) -> None:
     words = len(PIECE.split()) + 1  # "fox" before it stands there too
     assert found["covered"]["text"]["share"] == words / len(ESSAY.split())
     said = run("search", quoting, "--passages", ESSAY).stdout
-    assert (
-        f"{100 * words / len(ESSAY.split()):.1f} % of the text stands in the collection, in 1 place" in said
-    )
+    assert f"{100 * words / len(ESSAY.split()):.1f} % of the text appears in the index, in 1 place" in said
     assert "fox jumps over the lazy dog and" in said
 
 
 def test_what_is_not_there_is_said_so(quoting: str) -> None:
     nothing = "quite another thing of which nobody has ever spoken before"
     assert (
-        "0.0 % of the text stands in the collection, in 0 places"
+        "0.0 % of the text appears in the index, in 0 places"
         in run("search", quoting, "--passages", nothing).stdout
     )
     result = run("search", quoting, "--containing", nothing)
-    assert "nothing in the index reaches the threshold" in result.stderr
+    assert "no document reaches the threshold" in result.stderr
 
 
 def test_a_text_too_short_for_certainty_is_told(quoting: str) -> None:
     result = run("search", quoting, "--containing", "in the sun")
-    assert "the text asked for has fewer than 7 words: what contains so few may be missed" in result.stderr
+    assert "the text of the query has fewer than 7 words: matches may be missing" in result.stderr
     assert answer("search", quoting, "--containing", "in the sun")["short"] == ["text"]
     assert "fewer than" not in run("search", quoting, "--containing", PIECE).stderr
     assert "fewer than" not in run("search", quoting, "--contained", "in the sun").stderr
 
 
 @pytest.mark.parametrize("arguments, reason", [
-    (["--passages", "--containing"], "--containing and --passages are two questions"),
-    (["--candidates", "--contained"], "--candidates and --contained are two questions"),
-    (["--passages", "--threshold", "0.5"], "--passages have no --threshold"),
+    (["--passages", "--containing"], "--containing and --passages exclude each other"),
+    (["--candidates", "--contained"], "--candidates and --contained exclude each other"),
+    (["--passages", "--threshold", "0.5"], "--threshold does not apply to --passages"),
     (["--containing", "--threshold", "0"], r"threshold must be in (0, 1], got 0.0"),
 ])  # fmt: skip
 def test_questions_that_make_no_sense_are_refused(quoting: str, arguments: list[str], reason: str) -> None:
@@ -87,15 +85,17 @@ def test_questions_that_make_no_sense_are_refused(quoting: str, arguments: list[
 
 
 def test_an_index_without_passages_says_so(index: str) -> None:
-    reason = "this index files no passages: make it anew with IndexSettings(passages=True), or benzer index --passages"
+    reason = "this index has no passages: create it again with IndexSettings(passages=True) or benzer index --passages"
     for question in ("--containing", "--contained", "--passages"):
         assert reason in one_line(run("search", index, question, "a text", status=2))
     refused = run("index", index, "docs.jsonl", "--passages", status=2)
-    assert "docs.benzer was made without --passages: make another index with them" in one_line(refused)
+    assert "docs.benzer was created without --passages: create another index with --passages" in one_line(
+        refused
+    )
 
 
 def test_info_says_what_passages_promise(quoting: str) -> None:
-    assert "runs of 4 words, one of 4: sure from 7 words on" in run("info", quoting).stdout
+    assert "4 words, 1 of 4 stored; found reliably from 7 words" in run("info", quoting).stdout
 
 
 def test_every_home_gives_the_same_answer(tmp_path: Path) -> None:
@@ -152,20 +152,20 @@ def test_documents_that_stand_in_others_are_listed(folder: Path) -> None:
     }
     assert found["pairs"][0] == {"contained_id": "piece", "containing_id": "fox", "containment": 1.0}
     said = run("contained", "docs.jsonl", "pieces.jsonl").stdout
-    assert "found without exception, by an exact join" in said
+    assert "all pairs, found by an exact join" in said
     assert "1.000  piece" in said
 
 
 def test_malformed_rows_are_set_aside(folder: Path) -> None:
     result = run("contained", "broken.jsonl", "--on-error", "skip", status=1)
-    assert "1 malformed row set aside" in result.stderr
+    assert "1 malformed row skipped" in result.stderr
 
 
 @pytest.mark.parametrize("arguments, reason", [
     (["--output", "docs.jsonl"], "docs.jsonl exists: choose another --output"),
     (["--output", "docs.jsonl", "--replace"], "would replace the input docs.jsonl"),
-    (["--output", "pairs.txt"], "end its name in .jsonl or .parquet"),
-    (["--text", "text", "--values", "stars"], "containment is that of one field, got 2 (text, stars)"),
+    (["--output", "pairs.txt"], "use a file name that ends in .jsonl or .parquet"),
+    (["--text", "text", "--values", "stars"], "containment requires a schema with one field, got 2 (text, stars)"),
 ])  # fmt: skip
 def test_what_cannot_be_answered_is_refused(folder: Path, arguments: list[str], reason: str) -> None:
     assert reason in one_line(run("contained", "docs.jsonl", *arguments, status=2))

@@ -390,18 +390,18 @@ def test_a_key_opens_what_it_is_for(service: Service) -> None:
 
 
 WRONG: list[tuple[Callable[[Any], Any], type[BenzerError], str]] = [
-    (lambda index: index.find_similar(FOX), InputError, "a text alone could be any of the fields text, tags"),
-    (lambda index: index.find_similar(7), InputError, "ask with a text"),
+    (lambda index: index.find_similar(FOX), InputError, "a text is ambiguous for the fields text, tags"),
+    (lambda index: index.find_similar(7), InputError, "a query must be a text"),
     (lambda index: index.find_similar(ASKED, limit=0), SettingsError, "limit must be 1 or more"),
     (lambda index: index.find_similar(ASKED, limit=1001), SettingsError, "1,000 matches at most"),
     (lambda index: index.find_similar(ASKED, threshold=1.5), InputError, "threshold"),
     (lambda index: index.find_similar({"words": FOX}), BenzerError, "words"),
     (lambda index: index.find_similar_batch(FOX), InputError, "documents must be a list"),
-    (lambda index: index.find_passages({"tags": [1]}), InputError, "passages are of texts"),
+    (lambda index: index.find_passages({"tags": [1]}), InputError, "passages require a text"),
     (lambda index: index.remove("fox"), InputError, "ids must be a list"),
     (lambda index: index.add([], batch_size=0), SettingsError, "batch_size must be 1 or more"),
     (lambda index: index.add([], on_error="pass"), SettingsError, "on_error must be"),
-    (lambda index: index.evict(None), InputError, "give the moment"),
+    (lambda index: index.evict(None), InputError, "the time since which"),
     (lambda index: index.touch(["fox"], datetime(2026, 1, 1)), InputError, "no time zone"),
     (lambda index: index.get(2**70), InputError, "beyond 64 bits"),
 ]

@@ -24,7 +24,7 @@ from tests.unit.test_formats import PARQUET, READ, REFUSED, ROWS, Case, image, t
 FILE = {"Content-Type": "application/octet-stream"}
 LINES = {"Content-Type": "application/x-ndjson"}
 TABLES = ("jsonl", "csv", "tsv", "parquet")
-ARRAY = Case("array.json", json.dumps(ROWS).encode(), "array.json holds one JSON array")
+ARRAY = Case("array.json", json.dumps(ROWS).encode(), "array.json contains one JSON array")
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from benzer.storage.redis.storage import RedisStorage, discard
 from tests.contracts.storages import corpus, keys_of, state_of
 from tests.redis_server import RedisServer, shared_server
 
-ANEW = "was deleted and made anew: open it again"
+ANEW = "was deleted and created again: open it again"
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_snapshot_does_not_change_when_documents_expire(url: str, grace: int) 
             assert reader.candidates(keys_of([7]))[1].tolist() == list(range(6))
             assert reader.payloads(range(6)) == payloads
         else:
-            with pytest.raises(StorageError, match="has been deleted meanwhile: ask again"):
+            with pytest.raises(StorageError, match="has been deleted: use a new snapshot"):
                 reader.candidates(keys_of([7]))
     assert reader.candidates(keys_of([7]))[1].tolist() == [6]
     assert len(reader) == len(writer) == 1
@@ -132,15 +132,15 @@ SECRET = "s3cr"
         (f"redis://user:{SECRET}?x@127.0.0.1/0", "percent-encoded"),
         (f"redis://user:{SECRET}@x@127.0.0.1/0", "percent-encoded"),
         (f"redis://user:{SECRET}@[::1/0", "cannot be read"),
-        (f"redis://user:{SECRET}@127.0.0.1/news", r"/news is no database number: .*\?prefix=news"),
+        (f"redis://user:{SECRET}@127.0.0.1/news", r"/news is not a database number: .*\?prefix=news"),
         ("redis://127.0.0.1/0?prefix=a#b", "%23"),
         ("redis://127.0.0.1/2?cluster=true", "a cluster has database 0 only"),
         ("redis://127.0.0.1/?cluster=true&db=2", "a cluster has database 0 only"),
-        ("redis://127.0.0.1/0?decode_responses=true", "decode_responses is for Benzer to set"),
-        ("redis://127.0.0.1/0?encoding=latin-1", "encoding is for Benzer to set"),
-        ("redis://127.0.0.1/0?encoding_errors=x", "encoding_errors is for Benzer to set"),
-        ("redis://127.0.0.1/0?retry=3", "retry is for Benzer to set"),
-        ("redis://127.0.0.1/0?protocol=3", "protocol is for Benzer to set"),
+        ("redis://127.0.0.1/0?decode_responses=true", "decode_responses is set by Benzer"),
+        ("redis://127.0.0.1/0?encoding=latin-1", "encoding is set by Benzer"),
+        ("redis://127.0.0.1/0?encoding_errors=x", "encoding_errors is set by Benzer"),
+        ("redis://127.0.0.1/0?retry=3", "retry is set by Benzer"),
+        ("redis://127.0.0.1/0?protocol=3", "protocol is set by Benzer"),
         ("redis://127.0.0.1/0?socket_timeout=0", "socket_timeout must be above 0 seconds, got '0'"),
         ("redis://127.0.0.1/0?socket_connect_timeout=-1", "must be above 0 seconds, got '-1'"),
         ("redis://127.0.0.1/0?socket_timeout=nan", "must be above 0 seconds, got 'nan'"),
@@ -154,7 +154,7 @@ def test_urls_that_would_mean_something_else_are_refused(location: str, message:
 
 def test_a_server_that_is_no_cluster_is_told_so_at_once(url: str) -> None:
     start = time.monotonic()
-    with pytest.raises(StorageError, match="is no cluster: leave cluster=true out"):
+    with pytest.raises(StorageError, match="is not a cluster: remove cluster=true"):
         open_storage(f"{url}&cluster=true", "{}")
     assert time.monotonic() - start < 2  # without the pauses of a broken connection
 
@@ -216,7 +216,7 @@ def silent_port() -> Iterator[int]:
 
 def test_a_hung_server_is_given_up_after_a_while(silent_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis_server, "_PATIENCE", 0.5)
-    with pytest.raises(StorageError, match=r"gave no answer in 2 tries"):
+    with pytest.raises(StorageError, match=r"did not respond in 2 tries"):
         open_storage(f"redis://127.0.0.1:{silent_port}/0?socket_timeout=0.3", "{}")
 
 
@@ -227,7 +227,7 @@ def test_a_full_memory_and_a_replica_are_told_with_the_cure(tmp_path: Path) -> N
         with pytest.raises(StorageError, match="raise maxmemory, or delete another index"):
             storage.add(range(20), [bytes(10**6)] * 20, np.zeros((20, 1), np.uint64))
         server.client().replicaof("127.0.0.1", "1")
-        with pytest.raises(StorageError, match=r"is a replica, .*: give the address of its master"):
+        with pytest.raises(StorageError, match=r"is a replica, .*: use the address of its master"):
             storage.add(["a"], [b""], keys_of([1]))
         storage.close()
     finally:

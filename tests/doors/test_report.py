@@ -314,8 +314,8 @@ def test_a_source_that_is_all_known_is_an_alarm_with_the_old_document() -> None:
     (alarm,) = found.alarms()
     assert alarm.examples == ("old 0", "new 0")
     assert alarm.message.endswith(
-        "loses 100.0 % of its documents (30 of 30; 0 are identical to a kept one, 30 known "
-        "from an older collection)"
+        "loses 100.0 % of its documents (30 of 30; 0 are identical to a kept one, 30 match "
+        "an older collection)"
     )
     assert "Of 30 documents 0 stay. 30 (100" in report_html(found)
 

@@ -127,7 +127,7 @@ def test_other_settings_are_refused_with_what_differs(
     with pytest.raises(SettingsError, match="belongs to another run") as refused:
         find_duplicates(documents, checkpoint=tmp_path / "saved", **options)
     assert told in str(refused.value)
-    assert "remove the folder to start anew" in str(refused.value)
+    assert "remove the folder to start again" in str(refused.value)
     assert (tmp_path / "saved" / "run.json").exists()
 
 

@@ -110,7 +110,7 @@ def test_what_values_share_is_listed(client: httpx.Client) -> None:
         [],
         None,
     )
-    assert shown["headline"] == "50 % of A stands in B, 50 % of B stands in A"
+    assert shown["headline"] == "50 % of A appears in B, 50 % of B appears in A"
 
 
 def test_evidence_is_as_long_as_its_bounds_and_says_what_it_left_out() -> None:

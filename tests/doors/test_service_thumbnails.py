@@ -157,8 +157,8 @@ def test_what_has_no_copy_says_so(client: httpx.Client) -> None:
 
 WRONG: list[tuple[bytes, str]] = [
     (b"", "an image of 0 bytes"),
-    (b"<svg onload='alert(1)'/>", "no known format"),
-    (jpeg(1)[:500], "no image that can be read"),
+    (b"<svg onload='alert(1)'/>", "unknown format"),
+    (jpeg(1)[:500], "not a readable image"),
     (as_file(np.zeros((600, 600), np.uint8), "PNG"), "360,000 pixels or more, at most 300,000"),
 ]  # fmt: skip
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-SENTENCE = "live.jsonl changed while it was read: run again on the file as it is now"
-CHANGED = (SENTENCE, "live.jsonl has changed since it was read: run again on the file as it is now")
+SENTENCE = "live.jsonl changed while it was read: run again on the current file"
+CHANGED = (SENTENCE, "live.jsonl has changed since it was read: run again on the current file")
 STAGES = ("read", "sketch", "candidates", "verify")
 
 

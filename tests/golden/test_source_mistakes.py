@@ -137,7 +137,7 @@ def test_w05_a_lower_threshold_means_more_work_and_more_bands() -> None:
 
 def test_w05_values_beyond_the_bands_are_told_and_bands_without_a_row_are_refused() -> None:
     assert benzer.Bands.by_rule("pick_bands", 0.5, 100).num_values == 92
-    with pytest.raises(SettingsError, match="leaves no row"):
+    with pytest.raises(SettingsError, match="gives no rows"):
         benzer.Bands.by_rule("pick_bands", 0.001, 100)
 
 

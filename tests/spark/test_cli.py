@@ -70,17 +70,17 @@ def test_the_folder_is_that_of_a_local_run_byte_for_byte(tmp_path: Path) -> None
     assert told["counts"]["removed"] > 20
     for name in ("counts", "settings", "sources", "probability_at_threshold", "measured_recall", "alarms"):
         assert said[name] == told[name], name
-    assert "leave --engine spark out" in spark.stderr
+    assert "omit --engine spark" in spark.stderr
     assert "WARN" not in spark.stderr
     assert spark.stderr.splitlines()[-1] == local.stderr.splitlines()[-1]
 
 
 REFUSED = {
-    ("--method", "exact"): "--method is not for --engine spark",
-    ("--memory", "2GB"): "--memory is not for --engine spark",
-    ("--threads", "2"): "--threads is not for --engine spark",
-    ("--recall", "1"): "ask for a recall of at most 0.9999",
-    ("--spark-conf", "nothing"): "is no KEY=VALUE",
+    ("--method", "exact"): "--method is not supported by --engine spark",
+    ("--memory", "2GB"): "--memory is not supported by --engine spark",
+    ("--threads", "2"): "--threads is not supported by --engine spark",
+    ("--recall", "1"): "use a recall of at most 0.9999",
+    ("--spark-conf", "nothing"): "is not KEY=VALUE",
     ("--keep", "best"): "keep must be first, last",
     ("nowhere.jsonl",): "there is no file or folder nowhere.jsonl",
 }
@@ -107,7 +107,7 @@ def test_an_option_of_the_local_engine_is_refused(options: Sequence[str], tmp_pa
 def test_an_option_of_spark_is_refused_without_it(tmp_path: Path) -> None:
     answer = CliRunner().invoke(main, ["dedupe", "a.jsonl", "--output", "out", "--master", "local[2]"])
     assert answer.exit_code == 2
-    assert "--master is for --engine spark" in answer.stderr
+    assert "--master requires --engine spark" in answer.stderr
 
 
 def test_without_java_one_sentence_says_what_to_install(tmp_path: Path) -> None:

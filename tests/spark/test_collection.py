@@ -76,9 +76,9 @@ def small(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_other_settings_are_refused_with_both(spark: Any, small: Path) -> None:
     df = frame(spark, families(3, 1), 1)
-    with pytest.raises(SettingsMismatchError, match=r"threshold is 0\.4, given was 0\.7"):
+    with pytest.raises(SettingsMismatchError, match=r"threshold is 0\.4, got 0\.7"):
         write_collection(df, str(small), threshold=0.7, mode="append")
-    with pytest.raises(SettingsMismatchError, match="seed is 0, given was 3"):
+    with pytest.raises(SettingsMismatchError, match="seed is 0, got 3"):
         write_collection(df, str(small), seed=3, mode="append")
     numbers = frame(spark, [Document(1, "a text")], 1)
     with pytest.raises(

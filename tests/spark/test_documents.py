@@ -109,8 +109,8 @@ def test_an_id_that_is_missing_gives_no_number(spark: Any) -> None:
     [
         ("doc string, text string", {}, SettingsError, r"no column \"id\", and its rows have no places"),
         ("id string, text string", {"id": "url"}, InputError, r'no column "url": choose one of .* \(id, text\)'),
-        ("id string, body string", {}, InputError, r'no column "text": choose one of those it has \(id, body\)'),
-        ("id string, Text string", {}, InputError, r'no column "text": choose one of those it has \(id, Text\)'),
+        ("id string, body string", {}, InputError, r'no column "text": use one of \(id, body\)'),
+        ("id string, Text string", {}, InputError, r'no column "text": use one of \(id, Text\)'),
         ("id string, text int", {}, InputError, 'column "text" of the DataFrame holds int, not text'),
         ("id string, text array<string>", {}, InputError, "holds array<string>, not text"),
         ("id decimal(20,0), text string", {}, InputError, r"holds decimal\(20,0\); ids are strings or integers"),

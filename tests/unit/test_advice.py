@@ -105,17 +105,17 @@ def test_the_reading_of_a_field_is_kept() -> None:
 
 def test_advice_explains_itself() -> None:
     shown = str(advise_shingle_size(random_texts(20, 300)))
-    assert shown.startswith("Advice: shingles of 3 characters.\n")
+    assert shown.startswith("Suggested shingle size: 3 characters.\n")
     assert "190 random pairs of 20 documents" in shown
-    assert "Rule of thumb: 4, the least k with 20^k >= 100 x 300." in shown
+    assert "Rule of thumb: 4, the smallest k with 20^k >= 100 x 300." in shown
     assert [line.split()[0] for line in shown.splitlines()[6:]] == [str(size) for size in range(2, 13)]
     none = str(advise_shingle_size(["abc abc", "abc abcd"], sizes=[2, 3]))
-    assert "no size tried brings it down to 0.05" in none
+    assert "no tested size reaches 0.05" in none
 
 
 def test_empty_texts_are_left_out() -> None:
     assert advise_shingle_size(["", "abc", " ", "xyz"], sizes=[2]).documents == 2
-    with pytest.raises(InputError, match="2 documents or more that are not empty, got 1"):
+    with pytest.raises(InputError, match="at least 2 non-empty documents are required, got 1"):
         advise_shingle_size(["", "abc", " "])
 
 
@@ -123,9 +123,9 @@ def test_empty_texts_are_left_out() -> None:
     "options, message",
     [
         ({"limit": 0}, r"limit must be in \(0, 1\], got 0"),
-        ({"sample": 1}, "sample must be 2 or more"),
-        ({"pairs": 0}, "pairs 1 or more"),
-        ({"sizes": []}, "at least one size to try"),
+        ({"sample": 1}, "sample must be at least 2"),
+        ({"pairs": 0}, "pairs at least 1"),
+        ({"sizes": []}, "at least one size"),
         ({"sizes": [0]}, "shingle_size must be in 1..64, got 0"),
         ({"unit": "line"}, "unit must be 'word' or 'char'"),
         ({"seed": -1}, "seed must be a whole number from 0 to 18446744073709551615, got -1"),
@@ -141,7 +141,7 @@ def test_settings_that_mean_nothing_are_refused(options: dict[str, Any], message
     "length, alphabet", [(math.inf, 20), (math.nan, 20), (0, 20), (100, math.inf), (100, 1), (100, math.nan)]
 )
 def test_the_rule_is_for_texts_of_some_length(length: float, alphabet: float) -> None:
-    with pytest.raises(SettingsError, match="a length above 0 and an alphabet above 1, both finite"):
+    with pytest.raises(SettingsError, match="length must be > 0 and alphabet must be > 1, both finite"):
         rule_of_thumb(length, alphabet)
 
 

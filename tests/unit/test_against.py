@@ -287,7 +287,7 @@ def test_an_index_whose_bands_find_less_than_promised_is_refused_with_the_number
 @pytest.mark.parametrize("given", ["old.benzer", ["old.benzer"], Path("old.benzer"), 5, [1], [None]])
 def test_what_is_no_index_is_refused_by_its_name(given: Any) -> None:
     told = repr(given[0] if isinstance(given, list) else given)
-    with pytest.raises(SettingsError, match=re.escape(f"against takes opened indexes, got {told}")):
+    with pytest.raises(SettingsError, match=re.escape(f"against must be open indexes, got {told}")):
         find_duplicates({"a": FOX}, against=given)
 
 

@@ -178,7 +178,7 @@ def test_settings_with_passages_come_back_from_a_file(tmp_path: Path) -> None:
     with Index.open(location) as again:
         assert again.settings.passages == Passages(5, 8)
     assert settings.fingerprint() != IndexSettings(passages=True).fingerprint()
-    with pytest.raises(SettingsMismatchError, match=r"passages\.size is 5, given was 4"):
+    with pytest.raises(SettingsMismatchError, match=r"passages\.size is 5, got 4"):
         Index.open(location, IndexSettings(passages=True))
 
 

@@ -132,7 +132,11 @@ REFUSED = [
     Case("memory.txt", b"ab\x00cd\x01", "a binary file"),
     Case("page.html", b"<!-- x -->\n<!DOCTYPE html><html><body>a", "an HTML page"),
     Case("excel.csv", table(";"), "a table separated by semicolons"),
-    Case("one.json", json.dumps({"rows": ROWS}, indent=1).encode(), "one JSON document over several lines"),
+    Case(
+        "one.json",
+        json.dumps({"rows": ROWS}, indent=1).encode(),
+        "one JSON document that spans several lines",
+    ),
 ]
 
 
@@ -223,9 +227,7 @@ def test_a_pipe_is_recognized_too(tmp_path: Path) -> None:
 def test_images_are_no_texts(kind: str, tmp_path: Path) -> None:
     content = image(kind)
     assert recognize(content).format == "images"
-    assert (
-        text_fault(content) == f"{recognize(content).noun}, not text: give it with the ending of its format"
-    )
+    assert text_fault(content) == f"{recognize(content).noun}, not text: use the file extension of its format"
     path = tmp_path / "photo.txt"
     path.write_bytes(content)
     with pytest.raises(InputError, match="image"):

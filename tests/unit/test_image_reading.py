@@ -50,7 +50,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_what_is_no_picture_is_refused_with_a_sentence(data: bytes) -> None:
-    name = re.escape(f"an image of {len(data):,} bytes is no image that can be read (")
+    name = re.escape(f"an image of {len(data):,} bytes is not a readable image (")
     with pytest.raises(InputError, match=name):
         read(data, LARGE)
 
@@ -63,14 +63,14 @@ def test_a_broken_file_is_named_and_the_others_are_described(data: bytes, tmp_pa
     field = Image(max_pixels=LARGE)
     fault, description = field.describe([broken, whole], threads=2)
     assert isinstance(fault, InputError)
-    assert str(fault).startswith(f"{broken} is no image that can be read (")
+    assert str(fault).startswith(f"{broken} is not a readable image (")
     assert description == field.encode(SCENE)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.png: there is no such file"):
         read(tmp_path / "gone.png", LARGE)
-    with pytest.raises(InputError, match="is a folder: give the path of one picture"):
+    with pytest.raises(InputError, match="is a folder: use the path of an image"):
         read(tmp_path, LARGE)
 
 
@@ -123,10 +123,10 @@ def test_a_picture_that_cannot_be_described_is_named_and_the_others_are_describe
     path.write_bytes(as_file(scene(1, 50, 50), "PNG"))
     why = str(fault).strip(". ") or "MemoryError"
     broken, whole = Image().describe([path, SCENE])
-    assert str(broken) == f"{path} could not be described ({why}): make it smaller, or leave it out"
+    assert str(broken) == f"{path} could not be processed ({why}): make it smaller, or remove it"
     assert isinstance(broken, InputError)
     assert isinstance(whole, bytes)
-    with pytest.raises(InputError, match="an image array could not be described"):
+    with pytest.raises(InputError, match="an image array could not be processed"):
         Image().encode(scene(1, 50, 50))
 
 

@@ -183,7 +183,7 @@ DAMAGED = {
 @pytest.mark.parametrize("method, fault", DAMAGED)
 def test_a_damaged_description_is_refused(method: str, fault: str) -> None:
     field, data = Image(method), DAMAGED[method, fault]
-    message = f'for the method "{method}" is damaged \\({len(data):,} bytes\\): describe the picture again'
+    message = f'for the method "{method}" is damaged \\({len(data):,} bytes\\): describe the image again'
     whole = field.encode(scene(1))
     attempts = [
         lambda: field.encode(Description(data)),

@@ -87,16 +87,16 @@ def test_a_broken_picture_stops_the_run_or_is_counted(folder: Path) -> None:
 
 def test_a_folder_of_pictures_read_as_texts_says_how_to_read_it(folder: Path) -> None:
     (folder / "notes.txt").unlink()
-    with pytest.raises(InputError, match=r"holds \.JPG, \.png, \.webp; for images give an image field"):
+    with pytest.raises(InputError, match=r"contains \.JPG, \.png, \.webp; for images, use an image field"):
         benzer.find_duplicates(folder)
 
 
 def test_pictures_are_no_texts(folder: Path) -> None:
     with pytest.raises(
-        InputError, match=r"holds images: compare them by a field Image\(\) \(benzer --images grid\)"
+        InputError, match=r"contains images: compare them with a field Image\(\) \(benzer --images grid\)"
     ):
         benzer.find_duplicates(folder, format="images", schema=Schema(image=Text()))
-    with pytest.raises(InputError, match="holds texts, not sets of values or images"):
+    with pytest.raises(InputError, match="contains texts, not sets of values or images"):
         benzer.find_duplicates(folder, format="text", schema=Schema(text=Image()))
 
 
@@ -196,6 +196,6 @@ def test_a_source_of_pictures_lists_its_files_in_order(folder: Path) -> None:
 def test_a_pipe_in_a_folder_is_not_waited_for(name: str, schema: Schema, folder: Path) -> None:
     os.mkfifo(folder / name)
     found = benzer.find_duplicates(folder, schema=schema, on_error="skip")
-    assert [row.reason for row in found.malformed] == ["this is no file"]
-    with pytest.raises(InputError, match="is no file, but a pipe or a device"):
+    assert [row.reason for row in found.malformed] == ["not a regular file"]
+    with pytest.raises(InputError, match="is a pipe or a device, not a file"):
         Image().encode(folder / name)

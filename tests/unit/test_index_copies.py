@@ -166,7 +166,7 @@ def test_an_index_that_lost_commits_can_be_kept_without_them(path: Path, tmp_pat
     place = copy(path, tmp_path / "place")
     place.with_name("index.benzer-wal").unlink()
     with pytest.raises(
-        StoreFormatError, match=r"lacks acknowledged commits \(it has 1 of 4\).*remove .*-commits to go on"
+        StoreFormatError, match=r"lacks acknowledged commits \(it has 1 of 4\).*remove .*-commits to continue"
     ):
         Index.open(place)
     place.with_name("index.benzer-commits").unlink()
@@ -179,7 +179,7 @@ def test_an_index_in_use_is_not_replaced(path: Path, tmp_path: Path) -> None:
     with Index.open(path, mode="read") as index:
         index.backup(tmp_path / "copy.benzer")
         before = list(index)
-        with pytest.raises(StoreLockedError, match=r"is in use: close it everywhere.*in this process"):
+        with pytest.raises(StoreLockedError, match=r"is in use: close it in all processes.*in this process"):
             restore(path, tmp_path / "copy.benzer")
         child = os.fork()
         if child == 0:

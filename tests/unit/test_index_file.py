@@ -168,7 +168,7 @@ def test_damage_is_met_by_reads_too(path: Path) -> None:
 def test_a_document_that_is_missing_is_told_from_one_that_was_removed(path: Path) -> None:
     with closing(open_storage(path, mode="read")) as storage:
         for number in (0, 4_000_000):
-            with pytest.raises(StorageError, match="is not held") as told:
+            with pytest.raises(StorageError, match="no longer exists") as told:
                 storage.ids([50, number])
             assert told.type is StorageError
     sql("DELETE FROM document WHERE number = 51")(path)
@@ -275,7 +275,7 @@ def test_reading_changes_nothing(path: Path) -> None:
 
 def test_changes_inside_a_snapshot_are_refused(path: Path) -> None:
     with closing(open_storage(path)) as storage:
-        with pytest.raises(StorageError, match="a snapshot is for reading"), storage.snapshot():
+        with pytest.raises(StorageError, match="a snapshot is read-only"), storage.snapshot():
             storage.remove(["d50"])
         assert storage.remove(["d50"]) == 1
 

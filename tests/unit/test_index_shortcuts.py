@@ -203,12 +203,12 @@ def test_a_document_that_another_removed_is_not_remembered(path: Path) -> None:
             assert storage.documents(numbers)[0] == ["a", "b", "a"]
         writer.remove(["a"])
         assert storage.documents(numbers)[0] == ["a", "b", "a"]  # nothing is committed yet
-        with pytest.raises(StorageError, match="is not held"):
+        with pytest.raises(StorageError, match="no longer exists"):
             writer._storage.documents(numbers)
         with storage.snapshot():
             writer.commit()
             assert storage.documents(numbers)[0] == ["a", "b", "a"]
-        with pytest.raises(StorageError, match="is not held"):
+        with pytest.raises(StorageError, match="no longer exists"):
             storage.documents(numbers)
         assert storage.documents(numbers[1:2]) == (["b"], storage.payloads(numbers[1:2]))
 

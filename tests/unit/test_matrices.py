@@ -134,5 +134,5 @@ def test_functions_that_do_not_fit_are_refused(functions: Any, message: str) -> 
 
 
 def test_an_order_that_is_no_permutation_is_refused() -> None:
-    with pytest.raises(SettingsError, match="order must hold each of the rows 0 to 1 once, got"):
+    with pytest.raises(SettingsError, match="order must contain each of the rows 0 to 1 once, got"):
         characteristic_matrix([{0, 1}]).permuted([0, 0])

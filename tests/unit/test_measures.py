@@ -90,7 +90,7 @@ def test_a_field_with_frequencies_has_the_similarity_of_the_bags(a: str, b: str)
 def test_counts_may_be_given() -> None:
     assert bag_jaccard({"a": 3, "b": 1}, Counter("aabbc")) == bag_jaccard("aaab", "aabbc") == 0.5
     assert bag_jaccard({"a": 0}, {}) == 1.0
-    with pytest.raises(InputError, match="a bag holds 'a' -1 times"):
+    with pytest.raises(InputError, match="a bag contains 'a' -1 times"):
         bag_jaccard({"a": -1}, "a")
 
 

@@ -177,7 +177,7 @@ def test_auto_takes_the_cheaper_and_says_so() -> None:
     assert set(chosen.seconds) == {"lsh", "exact"}
     cheap = chosen.seconds["exact"] <= planner.WORTH * chosen.seconds["lsh"]
     assert chosen.method == ("exact" if cheap else "lsh")
-    assert ("exact join, which misses nothing" in chosen.reason) == cheap
+    assert ("exact join, which finds all pairs" in chosen.reason) == cheap
     assert "200" in chosen.reason or "different documents" in chosen.reason
 
 
@@ -201,7 +201,7 @@ def test_a_method_that_is_asked_for_is_taken(monkeypatch: pytest.MonkeyPatch) ->
     costs(monkeypatch, 1.0, 100.0)
     exact = plan(spread, SETS, 0.8, 0.95, "exact")
     assert (exact.method, exact.predicted_candidates) == ("exact", exact.predicted_pairs)
-    assert "as asked" in exact.reason
+    assert "as requested" in exact.reason
     costs(monkeypatch, 100.0, 1.0)
     assert plan(spread, SETS, 0.8, 0.95, "lsh").method == "lsh"
 
@@ -297,7 +297,7 @@ def test_a_field_that_compares_by_more_than_its_sets_is_planned_for_bands() -> N
     )  # fmt: skip
     chosen = choose(run.corpus, schema, 0.5, 0.95)
     assert (chosen.method, list(chosen.seconds)) == ("lsh", ["lsh"])
-    with pytest.raises(SettingsError, match="take 'lsh'"):
+    with pytest.raises(SettingsError, match="use 'lsh'"):
         choose(run.corpus, schema, 0.5, 0.95, "exact")
     assert run.measure_recall().recall is None
 

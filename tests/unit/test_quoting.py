@@ -234,7 +234,7 @@ def test_passages_of_several_fields_are_sought_in_their_own_fields() -> None:
         index.add([("a", {"title": QUOTE, "tags": ["x"]}), ("b", {"body": QUOTE, "tags": ["x"]})])
         found = index.find_passages({"body": QUOTE, "tags": ["x"]})
         assert [(match.id, match.field) for match in found] == [("b", "body")]
-        with pytest.raises(InputError, match="passages are of texts, but none was given"):
+        with pytest.raises(InputError, match="passages require a text, got none"):
             index.find_passages({"tags": ["x"]})
 
 

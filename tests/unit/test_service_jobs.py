@@ -416,7 +416,7 @@ def test_a_text_is_never_taken_for_the_path_of_a_picture(tmp_path: Path) -> None
         (Asked(recall=2), "recall must be"),
         (Asked(keep="best"), "keep must be"),
         (Asked(keep="largest:stars"), "asks for the column 'stars'"),
-        (Asked(recall=1.0, method="lsh"), "recall=1 needs method 'exact'"),
+        (Asked(recall=1.0, method="lsh"), "got recall=1: use method 'exact'"),
     ],
 )
 def test_what_cannot_be_run_is_refused_before_it_waits(asked: Asked, message: str) -> None:

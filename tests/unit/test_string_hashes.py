@@ -193,7 +193,7 @@ def test_a_vocabulary_goes_into_a_list_and_comes_back() -> None:
     vocabulary = Vocabulary(["b", "a", "b"])
     assert vocabulary.to_list() == ["b", "a"]
     assert Vocabulary.from_list(vocabulary.to_list()) == vocabulary != Vocabulary(["a", "b"])
-    with pytest.raises(InputError, match="'a' stands in the list twice"):
+    with pytest.raises(InputError, match="'a' appears twice in the list"):
         Vocabulary.from_list(["b", "a", "c", "a"])
 
 

@@ -97,7 +97,7 @@ def test_without_the_package_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) 
         ({"hash_bytes": "4"}, "hash_bytes must be 4 or 8, got '4'"),
         ({"shingle_hash": "md5"}, "shingle_hash must be one of benzer, djb2a, .* got 'md5'"),
         ({"frequencies": 2}, "frequencies must be True or False, got 2"),
-        ({"stop_words": "en", "unit": "char"}, "stop_words work on words"),
+        ({"stop_words": "en", "unit": "char"}, "stop_words require unit='word'"),
         ({"stop_words": None}, "stop_words must be a list of words or a language, got None"),
         ({"stop_words": 5}, "stop_words must be a list of words or a language, got 5"),
         ({"stop_words": ["a", 1]}, r"stop_words must be a list of words or a language, got \['a', 1\]"),

@@ -154,9 +154,7 @@ def test_merging_can_keep_what_is_there(opened: Opener) -> None:
 
 def test_an_index_of_other_settings_is_not_merged(opened: Opener) -> None:
     with Index.open("memory:") as other, opened("memory") as index:
-        with pytest.raises(
-            SettingsMismatchError, match=r"different settings: .*threshold is 0.8, given was 0.5"
-        ):
+        with pytest.raises(SettingsMismatchError, match=r"different settings: .*threshold is 0.8, got 0.5"):
             index.merge(other)
         with pytest.raises(SettingsError, match="cannot be merged into itself"):
             index.merge(index)
@@ -260,7 +258,7 @@ def test_an_export_that_was_cut_off_anywhere_is_not_imported(
         path.write_bytes(whole[:length])
         place = tmp_path / "new.benzer"
         with (
-            pytest.raises(InputError, match=r"cut off|no export|not JSON"),
+            pytest.raises(InputError, match=r"cut off|not an exported|not JSON"),
             Index.open(place, SETTINGS) as new,
         ):
             new.import_(path)
@@ -271,15 +269,15 @@ def test_an_export_that_was_cut_off_anywhere_is_not_imported(
 @pytest.mark.parametrize(
     "line,wrong,error,message",
     [
-        (0, '{"id": 1}', InputError, "no export of an index"),
-        (0, "[]", InputError, "no export of an index"),
+        (0, '{"id": 1}', InputError, "not an exported index"),
+        (0, "[]", InputError, "not an exported index"),
         (
             0,
             '{"benzer_export": 2, "settings": {}}',
             StoreFormatError,
             "has export format 2, .* up to 1: upgrade",
         ),
-        (1, "[1]", InputError, "line 2 holds no JSON object"),
+        (1, "[1]", InputError, "line 2 is not a JSON object"),
         (1, "{", InputError, "line 2 is not JSON"),
         (
             1,
@@ -287,10 +285,20 @@ def test_an_export_that_was_cut_off_anywhere_is_not_imported(
             InputError,
             "must be a str or an int",
         ),
-        (1, '{"id": 1, "last_seen": "today", "fields": {"title": "x"}}', InputError, "line 2 is no document"),
-        (1, '{"id": 1, "last_seen": null, "fields": {"body": "x"}}', InputError, "line 2 is no document"),
+        (
+            1,
+            '{"id": 1, "last_seen": "today", "fields": {"title": "x"}}',
+            InputError,
+            "line 2 is not a valid document",
+        ),
+        (
+            1,
+            '{"id": 1, "last_seen": null, "fields": {"body": "x"}}',
+            InputError,
+            "line 2 is not a valid document",
+        ),
         (1, '{"id": 1, "last_seen": null, "fields": {"title": 5}}', InputError, "str"),
-        (3, '{"documents": 3}', InputError, "has not the documents that its end tells of"),
+        (3, '{"documents": 3}', InputError, "does not contain the documents that its last line states"),
     ],
 )
 def test_an_export_with_a_fault_says_where_it_is(
@@ -312,7 +320,7 @@ def test_an_export_is_not_imported_into_an_index_of_other_settings(opened: Opene
         index.export(tmp_path / "books.jsonl")
     with (
         Index.open("memory:") as other,
-        pytest.raises(SettingsMismatchError, match=r"threshold is 0\.5, given was 0\.8"),
+        pytest.raises(SettingsMismatchError, match=r"threshold is 0\.5, got 0\.8"),
     ):
         other.import_(tmp_path / "books.jsonl")
 

@@ -146,7 +146,7 @@ def test_a_moment_that_was_left_out_does_not_empty_the_index() -> None:
         index.add({"a": {"tags": [1]}}, seen_at=1000)
         for ask in (index.unseen, index.evict):
             with pytest.raises(
-                InputError, match="give the moment since which documents were not seen, got None"
+                InputError, match="the time since which documents were not seen is required, got None"
             ):
                 ask(None)  # type: ignore[arg-type]
         assert list(index) == ["a"]
@@ -156,7 +156,8 @@ def test_a_path_is_no_index_to_merge() -> None:
     with (
         Index.open("memory:", SETTINGS) as index,
         pytest.raises(
-            InputError, match=r"give an opened index, as Index.open\(path, mode='read'\) does, got 'a'"
+            InputError,
+            match=r"the source must be an open index, e.g. Index.open\(path, mode='read'\), got 'a'",
         ),
     ):
         index.merge("a")  # type: ignore[arg-type]
@@ -212,7 +213,7 @@ def test_a_compressed_export_that_was_damaged_anywhere_is_not_imported_as_someth
 def test_a_folder_or_a_pipe_is_refused_before_anything_is_read_from_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe"):
-        with pytest.raises(InputError, match="is no regular file"):
+        with pytest.raises(InputError, match="is not a regular file"):
             exported_settings(path)
 
 
@@ -221,7 +222,7 @@ def test_a_file_that_nests_too_deep_is_no_export(tmp_path: Path) -> None:
     path.write_bytes(b"[" * 200_000)
     with (
         Index.open("memory:", SETTINGS) as index,
-        pytest.raises(InputError, match="is no export of an index"),
+        pytest.raises(InputError, match="is not an exported index"),
     ):
         index.import_(path)
 

@@ -1,7 +1,7 @@
-"""How is Benzer asked from a shell?  One file per command; `main` is the `benzer` command itself.
+"""Command-line interface: one file per command; `main` is the `benzer` command.
 
-Results go to stdout, talk (progress, notes, errors) to stderr. Exit status: 0 done, 1 done and something was
-found wrong, 2 wrong usage or input (one line, no traceback), 130 stopped by Ctrl-C.
+Results go to stdout; progress, notes and errors go to stderr. Exit status: 0 success, 1 completed but problems
+were found, 2 invalid usage or input (one line, no traceback), 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations

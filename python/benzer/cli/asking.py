@@ -1,4 +1,4 @@
-"""How does a command line say for which document others are sought?"""
+"""Reads the query document of a search from the command line."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def refuse_unless_one(question: Mapping[str, str | None]) -> None:
-    """Refuse no question, and two."""
+    """Raise an error unless exactly one query is given."""
     if sum(given is not None for given in question.values()) != 1:
         raise click.UsageError("give one of TEXT, --file, --json-document, --id, or - for stdin.")
 
 
 def document(index: Index, question: Mapping[str, str | None]) -> Any:
-    """Make what is asked for of TEXT, a file, a JSON object, or the id of a document of the index."""
+    """Read the query from TEXT, a file, a JSON object, or a document of the index by its id."""
     id, given, file = question["id"], question["json_document"], question["file"]
     if id is not None:
         return stored(index, id)
@@ -43,18 +43,16 @@ def document(index: Index, question: Mapping[str, str | None]) -> Any:
 
 
 def only_kind(schema: Schema) -> str:
-    """Say of which kind the only field is; of several fields, or of sets, a text alone says too little."""
+    """Return the kind of the only field; raise an error for several fields or sets, which need a JSON object."""
     kinds = [field.kind for field in schema.fields.values()]
     if len(kinds) > 1 or kinds[0] == "values":
         example = "{" + ", ".join(f'"{name}": ...' for name in schema.fields) + "}"
-        raise InputError(
-            f"the index has documents of the form {example}: ask by --json-document FILE or --id"
-        )
+        raise InputError(f"the index has documents of the form {example}: use --json-document FILE or --id")
     return kinds[0]
 
 
 def file_text(name: str) -> str:
-    """Read a text from a file, or from stdin."""
+    """Read a text from a file or stdin."""
     if name == "-":
         return utf8("stdin", sys.stdin.buffer.read())
     from benzer.sources.special import kind_of, open_pipe
@@ -65,7 +63,7 @@ def file_text(name: str) -> str:
 
 
 def utf8(name: str, data: bytes) -> str:
-    """Decode, or say what the content is instead, or at which byte it fails."""
+    """Decode UTF-8; raise an error that names the actual format or the first invalid byte."""
     from benzer.sources.formats import text_fault
 
     fault = text_fault(data)
@@ -75,14 +73,14 @@ def utf8(name: str, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{name}: byte {error.start:,} is not UTF-8: convert the file, with iconv for example"
+            f"{name}: byte {error.start:,} is not UTF-8: convert the file, e.g. with iconv"
         ) from None
 
 
 def from_json(schema: Schema, name: str) -> Any:
-    """Read a document from a JSON object, whose keys are the fields; keys that are none are passed over, aloud.
+    """Read a document from a JSON object with the fields as keys; other keys are ignored with a note.
 
-    One with an "id" is not offered as like itself. Paths of images are seen from the folder of the file.
+    A document with an "id" does not match itself. Image paths are relative to the folder of the file.
     """
     from benzer.document import Document
 
@@ -93,7 +91,7 @@ def from_json(schema: Schema, name: str) -> Any:
         raise InputError(f"{label} has none of the fields of the index: {', '.join(schema.fields)}")
     others = [key for key in found if key not in schema.fields and key != "id"]
     if others:
-        console.note(f"passed over, for the index has no such field: {console.printable(', '.join(others))}")
+        console.note(f"ignored, not a field of the index: {console.printable(', '.join(others))}")
     folder = Path() if name == "-" else Path(name).parent
     for key, value in fields.items():
         kind = schema.fields[key].kind
@@ -104,7 +102,7 @@ def from_json(schema: Schema, name: str) -> Any:
 
 
 def refuse_other_kind(label: str, key: str, kind: str, value: object) -> None:
-    """Refuse what the field does not take; null stands for a field that the document does not hold."""
+    """Raise an error if the value does not fit the field; null means that the document lacks the field."""
     listed = value if isinstance(value, list) else [None]
     fits = {
         "text": isinstance(value, str),
@@ -113,24 +111,24 @@ def refuse_other_kind(label: str, key: str, kind: str, value: object) -> None:
     }
     wanted = {"text": "a text", "image": "the path of an image", "values": "a list of strings or integers"}
     if value is not None and not fits[kind]:
-        raise InputError(f"{label}: {key} is {json.dumps(value):.40}, but the field takes {wanted[kind]}")
+        raise InputError(f"{label}: {key} is {json.dumps(value):.40}: use {wanted[kind]}")
 
 
 def json_object(label: str, text: str) -> dict[str, Any]:
-    """Parse one JSON object, or say what is there instead."""
+    """Parse one JSON object; raise an error for other content."""
     try:
         found = json.loads(text)
-    except (ValueError, RecursionError) as error:  # a RecursionError says that it nests too deep
+    except (ValueError, RecursionError) as error:  # a RecursionError means that it is nested too deeply
         raise InputError(
-            f"{label} is not JSON ({error}): give one object, such as a row of a JSONL file"
+            f"{label} is not JSON ({error}): use one object, e.g. a row of a JSONL file"
         ) from None
     if not isinstance(found, dict):
-        raise InputError(f'{label} holds no JSON object: give the fields by name, as in {{"text": "..."}}')
+        raise InputError(f'{label} is not a JSON object: use the fields as keys, e.g. {{"text": "..."}}')
     return found
 
 
 def stored(index: Index, id: str) -> Document:
-    """Fetch a document of the index by its id, which may be a number there."""
+    """Return a document of the index by its id, as text or number."""
     key = held_id(index, id)
     document = None if key is None else index.get(key)
     if document is not None:
@@ -139,7 +137,7 @@ def stored(index: Index, id: str) -> Document:
 
 
 def held_id(index: Index, id: str) -> str | int | None:
-    """Tell which id of the index a text means: itself, or the number that is written so; None where neither is."""
+    """Return the id in the index for a text: the text itself, the number it denotes, or None."""
     from benzer.index.given import ids_of
 
     return next((key for key in ids_of(id) if key in index), None)

@@ -1,4 +1,4 @@
-"""`benzer backup`: how is an index copied while it is used?"""
+"""`benzer backup`: copy an index file while it is in use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
 
 EXAMPLES = """\
-# Copy an index, also while a program writes to it
+# Copy an index, even while a program writes to it
 benzer backup docs.benzer copies/monday.benzer
 
 # Replace the copy of last week
@@ -20,16 +20,19 @@ benzer backup docs.benzer copies/monday.benzer --replace
 
 
 @click.command(
-    "backup", cls=shared.TaughtCommand, examples=EXAMPLES, short_help="Copy an index file while it is used."
+    "backup",
+    cls=shared.ExampleCommand,
+    examples=EXAMPLES,
+    short_help="Copy an index file while it is in use.",
 )
 @click.argument("index", type=Location())
 @click.argument("copy", type=click.Path(dir_okay=False))
-@click.option("--replace", is_flag=True, help="Replace a file that is there.")
+@click.option("--replace", is_flag=True, help="Replace COPY if it exists.")
 @shared.json_option
 def command(index: str, copy: str, replace: bool, as_json: bool) -> None:
-    """Copy the last committed state of INDEX, a file, to COPY, and check the copy.
+    """Copy the last committed state of the file INDEX to COPY and check the copy.
 
-    The copy appears whole or not at all. It is an index like any other; `benzer restore` puts it back.
+    The copy is written atomically and is a complete index. Use `benzer restore` to restore it.
     """
     from benzer.index import Index
 

@@ -1,4 +1,4 @@
-"""`benzer check`: is an index whole?"""
+"""`benzer check`: check an index for damage."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
 
 EXAMPLES = """\
-# Read the whole index and compare all that it holds
+# Read the whole index and verify its contents
 benzer check docs.benzer
 """
 
 
-@click.command("check", cls=shared.TaughtCommand, examples=EXAMPLES, short_help="Check an index for damage.")
+@click.command("check", cls=shared.ExampleCommand, examples=EXAMPLES, short_help="Check an index for damage.")
 @click.argument("index", type=Location())
 @shared.json_option
 def command(index: str, as_json: bool) -> int:
-    """Read all of INDEX and compare checksums, counts, ids, documents and postings.
+    """Read all of INDEX and verify checksums, counts, ids, documents and postings.
 
-    Readers and a writer go on meanwhile. The exit status is 1 if the index is damaged.
+    Other processes can read and write during the check. The exit status is 1 if the index is damaged.
     """
     from benzer.errors import StoreFormatError
     from benzer.index import Index
@@ -37,7 +37,7 @@ def command(index: str, as_json: bool) -> int:
             {"index": shown(index), "whole": fault is None, "documents": count, "fault": fault}
         )
     elif fault is None:
-        console.show(console.rows_table([("whole", console.count(count), "documents")]))
+        console.show(console.rows_table([("intact", console.count(count), "documents")]))
     else:
         click.echo(f"benzer: error: {fault}", err=True)
     return 0 if fault is None else 1

@@ -1,4 +1,4 @@
-"""Which columns does a file have?  Told from its head: nobody wants to wait for that."""
+"""Names of the columns of a file, read from its first rows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ ROWS_LOOKED_AT = 1_000
 
 
 def column_names(path: Path, format: str | None = None) -> list[str]:
-    """Name the columns of a file, in order; a text (or image) file or folder has the one column "text" (or "image").
+    """List the columns of a file in order; text and image files and folders have the column "text" or "image".
 
-    Of JSONL the first 1,000 rows are looked at, since each may have columns of its own.
+    For JSONL, collects the columns of the first 1,000 rows.
     """
     from benzer.sources import ENDINGS, open_sources
     from benzer.sources.opening import recognized
@@ -45,14 +45,14 @@ def compression_of(path: Path) -> str:
 
 
 def head(file: FileInput) -> Iterator[str]:
-    """Read the first lines, decompressed; bytes that are no UTF-8 do not matter here."""
+    """Read the first lines, decompressed; invalid UTF-8 is replaced."""
     with file.open() as stream:
         for place, line in enumerate(islice(stream, ROWS_LOOKED_AT)):
             yield line.decode("utf-8" if place else "utf-8-sig", errors="replace")
 
 
 def jsonl_columns(lines: Iterable[str]) -> list[str]:
-    """Collect the keys of JSON objects; lines that are none are passed over.
+    """Collect the keys of JSON objects; other lines are ignored.
 
     >>> jsonl_columns(['{"id": 1, "text": ""}', "oops", '{"id": 2, "year": 3}'])
     ['id', 'text', 'year']
@@ -61,7 +61,7 @@ def jsonl_columns(lines: Iterable[str]) -> list[str]:
     for line in lines:
         try:
             row = json.loads(line)
-        except (ValueError, RecursionError):  # no JSON, or nested too deep to be read
+        except (ValueError, RecursionError):  # not JSON, or nested too deeply
             continue
         found.update(dict.fromkeys(row if isinstance(row, dict) else ()))
     return list(found)

@@ -1,4 +1,4 @@
-"""`benzer compact`: how does an index become small and fast again?"""
+"""`benzer compact`: rewrite an index without removed documents."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
 
 EXAMPLES = """\
-# After many documents were removed or replaced
+# Compact an index after many documents were removed or replaced
 benzer compact docs.benzer
 """
 
 
 @click.command(
     "compact",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
-    short_help="Rewrite an index in its smallest and fastest shape.",
+    short_help="Rewrite an index without removed documents.",
 )
 @click.argument("index", type=Location())
 @shared.json_option
 def command(index: str, as_json: bool) -> None:
-    """Rewrite INDEX without what was removed.
+    """Rewrite INDEX without removed documents and return the space to the disk.
 
-    An index does this by itself once half of it is gone; this does it now, and gives the space back to the disk. A
-    file needs free disk space of twice its size meanwhile.
+    An index is compacted automatically once half of it was removed. Compaction of a file needs free disk space of
+    twice its size.
     """
     from benzer.index import Index
 

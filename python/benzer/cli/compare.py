@@ -1,4 +1,4 @@
-"""`benzer compare`: how similar are two documents, and what do they share?"""
+"""`benzer compare`: show the similarity of two documents and what they have in common."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from benzer.evidence import Evidence
 
 EXAMPLES = """\
-# Two files
+# Compare two files
 benzer compare old.txt new.txt
 
-# Two texts
+# Compare two texts
 benzer compare --texts "the quick brown fox jumps" "the quick brown fox sleeps"
 
-# Two documents of a file, by their ids
+# Compare two documents of a file by their ids
 benzer compare --from docs.jsonl --id url a.html b.html
 
-# By runs of 5 characters, for a program
+# Compare by shingles of 5 characters and print JSON
 benzer compare a.txt b.txt --shingle char:5 --json
 
-# Side by side in a browser
+# Write a side-by-side view for a browser
 benzer compare old.txt new.txt --html changes.html
 
-# Two images
+# Compare two images
 benzer compare a.jpg b.jpg --images local
 """
 SHOWN, LINE = 5, 60
@@ -45,17 +45,22 @@ HTML_PASSAGES = 100
 
 
 @click.command(
-    "compare", cls=shared.TaughtCommand, examples=EXAMPLES, short_help="Show what two documents share."
+    "compare",
+    cls=shared.ExampleCommand,
+    examples=EXAMPLES,
+    short_help="Show what two documents have in common.",
 )
 @click.argument("a")
 @click.argument("b")
-@click.option("--texts", "literal", is_flag=True, help="A and B are the texts themselves.")
+@click.option("--texts", "literal", is_flag=True, help="Treat A and B as texts, not as file names.")
 @click.option(
-    "--from", "source", type=click.Path(), metavar="FILE", help="A and B are ids of documents in FILE."
+    "--from", "source", type=click.Path(), metavar="FILE", help="Treat A and B as ids of documents in FILE."
 )
-@click.option("--full", is_flag=True, help="Show the whole texts side by side, however long.")
-@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page for a browser.")
-@click.option("--replace", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--full", is_flag=True, help="Show the complete texts side by side.")
+@click.option(
+    "--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page for viewing in a browser."
+)
+@click.option("--replace", is_flag=True, help="Replace the --html file if it exists.")
 @shared.json_option
 @fields.column_options
 @fields.weight_option
@@ -71,11 +76,11 @@ def command(
     as_json: bool,
     **reading: Any,
 ) -> int:
-    """Compare the files A and B (UTF-8 text, or images; - for stdin): their similarity and what they share.
+    """Show the similarity of the files A and B (UTF-8 text or images; - for stdin) and what they have in common.
 
-    Then where they agree: the passages that stand in both, the longest first, and how much of each document they
-    cover. On a terminal, or with --full, side by side; with --html as a page; with --json with their places.
-    Shared is a run of words (a shingle) that both hold, in whatever place.
+    Lists the passages that appear in both, longest first, and how much of each document they cover. A terminal, or
+    --full, shows them side by side; --html writes a page; --json includes their positions. "shared" counts the
+    shingles (runs of words) that both documents contain, at any position.
     """
     from benzer.comparison import compare
 
@@ -102,7 +107,7 @@ def command(
 
 
 def check_page(path: Path, inputs: Sequence[str], replace: bool) -> None:
-    """Refuse a page where something else stands, and ever in the place of what is compared."""
+    """Raise an error if the page would replace another file (unless allowed) or an input."""
     from benzer.tables import check_destination
 
     prepare(path, replace, "choose another file")
@@ -110,16 +115,16 @@ def check_page(path: Path, inputs: Sequence[str], replace: bool) -> None:
 
 
 def refuse_columns(reading: dict[str, Any]) -> None:
-    """Refuse to look for columns where there is no table."""
+    """Raise an error if columns are named without a table."""
     named = shared.given("text", "values", "image_column", "id_column")
     if named or reading["format"] not in (None, "text", "images"):
         raise click.UsageError(
-            "the options that name columns and --format go with --from; for two texts write --texts A B."
+            "--format and the options for columns require --from; to compare two texts, use --texts A B."
         )
 
 
 def documents(a: str, b: str, literal: bool, images: bool) -> tuple[Document, Document]:
-    """Take two texts from the command line, or two texts or images from files."""
+    """Read two texts from the command line, or two texts or images from files."""
     from benzer.document import Document
 
     if literal and images:
@@ -138,7 +143,7 @@ def image(name: str) -> Path | bytes:
 
 
 def pick(source: str, a: str, b: str, reading: DocumentReader) -> tuple[Document, Document]:
-    """Read a file, and keep the two documents of the ids."""
+    """Read a file and return the two documents with the given ids."""
     from benzer.index.given import ids_of
 
     asked = {*ids_of(a), *ids_of(b)}
@@ -147,17 +152,19 @@ def pick(source: str, a: str, b: str, reading: DocumentReader) -> tuple[Document
     left, right = ([found[id] for id in ids_of(text) if id in found] for text in (a, b))
     for text, documents in ((a, left), (b, right)):
         if not documents:
-            raise InputError(f"{source}: no document has the id {text!r:.60}; --id names the column of ids")
+            raise InputError(
+                f"{source}: no document has the id {text!r:.60}: check the id, or name the id column with --id"
+            )
         if len(documents) > 1:
             raise InputError(
                 f"{source} has a document with the id {text!r} and one with the id {text}: "
-                "which is meant cannot be told; give one of them another id"
+                "the id is ambiguous; change one of them"
             )
     return left[0], right[0]
 
 
 def answer(comparison: Comparison) -> dict[str, Any]:
-    """Say it to a program."""
+    """Convert a comparison to JSON values."""
     names = ("similarity", "estimate", "containment_a", "containment_b", "shingles_a", "shingles_b")
     fields = {}
     for name, field in comparison.fields.items():
@@ -171,7 +178,7 @@ def answer(comparison: Comparison) -> dict[str, Any]:
 
 
 def show(a: Document, b: Document, comparison: Comparison, full: bool) -> None:
-    """Print the numbers, and where each field agrees: on a terminal, or in full, side by side."""
+    """Print the numbers and the common passages of each field, on a terminal or in full side by side."""
     from benzer.evidence import views
 
     console.show(numbers(comparison))
@@ -187,16 +194,16 @@ def show(a: Document, b: Document, comparison: Comparison, full: bool) -> None:
         elif field.evidence.passages:
             list_passages(field.evidence, text_of(a, name))
         elif field.shared:
-            console.show("shared, for example:")
+            console.show("shared shingles, e.g.:")
             for piece in field.shared[:SHOWN]:
                 console.show(f"  {console.printable(piece)}")
         left = len(field.evidence.passages) + field.evidence.more - SHOWN
         if left > 0 and not full:
-            console.show(f"and {console.count(left)} more passages, none of them longer")
+            console.show(f"and {console.count(left)} more passages, none longer")
 
 
 def list_passages(evidence: Evidence, text: str) -> None:
-    """Name the passages, for a pipe: how much is equal in each, and how it begins."""
+    """List the passages for a pipe: the length of each and its beginning."""
     from benzer.evidence import views
 
     for number, passage in enumerate(evidence.passages[:SHOWN], 1):
@@ -205,7 +212,7 @@ def list_passages(evidence: Evidence, text: str) -> None:
 
 
 def write_html(path: Path, a: Document, b: Document, comparison: Comparison, replace: bool) -> None:
-    """Write a page that stands for itself: the numbers, and each field side by side."""
+    """Write a self-contained page with the numbers and each field side by side."""
     from benzer.evidence import html
     from benzer.tables import atomic_write
 
@@ -232,7 +239,7 @@ def text_of(document: Document, name: str) -> str:
 
 
 def numbers(comparison: Comparison) -> Any:
-    """Lay out one row per field, and one for the whole unless it is that of one field."""
+    """Make a table with one row per field, and one for the document if it has several fields."""
     rows = [
         (console.ratio(field.similarity), console.ratio(field.estimate), console.count(len(field.shared)),
          console.count(field.shingles_a), console.count(field.shingles_b),

@@ -1,4 +1,4 @@
-"""`benzer completion`: how does a shell learn the commands and options?"""
+"""`benzer completion`: print a shell completion script."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ import click
 from benzer.cli import options as shared
 
 EXAMPLES = """\
-# bash, for this session
+# Enable completion in bash for this session
 eval "$(benzer completion bash)"
 
-# bash, for good
+# Install it for bash
 benzer completion bash > ~/.local/share/bash-completion/completions/benzer
 
-# zsh, in a folder that is in $fpath
+# Install it for zsh, in a folder of $fpath
 benzer completion zsh > ~/.zfunc/_benzer
 
-# fish
+# Install it for fish
 benzer completion fish > ~/.config/fish/completions/benzer.fish
 """
 
 
 @click.command(
     "completion",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
-    short_help="Print the completion script of a shell.",
+    short_help="Print the completion script for a shell.",
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> int:
-    """Print the script that completes commands, options and file names in SHELL."""
+    """Print the script that completes commands, options and file names in a shell."""
     from click.shell_completion import get_completion_class
 
     script = get_completion_class(shell)
     if script is None:
-        raise click.UsageError(f"no completion for {shell}; there is one for bash, zsh and fish.")
+        raise click.UsageError(f"no completion for {shell}: use bash, zsh or fish.")
     click.echo(script(ctx.find_root().command, {}, "benzer", "_BENZER_COMPLETE").source())
     return 0

@@ -1,8 +1,7 @@
-"""How do answers look on a terminal, in a pipe, and to a program?
+"""Output on a terminal, in a pipe and as JSON.
 
-Results go through `show` to stdout, talk through `note` to stderr. In a pipe there is no colour, no
-progress bar and no line shorter than its content; `rich` is imported only when a table is drawn on a terminal, or
-holds letters of other widths.
+`show` prints results to stdout, `note` prints messages to stderr. In a pipe there are no colours and no progress
+bars, and lines are not shortened. `rich` is imported only to draw a table on a terminal or with non-ASCII cells.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ MALFORMED_SHOWN = 3
 
 
 def show(result: RenderableType = "") -> None:
-    """Print a result on stdout: plain text as it is, a table as wide as the terminal.
+    """Print a text, or a table as wide as the terminal, to stdout.
 
-    Outside a terminal a table is as wide as its content, and its lines end where their words end.
+    Without a terminal a table is as wide as its content, and its lines have no trailing spaces.
     """
     if isinstance(result, Laid) and not sys.stdout.isatty() and result.is_plain:
         result = result.plain()
@@ -58,19 +57,19 @@ def show(result: RenderableType = "") -> None:
 
 
 def echo(text: str, color: bool | None = None) -> None:
-    """Print on stdout; a full disk that it is sent to is an error that says so."""
-    with full_disk_named("the standard output", "send it elsewhere"):
+    """Print to stdout; a full disk raises an error that names it."""
+    with full_disk_named("standard output", "redirect the output to another disk"):
         click.echo(text, color=color)
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
-    """Print one JSON object on stdout."""
+    """Print one JSON object to stdout."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
     echo(json.dumps(answer, ensure_ascii=encoding != "utf8", indent=2, default=plain))
 
 
 def plain(value: Any) -> Any:
-    """Give JSON the plain Python behind a numpy value, or the text of a path.
+    """Convert a NumPy value to plain Python, and other values such as paths to text.
 
     >>> plain(bytearray(b"x"))
     "bytearray(b'x')"
@@ -79,22 +78,22 @@ def plain(value: Any) -> Any:
 
 
 def note(message: str) -> None:
-    """Say something to the user on stderr."""
+    """Print a message to stderr."""
     click.echo(f"benzer: {message}", err=True)
 
 
 def talk(message: str) -> None:
-    """Say something to a person: on stderr, where that is a terminal."""
+    """Print a message to stderr if it is a terminal."""
     if sys.stderr.isatty():
         note(message)
 
 
 def tell_malformed(rows: Sequence[object], number: int | None = None) -> None:
-    """Name the first malformed rows on stderr, and count the others; `number` says of how many."""
+    """Print the first malformed rows to stderr and count the others; `number` is the total if `rows` is a part."""
     total = len(rows) if number is None else number
     if not total:
         return
-    note(f"{count(total)} malformed {'row' if total == 1 else 'rows'} set aside:")
+    note(f"{count(total)} malformed {'row' if total == 1 else 'rows'} skipped:")
     for row in rows[:MALFORMED_SHOWN]:
         note(f"  {printable(str(row))}")
     if total > MALFORMED_SHOWN:
@@ -103,7 +102,7 @@ def tell_malformed(rows: Sequence[object], number: int | None = None) -> None:
 
 @contextmanager
 def progress(*stages: str) -> Iterator[Progress | None]:
-    """Show a bar for each stage, with rate and remaining time; None when stderr is not a terminal."""
+    """Show a progress bar for each stage, with rate and remaining time; yields None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -114,12 +113,12 @@ def progress(*stages: str) -> Iterator[Progress | None]:
 
 
 def width() -> int:
-    """Tell how wide a plot may be: the terminal, or 80 in a pipe."""
+    """Return the width of the terminal, or 80 without one."""
     return shutil.get_terminal_size((80, 24)).columns
 
 
 class Laid:
-    """Rows of a table; the columns from `numbers` to `after` are set to the right. `draw` makes what `rich` shows."""
+    """Rows of a table; the columns from `numbers` to `after` are right-aligned. `draw` makes the `rich` table."""
 
     def __init__(
         self, rows: Sequence[Sequence[RenderableType]], numbers: int, after: int, draw: Callable[[], Table]
@@ -131,7 +130,7 @@ class Laid:
 
     @property
     def is_plain(self) -> bool:
-        """Whether every cell is one line of letters as wide as they are many, and ends with none."""
+        """Whether every cell is printable ASCII text without trailing spaces."""
 
         def plain(cell: object) -> bool:
             return isinstance(cell, str) and cell.isascii() and cell.isprintable() and not cell.endswith(" ")
@@ -139,7 +138,7 @@ class Laid:
         return all(plain(cell) for row in self._rows for cell in row)
 
     def plain(self) -> str:
-        """The rows as text, as `rich` would set them.
+        """The rows as text, laid out as by `rich`.
 
         >>> print(Laid([["a", "10"], ["long", "9"]], 1, 2, print).plain())
         a     10
@@ -154,7 +153,7 @@ class Laid:
 
 
 def rows_table(rows: Sequence[tuple[str, str, str]]) -> Laid:
-    """Lay out (what, number, remark) rows without rules: words left, numbers right."""
+    """Make a table of (name, number, remark) rows without borders; numbers are right-aligned."""
 
     def draw() -> Table:
         from rich.table import Table
@@ -171,7 +170,7 @@ def rows_table(rows: Sequence[tuple[str, str, str]]) -> Laid:
 
 
 def headed_table(headings: Sequence[str], rows: Sequence[Sequence[RenderableType]], right: int = 0) -> Laid:
-    """Lay out rows under headings; the first `right` columns hold numbers."""
+    """Make a table with headings; the first `right` columns contain numbers."""
 
     def draw() -> Table:
         from rich.table import Table
@@ -188,7 +187,7 @@ def headed_table(headings: Sequence[str], rows: Sequence[Sequence[RenderableType
 
 
 def facts_table(facts: Sequence[tuple[str, str]]) -> Laid:
-    """Lay out (name, value) rows."""
+    """Make a table of (name, value) rows."""
 
     def draw() -> Table:
         from rich.table import Table
@@ -204,7 +203,7 @@ def facts_table(facts: Sequence[tuple[str, str]]) -> Laid:
 
 
 def printable(text: str) -> str:
-    """Make text of unknown origin safe for a terminal: no control, no half character.
+    """Replace control characters and surrogates in text of unknown origin.
 
     >>> printable("a\\x1b[31mb")
     'a\ufffd[31mb'
@@ -213,7 +212,7 @@ def printable(text: str) -> str:
 
 
 def snippet(text: str, length: int = 80) -> str:
-    """Return the beginning of a text on one line, without rules such as "=====".
+    """Return the beginning of a text on one line, without lines such as "=====".
 
     >>> snippet("=====\\nA title\\n=====\\nand more")
     'A title and more'
@@ -226,7 +225,7 @@ def snippet(text: str, length: int = 80) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Write a part of a whole in per cent.
+    """Format a part of a whole in per cent.
 
     >>> share(1, 8)
     '12.5 %'
@@ -235,7 +234,7 @@ def share(part: int, whole: int) -> str:
 
 
 def promise(bands: Bands, threshold: float, schema: Schema | None = None) -> str:
-    """State what a choice of bands will find in documents of a schema.
+    """Describe the probability of finding a pair with the given bands.
 
     >>> from benzer.bands import Bands
     >>> promise(Bands(8, 5), 0.8)

@@ -1,4 +1,4 @@
-"""`benzer contained`: which documents stand in which others?"""
+"""`benzer contained`: find documents that are contained in other documents."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from benzer.contained import Containments
 
 EXAMPLES = """\
-# Which documents stand in others, to four fifths or more?
+# Write all pairs where at least 80 % of one document appears in the other
 benzer contained docs.jsonl --output pairs.jsonl
 
-# Which columns of values could be joined? (lists of strings or integers)
+# Find columns of values that can be joined (lists of strings or integers)
 benzer contained columns.jsonl --values cells --threshold 0.9 --output joins.parquet
 
-# Only look: the ten pairs of greatest containment
+# Show the ten pairs with the highest containment without writing a file
 benzer contained docs.jsonl --limit 10
 """
 STAGES = ("read", "sketch", "join", "write")
@@ -30,25 +30,25 @@ STAGES = ("read", "sketch", "join", "write")
 
 @click.command(
     "contained",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
-    short_help="Find documents that stand in others.",
+    short_help="Find documents that are contained in other documents.",
 )
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(), metavar="INPUT...")
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="FILE",
-    help="File to write all pairs to: .jsonl or .parquet; must not exist yet.",
+    help="Output file, .jsonl or .parquet. Must not exist unless --replace is given.",
 )  # fmt: skip
 @click.option(
     "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1, min_open=True), default=0.8, show_default=True,
-    help="Least share of a document that stands in the other.",
+    help="Minimum share of a document that appears in the other one.",
 )  # fmt: skip
 @click.option(
     "--limit", metavar="NUMBER", type=click.IntRange(min=0), default=10, show_default=True,
-    help="How many pairs to show at most.",
+    help="Maximum number of pairs to show.",
 )  # fmt: skip
 @click.option(
-    "--copies", is_flag=True, help="Write the pairs of identical documents too, not only of the first."
+    "--copies", is_flag=True, help="Also write the pairs of identical documents, not only of the first."
 )
 @click.option("--replace", is_flag=True, help="Replace the output file if it exists.")
 @shared.on_error_option
@@ -65,12 +65,12 @@ def command(
     as_json: bool,
     **settings: Any,
 ) -> int:
-    """List the documents of INPUT that stand in others: quotations, pages inside pages, columns that join.
+    """List the documents of INPUT that are contained in others: quotations, nested pages, joinable columns.
 
-    Every pair is found, and its containment exact: the share of the one's shingles (values) that the other has.
-    Of identical documents only the first takes part; --copies writes out the others. To ask for one document
-    at a time, see benzer index --passages and benzer search --containing. Ends with 1 if malformed rows were set
-    aside.
+    All pairs are found. Containment is exact: the share of a document's shingles (or values) that the other document
+    has. Identical documents are compared once, as the first of them; --copies also writes the pairs of the others. To
+    search for single documents, see benzer index --passages and benzer search --containing. The exit status is 1 if
+    malformed rows were skipped.
     """
     tables = table_format(inputs, output, replace)
     started = perf_counter()
@@ -89,14 +89,14 @@ def command(
 
 
 def table_format(inputs: tuple[str, ...], output: Path | None, replace: bool) -> Any:
-    """Say by its name how a file is written; refuse a place that is taken before the work, not after it."""
+    """Return the format of the output file by its name; raise an error before the run if the file exists."""
     from benzer.tables import check_destination
 
     if output is None:
         return "jsonl"
     prepare(output, replace)
     if output.suffix not in (".jsonl", ".parquet"):
-        raise click.UsageError(f"--output {output}: end its name in .jsonl or .parquet.")
+        raise click.UsageError(f"--output {output}: use a file name that ends in .jsonl or .parquet.")
     check_destination(inputs, output)
     return output.suffix[1:]
 
@@ -104,7 +104,7 @@ def table_format(inputs: tuple[str, ...], output: Path | None, replace: bool) ->
 def find(
     inputs: tuple[str, ...], settings: dict[str, Any], progress: console.Progress | None
 ) -> Containments:
-    """Call the library with what the options say."""
+    """Call the library with the options."""
     from benzer.contained import find_contained
 
     asked = {name: settings.pop(name) for name in fields.OPTIONS}
@@ -116,7 +116,7 @@ def find(
 
 
 def best(found: Containments, limit: int) -> list[Any]:
-    """Pick the pairs of greatest containment, of equal ones the first."""
+    """Return the pairs with the highest containment, in their order if equal."""
     import numpy as np
 
     from benzer.contained import Contained
@@ -129,17 +129,17 @@ def best(found: Containments, limit: int) -> list[Any]:
 
 
 def show(found: Containments, output: Path | None, seconds: float, limit: int) -> None:
-    """Print the counts, the best pairs, and where all of them lie."""
+    """Print the counts, the best pairs and the output file."""
     counts = found.counts
     least = console.setting(found.threshold)
     remarks = {
         "documents": "",
-        "copies": "identical to an earlier one, which stands for them",
-        "short": "less than one shingle: a smaller --shingle would find where they stand",
-        "empty": "stand nowhere, and hold nothing",
-        "contained": f"stand in another to {least} or more",
-        "containing": "have another in them",
-        "pairs": "found without exception, by an exact join",
+        "copies": "identical to an earlier document and represented by it",
+        "short": "shorter than one shingle and not compared; use a smaller --shingle",
+        "empty": "without content and not compared",
+        "contained": f"at least {least} contained in another document",
+        "containing": "contain another document",
+        "pairs": "all pairs, found by an exact join",
     }
     rows = [(name, console.count(counts[name]), said * bool(counts[name])) for name, said in remarks.items()]
     console.show(console.rows_table([*rows, ("time", console.duration(seconds), "")]))

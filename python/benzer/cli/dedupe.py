@@ -1,4 +1,4 @@
-"""`benzer dedupe`: which documents stay, which go, and why?"""
+"""`benzer dedupe`: remove near-duplicate documents from files."""
 
 from __future__ import annotations
 
@@ -17,92 +17,93 @@ from benzer.cli.output import prepare
 from benzer.errors import OutputError
 
 EXAMPLES = """\
-# Remove near-duplicates; clean/ will hold the kept, the removed and the evidence
+# Remove near-duplicates; clean/ contains the kept and removed documents and the pairs
 benzer dedupe docs.jsonl --output clean
 
-# Many files, other columns, a lower threshold
+# Read many files, with other columns and a lower threshold
 benzer dedupe 'crawl/*.jsonl.zst' --text body --id url --threshold 0.7 --output clean
 
-# Keep the longest of each cluster, or the one from the better source
+# Keep the longest document of each cluster, or the one from the preferred source
 benzer dedupe docs.parquet --keep longest --output clean
 benzer dedupe docs.csv --keep priority:source=books,web --output clean
 
-# Short texts: compare runs of 5 characters
+# Compare short texts by shingles of 5 characters
 benzer dedupe names.csv --text name --shingle char:5 --output clean
 
-# Images: copies that were resized, recompressed or retouched
+# Find images that were resized, recompressed or retouched
 benzer dedupe photos --images grid --output clean
 
-# Several fields, of which the title counts twice
+# Compare several fields; the title has twice the weight
 benzer dedupe books.jsonl --text title --values tags --weight title=2 --output clean
 
-# What would each threshold do? Nothing is written
+# Estimate the effect of each threshold without writing anything
 benzer dedupe docs.jsonl --dry-run
 
-# New documents against those of last month, which stay in their index
+# Compare new documents with an existing index, which is not changed
 benzer dedupe june.jsonl --against may.benzer --output clean
 
-# Find every pair; or let a look at the documents decide what is cheaper
+# Find every pair, or select the cheaper method from a sample of the documents
 benzer dedupe docs.jsonl --recall 1 --output clean
 benzer dedupe docs.jsonl --method auto --output clean
 
-# A long run: bounded in memory, and where it stops it can go on; with a report to look at
+# Limit the memory of a long run, make it resumable and write a report
 benzer dedupe big.jsonl.zst --memory 8GB --checkpoint saved --report --output clean
 
-# More than one machine can do: the same result on Apache Spark, from a folder that all of it shares
+# Run on Apache Spark; all nodes must share the input and output folders
 benzer dedupe '/mnt/crawl/*.parquet' --engine spark --master spark://host:7077 --output clean
 
-# In a script
+# Use it in a script
 zcat docs.jsonl.gz | benzer dedupe - --format jsonl --output clean --json > summary.json
 """
 STAGES = ("read", "sketch", "against", "candidates", "verify", "clusters", "measure", "write")
 
 
 @click.command(
-    "dedupe", cls=shared.TaughtCommand, examples=EXAMPLES, short_help="Remove near-duplicate documents."
+    "dedupe", cls=shared.ExampleCommand, examples=EXAMPLES, short_help="Remove near-duplicate documents."
 )
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(), metavar="INPUT...")
 @click.option(
-    "--output", type=click.Path(path_type=Path), metavar="DIR", help="Folder to write; must not exist yet.",
+    "--output", type=click.Path(path_type=Path), metavar="DIR",
+    help="Output folder. Must not exist unless --replace is given.",
 )  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Write nothing, but estimate what each threshold would do.")
+@click.option(
+    "--dry-run", is_flag=True, help="Estimate the effect of each threshold without writing anything."
+)
 @shared.promise_options(threshold=None, exact=True)
 @click.option(
-    "--method", type=click.Choice(["lsh", "exact", "auto"]),
-    help="How pairs are found: by bands, by an exact join, or by what will be cheaper. "
-    "[default: lsh; exact for --recall 1]",
+    "--method", type=click.Choice(["lsh", "exact", "auto"]), show_default="lsh; exact for --recall 1",
+    help="Find pairs by LSH bands, by an exact join, or by whichever is cheaper.",
 )  # fmt: skip
 @click.option(
-    "--bucket-limit", type=click.IntRange(2), metavar="N",
-    help="List all pairs of documents in buckets of up to N. [default: 100 to 1000]",
+    "--bucket-limit", type=click.IntRange(2), metavar="N", show_default="100 to 1000",
+    help="List all pairs in buckets of up to N documents.",
 )  # fmt: skip
 @click.option(
     "--keep", default="first", show_default=True, metavar="RULE",
-    help="Which one stays: first (of the first INPUT), last, longest, largest:COL, smallest:COL, "
-    "priority:COL=a,b, or source:A,B.",
+    help="Choose which document of a cluster to keep (see the rules above).",
 )  # fmt: skip
 @click.option(
     "--against", multiple=True, type=Location(), metavar="INDEX",
-    help="Remove what is like a document of this index too, which stays as it is; may be repeated.",
+    help="Also remove matches of documents in this index. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--checkpoint", type=click.Path(), metavar="DIR",
-    help="Keep finished parts of the work in a folder, and go on from there if it was interrupted.",
+    help="Save finished parts to a folder and resume from it after an interruption.",
 )  # fmt: skip
 @click.option(
     "--memory", metavar="SIZE",
-    help="Bound the memory that the run takes of its own, as in 2GB; the result is the same.",
+    help="Upper bound for memory allocated by this run, e.g. 2GB.",
 )  # fmt: skip
-@click.option("--report", is_flag=True, help="Write report.html too, one file to look at in a browser.")
+@click.option("--report", is_flag=True, help="Also write report.html for viewing in a browser.")
 @click.option(
     "--measure/--no-measure", default=None,
-    help="Measure on a sample what share of the pairs was found, in about the time of the run. "
-    f"[default: up to {dedupe_run.MEASURED_BYTES // 10**6} MB of text]",
+    show_default=f"up to {dedupe_run.MEASURED_BYTES // 10**6} MB of text",
+    help="Measure the recall on a sample; takes about as long as the run.",
 )  # fmt: skip
 @shared.on_error_option
 @click.option(
     "--tables", type=click.Choice(["jsonl", "parquet"]), default="jsonl", show_default=True,
-    help="Format of pairs, clusters and removed.",
+    help="Format of the pairs, clusters and removed tables.",
 )  # fmt: skip
 @click.option("--replace", is_flag=True, help="Replace the output folder if it exists.")
 @dedupe_spark.engine_options
@@ -129,11 +130,14 @@ def command(
     spark_conf: dict[str, str],
     **settings: Any,
 ) -> int:
-    """Write the documents of INPUT without their near-duplicates to a new folder.
+    """Remove near-duplicates from INPUT and write the result to a new folder.
 
-    INPUT is JSONL, CSV, TSV, Parquet (.gz and .zst too), a folder of texts or images, a pattern, or - for
-    stdin. Inputs are only read. Every removed document is listed with the kept one that it resembles and their
-    exact similarity. Ends with 1 if malformed rows were set aside.
+    INPUT is JSONL, CSV, TSV or Parquet (also .gz and .zst), a folder of texts or images, a glob pattern, or - for
+    stdin. Inputs are not changed. Each removed document is listed with the kept document that it matches and
+    their exact similarity. The exit status is 1 if malformed rows were skipped.
+
+    Rules of --keep: first (of the first INPUT), last, longest, largest:COLUMN, smallest:COLUMN,
+    priority:COLUMN=a,b or source:A,B.
     """
     dedupe_spark.check_engine(engine, against)
     dedupe_prices.refuse_other_work(output, dry_run, against)
@@ -176,22 +180,20 @@ def command(
 
 
 def refuse_output(inputs: tuple[str, ...], output: Path, replace: bool) -> None:
-    """Refuse before the work, not after it, an output that is there or that holds an input."""
+    """Raise an error before the run if the output exists or contains an input."""
     prepare(output, replace)
     for source in (Path(name) for pattern in inputs for name in glob(pattern, recursive=True) or [pattern]):
         real = Path(realpath(source))
         if Path(realpath(output)) in (real, *real.parents):
-            raise OutputError(
-                f"{output} holds the input {source}, which is never overwritten: choose another --output"
-            )
+            raise OutputError(f"{output} contains the input {source}: choose another --output")
 
 
 def refuse_nested(output: Path, checkpoint: str | None) -> None:
-    """Refuse before the work an output and a checkpoint of which one holds the other, as both are whole folders."""
+    """Raise an error before the run if the output contains the checkpoint or the reverse."""
     if checkpoint is None:
         return
     one, other = Path(realpath(output)), Path(realpath(checkpoint))
     if one in (other, *other.parents) or other in one.parents:
         raise OutputError(
-            f"the output {output} and the checkpoint {checkpoint} must lie apart: choose another --checkpoint"
+            f"the output {output} and the checkpoint {checkpoint} overlap: choose another --checkpoint"
         )

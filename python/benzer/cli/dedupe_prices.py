@@ -1,4 +1,4 @@
-"""What would each threshold do? The table of a dry run, which writes nothing."""
+"""`benzer dedupe --dry-run`: the estimated effect of each threshold."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ PASSED_ON = ("schema", "text", "id", "keep", "method", "recall", "on_error", "fo
 
 
 def refuse_other_work(output: Path | None, dry_run: bool, against: Sequence[str]) -> None:
-    """Refuse a run without a place to write to, and a dry run of what is not priced."""
+    """Raise an error for a run without --output, or a dry run with --against."""
     if output is None and not dry_run:
-        raise click.UsageError("Missing option '--output' (or --dry-run, which writes nothing).")
+        raise click.UsageError("Missing option '--output' (or '--dry-run', which writes nothing).")
     if dry_run and against:
-        raise click.UsageError("--dry-run prices the documents among themselves: leave --against out.")
+        raise click.UsageError("--dry-run does not support --against: omit one of them.")
 
 
 def show(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> int:
-    """Price some thresholds, that of the option among them, and print what each would do."""
+    """Print estimates for some thresholds, including the given one."""
     from benzer.pricing import HEADINGS, THRESHOLDS, price, table_rows
 
     asked = [arguments["threshold"]] if given("threshold", "preset") else []
@@ -34,19 +34,19 @@ def show(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> 
     prices = price(list(inputs), sorted({*THRESHOLDS, *asked}), **passed)
     if as_json:
         console.print_json(prices.to_dict())
-        return told(prices)
-    right = len(HEADINGS) - 3  # what follows is a word, and two figures that need no column of digits
+        return exit_status(prices)
+    right = len(HEADINGS) - 3  # the last three columns are left-aligned
     console.show(console.headed_table(HEADINGS, table_rows(prices), right=right))
     console.show(
-        f"\n{console.count(prices.documents)} documents, of which {console.count(prices.identical)} are copies of "
-        f"others; the rest is estimated from {console.count(prices.sampled)} of {console.count(prices.contents)} "
-        f"different ones, with {100 * prices.confidence:g} % confidence. Nothing was written."
+        f"\n{console.count(prices.documents)} documents, {console.count(prices.identical)} of them exact copies. "
+        f"Estimated from {console.count(prices.sampled)} of {console.count(prices.contents)} different documents "
+        f"with {100 * prices.confidence:g} % confidence. Nothing was written."
     )
-    return told(prices)
+    return exit_status(prices)
 
 
-def told(prices: Prices) -> int:
-    """Say how many rows were set aside, and the exit status: 1 if any were."""
+def exit_status(prices: Prices) -> int:
+    """Print the number of skipped rows and return the exit status, 1 if there are any."""
     if prices.malformed:
-        console.note(f"malformed rows set aside: {console.count(prices.malformed)}")
+        console.note(f"malformed rows skipped: {console.count(prices.malformed)}")
     return 1 if prices.malformed else 0

@@ -1,4 +1,4 @@
-"""How does the command line call a batch run, and what does it do around it?"""
+"""Runs `benzer dedupe` with the library: arguments, recall measurement, alarms and report."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 Settings = dict[str, Any]
 MEASURED_BYTES = 32_000_000
-"""Texts of so many bytes together are measured unasked: in a quarter of a second. A run over many more would take twice
-as long for it."""
+"""The recall is measured by default up to this many bytes of text, which takes a quarter of a second. A run over much
+more text would take twice as long."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What came of a run, and what was looked at after it."""
+    """The result of a run, its measured recall and its alarms."""
 
     found: Duplicates
     recall: RecallEstimate | None = None
@@ -40,23 +40,23 @@ class Run:
 
     @property
     def malformed(self) -> list[MalformedRow]:
-        """The rows that were set aside; of a run on Spark the first of them."""
+        """The skipped rows; for a run on Spark the first of them."""
         rows = getattr(self.found, "malformed_rows", None)
         return self.found.malformed if rows is None else rows
 
     def told(self) -> dict[str, Any]:
-        """What was measured, and the alarms; JSON-able."""
+        """The measured recall and the alarms as JSON values."""
         measured = {} if self.recall is None else {"measured_recall": self.recall.to_dict()}
         return {**measured, "alarms": [alarm.to_dict() for alarm in self.alarms]}
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary with what was measured, and the alarms; JSON-able."""
+        """The summary, the measured recall and the alarms as JSON values."""
         return {**self.found.summary(), **self.told()}
 
 
 @contextmanager
 def opened(against: Sequence[str], checkpoint: str | None) -> Iterator[tuple[list[Index], Checkpoint | None]]:
-    """The older indexes, to be read, and the checkpoint, which is discarded when the block ends well."""
+    """Open the indexes of --against and the checkpoint, which is discarded if the block succeeds."""
     with ExitStack() as stack:
         indexes: list[Index] = []
         if against:
@@ -76,7 +76,7 @@ def opened(against: Sequence[str], checkpoint: str | None) -> Iterator[tuple[lis
 def asked_for(
     inputs: Sequence[str], settings: Settings, indexes: Sequence[Index], against: Sequence[str]
 ) -> Settings:
-    """What the options say, as arguments of `benzer.find_duplicates`."""
+    """Convert the options to arguments of `benzer.find_duplicates`."""
     asked = {name: settings.pop(name) for name in fields.OPTIONS}
     weight = settings.pop("weight")
     schema, columns = read_as(asked, weight, indexes, against)
@@ -100,7 +100,7 @@ def asked_for(
 def read_as(
     asked: Mapping[str, Any], weight: Mapping[str, float], indexes: Sequence[Index], against: Sequence[str]
 ) -> tuple[Schema, dict[str, str]]:
-    """The schema and the columns: those that the options describe, or those of the first index."""
+    """Return the schema and columns of the options or of the first index."""
     if not indexes:
         return fields.described(asked, weight)
     name, schema = shown(against[0]), indexes[0].settings.schema
@@ -110,7 +110,7 @@ def read_as(
 
 
 def tell_forecast(arguments: Settings) -> None:
-    """Say on a terminal what will be found, before the work begins."""
+    """Print on a terminal what the run will find, before it starts."""
     from benzer.pipeline.promise import Promise, method_of
 
     schema, threshold, recall = (arguments[name] for name in ("schema", "threshold", "recall"))
@@ -125,7 +125,7 @@ def run(
     checkpoint: Checkpoint | None,
     progress: console.Progress | None,
 ) -> Run:
-    """Find the duplicates, measure what was found, and look for alarms."""
+    """Find the duplicates, measure the recall and compute the alarms."""
     from benzer.pipeline import find_duplicates
 
     found = find_duplicates(list(inputs), checkpoint=checkpoint, progress=progress, **arguments)
@@ -139,13 +139,13 @@ def run(
 
 
 def report_writer(done: Run, command: Sequence[str]) -> Callable[[Path], object]:
-    """What writes the report to a path."""
+    """Return a function that writes the report to a path."""
     from benzer.report import write_report
 
     return partial(write_report, done.found, recall=done.recall, command=command)
 
 
 def command_line() -> list[str]:
-    """The command as it was typed."""
+    """Return the command as typed."""
     ctx = click.get_current_context()
     return [*ctx.command_path.split(), *ctx.meta.get("benzer.arguments", [])]

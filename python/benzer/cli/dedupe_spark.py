@@ -1,4 +1,4 @@
-"""How is `benzer dedupe --engine spark` carried out, and when would the local engine be wiser?"""
+"""`benzer dedupe --engine spark`: run on Spark, and advise when the local engine is faster."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from benzer.wording import amount, duration
 
 LOCAL = "local[*]"
 STEPS = ("start", "sketch", "copies", "join", "blocks", "decide", "measure", "write")
-"""What is shown of a run: each step is a few stages of it."""
+"""The steps shown as progress; each step covers a few stages of the run."""
 STEP_OF = {name: name for name in ("sketch", "copies", "join", "blocks")} | {"repeats": "copies"}
-"""By the first word of a stage's name; of others the step is the decision."""
+"""The step by the first word of a stage's name; other stages belong to the step "decide"."""
 START_SECONDS, SPARK_RATE, LOCAL_RATE = 20.0, 27e6, 95e6
-"""How long a run of a few documents takes on Spark on a machine, and the bytes of text a second of both engines there,
-from files to the written folder: on two cores 1.1 GB of text took 61 s, and 12 s by the local engine."""
-TOLD_FROM = 1.5
-"""From so many times on it is said that the local engine is faster."""
+"""Start-up time of Spark on one machine, and the throughput of both engines there in bytes of text per second, from
+files to the written folder: on two cores 1.1 GB of text took 61 s on Spark and 12 s with the local engine."""
+ADVISED_FROM = 1.5
+"""If Spark takes at least this many times longer, the local engine is recommended."""
 
 REFUSED = {
-    "method": "there is no exact join on Spark, and no choice of methods",
-    "memory": "Spark's memory is set by --spark-conf spark.driver.memory=4g and spark.executor.memory=4g",
-    "threads": "Spark's tasks are set by --master local[N], or by the cluster",
-    "dry_run": "prices are estimated from a sample, which the local engine reads",
+    "method": "Spark always uses bands; omit the option",
+    "memory": "use --spark-conf spark.driver.memory=4g and --spark-conf spark.executor.memory=4g",
+    "threads": "use --master local[N], or the settings of the cluster",
+    "dry_run": "use the local engine, which estimates from a sample",
 }
-"""Options that say nothing to Spark, each with what does."""
+"""Options that Spark does not support, each with the alternative."""
 OF_SPARK = ("master", "partitions", "spark_conf")
 
 
 @dataclass(frozen=True)
 class Run(dedupe_run.Run):
-    """A run on Spark; its summary is counted while there is a session."""
+    """A run on Spark; its summary is computed while the session is open."""
 
     summary: dict[str, Any] = field(default_factory=dict)
 
@@ -53,42 +53,42 @@ class Run(dedupe_run.Run):
 
 @dataclass
 class Steps:
-    """Shows a run step by step: one ends where a later one begins. `bars` is None where nothing is shown."""
+    """Shows the progress of a run by step: a step ends when a later one begins. `bars` is None without a terminal."""
 
     bars: console.Progress | None
     steps: Sequence[str] = STEPS
     at: int = 0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """What a run tells of its stages."""
+        """Report the progress of a stage."""
         self.reach(STEP_OF.get(stage.split("-")[0], "decide"))
 
     def reach(self, step: str) -> None:
-        """End all steps before this one."""
+        """End all steps before this step."""
         while self.bars and step in self.steps[self.at + 1 :]:
             self.bars(self.steps[self.at], 1, 1)
             self.at += 1
 
 
 def engine_options(function: Any) -> Any:
-    """Give a command `--engine` and the options of Spark."""
+    """Add `--engine` and the Spark options to a command."""
     for option in (
         click.option(
             "--spark-conf", multiple=True, metavar="KEY=VALUE", callback=pairs_of,
-            help="A setting of Spark, as in spark.executor.memory=8g; may be repeated.",
+            help="Spark setting, e.g. spark.executor.memory=8g. Repeatable.",
         ),
         click.option(
             "--partitions", type=click.IntRange(min=1), metavar="NUMBER",
-            help="Tasks of a shuffle on Spark; the result is the same. "
-            "[default: Spark's own; on a local master four a core]",
+            show_default="set by Spark; 4 per core on a local master",
+            help="Number of shuffle partitions on Spark. Does not affect the result.",
         ),
         click.option(
-            "--master", metavar="URL",
-            help=f"Where Spark runs: local[*], spark://host:7077, yarn, k8s://... [default: {LOCAL}]",
+            "--master", metavar="URL", show_default=LOCAL,
+            help="Spark master: local[*], spark://host:7077, yarn or k8s://...",
         ),
         click.option(
             "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
-            help="What carries the work out: this process, or Apache Spark, with the same result.",
+            help="Run in this process or on Apache Spark. Both give the same result.",
         ),
     ):  # fmt: skip
         function = option(function)
@@ -96,77 +96,79 @@ def engine_options(function: Any) -> Any:
 
 
 def pairs_of(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    """Settings by name; one without a value is wrong usage."""
+    """Parse KEY=VALUE settings."""
     wrong = [one for one in given if "=" not in one.strip("=")]
     if wrong:
-        raise click.BadParameter(f"{wrong[0]!r} is no KEY=VALUE, as in spark.executor.memory=8g.")
+        raise click.BadParameter(f"{wrong[0]!r} is not KEY=VALUE, e.g. spark.executor.memory=8g.")
     return {name.strip(): value for name, _, value in (one.partition("=") for one in given)}
 
 
 def check_engine(engine: str, against: Sequence[str]) -> None:
-    """Refuse, before the work, options of the other engine."""
+    """Raise an error before the run for options of the other engine."""
     if engine == "local":
         for name in given(*OF_SPARK):
             raise click.UsageError(
-                f"--{name.replace('_', '-')} is for --engine spark: add that, or leave it out."
+                f"--{name.replace('_', '-')} requires --engine spark: add it, or omit the option."
             )
         return
     for name in given(*REFUSED):
-        raise click.UsageError(f"--{name.replace('_', '-')} is not for --engine spark: {REFUSED[name]}.")
+        raise click.UsageError(
+            f"--{name.replace('_', '-')} is not supported by --engine spark: {REFUSED[name]}."
+        )
     if against:
         raise click.UsageError(
-            "--against takes an index, which the local engine asks: leave --engine spark out, or give "
-            "benzer.spark.find_duplicates a collection of Spark's."
+            "--against is not supported by --engine spark: use the local engine, or pass a Spark collection to "
+            "benzer.spark.find_duplicates."
         )
 
 
 def tell(told: str | None) -> None:
-    """Say on stderr what there is to say."""
+    """Print a note to stderr, if there is one."""
     if told is not None:
         console.note(told)
 
 
 def advice(size: int | None, master: str) -> str | None:
-    """When the local engine would be wiser: where all the work is on this machine, too.
+    """Recommend the local engine where it is faster: for a Spark master on this machine.
 
     >>> print(advice(10**9, "local[2]"))
-    on this machine the local engine takes about 10.5 s for 1.0 GB, Spark 57.0 s: leave --engine spark out
+    on this machine the local engine takes about 10.5 s for 1.0 GB, Spark 57.0 s: omit --engine spark
     >>> advice(10**9, "spark://host:7077"), advice(None, "local[2]")
     (None, None)
     """
     if size is None or not master.startswith("local"):
         return None
     here, there = size / LOCAL_RATE, START_SECONDS + size / SPARK_RATE
-    if there < TOLD_FROM * here:
+    if there < ADVISED_FROM * here:
         return None
     return (
         f"on this machine the local engine takes about {duration(here)} for {amount(size)}, Spark {duration(there)}: "
-        f"leave --engine spark out"
+        "omit --engine spark"
     )
 
 
 def outgrown(size: int | None, memory: int | None = None) -> str | None:
-    """When Spark would be wiser: where the input is larger than the memory of this machine, by default as it is.
+    """Recommend Spark or `--memory` if the input is larger than the memory of this machine.
 
     >>> print(outgrown(2 * 10**11, 64 * 10**9))
-    the input of 200.0 GB is more than the memory of this machine, 64.0 GB: --engine spark spreads it over several,
-    --memory bounds what a run here holds
+    the input (200.0 GB) is larger than the memory of this machine (64.0 GB): use --memory to limit the memory of
+    the run, or --engine spark to use several machines
     >>> outgrown(10**9, 64 * 10**9)
     """
     memory = memory or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size is None or size <= memory:
         return None
     return (
-        f"the input of {amount(size)} is more than the memory of this machine, {amount(memory)}: --engine spark "
-        f"spreads it over several, --memory bounds what a run here holds"
+        f"the input ({amount(size)}) is larger than the memory of this machine ({amount(memory)}): use --memory "
+        "to limit the memory of the run, or --engine spark to use several machines"
     )
 
 
 @contextmanager
 def session(master: str, partitions: int | None, conf: Mapping[str, str]) -> Iterator[Any]:
-    """A session of Spark that is stopped at the end, however the block ends; what its Java says goes to a file.
+    """Start a Spark session and stop it when the block ends; the output of Java goes to a log file.
 
-    The file is named where Spark does not start, and removed where it does its work.
+    If Spark does not start, the error names the log file; otherwise the file is removed.
     """
     import tempfile
 
@@ -177,7 +179,7 @@ def session(master: str, partitions: int | None, conf: Mapping[str, str]) -> Ite
     if partitions is not None:
         settings["spark__sql__shuffle__partitions"] = str(partitions)
     with tempfile.NamedTemporaryFile("w+", prefix="benzer-spark-", suffix=".log", delete=False) as log:
-        with said_to(log):
+        with stderr_to(log):
             try:
                 spark = local_session(master, **settings)
             except Exception as error:
@@ -191,14 +193,14 @@ def session(master: str, partitions: int | None, conf: Mapping[str, str]) -> Ite
         try:
             yield spark
         finally:
-            with said_to(log):
+            with stderr_to(log):
                 spark.stop()
             os.unlink(log.name)
 
 
 @contextmanager
-def said_to(log: IO[str]) -> Iterator[None]:
-    """What processes started in the block say on stderr goes to a file, as long as they live."""
+def stderr_to(log: IO[str]) -> Iterator[None]:
+    """Redirect stderr of processes that are started in the block to a file, for as long as they run."""
     sys.stderr.flush()
     kept = os.dup(2)
     try:
@@ -226,11 +228,11 @@ def run(
     from benzer.clusters import Keep
     from benzer.spark.files import opened
 
-    # Before Spark is started for nothing:
+    # Check the arguments before Spark is started.
     opened(list(inputs), arguments["schema"], arguments["format"])
     Keep.parse(arguments["keep"])
     if arguments["recall"] == 1:
-        raise SettingsError("there is no exact join on Spark: ask for a recall of at most 0.9999, not 1")
+        raise SettingsError("recall 1 is not supported on Spark: use a recall of at most 0.9999")
     size = size_of(inputs)
     tell(advice(size, master))
     dedupe_run.tell_forecast({**arguments, "method": None})
@@ -240,7 +242,7 @@ def run(
     with console.progress(*shown) as bars, session(master, partitions, conf) as spark:
         steps = Steps(bars, shown)
         done = found_in(spark, inputs, arguments, measure, checkpoint, partitions, steps)
-        found: Any = done.found  # Spark's, which answers as a local one
+        found: Any = done.found  # has the same methods as a local result
         extra = {}
         if report:
             command = dedupe_run.command_line()
@@ -262,7 +264,7 @@ def found_in(
     partitions: int | None,
     steps: Steps,
 ) -> Run:
-    """What a session finds in files."""
+    """Find the duplicates in files with a Spark session."""
     from benzer.spark.failures import told_plainly
     from benzer.spark.files import read_files
     from benzer.spark.flow import find_duplicates

@@ -1,4 +1,4 @@
-"""What does a deduplication tell on the terminal: counts, the promise and what it held, what to look at?"""
+"""The summary of `benzer dedupe` on the terminal."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from benzer.results import Duplicates
 
 FILES = {
-    "kept": "the documents that stay, as they were",
-    "removed_documents": "the documents that go, as they were",
-    "removed": "why each went: the kept one, and their similarity",
+    "kept": "kept documents, unchanged",
+    "removed_documents": "removed documents, unchanged",
+    "removed": "the kept document and similarity for each removed document",
     "pairs": "all verified pairs",
-    "clusters": "who stays, and for whom",
-    "malformed": "rows set aside, with file, row and reason",
-    "old_matches": "what each known document resembles, and in which index",
-    "report": "all this to look at in a browser",
-    "summary": "counts, settings, times, alarms, the recall if it was measured",
+    "clusters": "the kept and removed documents of each cluster",
+    "malformed": "skipped rows, with file, row and reason",
+    "old_matches": "matches in the indexes of --against",
+    "report": "the results for viewing in a browser",
+    "summary": "counts, settings, times, alarms and measured recall",
 }
 ALARMS_SHOWN = 5
 CURVE = (-0.1, 0.05, 0.1)
-"""So far from the threshold lie the other points of the S-curve that are told before the run."""
+"""Offsets from the threshold of the other points of the S-curve shown before the run."""
 
 
 def forecast(promise: Promise, way: Way | None) -> str:
-    """What the run will find, told before it begins: the S-curve about the threshold.
+    """Describe what the run will find: the S-curve near the threshold.
 
     >>> from benzer.fields import Schema
     >>> from benzer.pipeline.promise import Promise
@@ -56,14 +56,14 @@ def forecast(promise: Promise, way: Way | None) -> str:
 
 
 def kept_promise(found: Duplicates) -> str:
-    """How the candidates were found, and with which probability; of a chosen method, why."""
+    """Describe how pairs were found, with which probability, and why the method was chosen."""
     if found.bands is None:
         told = f"exact method: every pair at {console.setting(found.threshold)} is found"
     else:
         told = console.promise(found.bands, found.threshold, found.settings.schema)
         if oversized := found.counts["oversized_buckets"]:
             buckets = "1 bucket" if oversized == 1 else f"{console.count(oversized)} buckets"
-            told += f"\n{buckets} above the limit: pairs of two removed documents are not listed there"
+            told += f"\n{buckets} above the limit: pairs of two removed documents in them are not listed"
     if found.settings.against:
         recall = console.setting(found.recall)
         told += (
@@ -73,7 +73,7 @@ def kept_promise(found: Duplicates) -> str:
 
 
 def show(run: Run, output: Path, paths: dict[str, Path], seconds: float, size: int | None) -> None:
-    """Print the summary, the promise and what it held, what to look at, and where the output lies."""
+    """Print the counts, the expected and measured recall, the alarms and the output files."""
     found = run.found
     console.show(console.rows_table(summary_rows(found, seconds, size)))
     console.show()
@@ -90,10 +90,10 @@ def show(run: Run, output: Path, paths: dict[str, Path], seconds: float, size: i
 
 
 def show_alarms(alarms: list[Any]) -> None:
-    """Print what a person should look at, the first few."""
+    """Print the first alarms."""
     if not alarms:
         return
-    console.show("\nlook at")
+    console.show("\nplease check")
     for alarm in alarms[:ALARMS_SHOWN]:
         console.show(f"  {console.printable(alarm.message)}")
     if len(alarms) > ALARMS_SHOWN:
@@ -101,25 +101,25 @@ def show_alarms(alarms: list[Any]) -> None:
 
 
 def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tuple[str, str, str]]:
-    """Say each count with what it means."""
+    """Return the counts with their meaning."""
     counts = found.counts
     threshold = console.setting(found.threshold)
     texts = {field.kind for field in found.settings.schema.fields.values()} == {"text"}
     remarks = {
         "read": "rows",
-        "malformed": "rows set aside",
+        "malformed": "rows skipped",
         "kept": console.share(counts["kept"], counts["documents"]),
         "removed": console.share(counts["removed"], counts["documents"]),
-        "identical": "the same as a kept one" + ", after normalization" * texts,
-        "known": "like one of an older index, which stays",
-        "near": f"at least {threshold} similar to a kept one",
+        "identical": "equal to a kept document" + " after normalization" * texts,
+        "known": "match a document of an --against index",
+        "near": f"similarity of at least {threshold} to a kept document",
         "short": "shorter than one shingle; compared as a whole",
-        "empty": f"without any {'shingle' if texts else 'element'}; kept, and nobody's duplicate",
-        "pairs": f"of similarity {threshold} or more; {console.count(counts['candidates'])} candidates compared",
-        "clusters": "kept documents that others went for",
+        "empty": f"without {'shingles' if texts else 'elements'}; always kept",
+        "pairs": f"similarity of at least {threshold}; {console.count(counts['candidates'])} candidates compared",
+        "clusters": "kept documents with duplicates",
         "oversized_buckets": (
-            f"of more than {console.count(found.settings.bucket_limit or 0)} documents; "
-            "of their pairs, only those with a kept document are listed"
+            f"more than {console.count(found.settings.bucket_limit or 0)} documents each; "
+            "only their pairs with a kept document are listed"
         ),
     }
     optional = {"malformed", "known", "oversized_buckets"}
@@ -137,13 +137,13 @@ def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tu
 
 
 def speed(documents: int, seconds: float, size: int | None) -> str:
-    """Write the speed in documents, and in bytes where the size of the input is known."""
+    """Format the speed in documents, and in bytes if the size of the input is known."""
     per_second = f"{console.count(round(documents / seconds))} documents/s"
     return f"{size / seconds / 1e6:,.1f} MB/s, {per_second}" if size and size > 1e6 else per_second
 
 
 def size_of(inputs: Sequence[str]) -> int | None:
-    """Add up the bytes of all inputs on disk; None where a part of them is no plain file."""
+    """Return the total bytes of all inputs, or None if one of them is not a regular file."""
     paths = [
         Path(one)
         for name in inputs

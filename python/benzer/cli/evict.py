@@ -1,4 +1,4 @@
-"""`benzer evict`: how does an index lose what nobody has seen for long?"""
+"""`benzer evict`: remove documents that were not seen for a given time."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
 
 EXAMPLES = """\
-# Remove what was neither added nor touched in the last 30 days
+# Remove documents that were neither added nor touched in the last 30 days
 benzer evict docs.benzer --unseen 30d
 
-# See first what would go
+# Show what would be removed
 benzer evict docs.benzer --unseen 12h --dry-run
 
-# Since a day (at 0:00 UTC)
+# Remove documents not seen since a day (0:00 UTC)
 benzer evict docs.benzer --unseen 2026-01-31
 """
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -27,7 +27,7 @@ SHOWN = 20
 
 
 def moment(ctx: click.Context, param: click.Parameter, value: str) -> int:
-    """Read a time ago, such as 30d, or a day; as seconds since 1970."""
+    """Convert an age such as 30d, or a day, to seconds since 1970."""
     ago = re.fullmatch(r"([0-9]{1,9})([smhdw])", value)
     if ago:
         return max(0, int(time.time()) - int(ago[1]) * UNITS[ago[2]])
@@ -35,28 +35,28 @@ def moment(ctx: click.Context, param: click.Parameter, value: str) -> int:
         return max(0, int(datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=timezone.utc).timestamp()))
     except ValueError:
         raise click.BadParameter(
-            f"{value!r} is neither a time such as 45m, 12h, 30d or 8w, nor a day such as 2026-01-31."
+            f"{value!r} is neither an age nor a day: use e.g. 45m, 12h, 30d, 8w or 2026-01-31."
         ) from None
 
 
 @click.command(
     "evict",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
-    short_help="Remove the documents of an index that were not seen for long.",
+    short_help="Remove documents that were not seen for a given time.",
 )
 @click.argument("index", type=Location())
 @click.option(
     "--unseen", callback=moment, required=True, metavar="TIME",
-    help="Last seen longer ago than this (45m, 12h, 30d, 8w), or before a day (2026-01-31).",
+    help="Age (45m, 12h, 30d, 8w) or day (2026-01-31) of the last time seen.",
 )  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Remove nothing; show what would go.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed without removing anything.")
 @shared.json_option
 def command(index: str, unseen: int, dry_run: bool, as_json: bool) -> None:
-    """Remove the documents of INDEX that were last seen before a time.
+    """Remove the documents of INDEX that were last seen before a given time.
 
-    A document is seen when it is added, also when it is added again, and when a program touches it. Documents
-    that an earlier version of Benzer added count as seen when this version first wrote into the index.
+    A document is seen when it is added, added again or touched by a program. Documents added by an earlier version
+    of Benzer count as seen when this version first wrote to the index.
     """
     from benzer.index import Index
 
@@ -74,8 +74,8 @@ def command(index: str, unseen: int, dry_run: bool, as_json: bool) -> None:
     if dry_run:
         for one in going[:SHOWN]:
             console.show(console.printable(str(one)))
-        more = f", of which {SHOWN} are shown" if len(going) > SHOWN else ""
-        console.note(f"{console.count(len(going))} of {console.count(before)} documents would go{more}")
+        more = f" (first {SHOWN} listed)" if len(going) > SHOWN else ""
+        console.note(f"would remove {console.count(len(going))} of {console.count(before)} documents{more}")
         return
     rows = [("removed", console.count(before - left), "documents"), ("in the index", console.count(left), "")]
     console.show(console.rows_table(rows))

@@ -1,4 +1,4 @@
-"""`benzer experiments`: what did the literature find, and what comes out when it is done again?"""
+"""`benzer experiments`: repeat published experiments on MinHash and LSH."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from benzer.experiments import Result, Table
 
 EXAMPLES = """\
-# Which experiments are there?
+# List the experiments
 benzer experiments --list
 
-# One of them, in a few seconds
+# Run one in a few seconds
 benzer experiments E4
 
-# All, with the settings of their sources, as CSV and figures
+# Run all with the published settings, and write CSV and figures
 benzer experiments --scale full --output experiments
 
-# What do bands find and miss among documents of your own?
+# Show what bands find and miss in your documents
 benzer experiments E7 --documents docs.jsonl --text body
 """
 MOST_DOCUMENTS = 12_000
@@ -39,28 +39,28 @@ MOST_DOCUMENTS = 12_000
 
 @click.command(
     "experiments",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
-    short_help="Repeat the experiments of the literature.",
+    short_help="Repeat published experiments.",
 )
 @click.argument("names", nargs=-1, metavar="[E1 E2 ...]")
-@click.option("--list", "listing", is_flag=True, help="List the experiments, and run none.")
+@click.option("--list", "listing", is_flag=True, help="List the experiments without running them.")
 @click.option(
     "--scale", type=click.Choice(["small", "full"]), default="small", show_default=True,
-    help="A few seconds for each, or the settings of its source.",
+    help="Run for a few seconds (small) or with the published settings (full).",
 )  # fmt: skip
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="DIR",
-    help="Write tables as CSV, figures as SVG and PNG, into a new folder.",
+    help="Write tables (CSV) and figures (SVG, PNG) to a new folder.",
 )  # fmt: skip
-@click.option("--replace", is_flag=True, help="Replace an existing DIR.")
+@click.option("--replace", is_flag=True, help="Replace the output folder if it exists.")
 @click.option(
     "--documents", type=click.Path(), metavar="FILE",
-    help=f"For E7: the first {MOST_DOCUMENTS:,} documents of FILE instead of made ones.",
+    help=f"Use the first {MOST_DOCUMENTS:,} documents of FILE in E7, not generated ones.",
 )  # fmt: skip
 @click.option(
     "--text", "column", metavar="COLUMN", default="text", show_default=True,
-    help="Column of FILE that holds the text.",
+    help="Text column of FILE.",
 )  # fmt: skip
 @shared.seed_option
 @shared.json_option
@@ -68,9 +68,9 @@ def command(
     names: tuple[str, ...], listing: bool, scale: Literal["small", "full"], output: Path | None, replace: bool,
     documents: str | None, column: str, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Repeat the published experiments on MinHash and LSH, beside what a careful reading of them finds.
+    """Repeat published experiments on MinHash and LSH, and compare the results with the published ones.
 
-    Without names all eight are run. docs/experiments.md discusses their results. Figures need matplotlib:
+    Without names, runs all eight. docs/experiments.md discusses the results. Figures require matplotlib:
     pip install 'benzer[experiments]'.
     """
     from benzer.experiments import write_results
@@ -99,7 +99,7 @@ def command(
 
 
 def wanted(names: Sequence[str], documents: str | None) -> list[str]:
-    """The experiments to run, each once: those named, or all; with documents, E7."""
+    """Return the experiments to run, without repetition: those named, E7 for documents, or all."""
     from benzer.experiments import EXPERIMENTS
 
     named = list(dict.fromkeys(name.upper() for name in names))
@@ -107,12 +107,12 @@ def wanted(names: Sequence[str], documents: str | None) -> list[str]:
     for name in chosen:
         EXPERIMENTS.load(name)
     if documents is not None and "E7" not in chosen:
-        raise click.UsageError("--documents is for experiment E7: add E7, or leave --documents out.")
+        raise click.UsageError("--documents applies to experiment E7 only: add E7, or omit --documents.")
     return chosen
 
 
 def texts_of(documents: str, column: str) -> list[str]:
-    """The first texts of a file."""
+    """Return the first texts of a file."""
     from benzer.cli.reading import DocumentReader
     from benzer.fields import Schema
 
@@ -123,7 +123,7 @@ def texts_of(documents: str, column: str) -> list[str]:
 
     DocumentReader((documents,), {"text": column}, None, None, Schema()).each(take)
     if len(texts) > MOST_DOCUMENTS:
-        console.note(f"the first {MOST_DOCUMENTS:,} of {len(texts):,} documents are taken")
+        console.note(f"using the first {MOST_DOCUMENTS:,} of {len(texts):,} documents")
     return texts[:MOST_DOCUMENTS]
 
 
@@ -131,7 +131,7 @@ def run_all(
     names: Sequence[str], scale: Literal["small", "full"], seed: int, options: Mapping[str, Mapping[str, Any]],
     progress: Progress | None, results: list[Result],
 ) -> Iterator[Result]:  # fmt: skip
-    """Run one experiment after the other; hand each result on, and keep it in `results`."""
+    """Run the experiments in order, yield each result and append it to `results`."""
     from benzer.experiments import run_experiment
 
     for name in names:
@@ -153,7 +153,7 @@ def list_questions(as_json: bool) -> None:
 
 
 def answer(result: Result) -> dict[str, Any]:
-    """Say a result to a program."""
+    """Convert a result to JSON values."""
     return {
         "name": result.name,
         "question": result.question,
@@ -184,12 +184,12 @@ def show(results: Sequence[Result]) -> None:
 
 
 def wrapped(text: str) -> str:
-    """A text in lines as long as the terminal, at most 100."""
+    """Wrap a text to the width of the terminal, at most 100."""
     return fill(text, width=min(console.width(), 100), subsequent_indent="  ", break_on_hyphens=False)
 
 
 def drawn(table: Table) -> RenderableType:
-    """Lay out a table: columns of numbers to the right, of words to the left."""
+    """Make a table with numbers aligned to the right and words to the left."""
     from rich import table as rich_table
 
     drawn = rich_table.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")

@@ -1,4 +1,4 @@
-"""`benzer export`: how does an index become a file that any later Benzer can read?"""
+"""`benzer export`: write the documents of an index to a file that later versions can read."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ EXAMPLES = """\
 # Write all documents of an index, compressed
 benzer export docs.benzer docs.jsonl.zst
 
-# From a server, in the place of the last copy
+# Export from a server and replace the last copy
 benzer export 'redis://localhost:6379/0?prefix=docs' docs.jsonl.zst --replace
 """
 
 
 @click.command(
     "export",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
     short_help="Write the documents of an index to a JSONL file.",
 )
 @click.argument("index", type=Location())
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.option("--replace", is_flag=True, help="Replace a file that is there.")
+@click.option("--replace", is_flag=True, help="Replace FILE if it exists.")
 @shared.json_option
 def command(index: str, file: str, replace: bool, as_json: bool) -> None:
-    """Write the documents of INDEX, their ids and when each was last seen, to FILE (.jsonl, .jsonl.gz, .jsonl.zst).
+    """Write the documents of INDEX, their ids and last-seen times to FILE (.jsonl, .jsonl.gz, .jsonl.zst).
 
-    The file appears whole or not at all. `benzer import` makes an index of it that answers the same.
+    The file is written atomically. `benzer import` creates an index from it that returns the same results.
     """
     from benzer.index import Index
 

@@ -1,4 +1,4 @@
-"""Which fields do the options describe, out of which columns, and how is each compared?"""
+"""Options that describe the fields: their columns and how each field is compared."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPTIONS = ("text", "values", "image_column", "images", "format", *TEXT_RULES)
 
 
 def parse_shingle(ctx: click.Context | None, param: click.Parameter | None, value: str) -> tuple[str, int]:
-    """Read `word:3` or `char:5` as (unit, shingle_size); the unit alone takes its usual size.
+    """Parse `word:3` or `char:5` into (unit, shingle_size); a unit alone uses its default size.
 
     >>> parse_shingle(None, None, "char")
     ('char', 5)
@@ -34,14 +34,14 @@ def parse_shingle(ctx: click.Context | None, param: click.Parameter | None, valu
     unit, _, size = value.partition(":")
     number = size or str(DEFAULT_SHINGLE_SIZES.get(unit, 0))
     if unit not in DEFAULT_SHINGLE_SIZES or not number.isdecimal() or not 1 <= int(number) <= 64:
-        raise click.BadParameter(f"{value!r} is not word:N or char:N with N from 1 to 64, such as word:3.")
+        raise click.BadParameter(f"{value!r} is not word:N or char:N with N from 1 to 64, e.g. word:3.")
     return unit, int(number)
 
 
 def parse_weights(
     ctx: click.Context | None, param: click.Parameter | None, values: Sequence[str]
 ) -> dict[str, float]:
-    """Read `title=2` as the weight 2 of the field title.
+    """Parse `title=2` as weight 2 of the field title.
 
     >>> parse_weights(None, None, ["title=2", "tags=0.5"])
     {'title': 2.0, 'tags': 0.5}
@@ -50,7 +50,7 @@ def parse_weights(
     for value in values:
         name, _, number = value.rpartition("=")
         if not name or name in weights or not re.fullmatch(r"\d+(\.\d*)?|\.\d+", number):
-            raise click.BadParameter(f"{value!r} is not one field and its weight, such as title=2.")
+            raise click.BadParameter(f"{value!r} is not FIELD=NUMBER with each field once, e.g. title=2.")
         weights[name] = float(number)
     return weights
 
@@ -58,7 +58,7 @@ def parse_weights(
 def parse_stop_words(
     ctx: click.Context | None, param: click.Parameter | None, value: str | None
 ) -> str | tuple[str, ...]:
-    """Take letters alone as a language; anything else is a file of words.
+    """Parse a value of letters only as a language, any other value as a file of words.
 
     >>> parse_stop_words(None, None, "en"), parse_stop_words(None, None, None)
     ('en', ())
@@ -71,11 +71,11 @@ def parse_stop_words(
         return tuple(sorted(set(Path(value).read_text(encoding="utf-8-sig").split())))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8"
-        raise click.BadParameter(f"{value}: {reason}. Give a language (en) or a file of words.") from None
+        raise click.BadParameter(f"{value}: {reason}. Use a language (en) or a file of words.") from None
 
 
 def take_preset(ctx: click.Context, param: click.Parameter, name: str | None) -> None:
-    """Let a preset stand in for the options that the user does not write."""
+    """Use the values of a preset as defaults of the options that are not given."""
     if name is None:
         return
     from benzer.errors import SettingsError
@@ -92,75 +92,73 @@ def take_preset(ctx: click.Context, param: click.Parameter, name: str | None) ->
 column_options = stacked(
     field_option(
         "--text", metavar="COLUMN", multiple=True,
-        help="Column of texts; again, or as FIELD=COLUMN, for several fields. [default: text, if no other "
-        "field is named]",
+        show_default="text, unless another field is given",
+        help="Text column. Repeat, or use FIELD=COLUMN, for several fields.",
     ),
     field_option(
         "--values", metavar="COLUMN", multiple=True,
-        help="Column of sets: lists of strings or integers, such as tags.",
+        help="Column of sets: lists of strings or integers, e.g. tags.",
     ),
     field_option(
         "--image-column", metavar="COLUMN", multiple=True,
-        help="Column of images: the paths of files, seen from the file that names them.",
+        help="Column of image paths, relative to the file that contains them.",
     ),
     field_option(
         "--images", metavar="METHOD", type=click.Choice(["grid", "local", "seed16"]),
-        help="Compare images: by grid (copies, resized or retouched), local (crops and turns too), or "
-        "seed16. INPUT is folders of images, or see --image-column.",
+        help="Image method: grid (resized, retouched), local (crops, turns) or seed16.",
     ),
     field_option(
-        "--id", "id_column", metavar="COLUMN",
-        help="Column of ids. [default: id, else made of file and row]",
+        "--id", "id_column", metavar="COLUMN", show_default="id, or generated from file and row",
+        help="Column of ids.",
     ),
     field_option(
         "--format", "format", type=click.Choice(FORMATS), metavar="FORMAT",
-        help=f"{', '.join(FORMATS)}. [default: by the file name]",
+        show_default="from the file name", help=f"Input format: {', '.join(FORMATS)}.",
     ),
 )  # fmt: skip
 
 weight_option = field_option(
     "--weight", metavar="FIELD=NUMBER", multiple=True, callback=parse_weights,
-    help="How much a field counts among several. [default: 1 each]",
+    show_default="1 each", help="Weight of a field in the similarity. Repeatable.",
 )  # fmt: skip
 
 text_options = stacked(
     text_option(
         "--preset", metavar="KIND", callback=take_preset, is_eager=True, expose_value=False,
-        help="Shingles, threshold and recall that suit a kind of document: web, record, code or ocr. What other "
-        "options say comes before it.",
+        help="Defaults for a kind of document: web, record, code or ocr.",
     ),
     text_option(
         "--shingle", metavar="UNIT:SIZE", default="word:3", show_default=True, callback=parse_shingle,
-        help="Runs of N words (word:N) or N characters (char:N).",
+        help="Shingles of N words (word:N) or N characters (char:N).",
     ),
     text_option(
         "--normalize", type=click.Choice(["nfkc", "nfc", "none"]), default="nfkc", show_default=True,
-        help="Unicode normalization.",
+        help="Select the Unicode normalization.",
     ),
     text_option(
         "--case", type=click.Choice(["fold", "lower", "keep"]), default="fold", show_default=True,
-        help="What becomes of upper case.",
+        help="Select the case normalization.",
     ),
     text_option(
         "--stop-words", metavar="LANGUAGE|FILE", callback=parse_stop_words,
-        help="Words to leave out: those of a language (en, tr, ...), or of a file.",
+        help="Words to ignore: a language (en, tr, ...) or a file of words.",
     ),
     text_option(
-        "--frequencies", is_flag=True, help="Count how often a shingle occurs, not only whether it does.",
+        "--frequencies", is_flag=True, help="Count how often a shingle occurs, not only whether it occurs.",
     ),
     text_option(
         "--shingle-hash", metavar="NAME", default="benzer", show_default=True,
-        help="What makes numbers of shingles: benzer, djb2a, murmur3_32, murmur3_128 or xxh3.",
+        help="Hash of shingles: benzer, djb2a, murmur3_32, murmur3_128 or xxh3.",
     ),
     text_option(
         "--hash-bytes", type=click.Choice(["4", "8"]), default="8", show_default=True,
-        help="Bytes of such a number.",
+        help="Size of a shingle hash in bytes.",
     ),
 )  # fmt: skip
 
 
 class Named(NamedTuple):
-    """A column that an option names, and the field that it fills; None where that goes without saying."""
+    """A column named by an option, and its field; the field is None if the option does not name it."""
 
     kind: str
     field: str | None
@@ -168,7 +166,7 @@ class Named(NamedTuple):
 
 
 def named_columns(options: Mapping[str, Any]) -> list[Named]:
-    """List the columns that the options name, texts first.
+    """List the columns named by the options, texts first.
 
     >>> named_columns({"text": ["title", "content=body"], "values": ["tags"], "image_column": []})
     [Named(kind='text', field='title', column='title'), Named(kind='text', field='content', column='body'), ...]
@@ -180,7 +178,7 @@ def named_columns(options: Mapping[str, Any]) -> list[Named]:
             field, equals, column = value.partition("=")
             named.append(Named(kind, field, column) if equals else Named(kind, None, value))
             if not field or (equals and not column):
-                raise click.UsageError(f"{NAMED_BY[kind]} {value}: write a column, or FIELD=COLUMN.")
+                raise click.UsageError(f"{NAMED_BY[kind]} {value}: use COLUMN or FIELD=COLUMN.")
     if wants_images(options) and not by_kind["image"]:
         named.append(Named("image", None, "image"))
     if len(named) > 1:
@@ -189,7 +187,7 @@ def named_columns(options: Mapping[str, Any]) -> list[Named]:
     for one in named:
         if names.count(one.field) > 1:
             raise click.UsageError(
-                f"{names.count(one.field)} fields are called {one.field}: name each once, as in "
+                f"{names.count(one.field)} fields are named {one.field}: give each its own name, e.g. "
                 f"{NAMED_BY[one.kind]} other={one.column}."
             )
     return named
@@ -200,7 +198,7 @@ def wants_images(options: Mapping[str, Any]) -> bool:
 
 
 def format_of(options: Mapping[str, Any], inputs: Sequence[str]) -> str | None:
-    """Say which format the options name: folders hold images where images are compared, of no named column."""
+    """Return the format given by the options: folders are read as images if no image column is named."""
     folders = bool(inputs) and all(Path(name).is_dir() for name in inputs)
     images = wants_images(options) and not options["image_column"]
     named: str | None = options["format"]
@@ -208,7 +206,7 @@ def format_of(options: Mapping[str, Any], inputs: Sequence[str]) -> str | None:
 
 
 def described(options: Mapping[str, Any], weights: Mapping[str, float]) -> tuple[Schema, dict[str, str]]:
-    """Build the schema that the options describe, and say which column each field is read from."""
+    """Build the schema from the options, and the column of each field."""
     from benzer.errors import SettingsError
     from benzer.fields import Schema
 
@@ -217,7 +215,7 @@ def described(options: Mapping[str, Any], weights: Mapping[str, float]) -> tuple
     refuse_rules_without_texts({one.kind for one in named})
     unknown = [name for name in weights if name not in names]
     if unknown:
-        raise click.UsageError(f"--weight {unknown[0]}: there is no such field, only {', '.join(names)}.")
+        raise click.UsageError(f"--weight {unknown[0]}: no such field; use one of: {', '.join(names)}.")
     kinds = {one.kind: field_of(one.kind, options) for one in named}
     fields = {name: kinds[one.kind] for name, one in zip(names, named, strict=True)}
     try:
@@ -228,7 +226,7 @@ def described(options: Mapping[str, Any], weights: Mapping[str, float]) -> tuple
 
 
 def field_of(kind: str, options: Mapping[str, Any]) -> Field:
-    """Make the field that the options describe for all columns of a kind."""
+    """Make the field for all columns of a kind."""
     from benzer.fields import Text, ValueSet
 
     if kind == "values":
@@ -244,7 +242,7 @@ def field_of(kind: str, options: Mapping[str, Any]) -> Field:
 
 
 def rule(name: str, value: Any) -> dict[str, Any]:
-    """Say an option as arguments of its field.
+    """Convert an option to arguments of its field.
 
     >>> rule("shingle", ("char", 5)), rule("hash_bytes", "4")
     ({'unit': 'char', 'shingle_size': 5}, {'hash_bytes': 4})
@@ -264,7 +262,9 @@ def reweighted(field: Any, weight: float | None) -> Field:
 def refuse_rules_without_texts(kinds: set[str]) -> None:
     rules = given("preset", *TEXT_RULES)
     if rules and "text" not in kinds:
-        raise click.UsageError(f"--{hyphened(rules[0])} is for texts: name their column with --text.")
+        raise click.UsageError(
+            f"--{hyphened(rules[0])} applies to texts only: name a text column with --text."
+        )
 
 
 def hyphened(name: str) -> str:
@@ -272,7 +272,7 @@ def hyphened(name: str) -> str:
 
 
 def columns_of(location: str, schema: Schema, options: Mapping[str, Any]) -> dict[str, str]:
-    """Say which column each field of an index is read from, where the options name it."""
+    """Return the column of each field of an index that the options name."""
     columns: dict[str, str] = {}
     for kind, field, column in named_columns(options):
         fields = [name for name, one in schema.fields.items() if one.kind == kind]
@@ -280,15 +280,15 @@ def columns_of(location: str, schema: Schema, options: Mapping[str, Any]) -> dic
         if name not in fields:
             known = ", ".join(f"{name} ({one.kind})" for name, one in schema.fields.items())
             raise SettingsMismatchError(
-                f"{location} has no {kind} field {name}: it has {known}; give FIELD=COLUMN, "
-                "or make another index"
+                f"{location} has no {kind} field {name}, only {known}: use FIELD=COLUMN "
+                "or create another index"
             )
         columns[name] = column
     return columns
 
 
 def refuse_other_rules(location: str, schema: Schema, options: Mapping[str, Any]) -> None:
-    """Refuse an option that the user wrote, and that says something else than the index was made with."""
+    """Raise an error if a given option differs from the settings of the index."""
     for name in given(*TEXT_RULES, "images") or (["shingle"] if given("preset") else []):
         kind = "image" if name == "images" else "text"
         for field in schema.fields.values():
@@ -303,7 +303,7 @@ def refuse_other_rules(location: str, schema: Schema, options: Mapping[str, Any]
 
 
 def rule_of(field: Any, name: str) -> str:
-    """Say a setting of a field as its option is written."""
+    """Format a setting of a field as its option is written."""
     if name == "shingle":
         return f"{field.unit}:{field.shingle_size}"
     if name == "stop_words":
@@ -313,13 +313,13 @@ def rule_of(field: Any, name: str) -> str:
 
 def other_setting(location: str, name: str, stored: object, asked: object) -> SettingsMismatchError:
     return SettingsMismatchError(
-        f"{location} was made with --{hyphened(name)} {stored}, got {asked}: "
-        "leave the option out, or make another index"
+        f"{location} was created with --{hyphened(name)} {stored}, got {asked}: "
+        "omit the option or create another index"
     )
 
 
 def threshold_of(schema: Schema, asked: float | None) -> float:
-    """Take the threshold that was asked for, else that of the images, else 0.8.
+    """Return the given threshold, or that of the image fields, or 0.8.
 
     >>> from benzer.fields import Schema
     >>> threshold_of(Schema(), None), threshold_of(Schema(), 0.5)
@@ -330,7 +330,7 @@ def threshold_of(schema: Schema, asked: float | None) -> float:
 
 
 def advised_thresholds(schema: Schema) -> Iterator[float]:
-    """Say what suits the fields, if all are images."""
+    """Yield the default thresholds of the fields if all are images."""
     fields: list[Any] = list(schema.fields.values())
     if all(field.kind == "image" for field in fields):
         yield from (field.threshold for field in fields)

@@ -1,4 +1,4 @@
-"""Which commands are there, and with what exit status does each of them end?"""
+"""The `benzer` command: its subcommands, error handling and exit status."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ import click
 from benzer.cli.options import write_examples
 from benzer.errors import BenzerError
 
-# NumPy brings a library for linear algebra, which Benzer does not use, and which starts a thread for each core as soon
-# as it is loaded: on two cores 50 ms of the 80 to 130 that NumPy takes.
+# NumPy loads a linear algebra library that Benzer does not use. It starts a thread per core when it is loaded, which
+# takes 50 ms of the 80 to 130 ms that NumPy needs on two cores.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 OK, USAGE, BUG, STOPPED, PIPE_CLOSED, TERMINATED = 0, 2, 70, 130, 141, 143
 COMPLETE_VARIABLE = "_BENZER_COMPLETE"
 
 SECTIONS = {
-    "Duplicates in files": ("dedupe", "contained", "compare", "tune"),
-    "An index, kept and asked": (
+    "File commands": ("dedupe", "contained", "compare", "tune"),
+    "Index commands": (
         "index", "search", "serve", "keys", "remove", "evict", "merge", "export", "import", "compact",
         "check", "backup", "restore",
     ),
-    "More": ("info", "experiments", "completion"),
+    "Other commands": ("info", "experiments", "completion"),
 }  # fmt: skip
 
 
 class Commands(Mapping[str, click.Command]):
-    """The commands by name, in the order of the work; the room of one is imported when it is asked for.
+    """The commands by name, in the order of typical use; a command's module is imported on first access.
 
     >>> Commands()["dedupe"].name
     'dedupe'
@@ -61,63 +61,63 @@ EXAMPLES = """\
 # Remove near-duplicates from a JSONL file
 benzer dedupe docs.jsonl --output clean
 
-# Keep an index, and ask it for the documents most like a text
+# Create an index and search it for documents similar to a text
 benzer index docs.benzer docs.jsonl
 benzer search docs.benzer --file letter.txt
 
-# The same with images
+# Do the same with images
 benzer dedupe photos --images grid --output clean
 benzer index photos.benzer photos --images grid
 benzer search photos.benzer --file photo.jpg
 
-# See what two files share
+# Show what two files have in common
 benzer compare old.txt new.txt
 
-# See what a threshold will find
+# Show what a threshold finds
 benzer tune --threshold 0.8 --recall 0.95
 """
 
 
 class BenzerGroup(click.Group):
-    """The commands in the order of the work, and one place where errors become an exit status."""
+    """Lists the commands in the order of typical use and converts errors to an exit status."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in the order in which a newcomer needs them, not by the alphabet."""
+        """List the commands in the order in which a new user needs them."""
         return list(COMMANDS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by what they are about."""
+        """List the commands by section."""
         width = max(map(len, COMMANDS))
         for heading, section in SECTIONS.items():
             with formatter.section(heading):
-                room = formatter.width - 6 - width
+                limit = formatter.width - 6 - width
                 formatter.write_dl(
-                    [(name.ljust(width), COMMANDS[name].get_short_help_str(room)) for name in section]
+                    [(name.ljust(width), COMMANDS[name].get_short_help_str(limit)) for name in section]
                 )
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Put the examples between the description and the options."""
+        """Write the examples between the description and the options."""
         super().format_help_text(ctx, formatter)
         write_examples(formatter, EXAMPLES)
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Run one command line, and leave the process with its exit status."""
+        """Run one command line and exit the process with its status."""
         discard_closed_output()
         named = {**kwargs, "prog_name": "benzer", "standalone_mode": False}
         sys.exit(exit_status(partial(super().main, *args, **named)))
 
 
 def discard_closed_output() -> None:
-    """Discard what is printed to a standard stream that the caller has closed (`>&-`)."""
+    """Discard output to a standard stream that the caller has closed (`>&-`)."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
 
 
 def exit_status(run: Callable[[], Any]) -> int:
-    """Run a command; say what went wrong in one line on stderr; return the exit status.
+    """Run a command, report an error in one line on stderr, and return the exit status.
 
-    Whatever is not an error of usage, input or the system is a bug: it keeps its traceback, and ends with 70.
+    An error that is not caused by usage, input or the system is a bug: it is printed with its traceback and gives 70.
     """
     try:
         with tidy_sigterm():
@@ -128,16 +128,16 @@ def exit_status(run: Callable[[], Any]) -> int:
     except click.ClickException as error:
         return fail(error.format_message())
     except (click.Abort, KeyboardInterrupt):
-        return fail("stopped; nothing is left half written", STOPPED, "benzer: ")
+        return fail("stopped; no partial output was left", STOPPED, "benzer: ")
     except BenzerError as error:
         return fail(str(error))
     except OSError as error:
         return fail(system_message(error))
     except MemoryError:
-        return fail("out of memory: give fewer documents at a time, or a machine with more memory")
+        return fail("out of memory: process fewer documents at a time or use a machine with more memory")
     except SystemExit as leaving:
         return status_of_exit(leaving.code)
-    except BaseException:  # a panic of the native core is no Exception
+    except BaseException:  # a panic of the native core is not an Exception
         import traceback
 
         traceback.print_exc()
@@ -147,8 +147,8 @@ def exit_status(run: Callable[[], Any]) -> int:
 def status_of_exit(code: Any) -> int:
     """Return the exit status for a `SystemExit`, which click, shell completion and SIGTERM raise.
 
-    Click exits with 1 in two cases: when stdout is a closed pipe, and when a completion script asks for something that
-    this version of click does not know.
+    Click exits with 1 in two cases: when stdout is a closed pipe, and when a completion script uses a feature that
+    this version of click does not support.
 
     >>> status_of_exit(0), status_of_exit(1), status_of_exit(143)
     (0, 141, 143)
@@ -160,7 +160,7 @@ def status_of_exit(code: Any) -> int:
 
 @contextmanager
 def tidy_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into an exit that lets every `finally` remove its half-written files."""
+    """Turn SIGTERM into an exit, so that every `finally` block removes its partial files."""
 
     def leave(signum: int, frame: object) -> NoReturn:
         sys.exit(TERMINATED)
@@ -177,7 +177,7 @@ def tidy_sigterm() -> Iterator[None]:
 
 
 def fail(message: str, status: int = USAGE, prefix: str = "benzer: error: ") -> int:
-    """Print one line, whatever line breaks the message holds."""
+    """Print a message as one line and return the exit status."""
     click.echo(prefix + " ".join(message.split()), err=True)
     return status
 
@@ -213,11 +213,11 @@ def print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
 )  # fmt: skip
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Find near-duplicate documents, and the documents most like a given one.
+    """Find near-duplicate documents, and the documents most similar to a given one.
 
-    Documents are texts, sets of values, images, or several fields of these. Every similarity that Benzer
-    reports is exact: of texts the share of shingles (runs of words) that two documents have in common. A
-    document is removed only if one that stays is at least as similar as the threshold.
+    Documents are texts, sets of values, images, or several fields of these. Reported similarities are exact. The
+    similarity of two texts is the share of shingles (runs of words) that they have in common. A document is removed
+    only if its similarity to a kept document reaches the threshold.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

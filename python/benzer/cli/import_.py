@@ -1,4 +1,4 @@
-"""`benzer import`: how does an index come about from the file that another one was exported to?"""
+"""`benzer import`: add the documents of an exported file to an index."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from benzer.cli.location import Location
 from benzer.cli.making import made_or_opened
 
 EXAMPLES = """\
-# Make an index of an exported file
+# Create an index from an exported file
 benzer import docs.benzer docs.jsonl.zst
 
-# Add an exported file to an index of the same settings; documents that are there stay
+# Add an exported file to an index with the same settings; keep existing documents
 benzer import docs.benzer docs.jsonl.zst --on-conflict keep
 """
 
 
 @click.command(
     "import",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
-    short_help="Put the documents of an exported file into an index.",
+    short_help="Add the documents of an exported file to an index.",
 )
 @click.argument("index", type=Location())
 @click.argument("file", type=click.Path(dir_okay=False))
@@ -30,10 +30,10 @@ benzer import docs.benzer docs.jsonl.zst --on-conflict keep
 @shared.threads_option
 @shared.json_option
 def command(index: str, file: str, on_conflict: str, threads: int, as_json: bool) -> None:
-    """Put the documents of FILE, which `benzer export` wrote, into INDEX; all of them, or none.
+    """Add the documents of FILE, written by `benzer export`, to INDEX. If an error occurs, none are added.
 
-    INDEX is made by the settings in the file where there is none; one that is there must have the same settings.
-    To make an index of documents of your own use `benzer index`.
+    INDEX is created with the settings in the file if it does not exist. An existing index must have the same
+    settings. To index other documents, use `benzer index`.
     """
     from benzer.index import exported_settings
 

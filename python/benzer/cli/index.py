@@ -1,4 +1,4 @@
-"""`benzer index`: how does an index come about and grow?"""
+"""`benzer index`: create an index or add documents to it."""
 
 from __future__ import annotations
 
@@ -21,39 +21,42 @@ if TYPE_CHECKING:
     from benzer.index import Index, IndexSettings
 
 EXAMPLES = """\
-# Make an index of a JSONL file
+# Create an index of a JSONL file
 benzer index docs.benzer docs.jsonl --id url
 
-# Add to it; a document whose id is there replaces the old one
+# Add documents; a document replaces an existing one with the same id
 benzer index docs.benzer more.jsonl --id url
 
-# Index short texts by runs of 5 characters
+# Index short texts by shingles of 5 characters
 benzer index names.benzer names.csv --text name --shingle char:5 --threshold 0.5
 
-# Images; or documents of several fields, of which the title counts twice
+# Index images, or documents with several fields
 benzer index photos.benzer photos --images grid
 benzer index books.benzer books.jsonl --text title --values tags --weight title=2
 
-# Passages too, to find quotations and what contains a text (search --passages, --containing, --contained)
+# Also store passages, for benzer search --passages, --containing and --contained
 benzer index docs.benzer docs.jsonl --passages
 
-# In Redis, where several indexes may share a server
+# Store the index in Redis; several indexes can share a server
 benzer index 'redis://localhost:6379/0?prefix=docs' docs.jsonl
 
-# Then ask it
+# Search the index
 benzer search docs.benzer --file letter.txt --limit 5
 """
 
 
 @click.command(
-    "index", cls=shared.TaughtCommand, examples=EXAMPLES, short_help="Make an index, or add documents to it."
+    "index",
+    cls=shared.ExampleCommand,
+    examples=EXAMPLES,
+    short_help="Create an index, or add documents to it.",
 )
 @click.argument("index", type=Location())
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(), metavar="INPUT...")
 @shared.promise_options(threshold=None)
 @shared.seed_option
 @click.option(
-    "--passages", is_flag=True, help="File passages too, about 5 bytes a word: what search --passages needs.",
+    "--passages", is_flag=True, help="Also store passages, required by search --passages; about 5 bytes per word.",
 )  # fmt: skip
 @shared.on_error_option
 @shared.json_option
@@ -63,11 +66,11 @@ benzer search docs.benzer --file letter.txt --limit 5
 def command(
     index: str, inputs: tuple[str, ...], on_error: Literal["stop", "skip"], as_json: bool, **settings: Any
 ) -> int:
-    """Put the documents of INPUT into INDEX: one file, or redis://HOST:PORT/DB?prefix=NAME.
+    """Add the documents of INPUT to INDEX: a file, or redis://HOST:PORT/DB?prefix=NAME.
 
-    The index is made on the first call. The settings are kept in it: later calls need none, and other ones are
-    refused. A document whose id is already there replaces the old one. Ends with 1 if malformed rows were
-    set aside.
+    The first call creates the index and stores the settings in it. Later calls need no settings and reject different
+    ones. A document replaces an existing document with the same id. The exit status is 1 if malformed rows
+    were skipped.
     """
     started = perf_counter()
     with opened(index, settings) as (target, columns), console.progress("index") as progress:
@@ -84,7 +87,7 @@ def command(
 
 @contextmanager
 def opened(location: str, settings: dict[str, Any]) -> Iterator[tuple[Index, dict[str, str]]]:
-    """Open an index to add to it, all or nothing, with the columns of its fields; a new file appears complete."""
+    """Open or create an index to add documents in one transaction; yields it with the columns of its fields."""
     from benzer.index import Index
 
     if found(location):
@@ -98,7 +101,7 @@ def opened(location: str, settings: dict[str, Any]) -> Iterator[tuple[Index, dic
 
 
 def described(settings: dict[str, Any]) -> tuple[IndexSettings, dict[str, str]]:
-    """Say as settings of an index what the options say."""
+    """Convert the options to index settings and columns."""
     from benzer.index import IndexSettings
 
     schema, columns = fields.described(settings, settings["weight"])
@@ -114,18 +117,20 @@ def described(settings: dict[str, Any]) -> tuple[IndexSettings, dict[str, str]]:
 
 
 def refuse_other_settings(location: str, stored: IndexSettings, settings: dict[str, Any]) -> None:
-    """Refuse an option that says something else than the index was made with."""
+    """Raise an error if a given option differs from the settings of the index."""
     kept = {"threshold": stored.threshold, "recall": stored.recall, "seed": stored.minhash.seed}
     for name in shared.given(*kept):
         if settings[name] != kept[name]:
             raise fields.other_setting(location, name, kept[name], settings[name])
     if settings["passages"] and stored.passages is None:
-        raise SettingsMismatchError(f"{location} was made without --passages: make another index with them")
+        raise SettingsMismatchError(
+            f"{location} was created without --passages: create another index with --passages"
+        )
     fields.refuse_other_rules(location, stored.schema, settings)
 
 
 def add(index: Index, reading: DocumentReader, progress: console.Progress | None) -> int:
-    """Add the documents, counting them as they pass; returns how many were read."""
+    """Add the documents, report progress, and return the number of documents read."""
     read = 0
 
     def take(documents: list[Document]) -> None:
@@ -140,12 +145,12 @@ def add(index: Index, reading: DocumentReader, progress: console.Progress | None
 
 
 def show(report: dict[str, Any]) -> None:
-    """Print what was added."""
+    """Print the counts."""
     seconds, replaced = report["seconds"], report["read"] - report["new"]
     rows = [
         ("read", console.count(report["read"]), "documents"),
         ("new", console.count(report["new"]), ""),
-        ("replaced", console.count(replaced), "their id was there already" if replaced else ""),
+        ("replaced", console.count(replaced), "had an existing id" if replaced else ""),
         ("in the index", console.count(report["documents"]), ""),
         (
             "time",

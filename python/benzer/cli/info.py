@@ -1,4 +1,4 @@
-"""`benzer info`: what is in an index, or in a file of documents?"""
+"""`benzer info`: describe an index or a file of documents."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from benzer.fields import Schema
 
 EXAMPLES = """\
-# Settings and counts of an index
+# Show settings and counts of an index
 benzer info docs.benzer
 
-# And whether some buckets are large, which makes questions slow
+# Also show the largest bucket; large buckets slow down searches
 benzer info docs.benzer --buckets
 
-# Before a run: columns, documents, short and empty ones
+# Show columns and count documents, short and empty ones
 benzer info docs.jsonl --text body
 """
 RULES_SHOWN = (
@@ -42,20 +42,20 @@ MALFORMED_SHOWN = 5
 
 @click.command(
     "info",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
     short_help="Describe an index or a file of documents.",
 )
 @click.argument("path", type=Location(), metavar="INDEX|FILE")
-@click.option("--buckets", is_flag=True, help="Of an index: count its buckets by size; reads all of them.")
+@click.option("--buckets", is_flag=True, help="Count the buckets of an index by size; reads all of them.")
 @shared.json_option
 @fields.column_options
 @fields.text_options
 def command(path: str, buckets: bool, as_json: bool, **reading: Any) -> int:
     """Describe an index (its settings and counts) or a file of documents (rows, columns, short, empty).
 
-    INDEX is a file or a redis:// URL. Malformed rows of a file, and images that cannot be read, are counted,
-    and make it end with 1.
+    INDEX is a file or a redis:// URL. Malformed rows of a file and unreadable images are counted; the exit status is
+    then 1.
     """
     report = index_report(path, buckets) if is_index(path) else file_report(path, reading)
     if as_json:
@@ -68,7 +68,7 @@ def command(path: str, buckets: bool, as_json: bool, **reading: Any) -> int:
 
 
 def index_report(path: str, buckets: bool = False) -> dict[str, Any]:
-    """Ask an index for its settings and counts; `buckets`: also for how many there are of each size."""
+    """Return the settings and counts of an index; with `buckets`, also the number of buckets of each size."""
     from benzer.index import Index
 
     with Index.open(existing(path), mode="read") as index:
@@ -77,7 +77,7 @@ def index_report(path: str, buckets: bool = False) -> dict[str, Any]:
 
 
 def file_report(path: str, asked: dict[str, Any]) -> dict[str, Any]:
-    """Read a file (or folder) and count what a run over it would meet."""
+    """Read a file or folder and count its documents."""
     schema, columns = fields.described(asked, weights={})
     format = fields.format_of(asked, [path])
     reading = DocumentReader((path,), columns, asked["id_column"], format, schema, on_error="skip")
@@ -94,7 +94,7 @@ def file_report(path: str, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def counts_of(schema: Schema, corpus: Any) -> dict[str, int]:
-    """Count documents, and those that are shorter than a shingle or have none."""
+    """Count documents, short ones (less than one shingle) and empty ones."""
     from benzer.bands import Bands
     from benzer.minhash import MinHash
     from benzer.sketcher import Sketcher
@@ -109,7 +109,7 @@ def counts_of(schema: Schema, corpus: Any) -> dict[str, int]:
 
 
 def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Say of an index what people ask for; --json has the rest."""
+    """Yield the most important facts of an index; --json has all of them."""
     from benzer.bands import Bands
     from benzer.fields import Schema
 
@@ -117,7 +117,7 @@ def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "index", report["index"]
     yield "documents", console.count(documents)
     if report.get("bytes"):
-        each = f", {report['bytes'] / documents:,.0f} bytes a document" if documents else ""
+        each = f", {report['bytes'] / documents:,.0f} bytes per document" if documents else ""
         yield "size", f"{report['bytes'] / 1e6:,.1f} MB{each}"
     for name, rules in settings["schema"].items():
         yield "field", f"{name}: {field_words(rules)}"
@@ -127,21 +127,21 @@ def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         certain = passages["size"] + passages["window"] - 1
         yield (
             "passages",
-            f"runs of {passages['size']} words, one of {passages['window']}: sure from {certain} words on",
+            f"{passages['size']} words, 1 of {passages['window']} stored; found reliably from {certain} words",
         )
     schema = Schema.from_dict(settings["schema"])
     yield "search", console.promise(bands, settings["threshold"], schema)
     if "buckets" in report:
         sizes = dict(report["buckets"])
         total, largest = console.count(sum(sizes.values())), console.count(max(sizes, default=0))
-        yield "buckets", f"{total}; the largest holds {largest} documents"
+        yield "buckets", f"{total}; the largest has {largest} documents"
     if "sqlite" in report:
         yield "format", f"{report['format']}, SQLite {report['sqlite']}"
     yield "fingerprint", report["fingerprint"]
 
 
 def field_words(rules: dict[str, Any]) -> str:
-    """Describe how a field is read.
+    """Describe the settings of a field.
 
     >>> field_words({"type": "text", "unit": "word", "shingle_size": 3, "case": "fold", "stop_words": []})
     'word:3, case fold'
@@ -154,7 +154,7 @@ def field_words(rules: dict[str, Any]) -> str:
 
 
 def file_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Say of a file what it holds."""
+    """Yield the facts of a file."""
     yield "file", report["file"]
     yield "columns", console.printable(", ".join(report["columns"]))
     yield from (

@@ -1,4 +1,4 @@
-"""`benzer keys`: who may ask a service?"""
+"""`benzer keys`: create, list and remove the keys of a service."""
 
 from __future__ import annotations
 
@@ -8,66 +8,70 @@ from benzer.cli import console
 from benzer.cli import options as shared
 
 EXAMPLES = """\
-# A key for a program that changes documents; it is shown once
+# Create a key for a program that changes documents; it is shown once
 benzer keys add service.keys --name loader --scope write
 
-# Serve to those who send one
+# Accept only requests with a key
 benzer serve docs.benzer --keys service.keys
 
-# Which keys are there? End one; a service that runs lets it in no more
+# List the keys and remove one; a running service rejects it from then on
 benzer keys list service.keys
 benzer keys remove service.keys loader
 """
 ADD_EXAMPLES = """\
-# A key that may ask, 600 times a minute
+# Create a read-only key with 600 requests per minute
 benzer keys add service.keys --name website --scope read --rate 600
 
-# Keep it where a program finds it
+# Write the key to a file
 benzer keys add service.keys --name loader --scope write > loader.key
 """
 LIST_EXAMPLES = """\
-# Names, scopes and rates
+# List names, scopes and rates
 benzer keys list service.keys
 """
 REMOVE_EXAMPLES = """\
-# By its name, or by its id
+# Remove a key by its name or id
 benzer keys remove service.keys loader
 """
 file_argument = click.argument("file", type=click.Path(dir_okay=False))
 
 
 @click.group(
-    "keys", cls=shared.TaughtGroup, examples=EXAMPLES, short_help="Make, list and remove keys of a service."
+    "keys",
+    cls=shared.ExampleGroup,
+    examples=EXAMPLES,
+    short_help="Create, list and remove keys of a service.",
 )
 def command() -> None:
-    """Make, list and remove the keys of a service.
+    """Create, list and remove the keys of a service.
 
-    FILE holds a hash of each key, from which no key can be had; who loses a key makes another. A service that
-    runs reads the file again when it has changed.
+    FILE stores only a hash of each key, so a lost key cannot be recovered; create a new one instead. A running
+    service reloads the file when it changes.
     """
 
 
 @command.command(
-    "add", cls=shared.TaughtCommand, examples=ADD_EXAMPLES, short_help="Make a key, and show it once."
+    "add", cls=shared.ExampleCommand, examples=ADD_EXAMPLES, short_help="Create a key and show it once."
 )
 @file_argument
-@click.option("--name", required=True, help="What the key is called: who or what asks with it.")
+@click.option("--name", required=True, help="Name of the key, e.g. of the person or program that uses it.")
 @click.option(
     "--scope",
     type=click.Choice(["read", "write"]),
     default="read",
     show_default=True,
-    help="A key that may write may also read.",
+    help="Scope of the key; write includes read.",
 )
 @click.option(
     "--rate",
     metavar="NUMBER",
     type=click.FloatRange(0, min_open=True),
-    help="Most requests a minute.  [default: that of the service]",
+    show_default="set by the service",
+    help="Maximum requests per minute.",
 )
 @shared.json_option
 def add(file: str, name: str, scope: str, rate: float | None, as_json: bool) -> None:
-    """Make a key, write its hash into FILE, and print the key on stdout: this once, and nowhere else."""
+    """Create a key, write its hash to FILE, and print the key to stdout. It is shown only once."""
     from benzer.service.keys import add_key
 
     key, secret = add_key(file, name, scope, rate)
@@ -76,12 +80,12 @@ def add(file: str, name: str, scope: str, rate: float | None, as_json: bool) -> 
             {"id": key.id, "name": key.name, "scopes": key.scopes, "rate": rate, "key": secret}
         )
         return
-    console.talk(f"the key {console.printable(name)}, shown this once:")
+    console.talk(f"the key {console.printable(name)}, shown only once:")
     console.show(secret)
 
 
 @command.command(
-    "list", cls=shared.TaughtCommand, examples=LIST_EXAMPLES, short_help="List the keys of a file."
+    "list", cls=shared.ExampleCommand, examples=LIST_EXAMPLES, short_help="List the keys of a file."
 )
 @file_argument
 @shared.json_option
@@ -101,7 +105,7 @@ def show(file: str, as_json: bool) -> None:
     cells = [
         [
             console.printable(key.name), key.id, key.scopes[-1],
-            "" if key.rate is None else f"{key.rate:g} a minute", key.created[:10],
+            "" if key.rate is None else f"{key.rate:g} per minute", key.created[:10],
         ]
         for key in keys
     ]  # fmt: skip
@@ -109,13 +113,13 @@ def show(file: str, as_json: bool) -> None:
 
 
 @command.command(
-    "remove", cls=shared.TaughtCommand, examples=REMOVE_EXAMPLES, short_help="Remove a key from a file."
+    "remove", cls=shared.ExampleCommand, examples=REMOVE_EXAMPLES, short_help="Remove a key from a file."
 )
 @file_argument
 @click.argument("name")
 @shared.json_option
 def remove(file: str, name: str, as_json: bool) -> None:
-    """Remove the key of this NAME, or id, from FILE; a service that runs lets it in no more."""
+    """Remove the key with this NAME or id from FILE. A running service rejects it from then on."""
     from benzer.service.keys import remove_key
 
     key = remove_key(file, name)

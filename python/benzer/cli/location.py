@@ -1,4 +1,4 @@
-"""Where does an index lie? In a file, or on a server that a URL names."""
+"""Location of an index: a file, or a server named by a URL."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ SQLITE_HEADER = b"SQLite format 3\x00"
 
 
 class Location(click.Path):
-    """The type of the argument INDEX: shells complete file names."""
+    """The type of the argument INDEX; shells complete file names for it."""
 
     def __init__(self) -> None:
         super().__init__(path_type=str)
 
 
 def found(location: str) -> bool:
-    """Tell whether an index is there."""
+    """Return whether an index exists."""
     from benzer.storage import exists
 
     return exists(location)
 
 
 def existing(location: str) -> str:
-    """Return the place of an index; an error where there is none."""
+    """Return the location of an index; raise an error if it does not exist."""
     if not found(location):
         name = shown(location)
-        raise InputError(f"{name}: no such index; make it with: benzer index {name} INPUT...")
+        raise InputError(f"{name}: no such index: create it with benzer index {name} INPUT...")
     return location
 
 
 def is_server(location: str) -> bool:
-    """Tell a URL from a path."""
+    """Return whether a location is a URL, not a path."""
     from benzer.storage import is_url
 
     return is_url(location)
 
 
 def is_index(location: str) -> bool:
-    """Tell an index by its URL or first bytes; what is not there is an error here already."""
+    """Return whether a location is an index, by its URL or first bytes; raise an error if nothing exists there."""
     if is_server(location):
         return True
     path = Path(location)
@@ -55,11 +55,11 @@ def is_index(location: str) -> bool:
 
 
 def shown(location: str) -> str:
-    """Write a place without the password that a URL may hold.
+    """Format a location without the password of its URL.
 
     >>> shown("redis://reader:secret@localhost:6379/0?prefix=a"), shown("redis://localhost?password=secret&db=1")
     ('redis://reader:***@localhost:6379/0?prefix=a', 'redis://localhost?password=***&db=1')
     """
-    # up to the last @, for a password may have letters that it should not have
+    # up to the last @, because a password may contain an unescaped @
     location = re.sub(r"(?<=://)([^/@:]*):.*@", r"\1:***@", location)
     return re.sub(r"(?<=[?&]password=)[^&]*", "***", location)

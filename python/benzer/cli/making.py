@@ -1,4 +1,4 @@
-"""How does a command make an index? It appears complete, or not at all."""
+"""Creates an index atomically."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def made(location: str, settings: IndexSettings) -> Iterator[Index]:
-    """Make an index where there is none; an error removes what was made of it."""
+    """Create an index; an error removes the incomplete index."""
     from benzer.index import Index
     from benzer.tables import atomic_write
 
@@ -36,7 +36,7 @@ def made(location: str, settings: IndexSettings) -> Iterator[Index]:
     try:
         with index:
             yield index
-    except BaseException:  # else an empty index stays, which refuses other settings
+    except BaseException:  # otherwise an empty index remains, which rejects other settings
         with suppress(BenzerError):
             discard(location)
         raise
@@ -44,7 +44,7 @@ def made(location: str, settings: IndexSettings) -> Iterator[Index]:
 
 @contextmanager
 def named_as(location: str, partial: Path) -> Iterator[None]:
-    """Name the index by its place in errors, not by that of its unfinished file."""
+    """Replace the path of the temporary file in errors by the location of the index."""
     try:
         yield
     except StorageError as error:
@@ -53,7 +53,7 @@ def named_as(location: str, partial: Path) -> Iterator[None]:
 
 @contextmanager
 def made_or_opened(location: str, settings: IndexSettings) -> Iterator[Index]:
-    """Open an index to change it, all or nothing; make it by `settings` where there is none."""
+    """Open an index to change it in one transaction; create it with `settings` if it does not exist."""
     from benzer.index import Index
 
     if not found(location):

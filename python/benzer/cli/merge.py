@@ -1,4 +1,4 @@
-"""`benzer merge`: how do several indexes become one?"""
+"""`benzer merge`: add the documents of indexes to another index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = """\
 # Add the documents of two indexes to a third
 benzer merge all.benzer monday.benzer tuesday.benzer
 
-# Where both have an id, leave the document that is there
+# Keep the existing document if both have the same id
 benzer merge all.benzer monday.benzer --on-conflict keep
 
 # Move an index from a file to a server
@@ -27,13 +27,13 @@ benzer merge 'redis://localhost:6379/0?prefix=docs' docs.benzer
 """
 conflict_option = click.option(
     "--on-conflict", type=click.Choice(["replace", "keep"]), default="replace", show_default=True,
-    help="Where an id is there already: replace the document, or keep it.",
+    help="Replace or keep an existing document with the same id.",
 )  # fmt: skip
 
 
 @click.command(
     "merge",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
     short_help="Add the documents of indexes to another index.",
 )
@@ -43,10 +43,10 @@ conflict_option = click.option(
 @shared.threads_option
 @shared.json_option
 def command(target: str, sources: tuple[str, ...], on_conflict: str, threads: int, as_json: bool) -> None:
-    """Add all documents of each SOURCE to TARGET, in this order; all of them, or none.
+    """Add all documents of each SOURCE to TARGET, in this order. If an error occurs, none are added.
 
-    All must have been made with the same settings. TARGET is made where there is none, and the sources are only
-    read. Of two documents with one id either counts as last seen when the later of the two was.
+    All indexes must have the same settings. TARGET is created if it does not exist; the sources are not changed. If
+    two documents have the same id, the later time of the two is stored as last seen.
     """
     from benzer.index import Index, Taken
 
@@ -66,25 +66,25 @@ def command(target: str, sources: tuple[str, ...], on_conflict: str, threads: in
 
 
 def refuse_same(source: str, target: str) -> None:
-    """Refuse to merge an index into itself."""
+    """Raise an error for merging an index into itself."""
     from pathlib import Path
 
     same = source == target
     if not same and not is_server(source) and not is_server(target) and Path(target).exists():
         same = Path(source).samefile(target)
     if same:
-        raise InputError(f"{shown(source)} is the index to merge into: leave it out")
+        raise InputError(f"{shown(source)} is the target of the merge: remove it from the sources")
 
 
 def show(target: str, taken: Taken, documents: int, as_json: bool) -> None:
-    """Print what came of the documents."""
+    """Print the counts."""
     if as_json:
         console.print_json({"index": shown(target), **taken._asdict(), "documents": documents})
         return
     rows = [
         ("new", console.count(taken.added), "documents"),
-        ("replaced", console.count(taken.replaced), "their id was there already" if taken.replaced else ""),
-        ("kept", console.count(taken.kept), "as they were there already" if taken.kept else ""),
+        ("replaced", console.count(taken.replaced), "had an existing id" if taken.replaced else ""),
+        ("kept", console.count(taken.kept), "existing documents" if taken.kept else ""),
         ("in the index", console.count(documents), ""),
     ]
     console.show(console.rows_table(rows))

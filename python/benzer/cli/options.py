@@ -1,4 +1,4 @@
-"""Which options do the commands share, and what do they mean to the library?"""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
-PLAIN, FIELDS, TEXTS = "Options", "What is read", "How texts are compared"
+PLAIN, FIELDS, TEXTS = "Options", "Input options", "Text options"
 SECTIONS = (PLAIN, FIELDS, TEXTS)
 
 
 class SectionOption(click.Option):
-    """An option that the help lists under a heading of its own."""
+    """An option that is listed in a named section of the help."""
 
     def __init__(self, *args: Any, section: str = PLAIN, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -26,10 +26,10 @@ field_option = partial(click.option, cls=SectionOption, section=FIELDS)
 text_option = partial(click.option, cls=SectionOption, section=TEXTS)
 
 
-class TaughtCommand(click.Command):
-    """A command whose help shows examples before it lists options, and its options by what they are about.
+class ExampleCommand(click.Command):
+    """A command whose help shows examples before the options, and groups the options into sections.
 
-    >>> TaughtCommand("greet", examples="greet world").examples
+    >>> ExampleCommand("greet", examples="greet world").examples
     'greet world'
     """
 
@@ -38,12 +38,12 @@ class TaughtCommand(click.Command):
         self.examples = examples
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Remember the arguments as they were typed."""
+        """Store the arguments as typed."""
         ctx.meta["benzer.arguments"] = list(args)
         return super().parse_args(ctx, args)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Put the examples between the description and the options."""
+        """Write the examples between the description and the options."""
         super().format_help_text(ctx, formatter)
         write_examples(formatter, self.examples)
 
@@ -59,8 +59,8 @@ class TaughtCommand(click.Command):
                 formatter.write_dl([record for _, record in records])
 
 
-class TaughtGroup(TaughtCommand, click.Group):
-    """A command that is several: its help lists them after its options."""
+class ExampleGroup(ExampleCommand, click.Group):
+    """A command with subcommands, which its help lists after the options."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options, then the commands."""
@@ -69,14 +69,14 @@ class TaughtGroup(TaughtCommand, click.Group):
 
 
 def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
-    """Write examples unwrapped, so that they can be copied."""
+    """Write examples without wrapping, so that they can be copied."""
     with formatter.section("Examples"):
         for line in examples.splitlines():
             formatter.write(f"  {line}\n" if line else "\n")
 
 
 def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Make one decorator of several options; help lists them in the order given here."""
+    """Combine several options into one decorator; the help lists them in this order."""
 
     def decorate(function: F) -> F:
         for option in reversed(options):
@@ -89,29 +89,28 @@ def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
 def promise_options(
     threshold: float | None = 0.8, recall: float | None = 0.95, exact: bool = False
 ) -> Callable[[F], F]:
-    """Give a command `--threshold` and `--recall`, the two numbers of the promise.
+    """Add `--threshold` and `--recall` to a command.
 
-    A threshold of None leaves the default to the fields that are compared; `exact` allows a recall of 1.
+    If `threshold` is None, the default depends on the compared fields. `exact` allows a recall of 1.
     """
     return stacked(
         click.option(
             "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1, min_open=True), default=threshold,
-            show_default=threshold is not None,
-            help="Similarity from which two documents count as a pair."
-            + ("" if threshold else " [default: 0.8; of images alone, what suits their method]"),
+            show_default=True if threshold else "0.8; images: depends on the method",
+            help="Minimum similarity of a match.",
         ),
         click.option(
             "--recall", metavar="NUMBER", type=click.FloatRange(0, 1, min_open=True, max_open=not exact),
             default=recall, show_default=True,
-            help="Promised probability of finding a pair at the threshold"
-            + ("; 1 for an exact join." if exact else "."),
+            help="Minimum probability of finding a pair at the threshold"
+            + (" (1: exact join)." if exact else "."),
         ),
     )  # fmt: skip
 
 
 on_error_option = click.option(
     "--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
-    help="A malformed row stops the run, or is set aside and counted.",
+    help="Stop at a malformed row, or skip and count it.",
 )  # fmt: skip
 
 
@@ -123,17 +122,17 @@ def check_seed(ctx: click.Context, param: click.Parameter, seed: int) -> int:
 
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, callback=check_seed, metavar="NUMBER",
-    help="Seed of the hash functions; the same seed gives the same result.",
+    help="Seed of the hash functions. The same seed gives the same result.",
 )  # fmt: skip
 threads_option = click.option(
     "--threads", type=click.IntRange(min=0), default=0, metavar="NUMBER",
-    help="Threads to work with, 0 for all cores; the result is the same.",
+    help="Number of threads; 0 uses all cores. Does not affect the result.",
 )  # fmt: skip
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout, for programs.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout.")
 
 
 def given(*names: str) -> list[str]:
-    """Name those options that the user wrote, as opposed to their defaults."""
+    """Return the options that were given on the command line, without those set by default."""
     ctx = click.get_current_context()
     wrote = click.core.ParameterSource.COMMANDLINE
     return [name for name in names if ctx.get_parameter_source(name) == wrote]

@@ -1,4 +1,4 @@
-"""Prepare the place of an output before the work: remove leftovers, refuse what exists."""
+"""Checks of an output location before the run: existing outputs and leftovers of killed runs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from benzer.errors import OutputError
 
 
 def prepare(output: Path, replace: bool, instead: str = "choose another --output") -> None:
-    """Remove what killed runs left beside an output; refuse one that exists, unless it may be replaced."""
+    """Remove leftovers of killed runs beside an output; raise an error if the output exists and is not replaced."""
     remove_leftovers(output)
     if output.exists() and not replace:
         raise OutputError(f"{output} exists: {instead}, or add --replace to replace it")
 
 
 def remove_leftovers(output: Path) -> None:
-    """Remove what killed runs left beside an output, and name it on stderr."""
+    """Remove leftovers of killed runs beside an output, and report them on stderr."""
     from benzer.tables.partial import sweep
 
     for path in sweep(output):
-        console.note(f"removed {console.printable(str(path))}, which a killed run left")
+        console.note(f"removed {console.printable(str(path))}, left by a killed run")

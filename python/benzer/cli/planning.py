@@ -1,4 +1,4 @@
-"""What do the documents themselves say of a threshold: how alike are they, and which way is the cheapest?"""
+"""Estimates for `benzer tune INPUT`: similarities, expected pairs and the cheapest method."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BAR = 2.5  # characters for each power of ten
 
 
 class Bin(NamedTuple):
-    """How many pairs are expected of a range of similarities, and with which probability its middle is found."""
+    """The expected pairs in a range of similarities, and the probability of finding a pair in its middle."""
 
     least: float
     below: float
@@ -26,7 +26,7 @@ class Bin(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """What a sample of the documents says of a threshold."""
+    """A plan for a threshold, estimated from a sample of the documents."""
 
     plan: Plan
     spread: Spread
@@ -35,7 +35,7 @@ class Planned(NamedTuple):
     candidates: float
 
     def histogram(self) -> list[Bin]:
-        """Pairs by similarity, in tenths; exact copies are left out, as they are found without bands."""
+        """Pairs by similarity, in tenths, without exact copies, which are found without bands."""
         middles = [(2 * tenth + 1) / 20 for tenth in range(10)]
         return [
             Bin(
@@ -64,7 +64,7 @@ def planned(
     num_hashes: int | None,
     bands: Bands | None,
 ) -> Planned:
-    """Read the inputs, look at a sample, and plan; with bands that are given, or with the best."""
+    """Read the inputs and plan from a sample, with the given bands or the best ones."""
     from benzer.pipeline.reading import read
     from benzer.planner import look, plan
 
@@ -76,17 +76,17 @@ def planned(
     chosen = plan(spread, schema, threshold, recall, "auto", num_hashes)
     used = bands or chosen.bands
     if used is None:  # pragma: no cover - a recall below 1 has bands
-        raise SettingsError(f"no bands keep a recall of {recall}: ask for less")
+        raise SettingsError(f"no bands reach a recall of {recall}: use a lower recall")
     return Planned(chosen, spread, threshold, used, spread.candidates(used))
 
 
 def show(found: Planned, given: bool) -> None:
-    """Print how alike the documents are, and the plan."""
+    """Print the similarities of the documents and the plan."""
     from benzer.planner import rounded
 
     spread, used = found.spread, found.bands
     console.show(
-        f"{console.count(spread.sample)} of {console.count(spread.contents)} different documents were looked at"
+        f"sample: {console.count(spread.sample)} of {console.count(spread.contents)} different documents"
     )
     console.show()
     rows = [
@@ -98,12 +98,12 @@ def show(found: Planned, given: bool) -> None:
         )
         for one in reversed(found.histogram())
     ]
-    console.show(console.headed_table(["similarity", "pairs, about", "found with", ""], rows, right=3))
+    console.show(console.headed_table(["similarity", "estimated pairs", "probability", ""], rows, right=3))
     console.show()
     if given:
         seconds = f"{console.setting(found.threshold)} and above: about {rounded(spread.pairs(found.threshold))} pairs"
         console.show(
-            f"{seconds}, among {rounded(found.candidates)} candidates of the bands {used.bands} x {used.rows}"
+            f"{seconds}, {rounded(found.candidates)} candidates with bands {used.bands} x {used.rows}"
         )
-    console.show(f"method auto would take {found.plan.reason}")
+    console.show(f"method auto: {found.plan.reason}")
     console.show()

@@ -1,4 +1,4 @@
-"""How far is the work, how fast does it go, and how long will it take?  For terminals only."""
+"""Progress bars on a terminal."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from benzer.cli.console import duration
 
 
 class AmountColumn(ProgressColumn):
-    """What is done, of how much, and at which rate."""
+    """Shows completed amount, total and rate."""
 
     def render(self, task: Task) -> Text:
-        """Write `1.2M / 3.4M  350k/s`; nothing for a stage that does not count."""
+        """Format `1.2M / 3.4M  350k/s`; empty for a stage without counts."""
         if task.total is None or task.fields["seconds"] is not None:
             return Text("")
         amount = f"{short_number(task.completed)} / {short_number(task.total)}"
@@ -25,10 +25,10 @@ class AmountColumn(ProgressColumn):
 
 
 class TimeColumn(ProgressColumn):
-    """How long it will take, or took."""
+    """Shows the remaining or total time."""
 
     def render(self, task: Task) -> Text:
-        """Write the remaining time, or for a finished stage its own."""
+        """Format the remaining time, or the total time of a finished stage."""
         if task.fields["seconds"] is not None:
             return Text(duration(task.fields["seconds"]), style="green", justify="right")
         if task.time_remaining is None:
@@ -37,10 +37,10 @@ class TimeColumn(ProgressColumn):
 
 
 class Stages:
-    """The progress callable that the library is given: one bar for each stage of the work.
+    """The progress callback for the library, with one bar for each stage.
 
-    The library calls it with (stage, done, total), and with (stage, 1, 1) at the end of a stage. It knows
-    from `order` what comes next, so that a stage which does not count is seen as well.
+    The library calls it with (stage, done, total), and with (stage, 1, 1) at the end of a stage. `order` gives the
+    next stage, so that stages without counts are shown as well.
     """
 
     def __init__(self, bars: Progress, order: Sequence[str]) -> None:
@@ -56,7 +56,7 @@ class Stages:
             self.tasks[stage] = self.bars.add_task(stage, total=None, seconds=None)
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
-        """Move the bar of a stage, or end it and show the next."""
+        """Update the bar of a stage, or end it and show the next stage."""
         self.begin(stage)
         if (done, total) != (1, 1):
             self.bars.update(self.tasks[stage], completed=done, total=total)
@@ -71,7 +71,7 @@ class Stages:
 
 @contextmanager
 def bars(order: Sequence[str]) -> Iterator[Stages]:
-    """Draw bars on stderr while the block runs, and take them away after it."""
+    """Show bars on stderr while the block runs."""
     console = Console(stderr=True, markup=False, highlight=False, emoji=False)
     columns = (TextColumn("{task.description:<10}"), BarColumn(bar_width=None), AmountColumn(), TimeColumn())
     with Progress(*columns, console=console, transient=True, expand=True) as shown:
@@ -79,7 +79,7 @@ def bars(order: Sequence[str]) -> Iterator[Stages]:
 
 
 def short_number(value: float) -> str:
-    """Write a number in four or five characters.
+    """Format a number in four or five characters.
 
     >>> short_number(999), short_number(1500), short_number(2_340_000), short_number(1.2e10)
     ('999', '1.5k', '2.3M', '12.0G')

@@ -1,4 +1,4 @@
-"""How do commands that want the documents themselves, not the duplicates among them, read an input?"""
+"""Reads the documents of an input, for commands that do not search for duplicates in it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from benzer.sources.base import DocumentSink, Source
 
 BATCH_SIZE = 5_000
-SEEN_AT_ONCE = 64  # images, so that progress is seen, and a broken one stops the run soon
+SEEN_AT_ONCE = 64  # images per batch, to update the progress and stop soon at a broken image
 Take = Callable[["list[Document]"], object]
 
 
 @dataclass
 class DocumentReader:
-    """One pass over an input: what to read, and afterwards what was read and what was wrong with it."""
+    """One pass over an input: the options, and afterwards the counts and malformed rows."""
 
     inputs: tuple[str, ...]
     columns: dict[str, str]
@@ -34,7 +34,7 @@ class DocumentReader:
     malformed: list[MalformedRow] = field(default_factory=list)
 
     def corpora(self) -> Iterator[Any]:
-        """Read one file after another into a corpus, so that no more than one is held in memory."""
+        """Read one file after another into a corpus, to keep only one file in memory."""
         from benzer.corpus import corpus_of
         from benzer.pipeline import reading
 
@@ -47,10 +47,10 @@ class DocumentReader:
             yield corpus
 
     def each(self, take: Take) -> None:
-        """Hand on every document, in the order of the input, some at a time.
+        """Call `take` with batches of documents, in the order of the input.
 
-        Texts are scanned by the native core, a file at a time. Sets and images are handed on while they are
-        read; an image as its description.
+        Texts are scanned by the native core, one file at a time. Sets and images are passed on while they are
+        read, images as their descriptions.
         """
         if {one.kind for one in self.schema.fields.values()} == {"text"}:
             for corpus in self.corpora():
@@ -99,7 +99,7 @@ class DocumentReader:
 
 
 class HandOn:
-    """What a source writes to, in the place of a corpus: the documents of one file go on as they come."""
+    """A replacement for a corpus that passes the documents of a file on while they are read."""
 
     def __init__(self, schema: Schema, take: Take, stop: bool) -> None:
         self._schema = schema
@@ -112,7 +112,7 @@ class HandOn:
         return len(self._rows)
 
     def name_source(self, source: int, name: str) -> None:
-        """Say what made ids begin with."""
+        """Set the prefix of generated ids."""
         self._name = name
 
     def add(
@@ -123,7 +123,7 @@ class HandOn:
         fields: Sequence[Sequence[FieldValue]],
         extras: Sequence[bytes | None] | None = None,
     ) -> list[tuple[int, str]]:
-        """Hand on documents; gives the rows that could not be read, each with why, only the first to stop at."""
+        """Pass documents on; returns the unreadable rows with the reason, or only the first ones if it stops."""
         listed = list(ids)
         refused: list[tuple[int, str]] = []
         step = SEEN_AT_ONCE if self._schema.foreign else len(rows)
@@ -135,8 +135,8 @@ class HandOn:
         return refused
 
     def add_jsonl(self, **options: Any) -> NoReturn:
-        """Refused: sources scan natively for texts alone, which go into a corpus."""
-        raise InputError("only texts are scanned by the native core")
+        """Raise an error: sources scan natively only for texts, which are read into a corpus."""
+        raise InputError("the native core scans texts only")
 
     def _add(
         self, rows: Sequence[int], ids: Sequence[str | int | None], fields: Sequence[Sequence[FieldValue]]
@@ -166,13 +166,13 @@ class HandOn:
         before = self._rows.setdefault(id, row)
         if before != row:
             raise DuplicateIdError(
-                f"the id {id!r} stands in {self._name} row {before} and {self._name} row {row}: make ids unique, "
-                "name another id column, or leave the column out"
+                f"the id {id!r} appears in {self._name} row {before} and {self._name} row {row}: make ids unique, "
+                "name another id column, or omit the column"
             )
 
 
 def seen(field: Field, contents: Sequence[FieldValue]) -> Sequence[FieldValue | InputError]:
-    """Contents as an index keeps them: images described, each or why it cannot be read; all else as it is."""
+    """Convert contents to their form in an index: images to descriptions or read errors; others are unchanged."""
     from benzer.fields.base import described, is_seen
 
     if not is_seen(field):

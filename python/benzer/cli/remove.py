@@ -1,4 +1,4 @@
-"""`benzer remove`: how do documents leave an index?"""
+"""`benzer remove`: remove documents from an index."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ EXAMPLES = """\
 # Remove two documents
 benzer remove docs.benzer 4711 https://example.org/old
 
-# Remove those whose ids stand in a file, one a line; - reads them from a pipe
+# Remove the ids listed in a file, one per line; - reads from stdin
 benzer remove docs.benzer --ids gone.txt
 """
 SHOWN = 20
 
 
 def listed(text: str) -> list[str]:
-    """Split a text into ids, one a line; an id may hold what else ends a line, such as U+2028.
+    """Split a text into ids, one per line; an id may contain other line separators such as U+2028.
 
     >>> listed("a\\u2028b\\r\\n\\nc")
     ['a\\u2028b', 'c']
@@ -29,27 +29,27 @@ def listed(text: str) -> list[str]:
 
 @click.command(
     "remove",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
     short_help="Remove documents from an index by their ids.",
 )
 @click.argument("index", type=Location())
 @click.argument("id", nargs=-1, metavar="[ID]...")
 @click.option(
-    "--ids", type=click.Path(allow_dash=True), help="Read ids from a file, one a line, or - for stdin."
+    "--ids", type=click.Path(allow_dash=True), help="Read ids from a file, one per line, or - for stdin."
 )
 @shared.json_option
 def command(index: str, id: tuple[str, ...], ids: str | None, as_json: bool) -> None:
     """Remove the documents with these ids from INDEX.
 
-    Ids that are not there are named, and passed over. Of an id of digits only, the text is meant where the index
-    has it, else the number.
+    Ids that are not in the index are reported and ignored. An id of digits only is matched as text first, then as a
+    number.
     """
     from benzer.index import Index
 
     wanted = dict.fromkeys([*id, *(listed(asking.file_text(ids)) if ids else [])])
     if not wanted:
-        raise click.UsageError("give the ids to remove, or a file of them by --ids.")
+        raise click.UsageError("no ids given: list the ids to remove, or use --ids FILE.")
     with Index.open(existing(index)) as opened:
         known = {one: asking.held_id(opened, one) for one in wanted}
         removed = opened.remove([held for held in known.values() if held is not None])

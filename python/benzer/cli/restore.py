@@ -1,4 +1,4 @@
-"""`benzer restore`: how is a copy of an index put back?"""
+"""`benzer restore`: replace an index file with a backup."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from benzer.cli.location import Location, is_server, shown
 from benzer.errors import InputError
 
 EXAMPLES = """\
-# Put a copy in the place of a damaged index
+# Replace a damaged index with a backup
 benzer restore docs.benzer copies/monday.benzer
 
-# Keep a copy that was put there with cp, without the log of the file before it
+# Check a copy that was put in place with cp, and remove the log of the previous file
 benzer restore docs.benzer docs.benzer
 """
 
 
 @click.command(
-    "restore", cls=shared.TaughtCommand, examples=EXAMPLES, short_help="Put a copy of an index file back."
+    "restore", cls=shared.ExampleCommand, examples=EXAMPLES, short_help="Replace an index file with a backup."
 )
 @click.argument("index", type=Location())
 @click.argument("copy", type=click.Path(dir_okay=False))
 @shared.json_option
 def command(index: str, copy: str, as_json: bool) -> None:
-    """Check COPY, put it in the place of INDEX, a file, and remove what belonged to the old file.
+    """Check COPY, replace the file INDEX with it, and remove the log of the old file.
 
-    Close INDEX everywhere before. What was added to it after the copy was made is lost.
+    Close INDEX in all processes first. Changes made after the backup are lost.
     """
     from benzer.index import restore
 

@@ -1,4 +1,4 @@
-"""`benzer search`: which documents of an index are most like this one?"""
+"""`benzer search`: find the documents of an index that are similar to a given one."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from benzer.index import Candidate, ContainmentMatches, Index, Match
 
 EXAMPLES = """\
-# The documents most like a text
+# Search for a text
 benzer search docs.benzer "the quick brown fox jumps over the dog"
 
-# Most like a file (a text, or an image where the index holds images), or like what comes in by a pipe
+# Search for a text file, an image (in an index of images), or stdin
 benzer search docs.benzer --file letter.txt --limit 3
 benzer search photos.benzer --file photo.jpg
 pdftotext letter.pdf - | benzer search docs.benzer -
 
-# Most like a document of the index
+# Search for documents similar to a document of the index
 benzer search docs.benzer --id 4711
 
-# Of several fields: {"title": "Emma", "tags": ["novel", "1815"]}
+# Search by several fields, e.g. {"title": "Emma", "tags": ["novel", "1815"]}
 benzer search books.benzer --json-document emma.json
 
-# The nearest documents, also those below the threshold of the index
+# Find the nearest documents, even below the threshold of the index
 benzer search docs.benzer --nearest --file letter.txt
 
-# Of an index that files passages: what contains a text, stands in it, or shares passages with it
+# In an index with passages, find documents that contain the text, are contained in it, or quote it
 benzer search docs.benzer --containing --file quote.txt
 benzer search docs.benzer --contained --id 4711
 benzer search docs.benzer --passages --file essay.txt
 
-# For a program, and only what is at least 0.9 similar
+# Print matches with a similarity of at least 0.9 as JSON
 benzer search docs.benzer --file letter.txt --threshold 0.9 --json
 """
 CONTAINMENT = 0.8
@@ -46,9 +46,9 @@ CONTAINMENT = 0.8
 
 @click.command(
     "search",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
-    short_help="Find the documents most like a given one.",
+    short_help="Find the documents most similar to a given one.",
 )
 @click.argument("index", type=Location())
 @click.argument("text", required=False)
@@ -57,28 +57,31 @@ CONTAINMENT = 0.8
     "--json-document", metavar="FILE", type=click.Path(allow_dash=True),
     help="Read the fields from a JSON object in a file, or - for stdin.",
 )  # fmt: skip
-@click.option("--id", metavar="ID", help="Take a document of the index, and find the others like it.")
+@click.option("--id", metavar="ID", help="Find documents similar to this document of the index.")
 @click.option(
     "--limit", metavar="NUMBER", type=click.IntRange(min=1), default=10, show_default=True,
-    help="How many to show at most.",
+    help="Maximum number of results.",
 )  # fmt: skip
 @click.option(
     "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1),
-    help="Least similarity [default: that of the index; of the nearest none], or containment. [default: 0.8]",
+    show_default="set by the index; --nearest: none; containment: 0.8",
+    help="Minimum similarity, or minimum containment.",
 )  # fmt: skip
 @click.option(
     "--candidates", is_flag=True,
-    help="Show what shares buckets with it, by how many, and compare nothing.",
+    help="List documents that share buckets, without comparing them.",
 )  # fmt: skip
 @click.option(
     "--nearest", is_flag=True,
-    help="Find the nearest, however far away: reads the whole index; see --threshold.",
+    help="Find the nearest documents at any distance; reads the whole index.",
 )  # fmt: skip
-@click.option("--containing", is_flag=True, help="Find what contains it (an index with passages).")
-@click.option("--contained", is_flag=True, help="Find what stands in it (an index with passages).")
+@click.option("--containing", is_flag=True, help="Find documents that contain the text (requires passages).")
+@click.option(
+    "--contained", is_flag=True, help="Find documents that are contained in the text (requires passages)."
+)
 @click.option(
     "--passages", is_flag=True,
-    help="Find which passages of it stand anywhere, of 8 words or more (an index with passages).",
+    help="Find passages of 8 words or more that other documents contain.",
 )  # fmt: skip
 @shared.json_option
 def command(
@@ -93,11 +96,11 @@ def command(
     as_json: bool,
     **question: str | None,
 ) -> int:
-    """Print the documents of INDEX most like TEXT, best first, with their exact similarity.
+    """Print the documents of INDEX most similar to TEXT, best first, with their exact similarity.
 
-    TEXT is the text itself (where the index holds images, the path of one), or - to read it from stdin. Of
-    several fields each has its similarity shown. Where nothing is similar enough the answer is empty, and the
-    exit status 0.
+    TEXT is the text itself, or - to read it from stdin; in an index of images it is the path of an image. If the
+    documents have several fields, the similarity of each field is shown. The exit status is 0 even if nothing
+    matches. --passages, --containing and --contained require an index created with --passages.
     """
     from benzer.index import Index
 
@@ -118,14 +121,16 @@ def command(
 
 
 def way_of(flags: dict[str, bool], threshold: float | None) -> str:
-    """Say which question is asked, refusing two at once, and a threshold where none applies."""
+    """Return the selected mode; raise an error for two modes or a threshold that does not apply."""
     chosen = [name for name, flag in flags.items() if flag]
     if len(chosen) > 1:
-        raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} are two questions: ask one at a time.")
+        raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other: use one of them.")
     if threshold is not None and chosen == ["candidates"]:
-        raise click.UsageError("--candidates are not compared, so no --threshold applies to them.")
+        raise click.UsageError("--threshold does not apply to --candidates, which are not compared: omit it.")
     if threshold is not None and chosen == ["passages"]:
-        raise click.UsageError("--passages have no --threshold: they are reported from 8 words on.")
+        raise click.UsageError(
+            "--threshold does not apply to --passages, which have at least 8 words: omit it."
+        )
     return chosen[0] if chosen else "similar"
 
 
@@ -133,25 +138,28 @@ Way = Callable[["Index", Any, int, "float | None"], tuple[dict[str, Any], Callab
 
 
 def similar(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
-    """Compare with what shares buckets."""
+    """Compare the query with the documents that share buckets."""
     matches = index.find_similar(asked, limit, threshold)
     return {"matches": [as_answer(match) for match in matches]}, lambda: show(index, matches)
 
 
 def proposed(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
-    """List what shares buckets."""
+    """List the documents that share buckets."""
     found = index.find_candidates(asked, limit)
     return {"candidates": [one._asdict() for one in found]}, lambda: show_candidates(index, found)
 
 
 def nearest(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
-    """List the nearest, and say what is promised."""
+    """List the nearest documents with the promised recall."""
     found = index.find_nearest(asked, limit, threshold=threshold)
 
     def draw() -> None:
         compared = f"compared {console.count(found.compared)} of {console.count(found.documents)} documents"
-        promise = f" of at least {found.threshold:g} is here with probability {found.recall:g} or more"
-        console.note(f"{compared}; each true neighbour{promise if found.recall < 1 else ' is here'}")
+        promise = (
+            f"each true neighbour with a similarity of at least {found.threshold:g} is found with probability "
+            f"{found.recall:g} or more"
+        )
+        console.note(f"{compared}; {promise if found.recall < 1 else 'all true neighbours are found'}")
         show(index, list(found))
 
     promised = {"recall": found.recall, "threshold": found.threshold}
@@ -160,21 +168,21 @@ def nearest(index: Index, asked: Any, limit: int, threshold: float | None) -> An
 
 
 def containing(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
-    """List what contains it."""
+    """List the documents that contain the query."""
     return containments(
         index, index.find_containing(asked, CONTAINMENT if threshold is None else threshold, limit)
     )
 
 
 def contained(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
-    """List what stands in it."""
+    """List the documents that are contained in the query."""
     return containments(
         index, index.find_contained(asked, CONTAINMENT if threshold is None else threshold, limit)
     )
 
 
 def containments(index: Index, found: ContainmentMatches) -> Any:
-    """Answer with containments."""
+    """Return the JSON values of containments and a function that prints them."""
 
     def draw() -> None:
         quotations.tell_compared(index, found)
@@ -185,7 +193,7 @@ def containments(index: Index, found: ContainmentMatches) -> Any:
 
 
 def passages(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
-    """List what shares passages with it."""
+    """List the documents that share passages."""
     found = index.find_passages(asked, limit=limit)
     return found.to_dict(), lambda: quotations.show_passages(index, asked, found)
 
@@ -201,9 +209,9 @@ def as_answer(match: Match) -> dict[str, Any]:
 
 
 def show(index: Index, matches: list[Match]) -> None:
-    """Print a table of matches: the similarity, that of each field of several, and the beginning of each."""
+    """Print a table of matches: the similarity, that of each field, and the beginning of the text."""
     if not matches:
-        console.note("nothing in the index is that similar; a lower --threshold may find more")
+        console.note("no document reaches the threshold; a lower --threshold may find more")
         return
     names = list(index.settings.schema.fields)
     names = names if len(names) > 1 else []
@@ -214,14 +222,14 @@ def show(index: Index, matches: list[Match]) -> None:
 
 
 def by_field(match: Match, name: str) -> str:
-    """Write the similarity of a field; nothing where one of the two lacks it."""
+    """Format the similarity of a field; empty if one of the documents lacks the field."""
     return console.ratio(match.fields[name]) if name in match.fields else ""
 
 
 def show_candidates(index: Index, candidates: list[Candidate]) -> None:
     """Print a table of candidates."""
     if not candidates:
-        console.note("nothing in the index shares a bucket with it")
+        console.note("no document shares a bucket with the query")
         return
     settings = index.settings
     filed = settings.bands.bands * len(settings.schema.fields)
@@ -232,7 +240,7 @@ def show_candidates(index: Index, candidates: list[Candidate]) -> None:
 def show_documents(
     index: Index, headings: Sequence[str], numbers: Sequence[Sequence[str]], found: Sequence[str | int]
 ) -> None:
-    """Print numbers, ids, and as much of each document as there is room for; an image shows nothing."""
+    """Print numbers, ids and the beginning of each text; images have none."""
     ids = [console.printable(str(id)) for id in found]
     taken = sum(len(console.printable(heading)) + 2 for heading in headings)
     room = max(20, console.width() - taken - max(map(len, ids)) - 4)
@@ -247,7 +255,7 @@ def show_documents(
 
 
 def text_of(document: Document | None) -> str:
-    """Put the texts and values of a document behind one another."""
+    """Join the texts and values of a document."""
     fields = document.fields.values() if document else []
     shown = (", ".join(map(str, value)) if isinstance(value, list) else value for value in fields)
     return " | ".join(value for value in shown if isinstance(value, str) and value)

@@ -1,4 +1,4 @@
-"""`benzer serve`: how do people in a browser, and programs in any language, ask an index?"""
+"""`benzer serve`: run the HTTP service and its web pages."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from benzer.service.indexes.catalog import Catalog
 
 EXAMPLES = """\
-# Try it with sample documents, which are forgotten at the end
+# Try it with sample documents, which are deleted at shutdown
 benzer serve
 
 # Serve an index on this machine, at http://127.0.0.1:8000
 benzer serve docs.benzer
 
-# On any free port; the address is printed on stderr
+# Use any free port; the address is printed to stderr
 benzer serve docs.benzer --port 0
 
-# To other machines: whoever asks needs a key
+# Serve other machines, which need a key
 benzer keys add service.keys --name me --scope write
 benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
 """
@@ -31,59 +31,60 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
 
 @click.command(
     "serve",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
-    short_help="Serve indexes: pages for people, HTTP for programs.",
+    short_help="Serve indexes over HTTP, with web pages.",
 )
 @click.argument("indexes", nargs=-1, metavar="[[NAME=]INDEX]...")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen to.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
     metavar="NUMBER",
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="Port to listen to, 0 for any free one.",
+    help="Port to listen on; 0 uses any free port.",
 )
 @click.option(
     "--home",
     metavar="FOLDER|URL",
-    help="Serve the indexes of a folder, or of a Redis server, too; new ones are made there.",
+    help="Also serve the indexes of a folder or Redis server and create new ones there.",
 )
 @click.option(
     "--keys",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Let in only those who send a key of this file (see benzer keys).",
+    help="Accept only requests with a key from this file (see benzer keys).",
 )
 @click.option(
     "--origin",
     "origins",
     metavar="URL",
     multiple=True,
-    help="Let the pages of another origin ask, such as https://example.org; may be given several times.",
+    help="Allow requests from pages of this origin, e.g. https://example.org. Repeatable.",
 )
 @click.option(
     "--rate",
     metavar="NUMBER",
     type=click.FloatRange(0, min_open=True),
-    help="Most requests a minute of each key, or of each address without one.  [default: any number]",
+    show_default="unlimited",
+    help="Maximum requests per minute for each key, or each address without a key.",
 )
 @click.option(
     "--log-format", type=click.Choice(["json", "text", "off"]), default="text", show_default=True,
-    help="A line on stderr for each request: for programs, for people, or none.",
+    help="Format of the log line that is written to stderr for each request.",
 )  # fmt: skip
 @click.option(
     "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True,
-    help="Least level of the lines; requests that went well are of info.",
+    help="Minimum level of log lines; successful requests have level info.",
 )  # fmt: skip
 @limit_options
 def command(indexes: tuple[str, ...], **given: Any) -> None:
-    """Serve INDEXES to people, as pages in a browser, and to programs, by HTTP.
+    """Serve INDEXES over HTTP, with web pages.
 
-    Each of INDEXES is a file or a redis:// URL, or NAME=FILE, NAME=URL to give it a name. Without any, and without
-    --home, sample documents are served to try it. It runs until it is stopped; a request that has begun is
-    answered. Open the address for the pages; /docs and /openapi.json describe the requests.
+    Each INDEX is a file or a redis:// URL, with an optional name: NAME=FILE or NAME=URL. Without INDEX and --home,
+    the service uses sample documents. It runs until it is stopped and completes running requests first. Open the
+    address in a browser for the pages; /docs and /openapi.json describe the API.
     """
     from benzer.service import Limits, serve
 
@@ -91,6 +92,6 @@ def command(indexes: tuple[str, ...], **given: Any) -> None:
         console.note(f"serving {', '.join(catalog)} at {address}")
 
     if not indexes and given["home"] is None:
-        console.note("no INDEX and no --home: serving sample documents, which are deleted at the end")
+        console.note("no INDEX and no --home: serving sample documents, which are deleted at shutdown")
     limits = Limits(**limits_of({name: given.pop(name) for name in [one.field for one in LIMITS]}))
     serve(indexes, **given, limits=limits, started=started)

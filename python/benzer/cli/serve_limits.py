@@ -1,4 +1,4 @@
-"""By which options are the limits of a service set? One for each limit, with its own default."""
+"""Options that set the limits of the service, one for each limit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 
 class Limit(NamedTuple):
-    """An option, the field of `Limits` that it sets, and how many of the field's units one of its own is."""
+    """An option, the field of `Limits` that it sets, and the factor between their units."""
 
     option: str
     field: str
@@ -21,30 +21,30 @@ class Limit(NamedTuple):
 
 MEGABYTE = 1_000_000
 LIMITS = [
-    Limit("--max-body", "max_body_bytes", "MEGABYTES", "Largest body of one request.", MEGABYTE),
-    Limit("--max-upload", "max_upload_bytes", "MEGABYTES", "Largest upload of JSON lines.", MEGABYTE),
-    Limit("--max-batch", "max_batch", "NUMBER", "Most documents, or questions, in one JSON body."),
-    Limit("--max-text", "max_text", "CHARACTERS", "Longest text."),
-    Limit("--max-compared", "max_compared", "CHARACTERS", "Longest two documents to compare, together."),
-    Limit("--max-pixels", "max_pixels", "PIXELS", "Largest picture."),
-    Limit("--max-seconds", "max_seconds", "SECONDS", "Longest time of one request.", whole=False),
+    Limit("--max-body", "max_body_bytes", "MEGABYTES", "Maximum size of a request body.", MEGABYTE),
+    Limit("--max-upload", "max_upload_bytes", "MEGABYTES", "Maximum size of an upload of JSON lines.", MEGABYTE),
+    Limit("--max-batch", "max_batch", "NUMBER", "Maximum number of documents or queries in a JSON body."),
+    Limit("--max-text", "max_text", "CHARACTERS", "Maximum length of a text."),
+    Limit("--max-compared", "max_compared", "CHARACTERS", "Maximum total length of two documents to compare."),
+    Limit("--max-pixels", "max_pixels", "PIXELS", "Maximum size of an image."),
+    Limit("--max-seconds", "max_seconds", "SECONDS", "Maximum duration of a request.", whole=False),
     Limit(
         "--max-body-seconds", "max_body_seconds", "SECONDS",
-        "Longest time for a body to arrive, and longest pause of an upload.", whole=False,
+        "Maximum time to receive a body, and maximum pause of an upload.", whole=False,
     ),
-    Limit("--max-concurrent", "max_concurrent", "NUMBER", "Most requests at a time."),
-    Limit("--max-jobs", "max_jobs", "NUMBER", "Most jobs that wait or run."),
-    Limit("--max-results", "max_results", "NUMBER", "Most ended jobs whose results are kept."),
-    Limit("--max-result-memory", "max_result_bytes", "MEGABYTES", "Most memory of these together.", MEGABYTE),
+    Limit("--max-concurrent", "max_concurrent", "NUMBER", "Maximum number of concurrent requests."),
+    Limit("--max-jobs", "max_jobs", "NUMBER", "Maximum number of waiting and running jobs."),
+    Limit("--max-results", "max_results", "NUMBER", "Maximum number of finished jobs with kept results."),
+    Limit("--max-result-memory", "max_result_bytes", "MEGABYTES", "Maximum memory of kept results.", MEGABYTE),
     Limit(
         "--grace-seconds", "grace_seconds", "SECONDS",
-        "At the end, longest time for requests that have begun.", whole=False,
+        "Maximum time to complete running requests at shutdown.", whole=False,
     ),
 ]  # fmt: skip
 
 
 def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command an option for each limit; `limits_of` reads them."""
+    """Add an option for each limit to a command; `limits_of` reads them."""
     from benzer.service.settings import Limits
 
     for limit in reversed(LIMITS):
@@ -58,7 +58,7 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def limits_of(given: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given, as fields of `Limits`.
+    """Convert the given options to fields of `Limits`.
 
     >>> limits_of({"max_body_bytes": 16, "max_seconds": 1.5})
     {'max_body_bytes': 16000000, 'max_seconds': 1.5}

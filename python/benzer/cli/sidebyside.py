@@ -1,4 +1,4 @@
-"""How do two documents look side by side on a terminal? Passage by passage, or whole, what is equal in green."""
+"""Two documents side by side on a terminal, by passage or complete, with equal text in green."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from benzer.evidence.views import Side, Stretch, caption, stretches, whole
 
 STYLES = {"equal": "green", "differs": "bold yellow", "around": "dim", "cut": "dim italic"}
 LONGEST, CONTEXT = 700, 40
-PAGE_WIDTH = 100  # where there is no terminal to ask
+PAGE_WIDTH = 100  # without a terminal
 
 
 def side_by_side(a: tuple[str, str], b: tuple[str, str], evidence: Evidence, most: int | None) -> Table:
-    """Show where two (name, text) agree: the first `most` passages, or, for None, both whole texts."""
+    """Show the common passages of two (name, text): the first `most`, or the complete texts if None."""
     table = Table(box=box.SIMPLE_HEAD, expand=True)
     if sys.stdout.isatty():
         table.caption = legend()
@@ -42,7 +42,7 @@ def side_by_side(a: tuple[str, str], b: tuple[str, str], evidence: Evidence, mos
 
 
 def places(a: tuple[int, int], b: tuple[int, int]) -> str:
-    """Where a passage stands.
+    """Describe the position of a passage.
 
     >>> places((0, 1200), (7, 1207))
     'characters 0 to 1,200 of A, 7 to 1,207 of B'
@@ -51,25 +51,25 @@ def places(a: tuple[int, int], b: tuple[int, int]) -> str:
 
 
 def legend() -> Styled:
-    """Say what the colours mean."""
+    """Explain the colours."""
     return Styled.assemble(
         ("green", STYLES["equal"]), ": in both;  ", ("yellow", STYLES["differs"]), ": differs"
     )
 
 
 def drawn(shown: Sequence[Stretch]) -> Styled:
-    """Colour stretches of a text; line breaks within a paragraph become spaces."""
+    """Colour the parts of a text; line breaks within a paragraph become spaces."""
     cell = Styled()
     for kind, text in shown:
         if kind == "cut":
-            cell.append(f" … {count(int(text))} characters left out (--full shows all) … ", STYLES[kind])
+            cell.append(f" … {count(int(text))} characters omitted (--full shows all) … ", STYLES[kind])
         else:
             cell.append(even(text), STYLES[kind])
     return cell
 
 
 def even(text: str) -> str:
-    """Make white space even: paragraphs stay apart, all else becomes one space.
+    """Normalize white space: paragraphs remain separate, other white space becomes one space.
 
     >>> even("a\\n   b \\n\\n  c")
     'a b\\n\\nc'

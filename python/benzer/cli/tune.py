@@ -1,4 +1,4 @@
-"""`benzer tune`: what will a threshold and a recall find, with which bands, and in these documents?"""
+"""`benzer tune`: show the bands for a threshold and recall, and what they find."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
     from benzer.bands import Bands
 
 EXAMPLES = """\
-# What will the default find?
+# Show what the defaults find
 benzer tune
 
-# What does a higher promise cost?
+# Show the cost of a higher recall
 benzer tune --threshold 0.7 --recall 0.99
 
-# What did a setting of another program find?
+# Show what the settings of another program find
 benzer tune --threshold 0.8 --bands 9 --rows 13
 
-# What do the classical rules choose for 128 hashes?
+# Show what the classical rules choose for 128 hashes
 benzer tune --rule area --num-hashes 128
 
-# What will it find in these documents, and at which cost?
+# Estimate pairs and cost for your documents
 benzer tune docs.jsonl --threshold 0.7
 
-# How long should the shingles of these documents be?
+# Suggest a shingle size for your documents
 benzer tune --documents docs.jsonl --text body --unit word
 """
 RULES = ["pick_bands", "inverse_root", "area"]
-RULE_HASHES = 128  # as benzer.bands has it: NumPy is imported only when a command runs
+RULE_HASHES = 128  # same as in benzer.bands, which would import NumPy
 ADVICE_OPTIONS = ("unit",)
 BAND_OPTIONS = ("bands", "rows", "rule")
 READ_OPTIONS = (*fields.OPTIONS, "id_column")
@@ -42,9 +42,9 @@ READ_OPTIONS = (*fields.OPTIONS, "id_column")
 
 @click.command(
     "tune",
-    cls=shared.TaughtCommand,
+    cls=shared.ExampleCommand,
     examples=EXAMPLES,
-    short_help="Show what a threshold, recall and shingle size will find.",
+    short_help="Show what a threshold, recall and shingle size find.",
 )
 @click.argument("inputs", nargs=-1, type=click.Path(), metavar="[INPUT...]")
 @shared.promise_options(threshold=None)
@@ -52,34 +52,35 @@ READ_OPTIONS = (*fields.OPTIONS, "id_column")
     "--num-hashes",
     metavar="NUMBER",
     type=click.IntRange(1, 65535),
-    help=f"Signature values that may be used. [default: as many as it takes; {RULE_HASHES} for --rule]",
+    show_default=f"as many as needed; {RULE_HASHES} for --rule",
+    help="Maximum number of signature values.",
 )
 @click.option(
     "--bands",
     "bands",
     metavar="NUMBER",
     type=click.IntRange(min=1),
-    help="Number of bands, instead of a choice by recall; goes with --rows.",
+    help="Use this number of bands instead of choosing by recall; requires --rows.",
 )
 @click.option(
     "--rows",
     metavar="NUMBER",
     type=click.IntRange(min=1),
-    help="Rows per band, instead of a choice by recall; goes with --bands or --num-hashes.",
+    help="Use this number of rows per band; requires --bands or --num-hashes.",
 )
-@click.option("--rule", type=click.Choice(RULES), help="Choose by a classical rule, not by recall.")
+@click.option("--rule", type=click.Choice(RULES), help="Choose the bands by a classical rule, not by recall.")
 @click.option(
     "--documents",
     metavar="FILE",
     type=click.Path(),
-    help="Instead of bands, advise a shingle size for the documents of a file.",
+    help="Suggest a shingle size for the documents of a file.",
 )
 @click.option(
     "--unit",
     type=click.Choice(["char", "word"]),
     default="char",
     show_default=True,
-    help="What their shingles are made of.",
+    help="Unit of the shingles for --documents.",
 )
 @shared.json_option
 @fields.column_options
@@ -93,16 +94,15 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Show the bands chosen for a threshold and recall, and what they find at every similarity.
+    """Show the bands chosen for a threshold and recall, and what they find at each similarity.
 
-    A document's signature is cut into bands of rows; two documents are compared if one band is the same. A
-    pair of similarity s is found with probability 1 - (1 - s^rows)^bands: the S-curve that is drawn here.
+    A document's signature is divided into bands of rows. Two documents are compared if they have a band in common. A
+    pair of similarity s is found with probability 1 - (1 - s^rows)^bands: the S-curve that is plotted.
 
-    With INPUT, look at a sample of the documents first: how alike they are, how many pairs and candidates to
-    expect, and whether bands or the exact join are the cheaper way; the bands are those that suit them best.
+    With INPUT, reads a sample of the documents and shows their similarities, the expected number of pairs and
+    candidates, and whether bands or the exact join are cheaper. The bands are chosen for these documents.
 
-    With --documents, show instead which shingle size keeps documents apart that have nothing to do with each
-    other, measured on random pairs of them.
+    With --documents, suggests a shingle size that separates unrelated documents, measured on random pairs.
     """
     read = {name: options.pop(name) for name in READ_OPTIONS}
     if documents is not None:
@@ -110,7 +110,7 @@ def command(
         advise(documents, column_of(read["text"]), unit, as_json)
         return 0
     if shared.given(*ADVICE_OPTIONS):
-        raise click.UsageError("options of advice go with --documents: name a file of texts.")
+        raise click.UsageError("--unit requires --documents: name a file of texts.")
     if not inputs:
         return curve(threshold or fields.DEFAULT_THRESHOLD, recall, options, as_json)
     named = bool(shared.given(*BAND_OPTIONS))
@@ -125,9 +125,9 @@ def command(
 
 
 def curve(threshold: float, recall: float, choice: dict[str, Any], as_json: bool) -> int:
-    """Say what bands find, whatever the documents."""
+    """Show what bands find, without documents."""
     if shared.given(*READ_OPTIONS):
-        raise click.UsageError("options of columns and texts go with INPUT: name a file of documents.")
+        raise click.UsageError("input and text options require INPUT: name a file of documents.")
     bands = choose(threshold, recall, **choice)
     if as_json:
         console.print_json(answer(bands, threshold, recall))
@@ -137,22 +137,22 @@ def curve(threshold: float, recall: float, choice: dict[str, Any], as_json: bool
 
 
 def column_of(text: tuple[str, ...]) -> str:
-    """Take the one column of texts that is advised on."""
+    """Return the text column to measure."""
     if len(text) > 1:
-        raise click.UsageError("--documents advises on one column: name one --text.")
+        raise click.UsageError("--documents supports one text column: give --text once.")
     return text[0] if text else "text"
 
 
 def refuse_others(inputs: tuple[str, ...], names: list[str]) -> None:
-    """Refuse options of bands, and documents to plan for, where the advice is about shingles."""
+    """Raise an error for INPUT and band options, which --documents does not use."""
     if inputs:
-        raise click.UsageError("--documents advises a shingle size: leave out INPUT, or --documents.")
+        raise click.UsageError("--documents and INPUT exclude each other: omit one of them.")
     if shared.given(*names):
-        raise click.UsageError("--documents advises a shingle size: leave out the options of bands.")
+        raise click.UsageError("--documents does not use bands: omit the band options.")
 
 
 def advise(documents: str, column: str, unit: Literal["char", "word"], as_json: bool) -> None:
-    """Print which shingle size suits the documents of a file, and why."""
+    """Print the suggested shingle size for the documents of a file, with the reason."""
     from benzer.advice import advise_shingle_size
     from benzer.fields import Schema
 
@@ -166,19 +166,19 @@ def advise(documents: str, column: str, unit: Literal["char", "word"], as_json: 
 
 
 def choose(threshold: float, recall: float, **choice: Any) -> Bands:
-    """Take the bands that the options name, by rule, by number, or for the recall."""
+    """Return the bands by rule, by number or for the recall."""
     from benzer.bands import Bands
 
     return Bands.choose(threshold, recall, **choice)
 
 
 def similarities(threshold: float) -> list[float]:
-    """List the similarities of the table: tenths, and the threshold."""
+    """List the similarities of the table: tenths and the threshold."""
     return sorted({*(tenth / 10 for tenth in range(1, 11)), threshold})
 
 
 def answer(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
-    """Say it to a program."""
+    """Convert the choice to JSON values."""
     points = [{"similarity": float(s), "probability": float(p)} for s, p in bands.curve()]
     return {
         "threshold": threshold,
@@ -192,12 +192,12 @@ def answer(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
 
 
 def show(bands: Bands, threshold: float, recall: float) -> None:
-    """Print the choice, the table and the plot."""
+    """Print the bands, the table and the plot."""
     console.show(console.promise(bands, threshold))
     console.show(f"{bands.num_values} signature values per document")
     if float(bands.probability(threshold)) < recall:
         console.show(
-            f"below the recall of {console.setting(recall)}: leave the choice to --recall, or add bands"
+            f"below the recall of {console.setting(recall)}: add bands, or omit --bands, --rows and --rule"
         )
     console.show()
     console.show(table(bands, threshold))
@@ -206,7 +206,7 @@ def show(bands: Bands, threshold: float, recall: float) -> None:
 
 
 def table(bands: Bands, threshold: float) -> Any:
-    """Lay out what is found at each similarity."""
+    """Make the table of what is found at each similarity."""
     rows = []
     for similarity in similarities(threshold):
         found = float(bands.probability(similarity))
@@ -216,7 +216,7 @@ def table(bands: Bands, threshold: float) -> Any:
 
 
 def plot(bands: Bands, threshold: float, recall: float) -> str:
-    """Draw the S-curve, crossed by the threshold and the recall."""
+    """Plot the S-curve with the threshold and the recall."""
     import plotext
 
     curve = bands.curve()
@@ -231,4 +231,4 @@ def plot(bands: Bands, threshold: float, recall: float) -> str:
     plotext.xticks([tenth / 10 for tenth in range(11)])
     plotext.yticks([0, 0.25, 0.5, 0.75, 1])
     drawn = [line.rstrip() for line in str(plotext.uncolorize(plotext.build())).splitlines()]
-    return "\n".join(["probability of finding a pair (up) by its similarity (across):", *filter(None, drawn)])
+    return "\n".join(["probability of finding a pair (y) by similarity (x):", *filter(None, drawn)])

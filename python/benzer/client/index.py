@@ -306,7 +306,7 @@ class IndexCalls(Generic[Job]):
     def evict(self, unseen_since: When) -> Steps[int]:
         """Remove the documents that were last seen before a moment. Gives how many."""
         if unseen_since is None:
-            raise InputError("give the moment since which documents were not seen, got None")
+            raise InputError("the time since which documents were not seen is required, got None")
         body = {"unseen_since": second_of(unseen_since)}
         removed: int = (yield from ask("POST", f"{self._path}/evict", body)).json()["removed"]
         return removed

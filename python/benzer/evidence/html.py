@@ -84,7 +84,7 @@ def side_by_side_html(
         body.append(f'<figure><figcaption>{what}</figcaption><div class="bz-pair">{sides}</div></figure>')
     left = len(evidence.passages) + evidence.more - most_passages
     if left > 0:
-        body.append(f'<p class="bz-quiet">and {left:,} more passages, none of them longer</p>')
+        body.append(f'<p class="bz-quiet">and {left:,} more passages, none longer</p>')
     if evidence.shared:
         body.append(values(evidence.shared))
     return f'<section class="bz-evidence">{"".join(body)}</section>'
@@ -93,8 +93,8 @@ def side_by_side_html(
 def heading(evidence: Evidence) -> str:
     """The shares, and that nothing is shown where nothing is."""
     said = (
-        f'<p class="bz-headline"><b>{percent(evidence.coverage_a)}</b> of A stands in B, '
-        f"<b>{percent(evidence.coverage_b)}</b> of B stands in A</p>"
+        f'<p class="bz-headline"><b>{percent(evidence.coverage_a)}</b> of A appears in B, '
+        f"<b>{percent(evidence.coverage_b)}</b> of B appears in A</p>"
     )
     none = nothing(evidence)
     return said + (f'<p class="bz-quiet">{escape(none)}</p>' if none else "")
@@ -110,7 +110,7 @@ def one_side(text: str, passage: Passage, side: Side, title: str, longest: int, 
 def panel(name: str, shown: Sequence[Stretch]) -> str:
     """Stretches of one document under a name."""
     drawn = "".join(
-        SPANS[kind].format(f"… {int(piece):,} characters left out …" if kind == "cut" else clean(piece))
+        SPANS[kind].format(f"… {int(piece):,} characters omitted …" if kind == "cut" else clean(piece))
         for kind, piece in shown
     )
     return (

@@ -109,16 +109,16 @@ def merged(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def headline(evidence: Evidence, a: str = "A", b: str = "B") -> str:
-    """How much of each stands in the other, in a sentence.
+    """Describe how much of each document appears in the other.
 
     >>> from benzer.evidence.passages import find_passages
     >>> from benzer.fields import Text
     >>> headline(find_passages(Text(), "one two three four", "and one two three four"))
-    '100 % of A stands in B, 80 % of B stands in A'
+    '100 % of A appears in B, 80 % of B appears in A'
     """
     return (
-        f"{percent(evidence.coverage_a)} of {a} stands in {b}, "
-        f"{percent(evidence.coverage_b)} of {b} stands in {a}"
+        f"{percent(evidence.coverage_a)} of {a} appears in {b}, "
+        f"{percent(evidence.coverage_b)} of {b} appears in {a}"
     )
 
 
@@ -150,7 +150,5 @@ def nothing(evidence: Evidence) -> str:
             return "" if common else "No value in common."
         return f"{common:,} {'value' if common == 1 else 'values'} in common."
     found = evidence.shared_shingles
-    shared = (
-        f"; {found:,} shared {'shingle stands' if found == 1 else 'shingles stand'} apart" if found else ""
-    )
+    shared = f", but {found:,} shared {'shingle' if found == 1 else 'shingles'}" if found else ""
     return "" if evidence.passages else f"No passage in common{shared}."

@@ -1,4 +1,4 @@
-"""Which fields does a document have?"""
+"""The schema: the fields of a document."""
 
 from __future__ import annotations
 
@@ -27,10 +27,16 @@ FIELD_TYPES = Registry(
 
 @dataclass(frozen=True, init=False)
 class Schema:
-    """The fields of a document by name; without arguments one text called "text".
+    """The fields of a document by name.
 
-    Documents of several fields are compared by the weighted mean of their fields' similarities, over the
-    fields that both hold and that are not empty in both.
+    The similarity of two documents is the weighted mean of the similarities of their fields, over the fields that both
+    documents have and that are not empty in both.
+
+    Args:
+        **fields: Field types by name. Defaults to one text field named "text".
+
+    Raises:
+        SettingsError: A value is not a field type.
 
     >>> Schema().fields
     mappingproxy({'text': Text(unit='word', shingle_size=3, ...)})
@@ -56,12 +62,12 @@ class Schema:
         return isinstance(other, Schema) and list(self.fields.items()) == list(other.fields.items())
 
     def readers(self) -> list[TextReader | Literal["hashes"] | None]:
-        """What a native corpus of these fields is made with; "hashes" for a field that it does not read."""
+        """Return the readers for a native corpus; "hashes" for fields that the native core does not read."""
         return ["hashes" if name in self.foreign else field.reader for name, field in self.fields.items()]
 
     @cached_property
     def foreign(self) -> Mapping[str, Field]:
-        """The fields that the native core does not read: their own methods make their sets."""
+        """The fields that the native core does not read; their own methods create their sets."""
         return {
             name: field
             for name, field in self.fields.items()
@@ -69,9 +75,12 @@ class Schema:
         }
 
     def band_threshold(self, threshold: float) -> float:
-        """For which Jaccard similarity bands must keep the recall, so that pairs at the threshold are found.
+        """Return the Jaccard similarity for which bands must reach the recall to find pairs at the threshold.
 
-        The threshold itself, unless a field compares by more than its sets.
+        This is the threshold itself, unless a field has its own similarity.
+
+        Args:
+            threshold: Minimum similarity of a match.
 
         >>> Schema().band_threshold(0.8)
         0.8

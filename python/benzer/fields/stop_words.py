@@ -26,7 +26,7 @@ def language_words(language: str) -> list[str]:
         )
         raise SettingsError(
             f'there are no stop words of the language "{language}": choose one of {known}; '
-            "or give a list of words"
+            "or use a list of words"
         )
     words: list[str] = lists.get_stop_words(name)
     return words

@@ -20,40 +20,44 @@ from benzer.fields.stop_words import language_words
 
 _LONE = re.compile("[\ud800-\udfff]")
 DEFAULT_SIZE = {"word": 3, "char": 5}
-# Settings that came after the first format: left out where they have these values, so that an index made before
-# is still one of the same settings.
+# Settings added after the first format are omitted if they have these values, so that older indexes still have the
+# same settings.
 LATER: dict[str, object] = {"frequencies": False, "shingle_hash": "benzer", "hash_bytes": 8}
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text, as the set of its shingles.
+    """A text field, compared as the set of its shingles.
 
-    The defaults suit web pages in English and most other languages: runs of 3 words after NFKC and case
-    folding; a word is a run of letters, numbers and marks, and each character of a script without spaces
-    (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) is a word of its own. For names, titles and noisy OCR take
-    `unit="char"`; for books and code longer shingles (5 words).
+    The defaults suit web pages in English and most other languages: shingles of 3 words after NFKC and case folding. A
+    word is a run of letters, numbers and marks; each character of a script without spaces (Chinese, Japanese, Thai,
+    Lao, Khmer, Myanmar) is a word. Use `unit="char"` for names, titles and noisy OCR, and longer shingles (5 words)
+    for books and code.
 
-    unit: "word" or "char": what a shingle is made of.
-    shingle_size: units in a shingle, 1 to 64; None means 3 words or 5 characters. A shorter text is one
-        shingle.
-    tokenizer: "unified" as above, or "alnum": runs of letters and digits in every script.
-    normalize: "nfkc", "nfc" or "none".
-    case: "fold" (full case folding), "lower" or "keep".
-    punctuation: "drop" or "keep"; None means drop in words (it separates them) and keep in characters.
-    whitespace: "fold" (runs become one space) or "keep"; only characters see it.
-    stop_words: words to leave out, read by the same rules; or the name or code of a language ("english",
-        "en"), whose list is taken from the package stop-words and becomes part of the settings. Only for words.
-    frequencies: whether how often a shingle occurs counts. Then its first, second, third … occurrence is an
-        element each, and the Jaccard similarity of the sets is that of the bags, Σ min / Σ max of the counts.
-    shingle_hash: "benzer", the fast one; or a hash of the literature for the shingle as `shingles` shows it:
-        "djb2a", "murmur3_32", "murmur3_128", "xxh3" (UTF-8, seed 0; `benzer.hashing` describes them).
-    hash_bytes: 8, or 4 for the low 32 bits: then a shingle has the number of one of n others with
-        a chance of n / 2³².
-    weight: of this field among others, > 0.
+    docs/reference/hashing.md defines every step. Reading takes about 1 ns per byte; frequencies add about 20 ns per
+    shingle; hashes other than "benzer" add 60 ns per shingle of words and 5 to 15 ns per shingle of characters.
 
-    docs/reference/hashing.md defines every step. Reading costs about a nanosecond a byte; frequencies add about
-    20 ns a shingle, another hash than "benzer" 60 ns a shingle of words and 5 to 15 of characters.
+    Args:
+        unit: Unit of a shingle, "word" or "char".
+        shingle_size: Units in a shingle, 1 to 64; None means 3 words or 5 characters. A shorter text is one
+            shingle.
+        tokenizer: "unified" as above, or "alnum": runs of letters and digits in every script.
+        normalize: Unicode normalization: "nfkc", "nfc" or "none".
+        case: Case normalization: "fold" (full case folding), "lower" or "keep".
+        punctuation: "drop" or "keep"; None drops it in words, which it separates, and keeps it in characters.
+        whitespace: "fold" (runs become one space) or "keep"; affects shingles of characters only.
+        stop_words: Words to ignore, normalized by the same rules; or the name or code of a language ("english",
+            "en"), whose list comes from the package stop-words and becomes part of the settings. Words only.
+        weight: Weight of this field in the similarity, > 0.
+        frequencies: Whether to count how often a shingle occurs. Each occurrence is then an element, and the Jaccard
+            similarity is that of the bags, Σ min / Σ max of the counts.
+        shingle_hash: "benzer" (fast), or a published hash of the shingle as returned by `shingles`: "djb2a",
+            "murmur3_32", "murmur3_128" or "xxh3" (UTF-8, seed 0; see `benzer.hashing`).
+        hash_bytes: 8, or 4 for the low 32 bits; with 4, a shingle collides with one of n others with probability
+            n / 2³².
+
+    Raises:
+        SettingsError: A setting is out of range.
 
     >>> Text().shingles("The quick brown fox")
     ['the quick brown', 'quick brown fox']
@@ -94,7 +98,7 @@ class Text:
         object.__setattr__(self, "stop_words", tuple(sorted(word_list(self.stop_words))))
         if self.stop_words and self.unit == "char":
             raise SettingsError(
-                "stop_words work on words, got unit 'char': use unit='word', or leave them out"
+                "stop_words require unit='word', got unit 'char': change the unit, or omit stop_words"
             )
         object.__setattr__(self, "weight", checked_weight(self.weight))
         _ = self.reader
@@ -229,5 +233,5 @@ def clean(text: str) -> str:
 def checked_weight(weight: float) -> float:
     """The weight as a float; refused where it would make the mean of fields meaningless."""
     if not is_number(weight) or not 0 < weight < float("inf"):
-        raise SettingsError(f"weight must be above 0, got {weight}: leave out a field that shall not count")
+        raise SettingsError(f"weight must be > 0, got {weight}: remove the field instead")
     return float(weight)

@@ -1,4 +1,4 @@
-"""How is a set of values taken? As it is: each value is an element."""
+"""Field type for sets of values: each value is an element."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from benzer.fields.text import checked_weight
 
 @dataclass(frozen=True)
 class ValueSet:
-    """A set of strings or integers (tags, column values, products in a basket); nothing is done to them.
+    """A field of strings or integers (tags, column values, products in a basket), compared without normalization.
 
-    Repeats count once; the string "1" and the integer 1 are different values. Other types are refused.
+    Repeated values count once. The string "1" and the integer 1 are different values. Other types raise an error.
+
+    Args:
+        weight: Weight of this field in the similarity, > 0.
 
     >>> offsets, hashes = ValueSet().sets([["red", "round"], ["round", "red", "red"], []])
     >>> offsets.tolist(), bool((hashes[:2] == hashes[2:]).all())
@@ -53,7 +56,7 @@ class ValueSet:
         try:
             return json.dumps(given, ensure_ascii=True, separators=(",", ":")).encode()
         except ValueError as error:  # Python writes no integer of more than some 4,300 digits
-            raise InputError("an integer of too many digits: give it as text") from error
+            raise InputError("an integer has too many digits: pass it as text") from error
 
     def decode(self, data: bytes) -> FieldValue:
         """See `Field`."""

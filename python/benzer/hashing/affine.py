@@ -84,10 +84,10 @@ class Modular:
         keep_whole(self, "seed", 0, MOST_SEED, "0")
         keep_whole(self, "p", 2, 2**64 - 1, "2^61 - 1")
         if not is_prime(self.p):
-            raise SettingsError(f"p must be a prime, got {self.p}: {next_prime(self.p)} is the next one")
+            raise SettingsError(f"p must be a prime, got {self.p}: the next prime is {next_prime(self.p)}")
         _keep_given(self, self.p, self.multipliers, self.addends)
         if 0 in (self.multipliers or ()):
-            raise SettingsError(f"a multiplier is 0 modulo {self.p}: all elements would have one value")
+            raise SettingsError(f"a multiplier is 0 modulo {self.p}: all elements would get the same value")
 
     @property
     def bits(self) -> int:

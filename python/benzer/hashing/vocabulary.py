@@ -35,7 +35,7 @@ class Vocabulary:
 
         >>> Vocabulary(["to", "be"]).ids(["bee"], grow=False)
         Traceback (most recent call last):
-        benzer.errors.InputError: the vocabulary of 2 words has no 'bee': let it grow, or leave the word out
+        benzer.errors.InputError: the vocabulary of 2 words has no 'bee': let it grow, or remove the word
         """
         if isinstance(words, str | bytes):
             raise InputError(f"words must be a collection of strings, got {words!r:.40}: put it in a list")
@@ -50,7 +50,7 @@ class Vocabulary:
         if not grow:
             count = len(self._words)
             raise InputError(
-                f"the vocabulary of {count} words has no {word!r}: let it grow, or leave the word out"
+                f"the vocabulary of {count} words has no {word!r}: let it grow, or remove the word"
             )
         self._words.append(word)
         return self._ids.setdefault(word, len(self._ids))
@@ -87,7 +87,9 @@ class Vocabulary:
         made = cls(words)
         if len(made) != len(words):
             twice = next(word for number, word in enumerate(words) if made._ids[word] != number)
-            raise InputError(f"each word of a vocabulary has one id, but {twice!r} stands in the list twice")
+            raise InputError(
+                f"each word of a vocabulary must be unique, but {twice!r} appears twice in the list"
+            )
         return made
 
     def __len__(self) -> int:

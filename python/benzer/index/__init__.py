@@ -1,20 +1,20 @@
-"""How is a living collection kept and asked?
+"""An index: a searchable collection of documents that can be changed.
 
-| room | holds |
+| module | content |
 |---|---|
-| `collection` | `Index`: add, find similar, remove, commit |
+| `collection` | `Index`: add, search, remove, commit |
 | `upkeep` | last seen, evict, merge, export and import |
 | `exchange` | the format of an export |
-| `copying` | `restore`; how an index file is backed up |
-| `nearest`, `bounds` | the nearest documents without a threshold, and what is promised of them |
-| `sampling` | documents drawn by a seed |
+| `copying` | `restore`, and backups of an index file |
+| `nearest`, `bounds` | search for the nearest documents, and its recall |
+| `sampling` | seeded samples of documents |
 | `answers` | `Match`, `Candidate` |
-| `settings` | `IndexSettings`: what is compared and promised, and its fingerprint |
-| `fingerprints` | `Passages`: how finely passages are filed; under which keys |
-| `quoting` | what an index that files passages can be asked |
-| `containment` | `ContainmentMatch`: which documents contain a given one, or stand in it |
-| `passages` | `PassageMatch`: which passages of a text stand anywhere |
-| `given` | how what the user gives becomes a document |
+| `settings` | `IndexSettings` and their fingerprint |
+| `fingerprints` | `Passages`: settings and keys of stored passages |
+| `quoting` | searches that need stored passages |
+| `containment` | `ContainmentMatch`: containing and contained documents |
+| `passages` | `PassageMatch`: shared passages |
+| `given` | conversion of user input to documents |
 """
 
 from __future__ import annotations

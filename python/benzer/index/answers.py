@@ -1,4 +1,4 @@
-"""What does an index answer? Matches, candidates, and what may be asked for."""
+"""Results of index searches."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from benzer.storage import DocumentId
 
 
 class Match(NamedTuple):
-    """A document that is like the one asked for.
+    """A document that matches a query.
 
-    `similarity` is exact; `fields` has that of each field which both documents hold.
+    Attributes:
+        id: Id of the document.
+        similarity: Exact similarity to the query.
+        fields: Similarity of each field that both documents have.
 
     >>> match = Match("a", 0.9, {"text": 0.9})
     >>> match.id, match.similarity
@@ -36,9 +39,11 @@ class SeenDocuments(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A document that shares buckets with the one asked for; nothing has been compared.
+    """A document that shares buckets with a query and has not been compared with it.
 
-    `shared_bands` counts the bands, of all fields together, whose key both have.
+    Attributes:
+        id: Id of the document.
+        shared_bands: Number of common band keys, over all fields.
 
     >>> Candidate("a", shared_bands=3).id
     'a'
@@ -49,9 +54,13 @@ class Candidate(NamedTuple):
 
 
 class Filed(NamedTuple):
-    """The documents that share a bucket with rows of band keys: `rows` and `places` (int64, one entry a pair).
+    """The documents that share a bucket with rows of band keys.
 
-    A place counts in `ids` and `payloads`, which hold each document once, in order of arrival.
+    Attributes:
+        rows: Row of each pair (int64).
+        places: Position of the document of each pair in `ids` and `payloads` (int64).
+        ids: Id of each document, in the order in which they were added.
+        payloads: Encoded content of each document.
     """
 
     rows: NDArray[np.int64]
@@ -61,6 +70,6 @@ class Filed(NamedTuple):
 
 
 def check_limit(limit: Any) -> None:
-    """Refuse a number of matches that is none."""
+    """Check a maximum number of matches."""
     if limit is not None and (not isinstance(limit, int) or limit < 1):
         raise SettingsError(f"limit must be 1 or more, or None for all, got {limit}")

@@ -70,7 +70,7 @@ class Index(Quoting, Upkeep):
         the same. `timeout`: seconds to wait for another writer.
 
         Raises:
-            SettingsMismatchError: the index was made with other settings; the message shows both.
+            SettingsMismatchError: the index was created with other settings; the message shows both.
             StoreFormatError: not an index, or a damaged one, or one of a later version.
             StorageError: there is no index to read, or it cannot be opened.
             StoreLockedError, from the first change on: another process is writing.

@@ -78,7 +78,9 @@ def read_export(path: Path, schema: Schema) -> Iterator[SeenDocuments]:
                 yield SeenDocuments([document for document, _ in held], [second for _, second in held])
             if ended:
                 if rows[-1]["documents"] != count or next(lines, None) is not None:
-                    raise InputError(f"{name} has not the documents that its end tells of: export it again")
+                    raise InputError(
+                        f"{name} does not contain the documents that its last line states: export it again"
+                    )
                 return
     raise InputError(f"{name} is cut off after {count} documents: export it again")
 
@@ -87,7 +89,7 @@ def read_export(path: Path, schema: Schema) -> Iterator[SeenDocuments]:
 def _opened(path: Path) -> Iterator[BinaryIO]:
     if path.exists() and not path.is_file():
         raise InputError(
-            f"{path} is no regular file, which is read twice: write what comes by a pipe to one first"
+            f"{path} is not a regular file and cannot be read twice: write piped input to a file first"
         )
     with path.open("rb") as file:
         compression = compression_of(file.read(4))
@@ -100,7 +102,7 @@ def _head(name: str, line: bytes) -> IndexSettings:
         head = json.loads(line)
         version, settings = head["benzer_export"], json.dumps(head["settings"], separators=(",", ":"))
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise InputError(f"{name} is no export of an index: make one with `benzer export`") from None
+        raise InputError(f"{name} is not an exported index: create one with `benzer export`") from None
     if version != EXPORT:
         raise StoreFormatError(
             f"{name} has export format {version}, this version of benzer reads up to {EXPORT}: upgrade benzer"
@@ -118,10 +120,10 @@ def _parsed(name: str, number: int, line: bytes) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        cut = "" if line.endswith(b"\n") else ", for the file is cut off there"
+        cut = "" if line.endswith(b"\n") else ", because the file is cut off there"
         raise InputError(f"{name}: line {number} is not JSON ({error}){cut}: export it again") from None
     if not isinstance(row, dict):
-        raise InputError(f"{name}: line {number} holds no JSON object: export it again")
+        raise InputError(f"{name}: line {number} is not a JSON object: export it again")
     return row
 
 
@@ -146,7 +148,7 @@ def _from_row(name: str, number: int, row: dict[str, Any], schema: Schema) -> tu
         time = row["last_seen"]
         moment = datetime.strptime(time, _TIME).replace(tzinfo=timezone.utc) if time else None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{name}: line {number} is no document of the export ({error}): mend it") from error
+        raise InputError(f"{name}: line {number} is not a valid document ({error}): correct it") from error
     return document, int(moment.timestamp()) if moment else 0
 
 

@@ -146,9 +146,7 @@ class Fingerprints:
 
     def __post_init__(self) -> None:
         if not self.filed:
-            raise SettingsError(
-                "passages need a text or a value set, but the schema has none: leave them out"
-            )
+            raise SettingsError("passages need a text or a value set, but the schema has none: omit passages")
 
     @cached_property
     def filed(self) -> dict[int, Field]:

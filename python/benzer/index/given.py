@@ -36,7 +36,7 @@ def as_query(given: Any, schema: Schema) -> Query:
         return Query(given, identified=True)
     if isinstance(given, (*ALONE, Mapping)):
         return Query(Document("", as_fields(given, schema)), identified=False)
-    raise InputError(f"ask with a text, a mapping of fields or a Document, got {type(given).__name__}")
+    raise InputError(f"a query must be a text, a mapping of fields or a Document, got {type(given).__name__}")
 
 
 def as_document(given: Any, schema: Schema) -> Document:
@@ -53,7 +53,9 @@ def as_document(given: Any, schema: Schema) -> Document:
         return Document(given[0], as_fields(given[1], schema))
     if isinstance(given, Mapping) and "id" in given:
         return Document(given["id"], {name: value for name, value in given.items() if name != "id"})
-    raise InputError(f'give a Document, an (id, text) pair or a mapping with an "id", got {given!r:.80}')
+    raise InputError(
+        f'a document must be a Document, an (id, text) pair or a mapping with an "id", got {given!r:.80}'
+    )
 
 
 def check_id(document: Document) -> Document:
@@ -61,12 +63,14 @@ def check_id(document: Document) -> Document:
 
     >>> check_id(Document(2**70, "a text"))
     Traceback (most recent call last):
-    benzer.errors.InputError: the id 1180591620717411303424 is beyond 64 bits: give it as text
+    benzer.errors.InputError: the id 1180591620717411303424 is beyond 64 bits: pass it as text
     """
     if isinstance(document.id, int) and not -(2**63) <= document.id < 2**63:
-        raise InputError(f"the id {document.id} is beyond 64 bits: give it as text")
+        raise InputError(f"the id {document.id} is beyond 64 bits: pass it as text")
     if isinstance(document.id, str) and not document.id.isascii() and _LONE.search(document.id):
-        raise InputError(f"the id {document.id!r} holds a lone surrogate: give one that UTF-8 can hold")
+        raise InputError(
+            f"the id {document.id!r} contains a lone surrogate: use an id that can be encoded as UTF-8"
+        )
     return document
 
 
@@ -87,10 +91,8 @@ def as_fields(given: Any, schema: Schema) -> Mapping[str, Any]:
     if isinstance(given, Mapping):
         return given
     if not isinstance(given, ALONE):
-        raise InputError(f"give a text or a mapping of fields, got {type(given).__name__}")
+        raise InputError(f"content must be a text or a mapping of fields, got {type(given).__name__}")
     names = list(schema.fields)
     if len(names) > 1:
-        raise InputError(
-            f"a text alone could be any of the fields {', '.join(names)}: give a mapping of fields"
-        )
+        raise InputError(f"a text is ambiguous for the fields {', '.join(names)}: use a mapping of fields")
     return {names[0]: given}

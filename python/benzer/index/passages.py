@@ -177,7 +177,7 @@ class PassageFinder:
                 given = True
                 yield number, (name, _Asked([one[number] for one in readers], number, content))
         if not given:
-            raise InputError("passages are of texts, but none was given: give a text field of the index")
+            raise InputError("passages require a text, got none: use a text field of the index")
 
 
 class _Search:

@@ -1,4 +1,4 @@
-"""How is a collection asked for quotations? Which documents contain a text, stand in it, or share passages with it."""
+"""Searches an index for containing and contained documents and for shared passages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Quoting(ABC):
-    """What an index that files passages can be asked; `Index` inherits it, so that each file stays small."""
+    """The searches of `Index` that need stored passages."""
 
     _storage: Storage
     _sketcher: Sketcher
@@ -27,17 +27,29 @@ class Quoting(ABC):
 
     @abstractmethod
     def _queries(self, given: Iterable[Any], threads: int) -> list[Query]:
-        """What is asked for, with fields that the schema has, and pictures read."""
+        """Convert queries to documents of the schema, with images described."""
 
     def find_containing(
         self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
     ) -> ContainmentMatches:
-        """The documents that contain one: a page with boilerplate around it, a book that quotes it.
+        """Find the documents that contain a document: a page with boilerplate around it, a book that quotes it.
 
-        Each containment is exact, and at least `threshold`. Needs an index with `passages`; a document is found
-        if it shares a run of `passages.certain` words with the one asked for (of values: any), and often if a
-        shorter one; of a shorter text the answer says so (`short`). `most` bounds how many are compared, those
-        that share most first, and the answer says if it did; None compares all.
+        Requires an index with `passages`. A document is found if it shares a run of `passages.certain` words with
+        the query (value sets: any value), and often if it shares a shorter run. `short` of the result lists the
+        fields of the query that are shorter than that.
+
+        Args:
+            document: A text, a mapping of fields or a `Document`.
+            threshold: Minimum containment of the query in the match, in (0, 1].
+            limit: Maximum number of matches; None returns all.
+            most: Maximum number of candidates to compare, those that share most first; None compares all.
+                The result has the number of candidates and of compared documents.
+
+        Returns:
+            The matches with their exact containment, best first.
+
+        Raises:
+            SettingsError: The index has no passages, or an argument is out of range.
 
         >>> from benzer.index import Index, IndexSettings
         >>> with Index.open("memory:", IndexSettings(passages=True)) as index:
@@ -51,9 +63,21 @@ class Quoting(ABC):
     def find_contained(
         self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
     ) -> ContainmentMatches:
-        """The documents that stand in one, as `find_containing` finds those around it.
+        """Find the documents that are contained in a document.
 
-        One that stands in it word for word is always found, however short it is.
+        A document that appears in it word for word is always found, whatever its length.
+
+        Args:
+            document: A text, a mapping of fields or a `Document`.
+            threshold: Minimum containment of the match in the query, in (0, 1].
+            limit: Maximum number of matches; None returns all.
+            most: Maximum number of candidates to compare, as in `find_containing`.
+
+        Returns:
+            The matches with their exact containment, best first.
+
+        Raises:
+            SettingsError: The index has no passages, or an argument is out of range.
 
         >>> from benzer.index import Index, IndexSettings
         >>> with Index.open("memory:", IndexSettings(passages=True)) as index:
@@ -66,13 +90,22 @@ class Quoting(ABC):
     def find_passages(
         self, document: Any, least_words: int = 8, limit: int | None = 10, most: int | None = 1000
     ) -> PassageMatches:
-        """Which passages of a text stand anywhere in the collection, in which documents, and where there?
+        """Find the passages of a text that appear in the documents of the index, and their positions.
 
-        `document`: as for `find_similar`; its text fields are looked at. `least_words`: of a passage; one of
-        fewer than `passages.certain` words is found with less than certainty, unless it is a whole document. The
-        answer lists `limit` documents, and says which share of the text stands in any document at all. For each
-        text field at most `most` documents are read, those that share most first, and the answer says if more
-        should have been.
+        Args:
+            document: A text, a mapping of fields or a `Document`; only text fields are searched.
+            least_words: Minimum length of a passage in words. A passage of fewer than `passages.certain` words may
+                be missed, unless it is a complete document.
+            limit: Maximum number of documents in the result; None returns all.
+            most: Maximum number of documents to read for each text field, those that share most first; None reads
+                all. `unread` of the result counts the others.
+
+        Returns:
+            The documents with their passages, and the share of the text that appears in any document.
+
+        Raises:
+            SettingsError: The index has no passages, or an argument is out of range.
+            InputError: The query has no text.
 
         >>> from benzer.index import Index, IndexSettings
         >>> with Index.open("memory:", IndexSettings(passages=True)) as index:
@@ -103,7 +136,7 @@ class Quoting(ABC):
     def _filed_passages(self) -> Fingerprints:
         if self._fingerprints is None:
             raise SettingsError(
-                "this index files no passages: make it anew with IndexSettings(passages=True), or benzer index "
+                "this index has no passages: create it again with IndexSettings(passages=True) or benzer index "
                 "--passages"
             )
         return self._fingerprints

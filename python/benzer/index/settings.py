@@ -1,4 +1,4 @@
-"""What is an index asked for, once and for its whole life?"""
+"""Settings of an index, which do not change after its creation."""
 
 from __future__ import annotations
 
@@ -17,16 +17,27 @@ from benzer.minhash import MinHash
 from benzer.sketcher import Sketcher
 
 HASHING = 1
-"""The version of the rules that lead from a text to its band keys; an index of other rules finds nothing."""
+"""Version of the rules that convert a text to band keys; indexes with other rules are not compatible."""
 
 
 @dataclass(frozen=True, init=False)
 class IndexSettings:
-    """What an index compares, and what it promises; kept in the index, and the same for its whole life.
+    """Settings of an index, which are stored in it and do not change.
 
-    A pair of documents at `threshold` is found with probability `recall` or more. Unless `bands` are given
-    they are chosen for that, and `num_hashes` is what they need. `passages`: True, or `Passages` that say how
-    finely, to file passages too, which `find_containing`, `find_contained` and `find_passages` need.
+    Args:
+        schema: Fields and how they are read. Defaults to one text field.
+        threshold: Minimum similarity of a match, in (0, 1].
+        recall: Minimum probability of finding a match at the threshold, in (0, 1).
+        minhash: Algorithm of the signatures: "fast" or "kmins".
+        num_hashes: Number of signature values. Defaults to the number that the bands use.
+        bands: Bands to use instead of choosing them by recall.
+        seed: Seed of the hash functions.
+        family: Hash functions of "kmins".
+        passages: Whether to store passages, required by `find_containing`, `find_contained` and `find_passages`;
+            True, or `Passages` with their settings.
+
+    Raises:
+        SettingsError: A setting is out of range, or two settings contradict each other.
 
     >>> settings = IndexSettings(threshold=0.7)
     >>> settings.bands.probability(0.7) >= 0.95
@@ -73,20 +84,20 @@ class IndexSettings:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        self.sketcher(), self.fingerprints()  # refuse what does not fit together
+        self.sketcher(), self.fingerprints()  # check that the settings are compatible
 
     def sketcher(self) -> Sketcher:
-        """What reads and sketches documents by these settings."""
+        """Return the sketcher for these settings."""
         return Sketcher(self.schema, self.minhash, self.bands)
 
     def fingerprints(self) -> Fingerprints | None:
-        """What files the passages of documents by these settings; None where none are filed."""
+        """Return the passage fingerprints for these settings; None if passages are not stored."""
         return None if self.passages is None else Fingerprints(self.schema, self.passages)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings, JSON-able. The order of the schema's fields counts.
+        """Return the settings as JSON values. The order of the fields matters.
 
-        A setting that came later is left out while it has its default, so that fingerprints stay the same.
+        Settings added in later versions are omitted if they have their defaults, so that fingerprints do not change.
         """
         later: dict[str, Any] = {"family": self.minhash.family} if self.minhash.family != "mixed" else {}
         later |= {} if self.passages is None else {"passages": self.passages.to_dict()}
@@ -104,12 +115,22 @@ class IndexSettings:
         }
 
     def to_json(self) -> str:
-        """The settings as JSON; equal settings give equal text."""
+        """Return the settings as JSON; equal settings give equal text."""
         return json.dumps(self.to_dict(), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> IndexSettings:
-        """The settings that `to_json` wrote; StoreFormatError for any other text."""
+        """Read settings written by `to_json`.
+
+        Args:
+            text: JSON text.
+
+        Returns:
+            The settings.
+
+        Raises:
+            StoreFormatError: The text is not valid, or was written by an incompatible version.
+        """
         try:
             values = json.loads(text)
             hashing = values.pop("hashing")
@@ -122,21 +143,21 @@ class IndexSettings:
             ) from error
         if settings is None:
             raise StoreFormatError(
-                f"the index was made by hashing rules {hashing}, this version of benzer has rules {HASHING}: "
-                f"upgrade benzer, or make the index anew"
+                f"the index was created with hashing rules {hashing}, this version of benzer has rules {HASHING}: "
+                f"upgrade benzer, or create the index again"
             )
         return settings
 
     def fingerprint(self) -> str:
-        """64 hexadecimal digits, equal for equal settings only (SHA-256 of the JSON text)."""
+        """Return the SHA-256 of the JSON text as 64 hexadecimal digits."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
 
 def mismatch(location: str, stored: IndexSettings, given: IndexSettings) -> SettingsMismatchError:
-    """The error that shows both settings, field by field, where they differ."""
+    """Return the error that lists the differences between two settings."""
     faults = differences(stored, given)
     return SettingsMismatchError(
-        f"{location} was made with other settings: {faults}. Open it without settings, or make another index"
+        f"{location} was created with other settings: {faults}. Open it without settings, or create another index"
     )
 
 
@@ -144,7 +165,7 @@ def differences(stored: IndexSettings, given: IndexSettings) -> str:
     """Where two settings differ, field by field."""
     theirs, ours = dict(_flat(stored.to_dict())), dict(_flat(given.to_dict()))
     lines = [
-        f"{name} is {theirs.get(name, 'not there')!r}, given was {ours.get(name, 'not there')!r}"
+        f"{name} is {theirs.get(name, 'missing')!r}, got {ours.get(name, 'missing')!r}"
         for name in dict.fromkeys([*theirs, *ours])
         if theirs.get(name) != ours.get(name)
     ]

@@ -107,14 +107,14 @@ class Upkeep(ABC):
         """
         if not isinstance(other, Upkeep):
             raise InputError(
-                f"give an opened index, as Index.open(path, mode='read') does, got {other!r:.80}"
+                f"the source must be an open index, e.g. Index.open(path, mode='read'), got {other!r:.80}"
             )
         if other is self:
-            raise SettingsError("an index cannot be merged into itself: give another one")
+            raise SettingsError("an index cannot be merged into itself: use another one")
         if other.settings != self.settings:
             faults = differences(other.settings, self.settings)
             raise SettingsMismatchError(
-                f"the two indexes were made with different settings: {faults}. Index the documents of one anew "
+                f"the two indexes were created with different settings: {faults}. Index the documents of one again "
                 f"with the settings of the other"
             )
         # Without a snapshot a document that is replaced meanwhile could be missed in both of its states.
@@ -212,8 +212,8 @@ class Upkeep(ABC):
         if stored != self.settings:
             faults = differences(stored, self.settings)
             raise SettingsMismatchError(
-                f"{path} was exported from an index of other settings: {faults}. Import it into one made by "
-                f"exported_settings, or index the documents anew"
+                f"{path} was exported from an index with other settings: {faults}. Import it into an index created "
+                f"with exported_settings, or index the documents again"
             )
         return self._take(read_export(Path(path), self.settings.schema), on_conflict, threads)
 
@@ -255,7 +255,7 @@ def second_of(when: When | None) -> int:
 def _given_second(when: When) -> int:
     """A moment that must not be left out: as now it would name everything."""
     if when is None:
-        raise InputError("give the moment since which documents were not seen, got None")
+        raise InputError("the time since which documents were not seen is required, got None")
     return second_of(when)
 
 

@@ -69,7 +69,7 @@ def as_collections(against: Any) -> tuple[Collection, ...]:
     for one in given if against is not None else ():
         if not hasattr(one, "filed_under"):
             raise SettingsError(
-                f"against takes opened indexes, got {one!r}: as in Index.open(path, mode='read')"
+                f"against must be open indexes, got {one!r}: as in Index.open(path, mode='read')"
             )
     return given if against is not None else ()
 
@@ -94,14 +94,14 @@ def check(collections: Sequence[Collection], schema: Schema, threshold: float, r
         if theirs != schema:
             raise SettingsMismatchError(
                 f"{name} compares {described(theirs)}, the run {described(schema)}: "
-                f"give the run the schema of the index, or make an index with that of the run"
+                f"use the schema of the index, or create an index with the schema of the run"
             )
         probability = float(one.probability(threshold))
         if probability < recall:
             raise SettingsError(
                 f"the bands of {name} find a pair at {threshold} with probability {probability:.4f}, less than "
-                f"recall={recall}: ask for a recall of at most {np.floor(probability * 1e4) / 1e4}, or give its "
-                f"documents as a first source"
+                f"recall={recall}: use a recall of at most {np.floor(probability * 1e4) / 1e4}, or pass its "
+                f"documents as the first source"
             )
 
 

@@ -186,12 +186,12 @@ def other_run(path: Path, there: Any, asked: Any) -> SettingsError:
     old, new = dict(flat(there)), dict(flat(asked))
     names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
     shown = "; ".join(
-        f"{name} was {old.get(name, 'not there')!r}, now {new.get(name, 'not there')!r}" for name in names[:3]
+        f"{name} was {old.get(name, 'missing')!r}, now {new.get(name, 'missing')!r}" for name in names[:3]
     )
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return SettingsError(
         f"the checkpoint {path} belongs to another run ({shown}{more}): "
-        f"call it as it was called then, or remove the folder to start anew"
+        f"use the same arguments, or remove the folder to start again"
     )
 
 

@@ -56,36 +56,51 @@ def find_duplicates(
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> Duplicates:
-    """Find near-duplicates: every pair reported is verified exactly, every removal names a kept document.
+    """Find near-duplicates. Each reported pair is verified exactly, and each removed document has a kept match.
 
-    source: paths, globs, folders, "-", tables, or documents (see `benzer.sources.open_sources`).
-    threshold: the similarity from which two documents are duplicates, in (0, 1].
-    recall: the probability with which a pair at the threshold is found, in (0, 1]; pairs above it are found
-        with a higher one. Bands are chosen for it unless `bands` is given; 1 asks for the exact method.
-    schema: the fields and how they are read; by default that of the first index of `against`, or one text field.
-    text: the column of the text field, or a mapping of fields to columns; by default the fields' own names.
-    id: the column of ids; by default "id" where there is one, else ids are made as "name:row".
-    keep: which document of a cluster stays, see `benzer.clusters.Keep`.
-    against: an opened index, or several: documents like one of theirs go, the rest are compared among themselves.
-        The indexes are only read. A document is no match of the old one of the same id.
-    method: "lsh", by bands, the default; "exact", a join that finds every pair; "auto", whichever a look at the
-        documents predicts to be cheaper.
-    minhash, num_hashes, seed: the signature, see `benzer.minhash.MinHash`; or a `MinHash` that says all three.
-    bucket_limit: the most documents of a bucket whose pairs are all listed; by default from 100 to 1,000, so that there
-        are few candidates for each document (see `benzer.candidates.propose`). Documents of larger buckets are compared
-        with the kept ones among them, so removals are as promised, but pairs of two removed documents are not listed.
-    on_error: "stop" at the first malformed row, or "skip" and list them in the result.
-    threads: 0 means all cores. The result does not depend on it.
-    memory: a bound on the memory that the run takes of its own, such as "2GB" (see `benzer.pipeline.memory`); nor on
-        that.
-    checkpoint: a folder in which an interrupted run keeps its finished parts; the same call goes on from there. It
-        is removed at the end, unless it is an open `Checkpoint`, which is its owner's to discard. Nor on that.
-    progress: called with (stage, done, total).
+    Args:
+        source: Paths, globs, folders, "-", tables, or documents (see `benzer.sources.open_sources`).
+        threshold: Minimum similarity of duplicates, in (0, 1].
+        recall: Minimum probability of finding a pair at the threshold, in (0, 1]. Pairs above the threshold are
+            found with a higher probability. Bands are chosen for it unless `bands` is given; 1 selects the exact
+            method.
+        schema: Fields and how they are read. Defaults to the schema of the first index of `against`, or one text
+            field.
+        text: Column of the text field, or a mapping of fields to columns. Defaults to the names of the fields.
+        id: Column of ids. Defaults to "id" if it exists; otherwise ids are generated as "name:row".
+        keep: Which document of a cluster to keep, see `benzer.clusters.Keep`.
+        against: One or several open indexes. Documents that match one of theirs are removed; the others are compared
+            with each other. The indexes are not changed. A document does not match an old document with the same id.
+        method: "lsh" uses bands (the default), "exact" a join that finds all pairs, "auto" whichever is cheaper for
+            a sample of the documents.
+        minhash: Algorithm of the signature (see `benzer.minhash.MinHash`), or a `MinHash` that also sets
+            `num_hashes` and `seed`.
+        num_hashes: Number of signature values.
+        bands: Bands to use instead of choosing them by recall.
+        seed: Seed of the hash functions.
+        bucket_limit: Maximum size of a bucket whose pairs are all listed. Defaults to a value from 100 to 1,000
+            that gives few candidates per document (see `benzer.candidates.propose`). Documents of larger buckets are
+            compared with the kept documents among them: removals are not affected, but pairs of two removed
+            documents are not listed.
+        on_error: "stop" at the first malformed row, or "skip" malformed rows and list them in the result.
+        format: Format of the input files. Defaults to the file name.
+        encoding: Encoding of text files.
+        threads: Number of threads; 0 uses all cores. Does not affect the result.
+        memory: Upper bound for memory allocated by this run, e.g. "2GB" (see `benzer.pipeline.memory`). Does not
+            affect the result.
+        checkpoint: Folder for finished parts, from which the same call resumes after an interruption. Removed at the
+            end, except for an open `Checkpoint`, which its owner discards. Does not affect the result.
+        progress: Function called with (stage, done, total).
+
+    Returns:
+        The pairs, clusters, kept and removed documents and counts.
 
     Raises:
-        SettingsError: a setting is out of range, or the checkpoint is that of another run.
-        SettingsMismatchError: an index compares otherwise. InputError: the input cannot be read.
-        MalformedRowError, DuplicateIdError: as their names say, with the place.
+        SettingsError: A setting is out of range, or the checkpoint belongs to another run.
+        SettingsMismatchError: An index has another schema.
+        InputError: The input cannot be read.
+        MalformedRowError: A row is malformed and `on_error` is "stop".
+        DuplicateIdError: Two documents have the same id.
 
     >>> texts = {"a": "the quick brown fox jumps over the lazy dog tonight",
     ...          "b": "The quick brown fox jumps over the lazy dog, tonight!",
@@ -128,7 +143,7 @@ def find_duplicates(
 def search(
     found: Read, settings: Settings, way: Way, indexes: Sequence[older.Collection], work: Work, stage: Stages
 ) -> Duplicates:
-    """From documents to a result: sketch them, propose pairs, verify these, decide who stays."""
+    """Sketch documents, find candidate pairs, verify them, and decide which documents to keep."""
     corpus, threshold = found.corpus, settings.threshold
     rank = ranked(settings.keep, found, work.threads)
     sketches = work.sketch(way.sketcher, stage.report("sketch"))
@@ -144,7 +159,7 @@ def search(
         proposed, similarity = work.propose(
             sketches, alone, settings.bucket_limit, stage.report("candidates")
         )
-    del sketches  # band keys are the largest thing held
+    del sketches  # band keys use the most memory
     stage.end("candidates")
     if similarity is None:
         similarity = work.verify(proposed.left, proposed.right, stage.report("verify"))
@@ -154,7 +169,7 @@ def search(
     decision = decide_unknown(
         known, rank, stands_for, pairs, threshold, work.compare, proposed.large, work.families
     )
-    corpus.check_files()  # texts that no stage read again may be gone
+    corpus.check_files()  # files of texts that were not read again may have changed
     stage.end("clusters")
     return Duplicates(
         settings=replace(settings, bucket_limit=proposed.limit),
@@ -175,9 +190,9 @@ def search(
 
 
 def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
-    """Refuse what makes no run, before anything is read."""
+    """Check the arguments before anything is read."""
     if not isinstance(schema, Schema):
-        raise SettingsError(f"schema must be a Schema, got {schema!r}: as in Schema(text=Text())")
+        raise SettingsError(f"schema must be a Schema, got {schema!r}: use e.g. Schema(text=Text())")
     if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
         raise SettingsError(f"threads must be 0 or more, got {threads}: 0 means all cores")
     if bucket_limit is None:

@@ -82,7 +82,7 @@ class Memory:
         if self.bytes is not None and self.bytes < least:
             raise SettingsError(
                 f"memory={self.bytes / 1e6:.0f}MB is too little for {documents:,} documents, which need "
-                f"{-(-least // 10**6)}MB: give that much, or split the input"
+                f"{-(-least // 10**6)}MB: raise memory, or split the input"
             )
 
     def check_sets(self, shingles: int) -> None:
@@ -91,7 +91,7 @@ class Memory:
         if self.bytes is not None and self.bytes < least:
             raise SettingsError(
                 f"memory={self.bytes / 1e6:.0f}MB is too little for the exact method, which holds {shingles:,} "
-                f"shingles in {-(-least // 10**6)}MB: give that much, or use method 'lsh'"
+                f"shingles in {-(-least // 10**6)}MB: raise memory, or use method 'lsh'"
             )
 
     def spills(self, documents: int, fields: int, keys: int) -> bool:

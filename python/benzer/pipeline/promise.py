@@ -84,16 +84,16 @@ def method_of(method: str | None, recall: Any, bands: Bands | None, schema: Sche
     if method not in (None, *METHODS):
         raise SettingsError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     if method == "lsh" and recall == 1:
-        raise SettingsError("no bands find every pair: recall=1 needs method 'exact', or a recall of 0.9999")
-    if bands is not None and (method in ("exact", "auto") or recall == 1):
         raise SettingsError(
-            f"bands are given, and method {method or 'exact'!r} would not use them: leave out either"
+            "bands cannot find every pair, got recall=1: use method 'exact' or a recall of 0.9999"
         )
+    if bands is not None and (method in ("exact", "auto") or recall == 1):
+        raise SettingsError(f"bands cannot be combined with method {method or 'exact'!r}: omit one of them")
     if recall == 1 or method == "exact":
         own = [name for name, field in schema.fields.items() if has_own_similarity(field)]
         if own:
             raise SettingsError(
-                f"the exact method joins sets, and field {own[0]!r} compares by more than its set: use method 'lsh'"
+                f"the exact method supports only sets, but field {own[0]!r} is not compared as a set: use method 'lsh'"
             )
         return "exact"
     return method or "lsh"

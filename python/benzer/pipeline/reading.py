@@ -112,7 +112,7 @@ def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, s
     if isinstance(text, str):
         if len(names) > 1:
             raise SettingsError(
-                f"text names one column, but the fields are {', '.join(names)}: give a mapping"
+                f"text is one column, but the schema has the fields {', '.join(names)}: give a mapping"
             )
         return {names[0]: text}
     chosen = dict(text or {})
@@ -128,5 +128,5 @@ def duplicate_id(corpus: Any, sources: Sequence[Source], pair: tuple[int, int]) 
     places = " and ".join(f"{sources[numbers[at]].name} row {rows[at]}" for at in pair)
     found = corpus.ids(list(pair[:1]))[0]
     return DuplicateIdError(
-        f"the id {found!r} stands in {places}: make ids unique, name another id column, or leave the column out"
+        f"the id {found!r} stands in {places}: make ids unique, name another id column, or omit the column"
     )

@@ -53,9 +53,9 @@ class RecallEstimate:
 
     def __str__(self) -> str:
         if self.recall is None:
-            return f"no near-duplicates among {self.drawn:,} sampled documents: nothing to miss there"
+            return f"no near-duplicates among {self.drawn:,} sampled documents"
         if self.exhaustive:
-            return f"recall {_shown(self.recall)}, exactly: all {self.drawn:,} documents were asked for all theirs"
+            return f"recall {_shown(self.recall)} (exact: measured on all {self.drawn:,} documents)"
         interval = (
             f"between {_shown(self.low)} and {self.high:.3f} with {100 * self.confidence:g} % confidence"
         )

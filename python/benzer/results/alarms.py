@@ -93,7 +93,7 @@ def lost_sources(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     for number, counts in enumerate(found.by_source()):
         if counts.documents < FEW or counts.removed_share <= limits.source:
             continue
-        known = f", {counts.known:,} known from an older collection" * bool(counts.known)
+        known = f", {counts.known:,} match an older collection" * bool(counts.known)
         message = (
             f"{counts.name} loses {percent(counts.removed_share)} of its documents ({counts.removed:,} of "
             f"{counts.documents:,}; {counts.identical:,} are identical to a kept one{known})"
@@ -136,7 +136,7 @@ def giant_clusters(safety: Safety, limits: Limits) -> Iterator[Alarm]:
         share, gone = sizes[leader] / documents, int(sizes[leader]) - 1
         name = found.corpus.ids([int(leader)])[0]
         of_all = f"{gone + 1:,} of {documents:,}"
-        message = f"{percent(share)} of the documents ({of_all}) are one cluster, that of {name!r}"
+        message = f"{percent(share)} of the documents ({of_all}) are in one cluster, represented by {name!r}"
         numbers: dict[str, int | float | str] = {
             "representative": name,
             "size": gone + 1,
@@ -158,8 +158,8 @@ def chains(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     example, similarity = far_apart(safety, np.flatnonzero((safety.component == worst) & found.stays))
     least = f"{math.floor(1000 * similarity + 1e-9) / 1000:.3f}"  # never rounded up to the threshold
     message = (
-        f"{sizes[worst]:,} documents hang together by chains of resemblance; they are {clusters[worst]:,} clusters of "
-        f"at most {largest[worst]:,} documents, and two of those that stay are only {least} similar"
+        f"{sizes[worst]:,} documents are connected by chains of matches; they form {clusters[worst]:,} clusters of "
+        f"at most {largest[worst]:,} documents, and two of the kept documents have a similarity of only {least}"
     )
     numbers: dict[str, int | float | str] = {
         "components": len(chained),
@@ -195,7 +195,7 @@ def boilerplate(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     if len(documents) < 2:
         return
     message = (
-        f"{len(large):,} buckets hold more than {found.settings.bucket_limit:,} documents each; of the "
+        f"{len(large):,} buckets have more than {found.settings.bucket_limit:,} documents each; of the "
         f"{sizes[most]:,} documents of one of them, {len(documents):,} are kept: they share a part, but are not similar"
     )
     numbers: dict[str, int | float | str] = {
@@ -227,7 +227,7 @@ def short_documents(safety: Safety, limits: Limits) -> Iterator[Alarm]:
         return
     message = (
         f"{percent((short + empty) / documents)} of the documents have less than one shingle: {short:,} are compared "
-        f"as a whole, {empty:,} are empty; a smaller shingle, or characters, would tell more"
+        f"as a whole, {empty:,} are empty; use smaller shingles, or characters"
     )
     yield alarm(safety, "short", message, {"short": short, "empty": empty}, tuple(map(int, poor[:2])))
 

@@ -220,7 +220,9 @@ class Duplicates:
         if isinstance(left_id, tuple):
             left_id, right_id = left_id[:2]
         if right_id is None:
-            raise InputError("evidence takes a pair, or two ids, got one id: add that of the other document")
+            raise InputError(
+                "evidence requires a pair or two ids, got one id: add the id of the other document"
+            )
         return evidence_of(self, left_id, right_id)
 
     @property
@@ -321,7 +323,7 @@ class Duplicates:
         """
         if not self.threshold <= threshold <= 1:
             raise SettingsError(
-                f"rethreshold goes up from {self.threshold} to at most 1, got {threshold}: run again for less"
+                f"threshold must be from {self.threshold} to 1, got {threshold}: run again for a lower threshold"
             )
         left = np.concatenate((self.proposed.left, self.stands_for[self.decision.left]))
         right = np.concatenate((self.proposed.right, self.stands_for[self.decision.right]))

@@ -38,5 +38,5 @@ def position_of(found: Duplicates, id: str | int) -> int:
         return found.ids.index(id)
     except ValueError:
         raise InputError(
-            f"there is no document with the id {id!r} in this run: give an id of `pairs` or `removed`"
+            f"there is no document with the id {id!r} in this run: use an id of `pairs` or `removed`"
         ) from None

@@ -117,7 +117,7 @@ class Safety:
 
     def __init__(self, found: Duplicates, most: int = DISTINCT) -> None:
         if most < 2:
-            raise SettingsError(f"most must be at least 2 documents, got {most}: two make a pair")
+            raise SettingsError(f"most must be at least 2 documents, got {most}: use 2 or more")
         self.found = found
         self.most = most
 

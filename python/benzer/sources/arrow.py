@@ -86,7 +86,7 @@ def check_schema(name: str, schema: Any, options: ReadOptions) -> list[str]:
         kind = options.kinds.get(field, "text")
         if column in columns and not _reads_as(schema.field(column).type, kind):
             wanted = WANTED[kind]
-            holds = f'column "{column}" of {name} holds {schema.field(column).type}'
+            holds = f'column "{column}" of {name} contains {schema.field(column).type}'
             raise InputError(f"{holds}, not {wanted}: choose another column")
     return columns
 

@@ -175,7 +175,7 @@ class MalformedRows:
         """Note one malformed row."""
         malformed = MalformedRow(self.source, row, reason, self.unit)
         if self.on_error == "stop":
-            cure = f"Mend the {self.unit}, or set malformed {self.unit}s aside with --on-error skip (on_error='skip')."
+            cure = f"Correct the {self.unit}, or skip malformed {self.unit}s with --on-error skip (on_error='skip')."
             raise MalformedRowError(f"{malformed}. {cure}")
         self.found.append(malformed)
 
@@ -195,9 +195,9 @@ def missing_column(name: str, column: str, present: Collection[str]) -> InputErr
     """The error for a column that no row of the source has.
 
     >>> print(missing_column("a.csv", "text", ["id", "body"]))
-    a.csv has no column "text": choose one of those it has (id, body)
+    a.csv has no column "text": use one of (id, body)
     """
-    return InputError(f'{name} has no column "{column}": choose one of those it has ({listed(present)})')
+    return InputError(f'{name} has no column "{column}": use one of ({listed(present)})')
 
 
 def chosen(report: ReadReport | None, keep: Keep, name: str) -> npt.NDArray[np.bool_]:

@@ -92,7 +92,7 @@ class DelimitedSource:
         if record is None:
             return []
         if isinstance(record.cells, BadRow):
-            raise InputError(f"{self.name} has a malformed header ({record.cells}): mend the first line")
+            raise InputError(f"{self.name} has a malformed header ({record.cells}): correct the first line")
         check_columns(self.name, options, [record.cells])
         for column in {*options.columns, "id"}:
             count = record.cells.count(column)
@@ -163,7 +163,7 @@ def cell_values(column: str, cell: str) -> object:
     try:
         return json.loads(cell)
     except ValueError as error:
-        raise BadRow(f'column "{column}" is no JSON array') from error
+        raise BadRow(f'column "{column}" is not a JSON array') from error
 
 
 def read_records(text: Iterable[str], delimiter: str) -> Iterator[Record]:
@@ -207,7 +207,7 @@ def _valid(raw: str, cells: list[str] | BadRow) -> list[str] | BadRow:
 
 def _plain(error: csv.Error, lines: int) -> str:
     if "unexpected end of data" in str(error):
-        return f"a quote is opened and never closed in {lines} lines"
+        return f"a quote is not closed within {lines} lines"
     return str(error)
 
 

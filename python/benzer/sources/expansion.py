@@ -13,7 +13,7 @@ LEAST_IN_ALL, LEAST_AT_ONCE = 256_000_000, 64_000_000
 MOST_TIMES, MOST_TIMES_AT_ONCE = 200, 20
 AT_A_TIME = 1 << 17
 """Bytes that are looked at together: a line is measured to this precision."""
-CURE = "decompress it first, and give the decompressed file"
+CURE = "decompress it first and use the decompressed file"
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Limits:
         """The error for a line or document that is too long.
 
         >>> print(Limits.of(9).excess_at_once("a.jsonl.gz", "line"))
-        a.jsonl.gz has a line of more than 64.0 MB: decompress it first, and give the decompressed file
+        a.jsonl.gz has a line of more than 64.0 MB: decompress it first and use the decompressed file
         """
         return InputError(f"{name} has a {noun} of more than {amount(self.at_once)}: {CURE}")
 

@@ -45,7 +45,7 @@ class FolderSource(ABC):
         self._file = file
         self._paths = list(self._walk())
         if not self._paths:
-            raise InputError(f"{self.name} holds no files like {self._patterns()}: {self._others()}")
+            raise InputError(f"{self.name} contains no files that match {self._patterns()}: {self._others()}")
         self._stamps: list[tuple[int, int]] = []
         self._report: ReadReport | None = None
 
@@ -124,7 +124,10 @@ class FolderSource(ABC):
             if not file.path.is_file():  # a named pipe would be waited for without end
                 self._stamps.append((0, 0))
                 there = file.path.exists()
-                yield number, BadRow("this is no file" if there else "no file is there (a link to nothing?)")
+                yield (
+                    number,
+                    BadRow("not a regular file" if there else "the file does not exist (a broken link?)"),
+                )
                 continue
             self._stamps.append(file.stamp())
             yield number, self._row(file, encoding)
@@ -146,8 +149,8 @@ class FolderSource(ABC):
             return "it is empty"
         listed = ", ".join(sorted(ending or "files without ending" for ending in endings))
         if self.patterns == TEXTS and any(f"*{ending.lower()}" in IMAGES for ending in endings):
-            return f"it holds {listed}; for images give an image field (benzer --images), or format images"
-        return f"it holds {listed}; give such files by a glob ({self.name}/*), or texts by a pattern"
+            return f"it contains {listed}; for images, use an image field (benzer --images) or format images"
+        return f"it contains {listed}; use a glob ({self.name}/*) for such files, or a pattern for texts"
 
 
 class TextSource(FolderSource):
@@ -162,7 +165,7 @@ class TextSource(FolderSource):
     def _check_kinds(self, options: ReadOptions) -> None:
         if not options.all_text:
             raise InputError(
-                f"{self.name} holds texts, not sets of values or images: give those as JSONL, CSV or Parquet"
+                f"{self.name} contains texts, not sets of values or images: use JSONL, CSV or Parquet for those"
             )
 
 
@@ -185,7 +188,7 @@ class ImageSource(FolderSource):
     def _check_kinds(self, options: ReadOptions) -> None:
         if any(options.kinds.get(name, "text") != "image" for name in options.fields):
             raise InputError(
-                f"{self.name} holds images: compare them by a field Image() (benzer --images grid)"
+                f"{self.name} contains images: compare them with a field Image() (benzer --images grid)"
             )
 
 

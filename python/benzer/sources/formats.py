@@ -56,7 +56,7 @@ class Content:
         return InputError(f"{name} is {self.fault}")
 
 
-UNPACK = "unpack it, and give the files inside"
+UNPACK = "unpack it and use the files inside"
 DOCUMENT = "save its text as .txt, or its table as .csv"
 TEXT = Content("text", "plain text")
 JSONL = Content("jsonl", "JSON lines")
@@ -72,7 +72,8 @@ HTML = Content(
 )
 SEMICOLONS = Content(None, "a table separated by semicolons", "save it separated by commas or tabs")
 JSON_DOCUMENT = Content(
-    None, "one JSON document over several lines", "write one object a line, e.g. with jq -c '.[]? // .' old.json"
+    None, "one JSON document that spans several lines",
+    "write one object per line, e.g. with jq -c '.[]? // .' old.json",
 )  # fmt: skip
 UTF16 = Content(None, "UTF-16 text", "convert it to UTF-8 first, e.g. with iconv -f UTF-16 -t UTF-8")
 UTF32 = Content(None, "UTF-32 text", "convert it to UTF-8 first, e.g. with iconv -f UTF-32 -t UTF-8")
@@ -294,5 +295,5 @@ def text_fault(data: bytes, encoding: str = "utf-8") -> str | None:
     if content is None or (wide and content in ENCODED):
         return None
     if content.format is not None:
-        return f"{content.noun}, not text: give it with the ending of its format"
+        return f"{content.noun}, not text: use the file extension of its format"
     return content.fault

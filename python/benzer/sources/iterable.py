@@ -61,7 +61,7 @@ def as_row(item: Any, options: ReadOptions) -> dict[str, Any] | BadRow:
         return dict(item)
     parts = id_and_fields(item)
     if parts is None:
-        return BadRow(f"{noun_of(item)} is no document: give a Document, a mapping, or a pair (id, text)")
+        return BadRow(f"{noun_of(item)} is not a document: use a Document, a mapping, or a pair (id, text)")
     identity, fields = parts
     unknown = [name for name in fields if name not in options.fields and name != options.extra_column]
     if unknown:

@@ -222,8 +222,8 @@ def _refuse(literal: str) -> None:
 def refuse_array(name: str, head: bytes) -> None:
     """Refuse a file whose first line is an array of objects, or its beginning."""
     if head.startswith(b"[") and opens_array(head):
-        cure = "convert it, as with jq -c '.[]' old.json > new.jsonl"
-        raise InputError(f"{name} holds one JSON array, not one object a line: {cure}")
+        cure = "convert it, e.g. with jq -c '.[]' old.json > new.jsonl"
+        raise InputError(f"{name} contains one JSON array, not one object per line: {cure}")
 
 
 def opens_array(head: bytes) -> bool:

@@ -95,7 +95,7 @@ def _items(inputs: Any) -> list[Any]:
     if isinstance(inputs, Mapping):
         return list(inputs.items())
     if not isinstance(inputs, Iterable):
-        raise InputError(f"a {type(inputs).__name__} is no input: give paths, a table, or documents")
+        raise InputError(f"a {type(inputs).__name__} is not an input: use paths, a table, or documents")
     return inputs if isinstance(inputs, list) else list(inputs)
 
 
@@ -176,9 +176,7 @@ def recognized(file: FileInput, named: str | None, fixed: bool = False) -> tuple
         file = replace(file, compression=content.compression)
         content = recognize(file.head(), named)
     if file.compression and content.format == "parquet":
-        raise InputError(
-            f"{file.name} is compressed as a whole, which Parquet files are not: decompress it first"
-        )
+        raise InputError(f"{file.name} is a compressed Parquet file: decompress it first")
     if named == "text" and content in ENCODED:
         return named, file  # the reader of texts knows the encoding
     if named in ("images", "parquet") and content.format in (None, "text"):
@@ -201,7 +199,7 @@ def _open_pipe(name: str, stream: BinaryIO, format: str | None) -> Source:
 
 def _open_folder(name: str, path: Path, format: str | None, pattern: str | None) -> Source:
     if format not in (None, "text", "images"):
-        raise InputError(f"{name} is a folder of texts: for {format} give its files, as in {name}/*.{format}")
+        raise InputError(f"{name} is a folder of texts: for {format}, use its files, e.g. {name}/*.{format}")
     return _load(format or "text", FileInput(name, path, pattern=pattern))
 
 

@@ -62,7 +62,7 @@ def _delimited_rows(source: DelimitedSource) -> Iterator[tuple[int, Record]]:
         if header is None:
             return
         if isinstance(header, BadRow):
-            raise InputError(f"{source.name} has a malformed header ({header}): mend the first line")
+            raise InputError(f"{source.name} has a malformed header ({header}): correct the first line")
         for number, cells in enumerate(rows, start=1):
             if isinstance(cells, BadRow):
                 yield number, cells

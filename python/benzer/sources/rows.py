@@ -58,7 +58,7 @@ def read_values(column: str, value: Any) -> FieldValue:
     if isinstance(value, np.ndarray) and value.ndim == 1:
         value = value.tolist()
     if isinstance(value, (str, bytes, Mapping, np.ndarray)) or not isinstance(value, Collection):
-        raise BadRow(f'column "{column}" is no list of strings or integers')
+        raise BadRow(f'column "{column}" is not a list of strings or integers')
     for element in value:
         if isinstance(element, bool) or not isinstance(element, (str, int)):
             raise BadRow(f'column "{column}" lists {noun_of(element)}, not only strings or integers')
@@ -81,7 +81,7 @@ def read_image(column: str, value: Any, folder: Path | None = None) -> FieldValu
         return value if folder is None else folder / value
     if isinstance(value, (bytes, np.ndarray, Description)):
         return value
-    raise BadRow(f'column "{column}" holds {noun_of(value)}, not the path or the content of an image')
+    raise BadRow(f'column "{column}" contains {noun_of(value)}, not the path or the content of an image')
 
 
 def decode(data: bytes, encoding: str = "utf-8", where: str = "") -> str:

@@ -25,10 +25,10 @@ def kind_of(name: str, path: Path) -> Literal["folder", "file", "pipe"]:
     'folder'
     >>> kind_of("/dev/zero", Path("/dev/zero"))
     Traceback (most recent call last):
-    benzer.errors.InputError: /dev/zero is a device: give a file, a folder, or - for the standard input
+    benzer.errors.InputError: /dev/zero is a device: use a file, a folder, or - for the standard input
     """
     if path.is_symlink() and not path.exists():
-        raise InputError(f"{name} is a link to nothing, or to itself: check where it leads")
+        raise InputError(f"{name} is a broken or circular link: check its target")
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         return "folder"
@@ -37,7 +37,7 @@ def kind_of(name: str, path: Path) -> Literal["folder", "file", "pipe"]:
     if stat.S_ISFIFO(mode):
         return "pipe"
     noun = "socket" if stat.S_ISSOCK(mode) else "device"
-    raise InputError(f"{name} is a {noun}: give a file, a folder, or - for the standard input")
+    raise InputError(f"{name} is a {noun}: use a file, a folder, or - for the standard input")
 
 
 def open_pipe(name: str, path: Path) -> BinaryIO:
@@ -61,5 +61,5 @@ def open_pipe(name: str, path: Path) -> BinaryIO:
             opening.result(1).close()
         raise InputError(
             f"no process has opened the pipe {name} for writing in {SECONDS_FOR_WRITER:.0f} seconds: "
-            f"start its writer first, or give a file"
+            f"start its writer first, or use a file"
         ) from error

@@ -77,13 +77,13 @@ class FileInput:
         try:
             status = self.path.stat()
         except FileNotFoundError as error:
-            raise InputError(f"{self.name} is no longer there: put it back, or leave it out") from error
+            raise InputError(f"{self.name} no longer exists: restore it, or omit it") from error
         return status.st_size, status.st_mtime_ns
 
     def check_unchanged(self, stamp: tuple[int, int] | None) -> None:
         """Rows are chosen by position, so a file that changed since it was read must not be copied from."""
         if stamp != self.stamp():
-            raise InputError(f"{self.name} has changed since it was read: run again on the file as it is now")
+            raise InputError(f"{self.name} has changed since it was read: run again on the current file")
 
 
 def printable(name: str) -> str:
@@ -105,7 +105,7 @@ def damage_named(name: str) -> Iterator[None]:
     except (gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{name} is not valid gzip data ({error}): fetch it again") from error
     except PermissionError as error:
-        raise InputError(f"{name} cannot be opened ({error.strerror}): allow it to be read") from error
+        raise InputError(f"{name} cannot be opened ({error.strerror}): change its permissions") from error
 
 
 def decompressed(stream: BinaryIO, file: FileInput, stack: ExitStack) -> BinaryIO:

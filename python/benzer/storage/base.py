@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from benzer.errors import InputError, StorageError
 
-MAKE_ONE = "make one with benzer index, or in Python with settings and mode='write'"
+MAKE_ONE = "create one with benzer index, or in Python with settings and mode='write'"
 """What helps who opens an index that is not there."""
 
 DocumentId = str | int
@@ -228,11 +228,11 @@ def check_room(next_number: int, wanted: int) -> None:
     """Refuse to give out numbers that postings cannot hold."""
     if next_number + wanted > MAX_DOCUMENTS:
         raise StorageError(
-            f"a storage gives out {MAX_DOCUMENTS} document numbers in its life; {next_number} are used and "
-            f"{wanted} more were asked for: split the collection over several indexes"
+            f"a storage gives out {MAX_DOCUMENTS} document numbers in total; {next_number} are used and "
+            f"{wanted} more are required: split the collection over several indexes"
         )
 
 
 def missing_number(number: int) -> StorageError:
     """What to raise for a document number that is not held."""
-    return StorageError(f"document number {number} is not held (any more): ask again for candidates")
+    return StorageError(f"document number {number} no longer exists: search for candidates again")

@@ -118,7 +118,7 @@ def _put_in_place(partial: Path, index: Path) -> None:
 @contextmanager
 def _alone(index: Path) -> Iterator[None]:
     """Nobody has the index file open, nor opens it. The locks are those of SQLite, which may not read the file."""
-    message = f"{index} is in use: close it everywhere before a copy is put in its place"
+    message = f"{index} is in use: close it in all processes before restoring a copy"
     if is_open(index):  # the locks of this process would be lost when the file is closed
         raise StoreLockedError(f"{message}; it is open in this process")
     if not index.exists():

@@ -156,13 +156,13 @@ def _check_path(path: Path, settings: str | None, mode: str) -> None:
         if mode == "read" or settings is None:
             raise StorageError(f"there is no index at {path}: {MAKE_ONE}")
         if not path.parent.is_dir():
-            raise StorageError(f"there is no folder {path.parent} to make an index in: make it first")
+            raise StorageError(f"there is no folder {path.parent} to create an index in: create it first")
     elif 0 < path.stat().st_size < _LEAST:  # SQLite would take it for a new file, and write over it
         raise _no_index(path)
 
 
 def _no_index(path: Path) -> StoreFormatError:
-    return StoreFormatError(f"{path} is not a Benzer index: give the path of one, or of no file yet")
+    return StoreFormatError(f"{path} is not a Benzer index: use the path of an index, or of a new file")
 
 
 def check_log(path: Path, timeout: float) -> None:
@@ -185,15 +185,15 @@ def check_log(path: Path, timeout: float) -> None:
     if stamp not in record.stamps:
         if commits.log_bytes():
             raise StoreFormatError(
-                f"{commits.log} does not belong to {path}, which was put there from a copy: put the copy back with "
+                f"{commits.log} does not belong to {path}, which was copied there: restore the copy with "
                 f"`benzer restore`, which removes the log"
             )
         return
     generation = _generation(path, timeout)
     if generation is not None and generation < record.generation:
         raise StoreFormatError(
-            f"{path} lacks acknowledged commits (it has {generation} of {record.generation}), as {commits.log} is "
-            f"damaged or missing: {RESTORE}, or remove {commits.path} to go on without them"
+            f"{path} lacks acknowledged commits (it has {generation} of {record.generation}) because {commits.log} is "
+            f"damaged or missing: {RESTORE}, or remove {commits.path} to continue without them"
         )
 
 
@@ -327,7 +327,7 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION:
         raise StoreFormatError(
-            f"{path} is a SQLite file but not a Benzer index: give the path of one, or of no file yet"
+            f"{path} is a SQLite file but not a Benzer index: use the path of an index, or of a new file"
         )
     version = format_of(connection)
     if version > FORMAT:

@@ -144,7 +144,7 @@ class Session:
 
     def _check_unchanged(self) -> None:
         if self.connection.as_of is not None and self.connection.as_of != facts_of(self.path):
-            raise StorageError(f"{self.path} has changed while it was read without locks: ask again")
+            raise StorageError(f"{self.path} has changed while it was read without locks: try again")
 
     def _refresh(self) -> None:
         state = load_state(self.connection)
@@ -172,7 +172,7 @@ class Session:
         if self.mode == "read":
             raise StorageError(f"{self.path} was opened with mode='read': open it with mode='write'")
         if self._in_transaction() and not self.writing:
-            raise StorageError("a snapshot is for reading: make changes outside of it")
+            raise StorageError("a snapshot is read-only: make changes outside of it")
 
     def _begin(self) -> None:
         with self._locked() as file:

@@ -50,7 +50,7 @@ def write_table(path: str | Path, columns: Mapping[str, Column], format: TableFo
         with Path(path).open("wb") as stream:
             stream.writelines(json_lines(cells, rows))
     else:
-        raise SettingsError(f'tables are written as "jsonl" or "parquet", got "{format}"')
+        raise SettingsError(f'tables must be "jsonl" or "parquet", got "{format}"')
     return rows
 
 

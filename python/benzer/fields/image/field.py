@@ -27,20 +27,25 @@ MAX_PIXELS = 89_000_000
 
 @dataclass(frozen=True)
 class Image:
-    """A picture: the path of a file, the bytes of one, or an array of uint8 (grey, RGB, or RGB and alpha).
+    """An image field: the path of a file, the bytes of a file, or a uint8 array (grey, RGB, or RGB and alpha).
 
-    method: how it becomes a set.
-        "grid": 512 elements from the order by brightness of 16 x 16 cells. Finds copies that were resized,
-            recompressed, made brighter or grey, lightly cropped, or got a border. 130 bytes each; little more
-            time than decoding the file takes.
-        "local": visual words of SIFT features, and likeness by matching them (`own_similarity`). Finds crops,
-            turned and partly covered copies as well. Needs the extra `sift`. 15 to 150 ms and up to 12.5 KB each.
-        "seed16": 16 x 16 grey values, as a published system had it; not for use: brightness undoes it.
-    weight: of this field among others, > 0.
-    max_pixels: a larger picture is refused before it is decoded, as is one with a side of more than 65,535.
-        Describing takes about 8 bytes of memory a pixel and thread, 11 where a photograph is turned.
+    Reading files requires the extra `images`. An unreadable image raises an `InputError` that names the file.
 
-    Reading files needs the extra `images`. What cannot be read is an `InputError` that names the file.
+    Args:
+        method: How an image becomes a set.
+            "grid": 512 elements from the order by brightness of 16 x 16 cells. Finds copies that were resized,
+            recompressed, brightened, converted to grey, slightly cropped, or got a border. 130 bytes per image; takes
+            little more time than decoding the file.
+            "local": visual words of SIFT features, compared by matching them (`own_similarity`). Also finds crops and
+            rotated or partly covered copies. Requires the extra `sift`. 15 to 150 ms and up to 12.5 KB per image.
+            "seed16": 16 x 16 grey values as in a published system; for comparison only, because changes in
+            brightness defeat it.
+        weight: Weight of this field in the similarity, > 0.
+        max_pixels: Larger images are rejected before decoding, as are images with a side of more than 65,535 pixels.
+            Processing takes about 8 bytes of memory per pixel and thread, 11 if the image is rotated by its metadata.
+
+    Raises:
+        SettingsError: A setting is out of range.
 
     >>> import numpy as np
     >>> slope = np.add.outer(np.arange(32), np.arange(48)).astype(np.uint8)
@@ -119,20 +124,20 @@ class Image:
         except Exception as error:
             why = str(error).strip().rstrip(".") or type(error).__name__
             raise InputError(
-                f"{name_of(content)} could not be described ({why}): make it smaller, or leave it out"
+                f"{name_of(content)} could not be processed ({why}): make it smaller, or remove it"
             ) from error
 
     def _checked(self, description: bytes) -> bytes:
         tag = self._method.tag
         if not description.startswith(tag):
             raise InputError(
-                f'the description of a picture must start with {tag!r} for the method "{self.method}", '
-                f"got {description[: len(tag)]!r}: describe the picture again"
+                f'the description of an image must start with {tag!r} for the method "{self.method}", '
+                f"got {description[: len(tag)]!r}: describe the image again"
             )
         if not self._method.fits(description):
             raise InputError(
-                f'the description of a picture for the method "{self.method}" is damaged '
-                f"({len(description):,} bytes): describe the picture again"
+                f'the description of an image for the method "{self.method}" is damaged '
+                f"({len(description):,} bytes): describe the image again"
             )
         return description
 

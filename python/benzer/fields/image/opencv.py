@@ -15,7 +15,7 @@ EXTRA = "sift"
 
 def opencv() -> Any:
     """The module `cv2`; without it, which `pip install` brings it."""
-    return require("cv2", extra=EXTRA, purpose="Local features of pictures")
+    return require("cv2", extra=EXTRA, purpose="Local image features")
 
 
 @dataclass

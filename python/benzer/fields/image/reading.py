@@ -51,7 +51,7 @@ def read(content: FieldValue, max_pixels: int, enough: int | None = None) -> Pix
         return _of_file(BytesIO(content), name, max_pixels, enough)
     if isinstance(content, (str, os.PathLike)):
         if os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name):
-            raise InputError(f"{name} is no file, but a pipe or a device: give the path of one picture")
+            raise InputError(f"{name} is a pipe or a device, not a file: use the path of an image")
         return _of_file(content, name, max_pixels, enough)
     raise InputError(
         f"an image field takes a path, the bytes of a file or an array, got {type(content).__name__}"
@@ -89,16 +89,14 @@ def _of_array(array: NDArray[Any], max_pixels: int) -> Pixels:
 
 
 def _check_size(name: str, width: int, height: int, max_pixels: int) -> None:
-    refused = f"{name} is no image that can be read (it has {width} x {height} "
+    refused = f"{name} is not a readable image (it has {width} x {height} "
     if width * height > max_pixels:
         raise InputError(
             f"{refused}= {width * height:,} pixels, above max_pixels, {max_pixels:,}): "
             "make it smaller, or raise max_pixels"
         )
     if max(width, height) > LONGEST_SIDE:
-        raise InputError(
-            f"{refused}pixels, and a side may have {LONGEST_SIDE:,}): cut it into parts, or leave it out"
-        )
+        raise InputError(f"{refused}pixels, and a side may have {LONGEST_SIDE:,}): split it, or remove it")
 
 
 def _in_bands(height: int, width: int, band: Callable[[int, int], NDArray[Any]]) -> Pixels:
@@ -133,7 +131,7 @@ def _of_file(
         with pillow.open(file) as image:
             if image.format in PROGRAMS:
                 raise InputError(
-                    f"{name} is no image, but a program that draws one ({image.format}): send what it draws"
+                    f"{name} is a program that draws an image ({image.format}): convert it to PNG or JPEG"
                 )
             width, height = image.size
             _check_size(name, width, height, max_pixels)
@@ -145,15 +143,15 @@ def _of_file(
     except FileNotFoundError:
         raise InputError(f"{name}: there is no such file") from None
     except IsADirectoryError:
-        raise InputError(f"{name} is a folder: give the path of one picture") from None
+        raise InputError(f"{name} is a folder: use the path of an image") from None
     except PermissionError:
-        raise InputError(f"{name} may not be read: change its permissions") from None
+        raise InputError(f"{name} cannot be read: change its permissions") from None
     except pillow.UnidentifiedImageError:
-        raise InputError(f"{name} is no image that can be read (of no known format): leave it out") from None
+        raise InputError(f"{name} is not a readable image (unknown format): remove it") from None
     # Decoders meet hostile bytes with many kinds of exception, from SyntaxError to struct.error.
     except Exception as error:
         why = str(error).rstrip(".") or type(error).__name__
-        raise InputError(f"{name} is no image that can be read ({why}): mend it, or leave it out") from error
+        raise InputError(f"{name} is not a readable image ({why}): repair it, or remove it") from error
 
 
 def _pixels(image: Any) -> Pixels:

@@ -74,7 +74,7 @@ class ShownEvidence(BaseModel):
     shared_shingles: int = Field(description="Distinct shingles (or values) that both have.", examples=[3])
     shingles_a: int = Field(description="Distinct shingles of the first.", examples=[3])
     shingles_b: int = Field(description="Distinct shingles of the second.", examples=[4])
-    headline: str = Field(examples=["100 % of A stands in B, 80 % of B stands in A"])
+    headline: str = Field(examples=["100 % of A appears in B, 80 % of B appears in A"])
     shared: list[str] = Field(
         description="Of a field of values, those that both have; 1,000 at most.", examples=[["red"]]
     )

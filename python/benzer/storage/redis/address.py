@@ -71,7 +71,7 @@ class Address:
             )  # else redis-py sees a wrong parameter when it connects
             return client
         except (TypeError, ValueError) as error:
-            raise SettingsError(f"{self!r} is no address of a Redis server: {error}") from error
+            raise SettingsError(f"{self!r} is not an address of a Redis server: {error}") from error
 
 
 def read_address(location: str) -> Address:
@@ -92,7 +92,7 @@ def read_address(location: str) -> Address:
     if cluster not in ("true", "false"):
         raise SettingsError(f"cluster must be true or false, got {cluster!r}")
     if cluster == "true" and (parts.path.strip("/") or "0", query.get("db", "0")) != ("0", "0"):
-        raise SettingsError("a cluster has database 0 only: leave the number out, or cluster=true")
+        raise SettingsError("a cluster has database 0 only: omit the number or cluster=true")
     lease = _seconds(query.pop("lease", "10"))
     if not 0.1 <= lease <= 3600:
         raise SettingsError(f"lease must be 0.1 to 3600 seconds, got {lease:g}")
@@ -118,10 +118,10 @@ def _split(location: str) -> SplitResult:
             "percent-encoded (%2F %23 %3F %40), and @ anywhere else"
         )
     if "#" in location:
-        raise SettingsError("the URL of the index has a #, which begins no part of it: write it as %23")
+        raise SettingsError("the URL of the index has an unescaped #: write it as %23")
     if parts.scheme != "unix" and not re.fullmatch(r"/?[0-9]*/?", parts.path):
         name = parts.path.strip("/")
-        raise SettingsError(f"/{name} is no database number: name the index by ?prefix={name}")
+        raise SettingsError(f"/{name} is not a database number: name the index with ?prefix={name}")
     return parts
 
 
@@ -129,7 +129,7 @@ def _check_options(query: dict[str, str]) -> None:
     """Refuse what redis-py would take and an index could not live with."""
     for name in _OURS:
         if name in query:
-            raise SettingsError(f"{name} is for Benzer to set: leave it out of the URL")
+            raise SettingsError(f"{name} is set by Benzer: remove it from the URL")
     for name in _SOCKET:
         try:
             fits = name not in query or 0 < float(query[name]) < float("inf")

@@ -26,7 +26,7 @@ def counted(session: Session) -> dict[int, int]:
             if _known(session)[1:] == (rewrites, shards):
                 return found
     raise StorageError(
-        f"the shards of {session.address!r} were written anew {_TRIES} times while they were read: ask again"
+        f"the shards of {session.address!r} were rewritten {_TRIES} times while they were read: try again"
     )
 
 

@@ -114,5 +114,5 @@ def pieces(session: Session, kind: str, count: int) -> Iterator[tuple[int, Any]]
 
 def _damaged(session: Session, fault: str) -> StoreFormatError:
     return StoreFormatError(
-        f"{session.address!r} is damaged ({fault}): restore it from a copy, or make the index anew"
+        f"{session.address!r} is damaged ({fault}): restore it from a copy, or create the index again"
     )

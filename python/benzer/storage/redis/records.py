@@ -90,7 +90,7 @@ def read_record(number: int, record: bytes, mortal: bool) -> Record:
 def damaged(number: int) -> StoreFormatError:
     """What to raise for a record that is missing or not what was written."""
     return StoreFormatError(
-        f"document {number} is damaged or missing in the server: restore a copy, or make the index anew; and see "
+        f"document {number} is damaged or missing in the server: restore a copy, or create the index again; and see "
         f"that the server's maxmemory-policy is noeviction"
     )
 

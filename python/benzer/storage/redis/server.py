@@ -187,7 +187,7 @@ class Server:
     def _told(self, error: Exception, tries: int, seconds: float) -> StorageError:
         if "WRONGTYPE" in str(error):
             return StoreFormatError(
-                f"{self.address!r}: another program's keys are in the way ({error}): choose another prefix"
+                f"{self.address!r}: the keys of another program use this prefix ({error}): choose another prefix"
             )
         if _SCRIPT_FAILED.search(str(error)):
             return StoreFormatError(
@@ -195,22 +195,22 @@ class Server:
                 f"index anew"
             )
         if _no_cluster(error):
-            return StorageError(f"{self.address!r} is no cluster: leave cluster=true out")
+            return StorageError(f"{self.address!r} is not a cluster: remove cluster=true")
         if isinstance(error, self._errors.ReadOnlyError):
             return StorageError(
-                f"{self.address!r} is a replica, which takes no changes: give the address of its master"
+                f"{self.address!r} is a replica, which is read-only: use the address of its master"
             )
         if isinstance(error, self._errors.OutOfMemoryError) or "used memory > 'maxmemory'" in str(error):
             return StorageError(
-                f"{self.address!r} refuses: its memory is full (used memory is above maxmemory; what was committed "
-                f"stays): raise maxmemory, or delete another index"
+                f"{self.address!r} is out of memory (used memory is above maxmemory; committed changes are kept): "
+                f"raise maxmemory, or delete another index"
             )
         if self._passing(error):
             return StorageError(
-                f"{self.address!r} gave no answer in {tries} tries and {seconds:.1f} s ({error}): "
-                f"see that the server runs and can be reached"
+                f"{self.address!r} did not respond in {tries} tries and {seconds:.1f} s ({error}): "
+                f"make sure that the server runs and can be reached"
             )
-        return StorageError(f"{self.address!r} refuses: {error}")
+        return StorageError(f"{self.address!r} rejected the request: {error}")
 
     def meaning(self, code: int) -> Exception:
         """What to raise for the code at the beginning of a reply."""
@@ -219,14 +219,16 @@ class Server:
         if code == 2:
             return LeaseLostError(
                 f"the changes since the last commit are not stored: another writer has taken over "
-                f"{self.address!r}, or the server has lost what it held: make them again"
+                f"{self.address!r}, or the server has lost data: repeat them"
             )
         if code == 3:
             return StorageError(
-                f"what this snapshot of {self.address!r} saw has been deleted meanwhile: ask again in a new one"
+                f"data of this snapshot of {self.address!r} has been deleted: use a new snapshot"
             )
         if code == 7:
-            return MadeAnewError(f"the index at {self.address!r} was deleted and made anew: open it again")
+            return MadeAnewError(
+                f"the index at {self.address!r} was deleted and created again: open it again"
+            )
         if code == 5:
             return RewrittenError()
         return StorageError(

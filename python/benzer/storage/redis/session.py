@@ -134,7 +134,7 @@ class Session:
             if self.mode == "read":
                 raise StorageError(f"{self.address!r} was opened with mode='read': open it with mode='write'")
             if self._depth:
-                raise StorageError("a snapshot is for reading: make changes outside of it")
+                raise StorageError("a snapshot is read-only: make changes outside of it")
             try:
                 if not self.writing:
                     self._begin()
@@ -199,8 +199,8 @@ class Session:
     def _locked(self, left: int) -> StoreLockedError:
         return StoreLockedError(
             f"{self.address!r} is being written by another process or another open index (waited "
-            f"{self.timeout:g} s): commit or close that one first, or open this one with mode='read'. Should it "
-            f"have been killed, its lease ends in {max(0, int(left)) / 1000:.1f} s"
+            f"{self.timeout:g} s): commit or close that one first, or open this one with mode='read'. If it "
+            f"was killed, its lease ends in {max(0, int(left)) / 1000:.1f} s"
         )
 
     def _forget(self) -> None:
@@ -239,9 +239,7 @@ class Session:
         except (LeaseLostError, MadeAnewError):
             raise
         except StorageError as error:
-            message = (
-                f"whether the last commit is stored is not known, for the server did not answer it: {error}"
-            )
+            message = f"the server did not confirm the last commit, which may or may not be stored: {error}"
             raise StorageError(message) from error
 
     def compact(self) -> None:

@@ -390,14 +390,16 @@ def _opened(server: Server, address: Address, settings: str | None) -> tuple[str
         )
     version, text, ttl, made = (bytes(value).decode("utf-8", "surrogatepass") for value in reply)
     if not version.isdecimal():
-        raise StoreFormatError(f"{address!r}: another program's keys are in the way: choose another prefix")
+        raise StoreFormatError(
+            f"{address!r}: the keys of another program use this prefix: choose another prefix"
+        )
     if int(version) > FORMAT:
         raise StoreFormatError(
             f"{address!r} has index format {version}, this version of benzer reads up to {FORMAT}: upgrade benzer"
         )
     if address.ttl is not None and address.ttl != int(ttl):
         raise SettingsMismatchError(
-            f"{address!r} was made with ttl={ttl}, given was ttl={address.ttl}: leave it out, or make another index"
+            f"{address!r} was made with ttl={ttl}, got ttl={address.ttl}: omit it, or create another index"
         )
     server.made = made.encode()
     return text, int(ttl)
