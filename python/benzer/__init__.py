@@ -1,4 +1,4 @@
-"""Benzer finds similar and near-duplicate documents: exact similarities, a stated recall, one answer.
+"""Find similar and near-duplicate documents, with exact similarities and a stated recall.
 
 >>> import benzer
 >>> texts = {"a": "one two three four", "b": "One, two, three, four!", "c": "five six"}

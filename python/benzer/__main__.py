@@ -1,4 +1,4 @@
-"""`python -m benzer` is the command line."""
+"""Runs the command line with `python -m benzer`."""
 
 from __future__ import annotations
 

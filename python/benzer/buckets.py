@@ -1,4 +1,4 @@
-"""Large buckets: more documents share a band key than the limit allows pairs of."""
+"""Large buckets, whose pairs are not all listed because they exceed the limit."""
 
 from __future__ import annotations
 

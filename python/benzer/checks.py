@@ -1,4 +1,4 @@
-"""Is a setting a number at all? Callers without a type checker may give anything."""
+"""Checks of argument types, for callers without a type checker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do the columns of Arrow tables lie in memory?"""
+"""Access to the memory of Arrow columns."""
 
 from __future__ import annotations
 

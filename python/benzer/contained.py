@@ -1,4 +1,4 @@
-"""Which documents of a corpus stand in which others? All of them, by an exact join: nothing is a matter of chance."""
+"""Finds all documents of a corpus that are contained in others, by an exact join."""
 
 from __future__ import annotations
 
@@ -169,19 +169,26 @@ def find_contained(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Containments:
-    """Find the documents that stand in others: quotations, pages with boilerplate around them, columns that join.
+    """Find the documents that are contained in others: quotations, nested pages, joinable columns.
 
-    threshold: the least share of a document's elements (shingles, values) that stand in the other, in (0, 1].
-    schema: one field, a text or a value set; by default a text.
-    The other arguments are those of `benzer.find_duplicates`; the answer does not depend on `threads`.
+    Finds all pairs with exact containment by a join of the sets (`benzer.exact`), so the recall is 1. Uses 8 bytes of
+    memory per shingle. The rarest elements of each document are searched in all others; this takes longer for lower
+    thresholds and more common elements. Other arguments are those of `benzer.find_duplicates`.
 
-    Every pair is found and its share is exact: a join of the sets (`benzer.exact`), not of sketches, so that recall
-    is 1. Sets of 8 bytes a shingle are held in memory. The rarest elements of each document are looked up in
-    all others, which costs the more the lower the threshold and the more common the elements are.
+    Args:
+        source: Paths, globs, folders, "-", tables, or documents.
+        threshold: Minimum share of a document's elements (shingles, values) that the other has, in (0, 1].
+        schema: A schema with one text or value set. Defaults to a text.
+        threads: Number of threads; 0 uses all cores. Does not affect the result.
+
+    Returns:
+        The pairs and counts.
 
     Raises:
-        SettingsError: a setting is out of range. InputError: the input cannot be read.
-        MalformedRowError, DuplicateIdError: as their names say, with the place.
+        SettingsError: A setting is out of range.
+        InputError: The input cannot be read.
+        MalformedRowError: A row is malformed and `on_error` is "stop".
+        DuplicateIdError: Two documents have the same id.
 
     >>> from benzer.fields import ValueSet
     >>> sets = [{"id": "small", "values": [1, 2, 3, 4]}, {"id": "large", "values": [1, 2, 3, 5, 6, 7]}]

@@ -1,4 +1,4 @@
-"""Where do the documents lie while a job runs? In the native corpus, with what it cannot hold kept beside it."""
+"""The documents of a run: the native corpus, and content that it cannot store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong? One class per remedy; every message carries the number and the cure."""
+"""Error classes, one per remedy. Messages state the value and the fix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class BenzerError(Exception):
-    """The parent of every error that Benzer raises on purpose.
+    """The base class of all errors that Benzer raises.
 
     >>> issubclass(SettingsError, BenzerError)
     True
@@ -23,23 +23,23 @@ class SettingsError(BenzerError, ValueError):
 
 
 class InputError(BenzerError, ValueError):
-    """The input cannot be read as documents: mend the input, or point at the right column or format."""
+    """The input cannot be read as documents: correct the input, or name the right column or format."""
 
 
 class MalformedRowError(InputError):
-    """A row is malformed: mend it, or let malformed rows be set aside (`on_error="skip"`)."""
+    """A row is malformed: correct it, or skip malformed rows (`on_error="skip"`)."""
 
 
 class DuplicateIdError(InputError):
-    """Two documents carry the same id: make ids unique, or let Benzer make them from file and row."""
+    """Two documents have the same id: make ids unique, or let Benzer generate them from file and row."""
 
 
 class OutputError(BenzerError, OSError):
-    """The output cannot be written as asked: choose another place, or allow replacement."""
+    """The output cannot be written: choose another path, or allow replacement."""
 
 
 class StorageError(BenzerError):
-    """An index cannot be opened or used as asked."""
+    """An index cannot be opened or used."""
 
 
 class SettingsMismatchError(StorageError):
@@ -47,7 +47,7 @@ class SettingsMismatchError(StorageError):
 
 
 class StoreLockedError(StorageError):
-    """Another writer holds the index: wait for it, or write through it."""
+    """Another process is writing to the index: wait for it, or write through it."""
 
 
 class StoreFormatError(StorageError):
@@ -55,11 +55,11 @@ class StoreFormatError(StorageError):
 
 
 class MissingExtraError(BenzerError, ImportError):
-    """An optional dependency is not installed; the message names the `pip install` that cures it."""
+    """An optional dependency is not installed; the message names the `pip install` command."""
 
 
 class ServiceError(BenzerError):
-    """A service refused a request; `status`, `type` and `field` are those of its answer: do as the message says."""
+    """A service rejected a request; `status`, `type` and `field` are those of the response."""
 
     def __init__(self, status: int, type: str, message: str, field: str | None = None) -> None:
         super().__init__(message)
@@ -70,19 +70,19 @@ class ServiceError(BenzerError):
 
 
 class UnreachableError(ServiceError, ConnectionError):
-    """No answer came from the service: start it, or mend its address; its status is 0."""
+    """The service did not respond: start it, or correct its address. The status is 0."""
 
 
 class AccessError(ServiceError):
-    """The service does not let this key do that: give another key."""
+    """The service does not allow this request with this key: use another key."""
 
 
 class NotFoundError(ServiceError):
-    """The service has no such index, document or job: look at what there is."""
+    """The service has no such index, document or job: list the existing ones."""
 
 
 class BusyError(ServiceError):
-    """The service could not take the request, however often it was sent: try again later."""
+    """The service was too busy for the request, also after retries: try again later."""
 
 
 @contextmanager

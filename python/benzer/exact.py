@@ -1,4 +1,4 @@
-"""Which are alike, without exception? A join of sets that needs no bands and misses no pair.
+"""An exact join of sets, which finds all similar pairs without bands.
 
 Two sets that reach a threshold share an element among the first few of both, in any order that is the same for all
 sets (the prefix filter: Bayardo, Ma and Srikant 2007; Xiao, Wang, Lin and Yu 2008). Rare elements come first, so few
@@ -157,14 +157,21 @@ def contained_pairs(
 
 
 def set_join(sets: Iterable[Collection[Hashable]] | Csr, threshold: float, threads: int = 0) -> SetPairs:
-    """All pairs of sets whose Jaccard similarity |A ∩ B| / |A ∪ B| is the threshold or more.
+    """Find all pairs of sets with a Jaccard similarity |A ∩ B| / |A ∪ B| of at least the threshold.
 
-    sets: collections of anything hashable, each taken as a set; or two arrays, offsets (integers, n + 1, from 0) and
-        elements (integers): set i is `elements[offsets[i]:offsets[i + 1]]`.
-    threshold: in (0, 1]. A pair at the threshold counts: it is compared as Python compares `shared / union`.
+    Empty sets are in no pair. The pairs do not depend on threads or on the order of sets and elements.
 
-    An empty set is alike nothing, not even another one. Which pairs are found depends neither on the threads nor on
-    the order of the sets or of their elements.
+    Args:
+        sets: Collections of hashable elements; or two arrays, offsets (integers, n + 1, from 0) and elements
+            (integers): set i is `elements[offsets[i]:offsets[i + 1]]`.
+        threshold: Minimum similarity in (0, 1], compared like `shared / union` in Python.
+        threads: Number of threads; 0 uses all cores.
+
+    Returns:
+        The positions of the sets of each pair, and their similarities.
+
+    Raises:
+        InputError: A set is a text, or an array has another type.
 
     >>> found = set_join([{"a", "b", "c"}, {"b", "c"}, {"d"}, {"d"}], threshold=0.6)
     >>> for left, right, similarity in zip(found.left, found.right, found.similarity):
@@ -178,9 +185,18 @@ def set_join(sets: Iterable[Collection[Hashable]] | Csr, threshold: float, threa
 def set_containments(
     sets: Iterable[Collection[Hashable]] | Csr, threshold: float, threads: int = 0
 ) -> ContainedPairs:
-    """All ordered pairs of sets of which the right one B holds the share |A ∩ B| / |A| of the left one A or more.
+    """Find all ordered pairs (A, B) of sets with a containment |A ∩ B| / |A| of at least the threshold.
 
-    sets, threshold: as in `set_join`.
+    Args:
+        sets: As in `set_join`.
+        threshold: Minimum containment in (0, 1].
+        threads: Number of threads; 0 uses all cores.
+
+    Returns:
+        The positions of the sets of each pair, and their containments.
+
+    Raises:
+        InputError: A set is a text, or an array has another type.
 
     >>> found = set_containments([{1, 2, 3, 4}, {2, 3}, {3, 9}], threshold=0.5)
     >>> for left, right, containment in zip(found.left, found.right, found.containment):
@@ -195,7 +211,7 @@ def set_containments(
 
 
 def _csr(sets: Iterable[Collection[Hashable]] | Csr) -> Csr:
-    """Sets as the native join takes them: each ascending, without repeats."""
+    """Convert sets to the format of the native join: ascending, without repetition."""
     if isinstance(sets, tuple) and len(sets) == 2:
         offsets, elements = sets
         if isinstance(offsets, np.ndarray) and isinstance(elements, np.ndarray):

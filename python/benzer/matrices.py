@@ -1,4 +1,4 @@
-"""How does MinHash look on paper? The characteristic matrix of some sets, and their signatures row by row.
+"""Characteristic and signature matrices of small sets, for teaching.
 
 For teaching and for small inputs: every function here takes O(elements × sets) time and memory. `MinHash`
 makes the same estimates of millions of sets without any matrix.
@@ -23,10 +23,11 @@ EXACT = 2**53
 
 @dataclass(frozen=True, eq=False)
 class CharacteristicMatrix:
-    """Which element is in which set.
+    """A matrix that states which element is in which set.
 
-    elements: the universe, one for each row.
-    matrix: bool, elements × sets: whether the element of the row is in the set of the column.
+    Attributes:
+        elements: The universe, one element for each row.
+        matrix: Whether the element of the row is in the set of the column (bool, elements × sets).
 
     >>> print(characteristic_matrix(["b", "c", "abd"]))
     a  0 0 1
@@ -45,7 +46,7 @@ class CharacteristicMatrix:
         return "\n".join(f"{name:<{width}}  {' '.join(str(int(one)) for one in row)}" for name, row in lines)
 
     def sets(self) -> list[set[Hashable]]:
-        """The columns as sets again.
+        """Return the columns as sets.
 
         >>> characteristic_matrix([{1, 2}, set(), {2}]).sets()
         [{1, 2}, set(), {2}]
@@ -53,7 +54,16 @@ class CharacteristicMatrix:
         return [{self.elements[row] for row in np.flatnonzero(column)} for column in self.matrix.T]
 
     def permuted(self, order: Sequence[int]) -> CharacteristicMatrix:
-        """The matrix with its rows in another order: row i is the row `order[i]` of this one.
+        """Return the matrix with permuted rows.
+
+        Args:
+            order: Row i of the result is row `order[i]` of this matrix.
+
+        Returns:
+            The permuted matrix.
+
+        Raises:
+            SettingsError: `order` is not a permutation of the rows.
 
         >>> characteristic_matrix([{1, 2}, {2}]).permuted([1, 0]).elements
         (2, 1)
@@ -69,12 +79,20 @@ class CharacteristicMatrix:
 def characteristic_matrix(
     sets: Iterable[Collection[Hashable]], universe: Iterable[Hashable] | None = None
 ) -> CharacteristicMatrix:
-    """The characteristic matrix of some sets: a row for each element, a column for each set.
-
-    universe: the elements in the order of the rows; None means all that occur, ascending where any two can be
-        compared, else by type and `repr`. An element outside it is an `InputError`.
+    """Return the characteristic matrix of sets: a row for each element, a column for each set.
 
     As in Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", chapter 3.
+
+    Args:
+        sets: Collections of hashable elements.
+        universe: Elements in the order of the rows. Defaults to all elements of the sets, in ascending order if all
+            can be compared, otherwise by type and `repr`.
+
+    Returns:
+        The matrix.
+
+    Raises:
+        InputError: An element is not in the universe.
 
     >>> characteristic_matrix([{0, 3}, {2}, {1, 3, 4}, {0, 2, 3}]).matrix.astype(int).tolist()
     [[1, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 1], [0, 0, 1, 0]]
@@ -93,7 +111,7 @@ def characteristic_matrix(
 
 
 def _ordered(seen: Iterable[Any]) -> tuple[Any, ...]:
-    """The order of the rows. It must not be that of first sight: each process walks a set in another one."""
+    """Return the order of the rows, which must not depend on the iteration order of sets."""
     elements = tuple(seen)
     try:
         ascending = sorted(elements)
@@ -105,7 +123,7 @@ def _ordered(seen: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _written(element: Any) -> tuple[str, str]:
-    """What to sort elements by that cannot be compared; a set within is written in order."""
+    """Return a sort key for elements that cannot be compared; inner sets are sorted."""
     inner = sorted(map(_written, element)) if isinstance(element, frozenset) else element
     return type(element).__name__, repr(inner)
 
@@ -113,7 +131,7 @@ def _written(element: Any) -> tuple[str, str]:
 def permutation_minhash(
     sets: Iterable[Collection[Hashable]], order: Sequence[Hashable]
 ) -> list[Hashable | None]:
-    """The minhash of each set under a permutation: the first element of `order` that is in it; None for none.
+    """Return the minhash of each set under a permutation: its first element in `order`, or None.
 
     Two sets have the same minhash under a random permutation with the probability that is their Jaccard
     similarity (Broder 1997).
@@ -127,14 +145,21 @@ def permutation_minhash(
 def signature_steps(
     characteristic: CharacteristicMatrix, functions: Iterable[RowHashes]
 ) -> Iterator[NDArray[np.float64]]:
-    """The signature matrix after each row of the characteristic matrix (float64, functions × sets).
+    """Yield the signature matrix after each row of the characteristic matrix.
 
-    functions: each a callable that takes the number of a row, from 0, or the values of all rows; so a matrix
-        functions × rows will do, such as `family.values(rows, count)` of a hash family gives. Values lie
-        between -2^53 and 2^53.
+    Infinity means that no element of the set was processed yet. Each row with an element of a set lowers the set's
+    column to the smaller of its values and those of the row ("Mining of Massive Datasets", chapter 3).
 
-    Infinity means that no element of the set has come yet. Each row in which a set has an element lowers the
-    set's column to the row's values where they are less ("Mining of Massive Datasets", chapter 3).
+    Args:
+        characteristic: The characteristic matrix.
+        functions: Callables that take the number of a row, from 0, or the values of all rows, e.g. a matrix functions ×
+            rows as returned by `family.values(rows, count)` of a hash family. Values must be between -2^53 and 2^53.
+
+    Yields:
+        The signature matrix (float64, functions × sets).
+
+    Raises:
+        SettingsError: A function has an invalid value or number of values.
 
     >>> matrix = characteristic_matrix([{0, 3}, {2}, {1, 3, 4}, {0, 2, 3}])
     >>> steps = signature_steps(matrix, [lambda x: (x + 1) % 5, lambda x: (3 * x + 1) % 5])
@@ -158,7 +183,17 @@ def _steps(matrix: NDArray[np.bool_], values: NDArray[np.float64]) -> Iterator[N
 def signature_matrix(
     characteristic: CharacteristicMatrix, functions: Iterable[RowHashes]
 ) -> NDArray[np.float64]:
-    """The signatures of the sets (float64, functions × sets): the last of the `signature_steps`.
+    """Return the signature matrix of sets: the last one of `signature_steps`.
+
+    Args:
+        characteristic: The characteristic matrix.
+        functions: As in `signature_steps`.
+
+    Returns:
+        The signatures (float64, functions × sets).
+
+    Raises:
+        SettingsError: A function has an invalid value or number of values.
 
     >>> matrix = characteristic_matrix([{0, 3}, set()], universe=range(5))
     >>> signature_matrix(matrix, [[4, 3, 2, 1, 0]]).tolist()
@@ -173,7 +208,7 @@ def signature_matrix(
 
 
 def estimated_similarities(signatures: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The share of functions in which the signatures of each two sets agree (float64, sets × sets).
+    """Return the share of functions with equal signatures for each two sets (float64, sets × sets).
 
     >>> estimated_similarities(np.array([[1, 3, 0, 1], [0, 2, 0, 0]])).tolist()[0]
     [1.0, 0.0, 0.5, 1.0]
@@ -184,7 +219,7 @@ def estimated_similarities(signatures: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def _values(functions: Iterable[RowHashes], rows: int) -> NDArray[np.float64]:
-    """What each function gives each row (functions × rows)."""
+    """Return the value of each function for each row (functions × rows)."""
     lines = []
     for number, function in enumerate(functions):
         given = [function(row) for row in range(rows)] if callable(function) else function
@@ -206,7 +241,7 @@ def _values(functions: Iterable[RowHashes], rows: int) -> NDArray[np.float64]:
 
 
 def _numbers(number: int, values: Any) -> NDArray[Any]:
-    """The values of a function as an array of real numbers; whole ones stay whole, however large."""
+    """Return the values of a function as an array of real numbers; integers of any size remain integers."""
     try:
         line = np.asarray(values)
         # An array of objects is what whole numbers of more than 64 bits become.

@@ -1,4 +1,4 @@
-"""Bands or the exact join, and which bands? Chosen by what a sample of the documents says it will cost."""
+"""Chooses the exact join or bands by the estimated cost for a sample of the documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which settings suit which kind of document? Four presets, chosen by what labelled sets show."""
+"""Presets: settings for four kinds of documents, based on labelled data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would a threshold cost? Documents that would go, and work, estimated from a sample for several at once."""
+"""Estimates the removed documents and the cost for several thresholds from a sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Under which name is a variant known, and which import brings it? Imports happen when asked for."""
+"""Registries of variants by name, which import a variant on first use."""
 
 from __future__ import annotations
 

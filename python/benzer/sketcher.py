@@ -1,4 +1,4 @@
-"""How do documents become what is filed and compared? Fields, signature and bands in one place."""
+"""Converts documents to sketches: fields, signature and bands."""
 
 from __future__ import annotations
 

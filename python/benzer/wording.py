@@ -1,4 +1,4 @@
-"""How is a number written for people, on a terminal and on a page?"""
+"""Formats numbers for the terminal and web pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NARROW = "\u202f"
 
 
 def count(number: int) -> str:
-    """Write a count with separators.
+    """Format a count with separators.
 
     >>> count(1234567)
     '1,234,567'
@@ -18,7 +18,7 @@ def count(number: int) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """Write a count with its noun.
+    """Format a count with its noun.
 
     >>> counted(1, "document"), counted(2000, "document"), counted(2, "copy", "copies")
     ('1 document', '2,000 documents', '2 copies')
@@ -27,7 +27,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def amount(size: int) -> str:
-    """Write a number of bytes.
+    """Format a number of bytes.
 
     >>> amount(1_234_000_000), amount(5_300)
     ('1.2 GB', '5.3 kB')
@@ -37,7 +37,7 @@ def amount(size: int) -> str:
 
 
 def brief(text: object, length: int = 200) -> str:
-    """Write a name or a value of any length in few letters.
+    """Format a name or a value of any length in few letters.
 
     >>> brief("x" * 7, 5), brief(12)
     ('xxxx…', '12')
@@ -47,7 +47,7 @@ def brief(text: object, length: int = 200) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """Write a part of a whole in per cent, on one line; only all of it is 100, only nothing 0.
+    """Format a part of a whole in per cent without a line break; only the whole gives 100 and only nothing gives 0.
 
     >>> [share(*one).replace(NARROW, " ") for one in ((1, 8), (99999, 100000), (1, 100000), (0, 0))]
     ['12.5 %', '99.9 %', '0.1 %', '–']
@@ -61,7 +61,7 @@ def share(part: float, whole: float) -> str:
 
 
 def ratio(value: float, digits: int = 3) -> str:
-    """Write a probability so that only a true 1 reads as 1.
+    """Format a probability so that only a true 1 reads as 1.
 
     >>> ratio(0.99999), ratio(1.0), ratio(0.8, 2)
     ('0.999', '1.000', '0.80')
@@ -71,7 +71,7 @@ def ratio(value: float, digits: int = 3) -> str:
 
 
 def likeness(similarity: float) -> str:
-    """Write a similarity, rounded down: only a true 1 reads as 1, and none below the threshold as it.
+    """Format a similarity, rounded down, so that only 1 is shown as 1 and none below the threshold as the threshold.
 
     >>> likeness(0.99999), likeness(1.0), likeness(0.8), likeness(0.29), likeness(0.7997)
     ('0.999', '1.000', '0.800', '0.290', '0.799')
@@ -80,7 +80,7 @@ def likeness(similarity: float) -> str:
 
 
 def setting(value: float) -> str:
-    """Write a threshold or recall with all its digits, at least two.
+    """Format a threshold or recall with all its digits, at least two.
 
     >>> setting(0.8), setting(0.875)
     ('0.80', '0.875')
@@ -89,7 +89,7 @@ def setting(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a time.
+    """Format a time.
 
     >>> duration(0.0421), duration(12.34), duration(185)
     ('42 ms', '12.3 s', '3 min 05 s')
@@ -103,13 +103,13 @@ def duration(seconds: float) -> str:
 
 
 def without_passwords(command: str) -> str:
-    """Write a command without the passwords that its URLs may hold.
+    """Format a command without the passwords that its URLs may hold.
 
     >>> without_passwords("benzer dedupe a.jsonl --against redis://reader:secret@localhost/0")
     'benzer dedupe a.jsonl --against redis://reader:***@localhost/0'
     >>> without_passwords("--against 'redis://localhost?password=secret&db=1'")
     "--against 'redis://localhost?password=***&db=1'"
     """
-    # up to the last @ of a word, for a password may have letters that it should not have
+    # up to the last @ of a word, because a password may contain an unescaped @
     command = re.sub(r"(?<=://)([^/@:\s]*):\S*@", r"\1:***@", command)
     return re.sub(r"(?<=[?&]password=)[^&\s'\"]*", "***", command)

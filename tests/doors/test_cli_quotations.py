@@ -95,7 +95,7 @@ def test_an_index_without_passages_says_so(index: str) -> None:
 
 
 def test_info_says_what_passages_promise(quoting: str) -> None:
-    assert "4 words, 1 of 4 stored; found reliably from 7 words" in run("info", quoting).stdout
+    assert "runs of 4 words, at least 1 of 4 stored; found from 7 words" in run("info", quoting).stdout
 
 
 def test_every_home_gives_the_same_answer(tmp_path: Path) -> None:

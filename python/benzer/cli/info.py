@@ -127,7 +127,7 @@ def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         certain = passages["size"] + passages["window"] - 1
         yield (
             "passages",
-            f"{passages['size']} words, 1 of {passages['window']} stored; found reliably from {certain} words",
+            f"runs of {passages['size']} words, at least 1 of {passages['window']} stored; found from {certain} words",
         )
     schema = Schema.from_dict(settings["schema"])
     yield "search", console.promise(bands, settings["threshold"], schema)

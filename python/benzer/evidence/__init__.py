@@ -1,4 +1,4 @@
-"""Where do two documents agree?
+"""Evidence: where two documents agree.
 
 `passages` finds what two texts share, with its places in both; `of_fields` says it of a field of any type;
 `views` cuts a passage into stretches to show; `html` draws them side by side.

@@ -1,4 +1,4 @@
-"""How does what two documents share look in a browser? A fragment of HTML, the style for it, and a page of both.
+"""HTML of two documents side by side: a fragment, its style and a complete page.
 
 Everything that comes from a document is escaped; nothing is fetched from anywhere.
 """

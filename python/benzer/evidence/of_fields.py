@@ -1,4 +1,4 @@
-"""What do two contents of a field share, as its type shows it?"""
+"""Evidence for two contents of a field, by its type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which passages stand in both texts, where, and how much of each text do they cover?"""
+"""Finds the passages that two texts have in common and how much of each text they cover."""
 
 from __future__ import annotations
 
@@ -39,17 +39,22 @@ class Passage:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What two documents share in one field, and where.
+    """The common content of two documents in one field.
 
-    passages: that which shares most tokens first; the same words may stand in several, where one of the two
-        documents repeats them. At most 1,000.
-    more: how many further passages there are: counted in what is covered, not listed.
-    coverage_a, coverage_b: the share of the first (second) document's tokens that a passage shares with the
-        other; of values, that of its elements. 1.0 of an empty one.
-    containment_a, containment_b: the share of its shingles that the other has; 1.0 of an empty one.
-    shared_shingles, shingles_a, shingles_b: how many distinct shingles both have, and each.
-    unit: what was counted as a token: "word", "char" or "value".
-    shared: the elements that both have, of a field of values.
+    Attributes:
+        passages: At most 1,000 common passages, those with most shared tokens first. The same words can be in several
+            passages if one of the documents repeats them.
+        more: Number of further passages, which are included in the coverage.
+        coverage_a: Share of the first document's tokens (or values) that a passage shares with the second; 1.0 if it
+            is empty.
+        coverage_b: Share of the second document's tokens (or values) that a passage shares with the first.
+        containment_a: Share of the first document's shingles that the second has; 1.0 if it is empty.
+        containment_b: Share of the second document's shingles that the first has; 1.0 if it is empty.
+        shared_shingles: Number of distinct shingles of both.
+        shingles_a: Number of distinct shingles of the first document.
+        shingles_b: Number of distinct shingles of the second document.
+        unit: Type of tokens: "word", "char" or "value".
+        shared: Common elements, for a field of values.
 
     >>> evidence = find_passages(Text(), "To be, or not to be: that", "to be or not to be, this")
     >>> evidence.passages[0].a, evidence.coverage_a == 6 / 7
@@ -69,7 +74,7 @@ class Evidence:
     shared: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-able.
+        """Return all values as JSON values.
 
         >>> evidence = find_passages(Text(), "one two three", "two, one two three!")
         >>> evidence.to_dict()["passages"]
@@ -81,17 +86,25 @@ class Evidence:
 def find_passages(
     field: Text, a: str | bytes, b: str | bytes, *, least_tokens: int | None = None, gap: int = 8
 ) -> Evidence:
-    """The passages that two texts share, however each is read by `field`, with places in both originals.
+    """Find the passages that two texts have in common, with their positions in the original texts.
 
-    A passage holds somewhere 3 equal words in a row (8 characters, where the field's unit is "char"), of
-    whatever shingle size; it ends where more than `gap` tokens in a row differ. Takes about 0.3 s for two texts
-    of a million characters, and time linear in their lengths, whatever they repeat.
+    A passage has at least 3 equal words in a row (8 characters if the unit of the field is "char"), whatever the
+    shingle size; it ends where more than `gap` tokens in a row differ. Takes linear time, about 0.3 s for two texts of
+    a million characters.
 
     Args:
-        a, b: texts, or their UTF-8; places in UTF-8 count the code points of the decoded text.
-        least_tokens: how many tokens a passage must share; None means 8 words or 40 characters, and in short
-            texts half of the shorter.
-        gap: how many tokens in a row may differ inside a passage, up to 64.
+        field: How the texts are read.
+        a: A text, or its UTF-8 bytes; positions count the code points of the decoded text.
+        b: A text, or its UTF-8 bytes.
+        least_tokens: Minimum number of shared tokens of a passage; None means 8 words or 40 characters, and half of
+            the shorter text for short texts.
+        gap: Maximum number of different tokens in a row inside a passage, up to 64.
+
+    Returns:
+        The passages, the coverage of both texts and the counts of shingles.
+
+    Raises:
+        SettingsError: An argument is out of range.
 
     >>> a = "Said he: the quick brown fox jumps over the lazy dog!"
     >>> b = "The quick brown fox leaps over the lazy dog."

@@ -1,4 +1,4 @@
-"""How is a passage cut into stretches that are shown: what is equal, what differs, what stands around it?"""
+"""Divides passages into equal, different and surrounding parts for display."""
 
 from __future__ import annotations
 

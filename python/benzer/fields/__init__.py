@@ -1,4 +1,4 @@
-"""Which parts of a document count, and how is each read?
+"""Field types and the schema of a document.
 
 | room | answers |
 |---|---|

@@ -1,4 +1,4 @@
-"""What is a field type? A way of making a set of 64-bit hashes of one part of a document."""
+"""The interface of field types, which convert content to sets of 64-bit hashes."""
 
 from __future__ import annotations
 

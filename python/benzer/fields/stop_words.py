@@ -1,4 +1,4 @@
-"""Which words does a language have that say nothing? The lists of the package stop-words, by name or code."""
+"""Stop words by language, from the package stop-words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a text become shingles?"""
+"""Field type for texts: tokens and shingles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which number stands for a string, and which functions permute such numbers?
+"""Hashes of strings, and families of hash functions for integers.
 
 `STRING_HASHES` turn text into numbers, `INTEGER_FAMILIES` are families of functions on numbers, of which
 `MinHash("kmins", family=...)` takes the minima. The defaults are right for nearly everyone; the others are the

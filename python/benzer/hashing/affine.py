@@ -1,4 +1,4 @@
-"""Which families are functions `a x + b`, and modulo what?"""
+"""Families of functions `a x + b` modulo a prime or a power of two."""
 
 from __future__ import annotations
 

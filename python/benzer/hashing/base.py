@@ -1,4 +1,4 @@
-"""What has every family of hash functions, and what do all of them refuse?"""
+"""The interface of hash families, and their argument checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which families are made by seeding a strong hash, or of random tables?"""
+"""Families made by seeding a strong hash, or from random tables."""
 
 from __future__ import annotations
 

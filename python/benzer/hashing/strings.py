@@ -1,4 +1,4 @@
-"""Which number stands for a string?
+"""Hash functions for strings.
 
 Every hash reads bytes. A `str` is hashed as its UTF-8, so a character outside ASCII counts as two to four bytes;
 programs that cut a character to one byte, as Java and Scala texts often do, hash "ł" as "B" and get other numbers.

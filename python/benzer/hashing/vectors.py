@@ -1,4 +1,4 @@
-"""Which number stands for the values of a band?
+"""Hash functions for the values of a band.
 
 `Bands.keys` has Benzer's own answer: 64 bits in which the number of the band counts as well. These are the
 literature's, to repeat its buckets; they take the values alone, so buckets must be kept apart by band.

@@ -1,4 +1,4 @@
-"""Which small number stands for a word?"""
+"""A vocabulary: small numbers for words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from benzer.errors import InputError
 
 
 class Vocabulary:
-    """A dictionary between words and whole numbers: 0, 1, 2, ... in the order in which words are first seen.
+    """A mapping between words and numbers: 0, 1, 2, ... in the order in which words first appear.
 
-    Ids are exact where hashes may collide, and small, which `hashing.Universal` can use; but they depend on what
-    was seen before, so documents can be compared only if one vocabulary has read them all (Grattan 2014). A word
-    is any string, as it is: no case is folded here. It takes about 150 bytes of memory a word.
+    Ids do not collide, unlike hashes, and are small, which suits `hashing.Universal`. They depend on the words seen
+    before, so documents can be compared only if the same vocabulary has read all of them (Grattan 2014). A word is any
+    string, without normalization. Uses about 150 bytes of memory per word.
+
+    Args:
+        words: The first words.
 
     >>> vocabulary = Vocabulary()
     >>> vocabulary.ids(["to", "be", "or", "not", "to", "be"])
@@ -31,7 +34,17 @@ class Vocabulary:
         self.ids(words)
 
     def ids(self, words: Iterable[str], *, grow: bool = True) -> list[int]:
-        """The ids of words, repeats included. A new word gets the next id; with `grow=False` it is an InputError.
+        """Return the ids of words, including repeated ones.
+
+        Args:
+            words: Words to look up.
+            grow: Whether a new word gets the next id.
+
+        Returns:
+            An id for each word.
+
+        Raises:
+            InputError: A word is not a string, or is new and `grow` is False.
 
         >>> Vocabulary(["to", "be"]).ids(["bee"], grow=False)
         Traceback (most recent call last):
@@ -56,7 +69,7 @@ class Vocabulary:
         return self._ids.setdefault(word, len(self._ids))
 
     def words(self, ids: Iterable[int]) -> list[str]:
-        """The words of ids; InputError for an id that was never given out."""
+        """Return the words of ids; raise InputError for an unknown id."""
         return [self._word(number) for number in ids]
 
     def _word(self, number: int) -> str:
@@ -66,7 +79,7 @@ class Vocabulary:
 
     @property
     def bits(self) -> int:
-        """The least u with 2^u >= the number of words: what an id fits in.
+        """The smallest u with 2^u >= the number of words: the bits of an id.
 
         >>> Vocabulary(str(number) for number in range(20)).bits
         5
@@ -74,7 +87,7 @@ class Vocabulary:
         return max(0, len(self._words) - 1).bit_length()
 
     def to_list(self) -> list[str]:
-        """All words, by id."""
+        """Return all words, by id."""
         return list(self._words)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""How similar can two documents be at most, whose sketches have so many bytes in common?"""
+"""An upper bound for the similarity of two documents from the common bytes of their sketches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a living collection kept and asked? Add documents, find those like a given one, remove."""
+"""`Index`: add documents, find similar ones, remove documents."""
 
 from __future__ import annotations
 
@@ -29,17 +29,16 @@ from benzer.storage import DocumentId, Storage, open_storage
 if TYPE_CHECKING:
     from benzer.results import Duplicates
 
-_ASKED_AT_ONCE = 256  # bounds the documents in memory while many are asked for
+_ASKED_AT_ONCE = 256  # limits the queries in memory
 
 
 class Index(Quoting, Upkeep):
-    """A collection of documents that is asked which of them are like a given one.
+    """A searchable collection of documents.
 
-    Changes are seen by the index itself at once; `commit` makes them durable and visible to other processes,
-    and so does the end of a `with` block. An error in the block undoes what was not committed.
+    Changes are visible in the object at once. `commit`, and the end of a `with` block, make them durable and visible
+    to other processes. An error in the block undoes uncommitted changes.
 
-    `on_candidates`, where it is set, is called by `find_similar` for each question with the number of documents that
-    share a bucket with it, and that are compared.
+    `find_similar` calls `on_candidates`, if set, for each query with the number of documents to compare.
 
     >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
     ...     added = index.add([("a", "one two three four five six"), ("b", "seven eight nine ten")])
@@ -63,17 +62,22 @@ class Index(Quoting, Upkeep):
         mode: str = "write",
         timeout: float = 1.0,
     ) -> Index:
-        """Open the index at `location`: the path of a file, or "memory:" for a new one in memory.
+        """Open or create an index.
 
-        Mode "write" makes the index where there is none, by `settings` or the defaults; mode "read" makes and
-        changes nothing. An existing index keeps the settings it was made with: leave `settings` out, or give
-        the same. `timeout`: seconds to wait for another writer.
+        Args:
+            location: Path of a file, a redis:// URL, or "memory:" for a new index in memory.
+            settings: Settings of a new index. For an existing index omit them, or pass the same ones.
+            mode: "write" creates the index if it does not exist; "read" changes nothing.
+            timeout: Seconds to wait for another writer.
+
+        Returns:
+            The open index.
 
         Raises:
-            SettingsMismatchError: the index was created with other settings; the message shows both.
-            StoreFormatError: not an index, or a damaged one, or one of a later version.
-            StorageError: there is no index to read, or it cannot be opened.
-            StoreLockedError, from the first change on: another process is writing.
+            SettingsMismatchError: The index was created with other settings.
+            StoreFormatError: Not an index, a damaged one, or one of a later version.
+            StorageError: There is no index to read, or it cannot be opened.
+            StoreLockedError: Another process is writing; raised by the first change.
         """
         storage = open_storage(location, (settings or IndexSettings()).to_json(), mode, timeout)
         try:
@@ -92,11 +96,18 @@ class Index(Quoting, Upkeep):
         threads: int = 0,
         seen_at: When | None = None,
     ) -> int:
-        """Add documents: `Document`s, (id, text or fields) pairs, mappings with an "id", or one id → text.
+        """Add documents; a document replaces an existing one with the same id. Does not commit.
 
-        A document whose id is held already replaces the old one. Gives how many were read. Nothing is
-        committed; after an error the batches before it are still there, until `rollback`. `seen_at`: when they
-        were seen (see `evict`), by default now.
+        After an error, earlier batches remain in the index until `rollback`.
+
+        Args:
+            documents: `Document`s, (id, text or fields) pairs, mappings with an "id", or one mapping of ids to texts.
+            batch_size: Documents to process at a time.
+            threads: Number of threads; 0 uses all cores.
+            seen_at: When the documents were seen (see `evict`). Defaults to now.
+
+        Returns:
+            The number of documents read.
         """
         if batch_size < 1:
             raise SettingsError(f"batch_size must be 1 or more, got {batch_size}")
@@ -118,7 +129,7 @@ class Index(Quoting, Upkeep):
             self._fingerprints.add(self._storage, documents, payloads, keys, threads, seen)
 
     def remove(self, ids: Iterable[DocumentId]) -> int:
-        """Remove documents; ids that are not held are passed over. Gives how many were removed."""
+        """Remove documents by id and return how many were removed; unknown ids are ignored."""
         if isinstance(ids, str):
             raise InputError(f"ids must be a list of ids, got the text {ids!r}: put it into a list")
         return self._storage.remove(list(ids))
@@ -126,12 +137,17 @@ class Index(Quoting, Upkeep):
     def find_similar(
         self, document: Any, limit: int | None = 10, threshold: float | None = None
     ) -> list[Match]:
-        """The documents most like one, best first; of equal similarity the one added earlier comes first.
+        """Find the documents most similar to a document.
 
-        `document`: a text, a mapping of fields, or a `Document`, which is not offered as like itself. Each
-        similarity is exact and at least `threshold`, by default that of the index. A lower threshold is
-        allowed, but pairs below that of the index are found with less than the promised recall: see
-        `probability`. `limit=None` gives all. Empty documents are like no other.
+        Args:
+            document: A text, a mapping of fields, or a `Document`, which does not match itself. Empty documents match
+                nothing.
+            limit: Maximum number of matches; None returns all.
+            threshold: Minimum similarity. Defaults to that of the index; matches below that are found with a lower
+                recall (see `probability`).
+
+        Returns:
+            The matches with exact similarities, best first; equal ones in the order in which they were added.
         """
         least = self._least(limit, threshold)
         return next(self._find(self._queries([document], 1), limit, least, 1))
@@ -143,7 +159,7 @@ class Index(Quoting, Upkeep):
         threshold: float | None = None,
         threads: int = 0,
     ) -> list[list[Match]]:
-        """`find_similar` for many documents, in the order asked; faster than one by one."""
+        """Run `find_similar` for many documents and return the results in the same order; faster than single calls."""
         if isinstance(documents, str | bytes):
             raise InputError(f"documents must be a list, got the text {documents!r:.80}: put it into a list")
         least = self._least(limit, threshold)
@@ -154,7 +170,7 @@ class Index(Quoting, Upkeep):
         return found
 
     def _least(self, limit: int | None, threshold: float | None) -> float:
-        """How similar a match is at least; refuses what is no limit, or no threshold."""
+        """Check `limit` and return the minimum similarity of a match."""
         check_limit(limit)
         least = self.settings.threshold if threshold is None else threshold
         if not is_number(least) or not 0 <= least <= 1:
@@ -169,14 +185,13 @@ class Index(Quoting, Upkeep):
         threshold: float | None = None,
         threads: int = 0,
     ) -> NearestMatches:
-        """The documents nearest to one, also below the threshold of the index, best first.
+        """Find the nearest documents, even below the threshold of the index, best first.
 
-        Each of the true nearest of at least `threshold` is among them with probability `recall` or more, and
-        every similarity is exact. All sketches are scanned, and the promising documents compared: the more, the
-        lower `threshold` and the higher `recall`; `recall=1` compares all. Without a threshold that is promised
-        from 0.1 on, and an answer of fewer than `limit` is filled with the best of the 1,000 that look nearest
-        beyond; with one, nothing below it is given. The first call reads the whole
-        collection, and keeps 137 bytes a document of one field in memory. See docs/decisions/0019-nearest.md.
+        Each true neighbour with a similarity of at least `threshold` is found with probability `recall` or more, and
+        all similarities are exact. All sketches are scanned and promising documents are compared; more of them for
+        a lower `threshold` or a higher `recall` (1 compares all). Without a threshold, the recall holds from 0.1 on,
+        and a result with fewer than `limit` matches is filled with the best of the next 1,000. The first call reads
+        the whole index and keeps 137 bytes per document of one field in memory (docs/decisions/0019-nearest.md).
 
         >>> with Index.open("memory:") as index:
         ...     added = index.add({"a": "one two three four five six", "b": "one two three nine ten eleven"})
@@ -189,11 +204,11 @@ class Index(Quoting, Upkeep):
         return self._scan.find(self._storage, query, limit, threshold, recall, threads)
 
     def find_candidates(self, document: Any, limit: int | None = 10) -> list[Candidate]:
-        """The documents that share a bucket with one, those of most shared buckets first: not verified.
+        """Find the documents that share buckets with a document, without comparing them.
 
-        This is what a collection of signatures alone can say (nearest neighbours by locality-sensitive
-        hashing). `find_similar` compares these documents exactly; use it unless you want to see what it is
-        given, or a comparison of your own follows. `document` and `limit` as in `find_similar`.
+        These are the neighbours by locality-sensitive hashing, most shared buckets first. `find_similar` compares them
+        exactly; use it unless you want to inspect candidates or compare them yourself. Takes the arguments of
+        `find_similar`.
 
         >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
         ...     added = index.add([("a", "one two three four five six"), ("b", "seven eight nine ten")])
@@ -205,7 +220,7 @@ class Index(Quoting, Upkeep):
     def find_candidates_batch(
         self, documents: Iterable[Any], limit: int | None = 10, threads: int = 0
     ) -> list[list[Candidate]]:
-        """`find_candidates` for many documents, in the order asked; much faster than one by one."""
+        """Run `find_candidates` for many documents and return the results in order; faster than single calls."""
         check_limit(limit)
         asked = iter(documents)
         found: list[list[Candidate]] = []
@@ -227,10 +242,10 @@ class Index(Quoting, Upkeep):
             yield list(islice((one for one in ranked if not query.is_itself(one.id)), limit))
 
     def filed_under(self, keys: NDArray[np.uint64]) -> Filed:
-        """The documents that share a bucket with band keys that were made elsewhere (uint64, n x width).
+        """Return the documents that share a bucket with given band keys (uint64, n x width).
 
-        For those who compare many documents with an index, as `benzer.find_duplicates` does; the keys must be made
-        by the settings of the index.
+        Used to compare many documents with an index, as in `benzer.find_duplicates`; the keys must be made with the
+        settings of the index.
         """
         with self._storage.snapshot():
             rows, numbers = self._storage.candidates(keys)
@@ -238,7 +253,7 @@ class Index(Quoting, Upkeep):
             return Filed(rows, places, self._storage.ids(wanted), self._storage.payloads(wanted))
 
     def _queries(self, given: Iterable[Any], threads: int) -> list[Query]:
-        """What is asked for, with fields that the schema has, and pictures read."""
+        """Convert queries to documents of the schema, with images described."""
         asked = [as_query(one, self.settings.schema) for one in given]
         for query in asked:
             check_fields(query.document, self.settings.schema)
@@ -276,7 +291,7 @@ class Index(Quoting, Upkeep):
     @overload
     def probability(self, similarity: ArrayLike) -> float | NDArray[np.float64]: ...
     def probability(self, similarity: ArrayLike) -> float | NDArray[np.float64]:
-        """With which probability a document of this similarity is found; of several fields, at least that.
+        """Return the probability of finding a document of this similarity; a lower bound for several fields.
 
         >>> Index.open("memory:").probability(0.8) >= 0.95
         True
@@ -286,15 +301,15 @@ class Index(Quoting, Upkeep):
         return settings.bands.probability(lowest)
 
     def find_duplicates(self, keep: str = "first", threads: int = 0, **options: Any) -> Duplicates:
-        """The duplicates among all documents held, as `benzer.find_duplicates` finds them.
+        """Find the duplicates among all documents of the index, with its settings.
 
-        By the settings of the index; `keep` and `options` are those of `benzer.find_duplicates`. Documents
-        come in the order in which they were added.
+        `keep` and `options` are those of `benzer.find_duplicates`. The documents are in the order in which they were
+        added.
         """
         from benzer.pipeline import find_duplicates
 
         settings = self.settings
-        with self._storage.snapshot():  # else a document that is replaced meanwhile could be missed
+        with self._storage.snapshot():  # otherwise a document that is replaced meanwhile could be missed
             documents = list(self.documents())
         return find_duplicates(
             documents,
@@ -309,7 +324,7 @@ class Index(Quoting, Upkeep):
         )
 
     def get(self, document_id: DocumentId) -> Document | None:
-        """The document with this id; None when it is not held."""
+        """Return the document with this id, or None."""
         with self._storage.snapshot():
             numbers = self._storage.numbers([document_id])
             if numbers[0] < 0:
@@ -317,9 +332,9 @@ class Index(Quoting, Upkeep):
             return self._sketcher.decode(document_id, self._storage.payloads(numbers)[0])
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Within this block all questions see one and the same state, whatever other processes commit.
+        """Make all searches in a `with` block see the same state, whatever other processes commit.
 
-        So that what is found can be looked up. Other threads that use the same object wait: keep it short.
+        Use it to look up matches. Other threads that use the same object wait, so keep the block short.
 
         >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
         ...     added = index.add({"a": "one two three four five six"})
@@ -330,9 +345,9 @@ class Index(Quoting, Upkeep):
         return self._storage.snapshot()
 
     def signature(self, document_id: DocumentId) -> dict[str, NDArray[np.uint32]] | None:
-        """The signature (uint32, `num_hashes`) of each field of a document; None when it is not held.
+        """Return the signature (uint32, `num_hashes`) of each field of a document, or None if the id is unknown.
 
-        It is made again from the document that is kept, and equals the one that was filed.
+        It is computed again from the stored document.
 
         >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
         ...     added = index.add({"a": "one two three four five six"})
@@ -346,14 +361,14 @@ class Index(Quoting, Upkeep):
         return {name: signatures[0] for name, signatures in found.items()}
 
     def documents(self) -> Iterator[Document]:
-        """All documents, in the order in which they were added."""
+        """Yield all documents in the order in which they were added."""
         for batch in self._storage.iterate():
             yield from map(self._sketcher.decode, batch.ids, batch.payloads)
 
     def page(self, after: int = -1, limit: int = 100, most: int = 2**63) -> tuple[list[Document], int | None]:
-        """Some documents in order of arrival, and what to pass as `after` for those behind; None behind the last.
+        """Return some documents in the order in which they were added, and `after` for the next page, or None.
 
-        `most`: bytes of the documents together, as they are kept; a page that reaches it ends there.
+        `most`: Maximum total size of the stored documents in bytes; a page that reaches it ends there.
 
         >>> with Index.open("memory:") as index:
         ...     added = index.add({"a": "one two", "b": "three four", "c": "five six"})
@@ -375,10 +390,10 @@ class Index(Quoting, Upkeep):
         return found, None
 
     def sample(self, count: int, most_bytes: int | None = None, seed: int = 0) -> list[Document]:
-        """Some of the documents, drawn by a seed, in the order in which they were added; all, if they are few.
+        """Return a seeded sample of the documents, in the order in which they were added.
 
-        The same collection gives the same ones. As few are read as are given: at most `count`, and so many that
-        they have `most_bytes` together as they are kept.
+        Reads only the returned documents: at most `count`, with a total stored size of at most `most_bytes`. The same
+        collection and seed give the same sample.
 
         >>> with Index.open("memory:") as index:
         ...     added = index.add({name: f"a text about {name}" for name in "abcdefgh"})
@@ -391,9 +406,9 @@ class Index(Quoting, Upkeep):
         return list(map(self._sketcher.decode, ids, payloads))
 
     def state(self) -> tuple[int, int]:
-        """Two numbers that are equal at two times only if the collection held the same documents.
+        """Return two numbers that are equal at two times only if the index had the same documents.
 
-        For who keeps what was computed of all documents. A cheap question: nothing is read but the counts.
+        Use it to cache results computed from all documents. Reads only counts.
 
         >>> with Index.open("memory:") as index:
         ...     before, added = index.state(), index.add({"a": "one two three"})
@@ -417,10 +432,10 @@ class Index(Quoting, Upkeep):
         return len(self._storage)
 
     def bucket_sizes(self) -> dict[int, int]:
-        """How many buckets there are of each size: {documents that share a key: keys with so many}.
+        """Return the number of buckets of each size: {documents that share a key: number of such keys}.
 
-        Large buckets make questions slow, for all documents of a bucket are compared. Of an index that files
-        passages the keys of passages count, too. Reads all postings: a second for some ten million.
+        Large buckets slow down searches, because all documents of a bucket are compared. Includes keys of stored
+        passages. Reads all postings: about ten million per second.
 
         >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
         ...     added = index.add({"a": "one two three four", "b": "one two three four", "c": "five six seven"})
@@ -431,7 +446,7 @@ class Index(Quoting, Upkeep):
         return self._storage.bucket_sizes()
 
     def commit(self) -> None:
-        """Make the changes since the last commit durable, together, and visible to others."""
+        """Make the changes since the last commit durable and visible to other processes, in one transaction."""
         self._storage.commit()
 
     def rollback(self) -> None:
@@ -439,15 +454,15 @@ class Index(Quoting, Upkeep):
         self._storage.rollback()
 
     def compact(self) -> None:
-        """Commit, then rewrite the index in its smallest and fastest shape: worth it after many removals."""
+        """Commit, then rewrite the index without removed documents; useful after many removals."""
         self._storage.compact()
 
     def check(self) -> None:
-        """Read the whole index and raise StoreFormatError at the first thing that does not fit."""
+        """Read the whole index and raise StoreFormatError at the first sign of damage."""
         self._storage.check()
 
     def close(self) -> None:
-        """Close the index; changes that were not committed are undone. A second call does nothing."""
+        """Close the index and undo uncommitted changes. A second call does nothing."""
         self._storage.close()
 
     def __enter__(self) -> Index:  # noqa: PYI034 (Self needs Python 3.11)
@@ -463,12 +478,12 @@ class Index(Quoting, Upkeep):
             self.close()
 
     def info(self) -> dict[str, Any]:
-        """Facts and figures of the storage, the settings, and their fingerprint."""
+        """Return information on the storage, the settings, and their fingerprint."""
         settings = {"settings": self.settings.to_dict(), "fingerprint": self.settings.fingerprint()}
         return {**self._storage.info(), **settings}
 
 
 def _each_once(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], Sequence[int]]:
-    """Document numbers without repeats, and the place of each among them."""
+    """Return distinct document numbers, and the position of each number among them."""
     wanted, place = np.unique(numbers, return_inverse=True)
     return wanted, place.tolist()

@@ -1,4 +1,4 @@
-"""Which documents of a collection contain a given one, and which are contained in it?
+"""Finds the documents that contain a given one or are contained in it.
 
 Whatever shares a fingerprint with the document is compared exactly, those that share the most and the rarest first.
 """
@@ -25,11 +25,15 @@ _READ_AT_ONCE = 1000  # bounds the documents in memory while many are compared
 
 
 class ContainmentMatch(NamedTuple):
-    """A document that contains the one asked for, or is contained in it.
+    """A document that contains the query, or is contained in it.
 
-    `containment` is the exact share of the contained one's elements (shingles, values) that the other has; of
-    several fields the mean by weight over those that both hold and that are not empty in the contained one,
-    given in `fields`. `similarity` is that of `Index.find_similar`.
+    Attributes:
+        id: Id of the document.
+        containment: Exact share of the contained document's elements (shingles, values) that the other has. For
+            several fields, the weighted mean over the fields that both have and that are not empty in the contained
+            document.
+        similarity: Similarity as in `Index.find_similar`.
+        fields: Containment of each field.
 
     >>> ContainmentMatch("a", 1.0, 0.25, {"text": 1.0}).containment
     1.0
@@ -43,12 +47,14 @@ class ContainmentMatch(NamedTuple):
 
 @dataclass(frozen=True)
 class ContainmentMatches(Sequence[ContainmentMatch]):
-    """Matches, best first; of equal containment the most similar, then the one added earlier.
+    """Matches by descending containment, then similarity, then the order in which they were added.
 
-    candidates: documents that may be matches, by the fingerprints that they share with the one asked for.
-    compared: how many of them were compared; fewer where `most` bounded the work.
-    short: of the question what contains a document, its text fields of fewer words than `passages.certain`: what
-        contains these may be missed.
+    Attributes:
+        matches: The matches.
+        candidates: Number of documents that share stored passages with the query.
+        compared: Number of compared candidates; fewer if `most` limited them.
+        short: For `find_containing`, the text fields of the query with fewer words than `passages.certain`: matches of
+            these may be missing.
     """
 
     matches: Sequence[ContainmentMatch]
@@ -69,7 +75,7 @@ class ContainmentMatches(Sequence[ContainmentMatch]):
 
 @dataclass(frozen=True)
 class Containment:
-    """Compares a document with others: how much of it stands in them, or (`inward`) of them in it."""
+    """Computes how much of a document other documents contain, or (`inward`) how much of them it contains."""
 
     sketcher: Sketcher
     fingerprints: Fingerprints

@@ -1,4 +1,4 @@
-"""How is an index in a file backed up and restored?"""
+"""Backup and restore of an index file."""
 
 from __future__ import annotations
 

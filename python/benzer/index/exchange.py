@@ -1,4 +1,4 @@
-"""How does a collection travel? As JSONL: a line that says what it is, one for each document, one that ends it."""
+"""The format of an export: JSONL with a header line, a line per document and an end line."""
 
 from __future__ import annotations
 

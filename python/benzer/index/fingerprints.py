@@ -1,4 +1,4 @@
-"""Under which further keys is a document filed, so that a passage of it finds it? Winnowed runs of words.
+"""Keys for stored passages: winnowed runs of words.
 
 Beside the keys of its bands a document is filed under fingerprints of its texts: of every `window` runs of `size`
 words in a row the one of least hash (winnowing: Schleimer, Wilkerson, Aiken 2003), and under each value of its value
@@ -36,13 +36,17 @@ MATCHED_SIZE = 3  # words in a run that a passage is sought by, once its documen
 
 @dataclass(frozen=True)
 class Passages:
-    """How finely an index files the passages of texts.
+    """Settings of the passages that an index stores.
 
-    size: words in a run, 1 to 64. Each character of a script without spaces is a word.
-    window: of so many runs in a row one is filed, 1 to 64; about 2 / (window + 1) of all are. It takes 12 bytes a
-        fingerprint: with the defaults 5 bytes a word.
+    A common passage of `certain` words is always found, a shorter or an edited one with some probability. A stored run
+    takes 12 bytes; with the defaults this is about 5 bytes per word.
 
-    A common passage of `certain` words is always found, a shorter or an edited one with some probability.
+    Args:
+        size: Words in a run, 1 to 64. Each character of a script without spaces is a word.
+        window: At least one of so many consecutive runs is stored, 1 to 64; about 2 / (window + 1) of all runs.
+
+    Raises:
+        SettingsError: A value is out of range.
 
     >>> Passages().certain, Passages(size=5, window=8).certain
     (7, 12)

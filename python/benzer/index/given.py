@@ -1,4 +1,4 @@
-"""How does what the user gives become a document, to be kept or to find others like it?"""
+"""Converts user input to documents and queries."""
 
 from __future__ import annotations
 

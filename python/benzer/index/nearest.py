@@ -1,4 +1,4 @@
-"""Which documents of a collection are nearest to one, however far away? A scan of sketches, then exact comparison.
+"""Finds the nearest documents by a scan of sketches and exact comparison.
 
 Each document has 128 bytes a field in memory, one of each value of a signature. The bytes that two documents have
 in common tell how similar they can be at most, at a chosen confidence; documents are compared exactly in the order

@@ -1,4 +1,4 @@
-"""Which passages of a text stand anywhere in a collection? The question of plagiarism, and of quotations.
+"""Finds the passages of a text that appear in an index.
 
 Fingerprints name the documents that may hold a passage; each of these is read, and compared with the text word by
 word. What a document's fingerprints promise and its words do not keep is not reported.

@@ -1,4 +1,4 @@
-"""Which documents stand for a collection? Some of its numbers, drawn by a seed, so that few need to be read."""
+"""Draws a seeded sample of the documents of an index."""
 
 from __future__ import annotations
 

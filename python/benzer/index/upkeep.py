@@ -1,4 +1,4 @@
-"""How does a collection stay up to date? What was seen when, what is to go, and what comes from another index."""
+"""Maintenance of an index: last seen, evict, merge, export and import."""
 
 from __future__ import annotations
 
@@ -28,9 +28,12 @@ LATEST = 253_402_300_799  # the end of the year 9999, beyond which a datetime ca
 
 
 class Taken(NamedTuple):
-    """What came of the documents of another index.
+    """The counts of a merge or import.
 
-    added: new ones. replaced: those that took the place of one with their id. kept: those that gave way to it.
+    Attributes:
+        added: Documents with new ids.
+        replaced: Documents that replaced an existing one with the same id.
+        kept: Documents that were not added because an existing one with the same id was kept.
     """
 
     added: int
@@ -39,7 +42,7 @@ class Taken(NamedTuple):
 
 
 class Upkeep(ABC):
-    """The part of an `Index` that keeps it up to date."""
+    """The maintenance methods of `Index`."""
 
     _storage: Storage
     _sketcher: Sketcher
@@ -47,13 +50,19 @@ class Upkeep(ABC):
 
     @abstractmethod
     def _file(self, documents: Sequence[Document], threads: int, seen: int) -> None:
-        """Put documents, whose contents are described, into the storage."""
+        """Add documents with described contents to the storage."""
 
     def touch(self, ids: Iterable[DocumentId], seen_at: When | None = None) -> int:
-        """Note that documents were seen, by default now: they are there still, and unchanged.
+        """Record that unchanged documents were seen; much cheaper than adding them again.
 
-        Far cheaper than to add them again. A time before the one that is known changes nothing; ids that are
-        not held are passed over. Gives how many are held. Takes effect with the next commit.
+        Takes effect with the next commit.
+
+        Args:
+            ids: Ids of documents; unknown ids are ignored.
+            seen_at: When they were seen. Defaults to now. A time before the stored one changes nothing.
+
+        Returns:
+            The number of documents that are in the index.
 
         >>> from benzer.index import Index
         >>> with Index.open("memory:") as index:
@@ -65,9 +74,11 @@ class Upkeep(ABC):
         return self._storage.touch(listed, [second_of(seen_at)] * len(listed))
 
     def last_seen(self, document_id: DocumentId) -> datetime | None:
-        """When a document was added or last touched, in UTC, to the second.
+        """Return when a document was added or last touched, in UTC, to the second.
 
-        None when it is not held, or an earlier version of Benzer added it and nothing was added since.
+        Returns:
+            The time; None if the id is unknown, or if an earlier version of Benzer added the document and nothing
+            was added since.
         """
         with self._storage.snapshot():
             (number,) = self._storage.numbers([document_id]).tolist()
@@ -75,11 +86,11 @@ class Upkeep(ABC):
         return datetime.fromtimestamp(second, timezone.utc) if second else None
 
     def unseen(self, since: When) -> list[DocumentId]:
-        """The ids of documents that were last seen before a moment, in the order in which they were added."""
+        """Return the ids of documents last seen before a time, in the order in which they were added."""
         return self._storage.unseen(_given_second(since))
 
     def evict(self, unseen_since: When) -> int:
-        """Remove the documents that were last seen before a moment. Gives how many; `unseen` lists them.
+        """Remove the documents last seen before a time and return how many; `unseen` lists them.
 
         >>> from benzer.index import Index
         >>> with Index.open("memory:") as index:
@@ -89,21 +100,29 @@ class Upkeep(ABC):
         (1, ['new'])
         """
         second = _given_second(unseen_since)
-        self._storage.remove([])  # begins the transaction, so that nobody sees one of them in between
+        self._storage.remove([])  # begins the transaction, so that no other process can write in between
         return self._storage.remove(self._storage.unseen(second))
 
     def merge(
         self, other: Upkeep, on_conflict: str = "replace", batch_size: int = 2000, threads: int = 0
     ) -> Taken:
-        """Add the documents of another index of equal settings, wherever it lives, in their order.
+        """Add the documents of another index with equal settings, in their order.
 
-        Of two documents with one id that of `other` stays with `on_conflict="replace"`, that of this index
-        with "keep"; either counts as seen when the later of the two was. `other` is only read, all of it as it
-        was at one moment, whatever other processes commit; other threads that use the same object wait. Takes
-        effect with the next commit; after an error call `rollback`, or leave the `with` block by it.
+        Takes effect with the next commit. After an error, call `rollback` or leave the `with` block.
+
+        Args:
+            other: An open index in any storage. It is read in one snapshot and not changed; other threads that use
+                the same object wait.
+            on_conflict: "replace" or "keep" existing documents with the same id. In both cases the later last-seen
+                time is stored.
+            batch_size: Documents to process at a time.
+            threads: Number of threads; 0 uses all cores.
+
+        Returns:
+            The number of added, replaced and kept documents.
 
         Raises:
-            SettingsMismatchError: the two compare differently; the message says where.
+            SettingsMismatchError: The settings differ.
         """
         if not isinstance(other, Upkeep):
             raise InputError(
@@ -155,10 +174,16 @@ class Upkeep(ABC):
         return times
 
     def export(self, path: str | Path, replace: bool = False) -> int:
-        """Write all documents with their ids and times to a JSONL file that any later Benzer can import.
+        """Write all documents with ids and last-seen times to a JSONL file that later versions can import.
 
-        `.gz` or `.zst` at the end of its name compresses it. It appears whole or not at all; `replace` allows to
-        take the place of another. Gives the number of documents. The format: docs/reference/formats.md.
+        The file is written atomically. docs/reference/formats.md describes the format.
+
+        Args:
+            path: Output file; `.gz` or `.zst` at the end of the name compresses it.
+            replace: Whether to replace an existing file.
+
+        Returns:
+            The number of documents.
         """
         from benzer.index.exchange import write_export
 
@@ -168,14 +193,14 @@ class Upkeep(ABC):
             return write_export(Path(path), self.settings, self._departing(), replace)
 
     def backup(self, path: str | Path, replace: bool = False) -> int:
-        """Copy the last committed state of an index in a file to another file, and check the copy.
+        """Copy the last committed state of an index file to another file, and check the copy.
 
-        Readers and a writer go on meanwhile. The copy appears whole or not at all, and is an index of its own.
-        Copying the file by other means is safe only while nobody has the index open. Cost: reads the index twice.
+        Other processes can read and write meanwhile. The copy is written atomically and is a complete index. Copying
+        the file by other means is safe only while no process has the index open. Reads the index twice.
 
         Args:
-            path: Where the copy goes.
-            replace: Replace a file that is there.
+            path: Path of the copy.
+            replace: Whether to replace an existing file.
 
         Returns:
             The number of documents in the copy.
@@ -201,10 +226,10 @@ class Upkeep(ABC):
         return backup(Path(place), Path(path), replace)
 
     def import_(self, path: str | Path, on_conflict: str = "replace", threads: int = 0) -> Taken:
-        """Add the documents of a file that `export` wrote; as `merge` does from another index.
+        """Add the documents of a file written by `export`, as `merge` does from another index.
 
-        For an index of its own make it with `benzer.index.exported_settings(path)`. A file that was cut off is
-        an InputError at its end: call `rollback` then, or leave the `with` block by the error.
+        Create a new index for it with `benzer.index.exported_settings(path)`. A truncated file raises an InputError at
+        its end: call `rollback` then, or leave the `with` block.
         """
         from benzer.index.exchange import exported_settings, read_export
 

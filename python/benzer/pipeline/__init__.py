@@ -1,4 +1,4 @@
-"""How does a batch run go, from sources to verified duplicates?
+"""A batch run, from sources to verified duplicates.
 
 | room | answers |
 |---|---|

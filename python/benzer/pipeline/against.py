@@ -1,4 +1,4 @@
-"""Which new documents does an older collection hold already, or ones like them?"""
+"""Finds the new documents that match a document of an older collection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does an interrupted run go on? In a folder that holds the parts of its work that were done."""
+"""Checkpoints: a folder with the finished parts of a run, from which it resumes."""
 
 from __future__ import annotations
 

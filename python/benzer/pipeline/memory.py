@@ -1,4 +1,4 @@
-"""How much memory may a run take, and how is the work cut for that?"""
+"""The memory limit of a run, and how the work is divided to respect it."""
 
 from __future__ import annotations
 

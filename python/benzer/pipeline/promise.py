@@ -1,4 +1,4 @@
-"""What is a run asked for, and by which method does it keep that?"""
+"""The promised recall of a run, and the method that achieves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a batch run read? All documents of all sources in one corpus."""
+"""Reads all documents of all sources into one corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is the work of a batch run cut, so that it can be interrupted and fits into the memory?"""
+"""Divides the work of a run into parts that can be interrupted and fit into memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which documents are asked, and for which neighbour? Hashes of their contents choose, as if by chance."""
+"""Draws the sampled documents and neighbours by hashes of their contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of the share that was found?"""
+"""The result of a recall measurement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Missed(NamedTuple):
-    """Two documents alike by the threshold that the run did not report, and whether both of them stay."""
+    """A pair at or above the threshold that the run missed, and whether both documents are kept."""
 
     left_id: str | int
     right_id: str | int
@@ -17,20 +17,27 @@ class Missed(NamedTuple):
 
 @dataclass(frozen=True)
 class RecallEstimate:
-    """The share of what is alike that a run found, as measured on the run's own documents.
+    """The share of the true duplicates that a run found, measured on its own documents.
 
-    recall: of the documents that have a near-duplicate, asked for a random one of theirs, the share for which the
-        run had found it; None where no drawn document has one.
-    low, high: its interval of the given confidence (Clopper and Pearson 1934).
-    found, asked: the share as two counts.
-    drawn, contents: documents drawn, of all different contents that are not empty. Identical contents are found by
-        their hash, without bands: they count once, and do not better the figure.
-    exhaustive: all were drawn and asked for all of theirs: `recall` and `pair_recall` are the truth, not estimates.
-    pair_recall: the estimated share of all pairs of different contents that was found. It has no interval: the pairs
-        of a family are found or missed together.
-    predicted: the recall that the S-curve predicts for pairs as similar as those found. None without bands, and where
-        pairs of a large bucket were left out: the S-curve assumes that all pairs of a bucket are compared.
-    missed_pairs: pairs of drawn documents that were missed; `missed` are examples.
+    Attributes:
+        recall: The share of sampled documents with near-duplicates for which the run found a random one of them; None
+            if no sampled document has one.
+        low: Lower bound of the interval (Clopper and Pearson 1934).
+        high: Upper bound of the interval.
+        confidence: Confidence of the interval.
+        found: Number of near-duplicates found.
+        asked: Number of near-duplicates tested.
+        drawn: Number of sampled documents.
+        contents: Number of different non-empty contents. Identical contents are found without bands; they count once
+            and do not raise the recall.
+        exhaustive: Whether all documents were tested for all near-duplicates, so that `recall` and `pair_recall` are
+            exact.
+        pair_recall: Estimated share of all pairs of different contents that was found, without an interval, because
+            pairs of similar documents are found or missed together.
+        predicted: Recall predicted by the S-curve for pairs as similar as those found; None without bands, or if pairs
+            of a large bucket were not listed.
+        missed_pairs: Number of missed pairs of sampled documents.
+        missed: Examples of missed pairs.
 
     >>> estimate = RecallEstimate(0.98, 0.9296, 0.9976, 0.95, 98, 100, 400, 5000, False, 0.97, 0.99, 3)
     >>> print(estimate)
@@ -65,12 +72,12 @@ class RecallEstimate:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-able."""
+        """Return all values as JSON values."""
         return {**asdict(self), "missed": [one._asdict() for one in self.missed]}
 
 
 def _shown(share: float) -> str:
-    """Three digits, of which only a true 1 reads as 1.
+    """Format a share with three digits; only exactly 1 is shown as 1.
 
     >>> _shown(0.99999), _shown(1.0)
     ('0.999', '1.000')

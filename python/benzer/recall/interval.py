@@ -1,4 +1,4 @@
-"""Between which bounds does a share lie, of which some answers are known?"""
+"""Confidence interval of a share."""
 
 from __future__ import annotations
 

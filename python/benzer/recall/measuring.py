@@ -1,4 +1,4 @@
-"""How much of what is alike did a run find? A sample is asked, whose true neighbours are found without bands."""
+"""Measures the recall of a run on a sample, whose true neighbours are found without bands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which documents can reach the threshold with a given one, whatever the bands?"""
+"""Finds all documents that can reach the threshold with a given one, without bands."""
 
 from __future__ import annotations
 

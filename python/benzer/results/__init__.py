@@ -1,4 +1,4 @@
-"""What was found, and how is it handed on?
+"""Results of a batch run.
 
 | room | answers |
 |---|---|

@@ -1,4 +1,4 @@
-"""Does something in a result ask for a person's look before it is used?"""
+"""Alarms: findings in a result that should be checked before it is used."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def alarms(found: Duplicates, limits: Limits | None = None, safety: Safety | Non
     >>> from benzer import find_duplicates
     >>> copies = {f"copy {number}": "the same words in each" for number in range(40)}
     >>> [alarm.message for alarm in alarms(find_duplicates(copies))][1]
-    "100.0 % of the documents (40 of 40) are one cluster, that of 'copy 0'"
+    "100.0 % of the documents (40 of 40) are in one cluster, represented by 'copy 0'"
     """
     limits = limits or Limits()
     safety = safety or Safety(found)

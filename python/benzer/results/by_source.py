@@ -1,4 +1,4 @@
-"""What became of the documents of each source?"""
+"""Counts of a result by source."""
 
 from __future__ import annotations
 

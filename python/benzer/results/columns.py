@@ -1,4 +1,4 @@
-"""What stands in each table of a result? Columns of equal length, by name."""
+"""The tables of a result as columns."""
 
 from __future__ import annotations
 

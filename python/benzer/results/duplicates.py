@@ -1,4 +1,4 @@
-"""What was found, and how is it handed on?"""
+"""`Duplicates`: the result of a batch run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Positions = NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read: the sources, a report on each, and how."""
+    """The sources, their reports and the read options of a run."""
 
     sources: Sequence[Source]
     reports: Sequence[ReadReport]
@@ -46,10 +46,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """The result of `find_duplicates`; it answers questions and writes itself to files.
+    """The result of `find_duplicates`.
 
-    `timings` holds seconds by stage. Positions count documents in the order of the input. `engine`: the module that
-    made it; `part`: a sentence on how little of a run is at hand, where that is not all.
+    `timings` has the seconds of each stage. Positions are those of documents in the order of the input. `engine` is
+    the module that made the result; `part` describes which part of a run is available, if not all.
 
     >>> from benzer import find_duplicates
     >>> found = find_duplicates({"a": "one two three four", "b": "One two three four.", "c": "five"})
@@ -78,7 +78,7 @@ class Duplicates:
 
     @property
     def threshold(self) -> float:
-        """The similarity from which two documents are duplicates."""
+        """The minimum similarity of duplicates."""
         return self.settings.threshold
 
     @property
@@ -88,18 +88,18 @@ class Duplicates:
 
     @property
     def method(self) -> str:
-        """How candidates were found: "lsh", by bands, or "exact", by a join that misses none."""
+        """How candidates were found: "lsh" (bands) or "exact" (a join that finds all pairs)."""
         return self.settings.method
 
     @property
     def bands(self) -> Bands | None:
-        """The bands that candidates were found with; None where the method is "exact"."""
+        """The bands that were used; None for the method "exact"."""
         return self.settings.bands
 
     def probability(self, similarity: float) -> float:
-        """The probability that a pair of a given similarity is found; of several fields, at least that.
+        """Return the probability of finding a pair of the given similarity; a lower bound for several fields.
 
-        The exact method finds every pair at the threshold, and is not asked for those below it.
+        The exact method finds all pairs at the threshold and none below.
         """
         if self.bands is None:
             return 1.0 if similarity >= self.threshold else 0.0
@@ -112,37 +112,37 @@ class Duplicates:
 
     @property
     def leader(self) -> Positions:
-        """The position of the document that stays for each (uint32, n); its own if it stays, or is `known`."""
+        """The position of the kept document for each document (uint32, n); its own if it is kept or `known`."""
         return self.decision.leader
 
     @property
     def leader_similarity(self) -> NDArray[np.float64]:
-        """The exact similarity of each document to the one that stays for it (float64, n)."""
+        """The exact similarity of each document to its kept document (float64, n)."""
         return self.decision.similarity
 
     @cached_property
     def stays(self) -> NDArray[np.bool_]:
-        """Which documents stay (bool, n)."""
+        """Which documents are kept (bool, n)."""
         stays: NDArray[np.bool_] = self.leader == np.arange(len(self.leader), dtype=np.uint32)
         return stays & ~self.known
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
-        """Which documents go for one of an older collection (bool, n)."""
+        """Which documents are removed because they match an older collection (bool, n)."""
         count = len(self.leader)
         return np.zeros(count, dtype=bool) if self.matches is None else self.matches.mask(count)
 
     @property
     def led(self) -> NDArray[np.bool_]:
-        """Which documents go for another one of the run (bool, n)."""
+        """Which documents are removed because they match a kept document of the run (bool, n)."""
         return ~self.stays & ~self.known
 
     @cached_property
     def pairs(self) -> Pairs:
-        """Verified pairs, with one document standing for all that are identical to it.
+        """The verified pairs, with one document representing identical ones.
 
-        Of documents of identical content the one that comes first in the keep order takes part in other pairs,
-        and makes a pair of similarity 1.0 with each of the rest. `expanded_pairs` spells all out.
+        Of documents with identical content, only the first in the keep order is part of other pairs; it forms a pair
+        of similarity 1.0 with each of the others. `expanded_pairs` returns all pairs.
         """
         alike = self.verified >= self.threshold
         copies = np.flatnonzero(self.stands_for != np.arange(len(self.stands_for))).astype(np.uint32)
@@ -153,7 +153,7 @@ class Duplicates:
         return Pairs(self.corpus, np.minimum(a, b), np.maximum(a, b), np.concatenate(scores))
 
     def expanded_pairs(self) -> Pairs:
-        """All verified pairs, those among and with identical documents spelt out: quadratic in their number."""
+        """Return all verified pairs, including those of identical documents: quadratic in their number."""
         order = np.argsort(self.stands_for, kind="stable").astype(np.uint32)
         starts = np.searchsorted(self.stands_for[order], np.arange(len(order) + 1))
         copies = np.diff(starts)
@@ -176,15 +176,15 @@ class Duplicates:
 
     @cached_property
     def kept(self) -> list[str | int]:
-        """The ids of the documents that stay, in the order of the input."""
+        """The ids of the kept documents, in the order of the input."""
         return self.corpus.ids(np.flatnonzero(self.stays).astype(np.uint32))
 
     @cached_property
     def removed(self) -> dict[str | int, Removal]:
-        """For each document that goes, in the order of the input: the one that stays for it."""
+        """The kept document for each removed document, in the order of the input."""
         table = self.table("removed")
         witnesses = zip(table["kept_id"], table["similarity"].tolist(), strict=True)
-        # Made without Removal's own __new__, which took half of the time of this property.
+        # Created without Removal.__new__, which took half of the time of this property.
         removals: list[Removal] = list(map(tuple.__new__, repeat(Removal), witnesses))
         if self.matches is not None:
             for removal, kept_in in zip(removals, table["kept_in"], strict=True):
@@ -194,7 +194,7 @@ class Duplicates:
 
     @cached_property
     def clusters(self) -> list[Cluster]:
-        """Documents that stay for others, each with those, in the order of the input."""
+        """The kept documents that have duplicates, each with its removed documents, in the order of the input."""
         found: dict[str | int, dict[str | int, float]] = {}
         for id, removal in self.removed.items():
             if removal.kept_in is None:
@@ -204,11 +204,20 @@ class Duplicates:
     def evidence(
         self, left_id: str | int | Pair | tuple[str | int, ...], right_id: str | int | None = None
     ) -> dict[str, Evidence]:
-        """Where two documents agree, for each field that both hold: passages with their places in both texts.
+        """Return the common passages of two documents for each field that both have.
 
-        Takes a pair of `pairs`, or two ids, of any two documents of this run. Of value sets the run keeps hashes
-        alone, so their evidence has the counts and no values; images have none. Linear in the two texts, and
-        in the number of documents, to find the ids.
+        Value sets have only counts, because a run stores only their hashes; images have no evidence. Takes linear time
+        in the length of the texts and in the number of documents.
+
+        Args:
+            left_id: A pair of `pairs`, or the id of a document of this run.
+            right_id: The id of another document, if `left_id` is an id.
+
+        Returns:
+            The evidence for each field.
+
+        Raises:
+            InputError: An id is missing or unknown.
 
         >>> from benzer import find_duplicates
         >>> texts = {"a": "one two three four", "b": "zero, one two three four", "c": "five"}
@@ -227,12 +236,12 @@ class Duplicates:
 
     @property
     def malformed(self) -> list[MalformedRow]:
-        """The rows that were set aside, with their places and reasons."""
+        """The skipped rows with their positions and reasons."""
         return [row for report in self.reading.reports for row in report.malformed]
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many: rows read, documents, kept, removed (identical, near), short, empty, malformed, …"""
+        """The counts: rows read, documents, kept, removed (identical, near), short, empty, malformed, …"""
         documents, kept = len(self.stays), int(self.stays.sum())
         known = int(self.known.sum())
         identical = int((self.led & (self.stands_for[self.leader] == self.stands_for)).sum())
@@ -256,47 +265,65 @@ class Duplicates:
 
     @cached_property
     def safety(self) -> Safety:
-        """The clusters, looked into: how alike inside, and what would have chained them."""
-        _ = self.pairs, self.stays  # made before the copy, which shares them
-        # Of a copy: a result that is held by what it holds would keep its files open until a garbage collection.
+        """Checks of the clusters: similarities inside, and chains between clusters."""
+        _ = self.pairs, self.stays  # computed before the copy, which shares them
+        # A copy, because a reference cycle would keep the files open until a garbage collection.
         return Safety(copy(self))
 
     def cluster_report(self, order: Order = "largest", limit: int | None = None) -> list[ClusterReport]:
-        """The clusters with their size, least similarity inside and bridges, the first `limit` of an order.
+        """Return the clusters with their size, lowest similarity inside and bridges.
 
-        order: "largest" first, or "doubtful": the least alike inside first. Similarities that the run has not
-        computed are computed now; see `benzer.results.safety` for how many.
+        Computes missing similarities; see `benzer.results.safety` for how many.
+
+        Args:
+            order: "largest" first, or "doubtful": lowest similarity inside first.
+            limit: Maximum number of clusters; None returns all.
+
+        Returns:
+            A report for each cluster.
         """
         return self.safety.reports(self.safety.order(order)[:limit])
 
     def alarms(self, limits: Limits | None = None) -> list[Alarm]:
-        """What a person should look at before the result is used; `limits` say from where."""
+        """Return findings that should be checked before the result is used; `limits` are their thresholds."""
         return alarms(self, limits, self.safety)
 
     def spread(self, edges: NDArray[np.float64]) -> Spread:
-        """How many compared pairs there are between each two similarities."""
+        """Return the number of compared pairs between consecutive similarities."""
         return spread_of(self, edges)
 
     def cluster_sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The sizes of clusters of two documents or more, and how many clusters have each."""
+        """Return the sizes of clusters with two or more documents, and the number of clusters of each size."""
         return sizes_of(self)
 
     def of_collections(self) -> list[OfCollection]:
-        """How many documents go for one of each older collection."""
+        """Return the number of documents removed because of each older collection."""
         return [] if self.matches is None else self.matches.of_collections()
 
     def by_source(self) -> list[SourceCounts]:
-        """The counts of each source, in the order of the input."""
+        """Return the counts of each source, in the order of the input."""
         return source_counts(self)
 
     def measure_recall(
         self, documents: int = 1000, confidence: float = 0.95, seed: int = 0, threads: int = 0
     ) -> RecallEstimate:
-        """What share of what is alike was found, with an interval, by asking a sample of the documents.
+        """Measure which share of the true duplicates was found, on a sample of the documents.
 
-        The true neighbours of drawn documents are found again without bands, in all shingles of the input; see
-        `benzer.recall.measure` for what is estimated. It costs about as much as sketching did, and where many
-        documents are alike the comparison of some 2,000,000 pairs.
+        Finds the true neighbours of the sampled documents without bands, in all shingles of the input (see
+        `benzer.recall.measure`). Takes about as long as sketching, plus up to about 2,000,000 comparisons if many
+        documents are similar.
+
+        Args:
+            documents: Number of documents to sample.
+            confidence: Confidence of the interval, in (0, 1).
+            seed: Seed of the sample.
+            threads: Number of threads; 0 uses all cores.
+
+        Returns:
+            The recall with its interval.
+
+        Raises:
+            SettingsError: An argument is out of range.
         """
         alike = self.verified >= self.threshold
         reported = Reported(
@@ -316,10 +343,19 @@ class Duplicates:
         )  # fmt: skip
 
     def rethreshold(self, threshold: float) -> Duplicates:
-        """The result at a higher threshold, from the pairs at hand; nothing is read or sketched again.
+        """Return the result for a higher threshold without reading or sketching again.
 
-        The bands stay, so a pair at the new threshold has been found with a higher probability than promised;
-        a run of its own, with bands for that threshold, may find slightly other pairs.
+        Pairs at the new threshold were found with a higher probability than promised, because the bands are unchanged.
+        A new run with bands for the new threshold may find slightly different pairs.
+
+        Args:
+            threshold: The new threshold, from the current one to 1.
+
+        Returns:
+            The new result.
+
+        Raises:
+            SettingsError: The threshold is out of range.
         """
         if not self.threshold <= threshold <= 1:
             raise SettingsError(
@@ -349,7 +385,7 @@ class Duplicates:
         )
 
     def summary(self) -> dict[str, Any]:
-        """Counts, settings, sources and timings, JSON-able."""
+        """Return counts, settings, sources and timings as JSON values."""
         return {
             "counts": self.counts,
             "settings": self.settings.to_dict(),
@@ -362,14 +398,21 @@ class Duplicates:
         }
 
     def table(self, name: str) -> dict[str, Any]:
-        """The columns of one table: "pairs", "removed", "clusters", "malformed", or "old_matches".
+        """Return the columns of a table.
 
-        "old_matches" is empty unless the run was against an older collection.
+        Args:
+            name: "pairs", "removed", "clusters", "malformed", or "old_matches", which is empty without `against`.
+
+        Returns:
+            The columns by name.
+
+        Raises:
+            SettingsError: There is no such table.
         """
         return table(self, name)
 
     def to_arrow(self, name: str) -> Any:
-        """One table (see `table`) as a `pyarrow.Table`."""
+        """Return a table (see `table`) as a `pyarrow.Table`."""
         return to_arrow(self.table(name))
 
     def write(
@@ -380,14 +423,24 @@ class Duplicates:
         extra: Mapping[str, Callable[[Path], object]] | None = None,
         told: Mapping[str, Any] | None = None,
     ) -> dict[str, Path]:
-        """Write everything into a new folder, whole or not at all; gives each part's path by its name.
+        """Write the result atomically to a new folder.
 
-        "kept" and "removed_documents": the documents in the format and order of their source, all columns
-        untouched (a folder of them where there are several sources); "removed": for each removed document the
-        kept one, their similarity, and both places; "pairs", "clusters", "malformed" (where there are any);
-        "old_matches" (where the run was against older collections); "summary": JSON. With `replace` a folder that
-        exists is replaced at the end. `extra`: further files by name, each with what writes it; `told`: what else the
-        summary says.
+        The folder has the kept and removed documents in the format and order of their source with all columns (a
+        folder for several sources), the tables "removed", "pairs", "clusters", "malformed" (if any) and "old_matches"
+        (with `against`), and a JSON summary.
+
+        Args:
+            output: Output folder.
+            tables: Format of the tables.
+            replace: Whether to replace an existing folder.
+            extra: Functions that write further files, by file name.
+            told: Additional entries of the summary.
+
+        Returns:
+            The path of each part by its name.
+
+        Raises:
+            OutputError: The folder exists, or cannot be written.
         """
         from benzer.results.writing import write_folder
 

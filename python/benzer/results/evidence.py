@@ -1,4 +1,4 @@
-"""Where do two documents of a run agree?"""
+"""Evidence for two documents of a run."""
 
 from __future__ import annotations
 

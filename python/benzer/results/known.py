@@ -1,4 +1,4 @@
-"""Which documents are known already? Those like one of an older collection, with what they are like and where."""
+"""Documents that match a document of an older collection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As what does one row of a result read? As a pair, a removal, a cluster."""
+"""Rows of a result: pairs, removals and clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the members of a cluster belong together, and what would have chained it to another?
+"""Checks of clusters: similarities inside, and chains between clusters.
 
 A cluster is a document that stays and those that go for it; each of these resembles it, but two of them may
 resemble each other less. A verified pair whose documents fell into different clusters is a bridge: clusters made of

@@ -1,4 +1,4 @@
-"""What does a result depend on, beside the input?"""
+"""The settings that a result depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are the similarities of a result spread, and the sizes of its clusters?"""
+"""Distributions of the similarities and cluster sizes of a result."""
 
 from __future__ import annotations
 

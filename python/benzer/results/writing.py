@@ -1,4 +1,4 @@
-"""How does a result become a folder of files?"""
+"""Writes a result to a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where do documents come from?
+"""Sources of documents.
 
 | room | reads |
 |---|---|

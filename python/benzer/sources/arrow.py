@@ -1,4 +1,4 @@
-"""How are Arrow tables read? Anything with `__arrow_c_stream__` will do: pyarrow, polars, pandas, DuckDB."""
+"""Reads Arrow tables: any object with `__arrow_c_stream__` (pyarrow, polars, pandas, DuckDB)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a source of documents, and what does it tell about what it read?"""
+"""The interface of sources, and their reports."""
 
 from __future__ import annotations
 

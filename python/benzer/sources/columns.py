@@ -1,4 +1,4 @@
-"""Which columns of an Arrow batch go to the corpus as they lie in memory, without a Python object for each row?"""
+"""Passes columns of an Arrow batch to the corpus without a Python object for each row."""
 
 from __future__ import annotations
 

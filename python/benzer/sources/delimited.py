@@ -1,4 +1,4 @@
-"""How are CSV and TSV read? By the standard library's parser, with the raw text of each record beside it."""
+"""Reads CSV and TSV with the standard library, and keeps the raw text of each record."""
 
 from __future__ import annotations
 

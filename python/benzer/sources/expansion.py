@@ -1,4 +1,4 @@
-"""Bound what compressed input may expand to, so that a small file cannot fill the memory."""
+"""Limits the size of decompressed input, so that a small file cannot fill the memory."""
 
 from __future__ import annotations
 

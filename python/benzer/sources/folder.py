@@ -1,4 +1,4 @@
-"""How are the files of a folder read, texts or images? Each is one document, whose id is its path."""
+"""Reads the files of a folder, each as a document with its path as id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognize what a file holds by its content, so that nothing is read as text that is not text.
+"""Recognizes the format of a file by its content, so that only text is read as text.
 
 This is the only place that knows the beginnings of file formats. Command line, Python, service and pages ask it.
 """

@@ -1,4 +1,4 @@
-"""How are documents in memory read? Documents, mappings and (id, text) pairs, from any iterable."""
+"""Reads documents in memory: documents, mappings and (id, text) pairs from any iterable."""
 
 from __future__ import annotations
 

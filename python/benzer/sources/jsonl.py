@@ -1,4 +1,4 @@
-"""How is JSONL read? One JSON object a line: text by the native scanner, value sets by the `json` module."""
+"""Reads JSONL: texts with the native scanner, value sets with the `json` module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which source reads what the user gave? Paths, globs, folders, "-", tables and iterables all end here."""
+"""Opens the source for an input: paths, globs, folders, "-", tables and iterables."""
 
 from __future__ import annotations
 

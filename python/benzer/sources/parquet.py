@@ -1,4 +1,4 @@
-"""How is Parquet read? Only the wanted columns, batch after batch; copied row group after row group."""
+"""Reads the required columns of Parquet files in batches, and copies row groups."""
 
 from __future__ import annotations
 

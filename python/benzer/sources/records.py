@@ -1,4 +1,4 @@
-"""Read a file as rows with all of its columns, whatever its format. The service hands them on as JSON lines."""
+"""Reads a file of any format as rows with all columns; used by the service."""
 
 from __future__ import annotations
 

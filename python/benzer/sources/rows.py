@@ -1,4 +1,4 @@
-"""How does a row become a document? Columns are picked and checked here, and go to the corpus in batches."""
+"""Converts rows to documents: selects and checks columns, and adds batches to the corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open inputs that are not regular files: pipes are read, devices and sockets are refused."""
+"""Opens inputs that are not regular files: reads pipes, rejects devices and sockets."""
 
 from __future__ import annotations
 

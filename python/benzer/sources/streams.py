@@ -1,4 +1,4 @@
-"""How are the bytes of an input file read, and those of its copy written? Compression is known here only."""
+"""Reads and writes the bytes of files, with compression."""
 
 from __future__ import annotations
 

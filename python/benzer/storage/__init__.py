@@ -1,4 +1,4 @@
-"""Where do documents and their band keys live? In memory, in one file, in Redis; with the same results everywhere.
+"""Storage of documents and band keys in memory, in a file or in Redis, with equal results.
 
 A new home is one new file with the methods of `base.Storage`, one line in `HOMES`, and a line in the list of
 homes in `tests/contracts/storages.py`.

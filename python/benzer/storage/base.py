@@ -1,4 +1,4 @@
-"""What must a home for documents and their band keys be able to do?
+"""The interface of a storage for documents and band keys.
 
 A storage knows nothing of texts or signatures. It holds *documents*: an id the user chose (`str` or `int`,
 1 and "1" are two ids), a payload (bytes it does not read) and the document's band keys (uint64). Inside, each

@@ -1,4 +1,4 @@
-"""Is an index file whole? Everything in it is read and compared."""
+"""Checks an index file by reading and comparing everything in it."""
 
 from __future__ import annotations
 

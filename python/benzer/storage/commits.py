@@ -1,4 +1,4 @@
-"""Which commit of an index file was acknowledged last? A small file beside it, NAME-commits, says so.
+"""The last acknowledged commit of an index file, recorded in a small file NAME-commits.
 
 SQLite takes a damaged record in its write-ahead log for the end of the log, and applies any log to any file that it
 lies beside. So this file records two facts, and opening an index compares them:

@@ -1,4 +1,4 @@
-"""How is an index file copied while others use it, and how is a copy put back?"""
+"""Copies an index file while it is in use, and restores copies."""
 
 from __future__ import annotations
 

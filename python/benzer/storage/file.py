@@ -1,4 +1,4 @@
-"""Where do documents live so that they outlast the process? In one file, safe against being killed."""
+"""Storage in one file, which survives a killed process."""
 
 from __future__ import annotations
 

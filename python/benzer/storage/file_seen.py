@@ -1,4 +1,4 @@
-"""When was each document of an index file last seen?
+"""Last-seen times of the documents of an index file.
 
 Two tables, which a file of format 1 lacks:
 

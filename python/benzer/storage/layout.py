@@ -1,4 +1,4 @@
-"""What does an index file look like inside, and is this one? One SQLite database in WAL mode:
+"""The structure of an index file: one SQLite database in WAL mode.
 
     state     one row: generation, documents, removed, next_number, next_run, delta, delta_sum, checksum
     meta      name, value: the settings text and its checksum

@@ -1,4 +1,4 @@
-"""Where do documents live for as long as the process runs? In dictionaries and sorted arrays."""
+"""Storage in memory, in dictionaries and sorted arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When was each document of a storage in memory last seen?"""
+"""Last-seen times of the documents of a storage in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When are runs made and merged? When the delta is full, and when there are too many runs for a search.
+"""Creates and merges runs when the delta is full or there are too many runs.
 
 Only the newest runs are merged, together with all postings that are not in a run yet. So runs, from old to
 new, always cover ascending document numbers, and a merge that starts at document n purges every removed

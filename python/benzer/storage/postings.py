@@ -1,4 +1,4 @@
-"""How are the documents of a bucket found? By postings, (band key, document number), sorted by key.
+"""Finds the documents of a bucket by postings, (band key, document number), sorted by key.
 
 Sorted arrays cost 12 bytes a posting and are searched many keys at a time. New postings come in small sorted
 pieces beside the big ones; a rule that bounds the number of pieces says when to merge them.

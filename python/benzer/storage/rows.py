@@ -1,4 +1,4 @@
-"""Is a row of an index file the one that was written? Types and checksums of rows."""
+"""Types and checksums of the rows of an index file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do postings lie in the file? In runs: sorted by key, cut into blocks, never changed once written.
+"""Runs of postings: sorted by key, divided into blocks, and never changed.
 
 A run of p postings has about p / 290 parts of equal width of the key space, so that two blocks fill a page of
 8 KB and a key needs one block. The block of a part holds its sorted keys (uint64, little-endian), the numbers

@@ -1,4 +1,4 @@
-"""Who may change the file now, and what does a reader see? One connection, its lock and its transaction."""
+"""The connection to an index file, its lock and its transaction."""
 
 from __future__ import annotations
 

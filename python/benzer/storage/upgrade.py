@@ -1,4 +1,4 @@
-"""How does an index file of an earlier format become one of the newest? In its first transaction.
+"""Upgrades an index file of an earlier format in its first transaction.
 
 Nothing that grows with the documents is rewritten: documents keep the checksums that they were written with, which
 cover the payload only; those that are added later have checksums of their ids, too.

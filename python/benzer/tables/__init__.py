@@ -1,4 +1,4 @@
-"""How are results put on disk?
+"""Writes results to disk.
 
 | room | answers |
 |---|---|

@@ -1,4 +1,4 @@
-"""Write files and folders so that they survive a power cut."""
+"""Writes files and folders so that they survive a power failure."""
 
 from __future__ import annotations
 

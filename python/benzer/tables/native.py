@@ -1,4 +1,4 @@
-"""Which columns does the native core write itself, so that no cell becomes a Python object?"""
+"""Columns that the native core writes without a Python object for each cell."""
 
 from __future__ import annotations
 

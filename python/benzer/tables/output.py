@@ -1,4 +1,4 @@
-"""Write results to a folder or file that appears whole at the end, or not at all."""
+"""Writes results to a folder or file atomically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold an unfinished output beside its place, and remove what killed processes left there."""
+"""Temporary files beside an output, and removal of those left by killed processes."""
 
 from __future__ import annotations
 

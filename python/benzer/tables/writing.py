@@ -1,4 +1,4 @@
-"""How is a table of results written? As JSON lines or Parquet, from columns; a summary as one JSON object."""
+"""Writes tables of results as JSON lines or Parquet, and the summary as JSON."""
 
 from __future__ import annotations
 

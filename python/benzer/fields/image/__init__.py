@@ -1,4 +1,4 @@
-"""How does a picture become a set?
+"""Field type for images.
 
 | room | answers |
 |---|---|

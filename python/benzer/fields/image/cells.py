@@ -1,4 +1,4 @@
-"""How bright is each cell of a grid laid over a picture? Exactly, in whole numbers."""
+"""Exact brightness of the cells of a grid over an image."""
 
 from __future__ import annotations
 

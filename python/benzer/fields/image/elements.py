@@ -1,4 +1,4 @@
-"""Which 64-bit number stands for an element of a picture's set?"""
+"""The 64-bit hashes of the elements of an image's set."""
 
 from __future__ import annotations
 

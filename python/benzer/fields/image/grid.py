@@ -1,4 +1,4 @@
-"""What stays of a picture when it is resized, recompressed, brightened? The order of its cells by brightness."""
+"""Image method "grid": the order of cells by brightness, which survives resizing and recompression."""
 
 from __future__ import annotations
 

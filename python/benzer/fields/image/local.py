@@ -1,4 +1,4 @@
-"""Which places of two pictures show the same thing? Features that agree, in an arrangement that agrees."""
+"""Image method "local": matching local features in matching arrangements."""
 
 from __future__ import annotations
 

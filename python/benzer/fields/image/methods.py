@@ -1,4 +1,4 @@
-"""Which ways are there to make a set of a picture?"""
+"""The registry of image methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is OpenCV used, without leaving a trace in the settings of the process?"""
+"""Uses OpenCV without changing the settings of the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a picture read? Upright, over white, in RGB; from a file, from bytes, or from an array."""
+"""Reads an image from a file, bytes or an array: upright, over white, in RGB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does the source's image field see a picture? As 16 x 16 grey values, brightness and all."""
+"""Image method "seed16": 16 x 16 grey values, as in a published system."""
 
 from __future__ import annotations
 

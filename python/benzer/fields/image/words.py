@@ -1,4 +1,4 @@
-"""Which visual words does a local feature have? The signs of fixed random projections, 28 to a word."""
+"""Visual words of a local feature: the signs of fixed random projections, 28 per word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does an index live in a Redis server? One writer at a time, any number of readers, one round trip a question.
+"""Storage in Redis: one writer at a time, any number of readers, one round trip per search.
 
 `address.py` reads the URL, `server.py` runs scripts there and repeats what a broken connection cut off,
 `session.py` holds the writer's lease and the reader's snapshot, `records.py` has the bytes, `check.py` reads

@@ -1,4 +1,4 @@
-"""Which server, and which index in it? What a redis:// URL says.
+"""The redis:// URL of an index.
 
 `redis://user:password@host:port/db?prefix=news&ttl=86400`, `rediss://` for TLS, `unix:///path/to/socket`. Further
 parameters are those of redis-py (`socket_timeout=10`, `ssl_ca_certs=/path`).

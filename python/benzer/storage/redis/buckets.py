@@ -1,4 +1,4 @@
-"""How large are the buckets of an index in a server? All shards are read, each with all postings of its keys."""
+"""Counts the buckets of an index in Redis by size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is an index in a server whole? Everything in it is read and compared."""
+"""Checks an index in Redis by reading and comparing everything in it."""
 
 from __future__ import annotations
 

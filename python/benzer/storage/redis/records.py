@@ -1,4 +1,4 @@
-"""How are ids, documents and postings written as bytes?
+"""Encodes ids, documents and postings as bytes.
 
     id        "s" and UTF-8, or "i" and decimal digits
     record    4 bytes: CRC-32 of the document's number and what follows; 4 bytes: the length of the id; id; payload

@@ -1,4 +1,4 @@
-"""Which documents share a key? One script answers for a few thousand keys, and brings the records of a few."""
+"""Finds documents by keys with one script per few thousand keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a script run in the server, and what if the connection breaks? It is sent again: each is done once.
+"""Runs scripts in the server; repeats them after connection errors, with each applied once.
 
 Every reply begins with a code. A script that changes something carries a number, so that the server knows one that
 it has done already; so sending again is always safe.

@@ -1,4 +1,4 @@
-"""Who may change the index now, and what does a reader see? The lease of the writer, the snapshot of the reader."""
+"""The lease of the writer and the snapshots of readers."""
 
 from __future__ import annotations
 

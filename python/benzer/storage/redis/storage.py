@@ -1,4 +1,4 @@
-"""Where do documents live so that several machines share them? In a Redis server, reached over the network."""
+"""Storage in a Redis server that several machines share."""
 
 from __future__ import annotations
 
