@@ -275,7 +275,7 @@ def test_a_giant_cluster_is_named() -> None:
     found = benzer.find_duplicates(texts)
     alarm = one_alarm(found, "cluster")
     assert alarm.numbers == {"representative": 0, "size": 30, "share": 0.15}
-    assert alarm.message == "15.0 % of the documents (30 of 200) are one cluster, that of 0"
+    assert alarm.message == "15.0 % of the documents (30 of 200) are in one cluster, represented by 0"
     assert "cluster" not in kinds(found, Limits(cluster=0.15))
 
 

@@ -148,7 +148,7 @@ def giants(found: LocalDuplicates, limits: Limits) -> Iterator[Alarm]:
     for name, size in found.chosen.giants:
         if size > limits.cluster * documents:
             of_all = f"{percent(size / documents)} of the documents ({size:,} of {documents:,})"
-            said = f"{of_all} are one cluster, that of {name!r}"
+            said = f"{of_all} are in one cluster, represented by {name!r}"
             numbers: dict[str, int | float | str] = {
                 "representative": name,
                 "size": size,
