@@ -150,7 +150,7 @@ def test_files_dropped_on_the_page_of_duplicates(
         page.goto("/duplicates")
         drop(page, *paths)
         chosen = page.locator("#chosen")
-        expect(chosen).to_contain_text("a Parquet file, a document a row")
+        expect(chosen).to_contain_text("a Parquet file, one document per row")
         expect(chosen).to_contain_text("one document")
         expect(chosen).to_contain_text("is a PDF file, which Benzer does not read: convert it")
         expect(chosen).to_contain_text("is an image")
@@ -160,7 +160,7 @@ def test_files_dropped_on_the_page_of_duplicates(
         expect(page.locator("#about")).to_contain_text("done")
         expect(page.locator("#counts .tile")).not_to_have_count(0)
         counts = tiles(page, "#counts")
-        assert int(counts["go"]) + int(counts["stay"]) == 6
+        assert int(counts["removed"]) + int(counts["kept"]) == 6
 
 
 def test_files_dropped_on_the_page_of_an_index(
@@ -187,7 +187,7 @@ def test_files_dropped_on_the_page_of_search(client: httpx.Client, browser: Brow
         page.goto("/?index=news")
         text = page.get_by_role("textbox", name="Text")
         for name, reason in {
-            "a.csv": "a.csv is a CSV file, with a document a row; a search takes one text",
+            "a.csv": "a.csv is a CSV file, with one document per row; a search takes a single text",
             "book.xlsx": "book.xlsx is an Excel workbook, which Benzer does not read: save it as CSV first",
             "wide.txt": "wide.txt is UTF-16 text, which Benzer does not read: convert it to UTF-8 first",
         }.items():

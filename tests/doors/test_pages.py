@@ -234,7 +234,8 @@ def test_names_of_fields_are_shown_as_they_are(client: httpx.Client) -> None:
     page = got(client, "/indexes/hostile")
     (words,) = page.all(kind="words")
     assert (
-        f"The field “{SCRIPT}” is compared as a text, by runs of 3 words, with a weight of 1." in words.words
+        f"The field “{SCRIPT}” is compared as a text, by shingles of 3 words, with a weight of 1."
+        in words.words
     )
     assert 'The field “"&\u202e” is compared as a set of values, with a weight of 2.' in words.words
     assert SCRIPT not in client.get("/indexes/hostile").text
@@ -267,7 +268,7 @@ def test_where_to_go_on_after_the_login_is_carried_as_it_is(
 
 def test_a_person_is_shown_an_error_as_a_page_and_a_program_is_answered_json(client: httpx.Client) -> None:
     page = got(client, "/nothing", 404)
-    assert page.all("h1")[0].words == "Nothing here"
+    assert page.all("h1")[0].words == "Not found"
     assert "/nothing" in page.named("main").words
     assert "/nothing" in refused(client.get("/nothing", headers={"Accept": "*/*"}), 404)
     assert "'none'" in refused(client.get("/indexes/none", headers={"Accept": "application/json"}), 404)

@@ -35,7 +35,7 @@ def controls(page: Element) -> dict[str, Element]:
 
 def test_each_collection_can_be_chosen_and_none(client: httpx.Client) -> None:
     options = [one.words for one in controls(got(client, "/tune"))["index"].all("option")]
-    assert options == ["None: the curve alone", "a.b-c_d", "news"]
+    assert options == ["None (curve only)", "a.b-c_d", "news"]
 
 
 def test_each_slider_has_a_name_a_hint_and_a_field_for_the_exact_number(client: httpx.Client) -> None:

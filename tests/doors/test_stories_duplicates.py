@@ -73,16 +73,16 @@ def begin(page: Page) -> None:
 
 def decide_and_take_home(page: Page, folder: Path) -> None:
     """Let one member of the first cluster stay, keep the second, split the third; then download what came of it."""
-    page.locator(".member:not(.stays)").first.get_by_role("checkbox", name="let it stay").check()
+    page.locator(".member:not(.stays)").first.get_by_role("checkbox", name="keep").check()
     page.locator(".cluster .head").first.focus()
     page.keyboard.press("j")
     page.keyboard.press("Shift+K")
     page.keyboard.press("s")
-    expect(page.locator("#decided-said")).to_contain_text("3 of 3 clusters decided: 1 kept as found, 2 split")
+    expect(page.locator("#decided-said")).to_contain_text("3 of 3 clusters decided: 1 kept, 2 split")
     page.locator("#decided summary").click()
-    removed = ids(saved(page, "What goes (CSV)", folder))
+    removed = ids(saved(page, "Removed documents (CSV)", folder))
     assert removed == ["1-2", "2-2", "2-8"]
-    kept = ids(saved(page, "What stays (CSV)", folder))
+    kept = ids(saved(page, "Kept documents (CSV)", folder))
     assert kept == [one for one in DOCUMENTS if one not in removed]
     decided = json.loads(saved(page, "Decisions (JSON)", folder).read_text(encoding="utf-8"))
     assert [(one["kept_id"], one["decision"], one["members"]) for one in decided["decisions"]] == [
@@ -103,19 +103,19 @@ def test_an_index_is_searched_its_clusters_decided_and_the_decisions_taken_home(
         expect(page.get_by_role("heading", name="Duplicates of news")).to_be_visible()
         found = library()
         told = {name: found.counts[name] for name in ("documents", "identical", "near")}
-        told |= {"stay": found.counts["kept"], "go": found.counts["removed"]}
+        told |= {name: found.counts[name] for name in ("kept", "removed")}
         expect(page.locator("#counts .tile")).to_have_count(5)
         assert counted(page) == told
         expect(page.locator("#recall")).to_contain_text("measured exactly")
         expect(page.locator(".cluster")).to_have_count(found.counts["clusters"])
         assert heads(page)[0][:2] == ("3-0", "4 documents")
-        page.get_by_role("radio", name="As they came").check()
+        page.get_by_role("radio", name="Input order").check()
         expect(page.locator(".cluster .who").first).to_have_text("1-0")
         page.get_by_role("radio", name="Most doubtful").check()
         least = [float(words.split()[-1]) for _, _, words in heads(page)]
         assert least == sorted(least)
 
-        page.get_by_role("radio", name="As they came").check()
+        page.get_by_role("radio", name="Input order").check()
         expect(page.locator(".cluster .who").first).to_have_text("1-0")
         page.locator(".cluster .head").first.click()
         members = page.locator(".member:not(.stays)")
@@ -152,12 +152,12 @@ def test_files_are_uploaded_their_progress_shown_and_the_result_handed_out(
         expect(page.locator("#counts .tile")).to_have_count(6)
         found = library()
         shown_now = counted(page)
-        assert (shown_now["go"], shown_now["stay"]) == (found.counts["removed"], found.counts["kept"])
+        assert (shown_now["removed"], shown_now["kept"]) == (found.counts["removed"], found.counts["kept"])
         assert shown_now["malformed"] == 1
 
         page.get_by_text("Download tables").click()
         with page.expect_download() as coming:
-            page.get_by_role("link", name="What goes, and for which as CSV").click()
+            page.get_by_role("link", name="Removed documents as CSV").click()
         coming.value.save_as(tmp_path / "removed.csv")
         assert ids(tmp_path / "removed.csv") == list(found.removed)
         with page.expect_download() as coming:
@@ -166,7 +166,7 @@ def test_files_are_uploaded_their_progress_shown_and_the_result_handed_out(
         assert json.loads((tmp_path / "malformed.ndjson").read_text(encoding="utf-8"))["row"] == 6
 
         with page.expect_response("**/report*") as answered:
-            page.get_by_role("link", name="The report").click()
+            page.get_by_role("link", name="Report").click()
         policy = answered.value.headers["content-security-policy"]
         assert "sandbox" in policy
         assert "default-src 'none'" in policy

@@ -40,7 +40,7 @@ def test_more_like_this_asks_for_the_document_beside_it(
     with visit(browser, str(client.base_url), 1280, "light") as seen:
         page = seen.page
         page.goto("/indexes/odd")
-        page.get_by_text("More like this").nth(at).click()
+        page.get_by_text("Find similar").nth(at).click()
         expect(page.locator("#results")).to_contain_text(like)
         page.reload()
         expect(page.locator("#results")).to_contain_text(like)
@@ -55,8 +55,8 @@ def test_a_number_that_a_browser_rounds_has_no_button_that_could_mean_another(
         expect(page.locator("#documents li")).to_have_count(len(HELD))
         last = page.locator("#documents li").last
         expect(last).to_contain_text("900719925474099")
-        expect(last.get_by_text("Look at it")).to_be_visible()
-        expect(last.get_by_text("More like this")).to_have_count(0)
+        expect(last.get_by_text("Show")).to_be_visible()
+        expect(last.get_by_text("Find similar")).to_have_count(0)
         expect(last.get_by_text("Remove")).to_have_count(0)
 
 

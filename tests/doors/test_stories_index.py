@@ -47,10 +47,10 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 def fill(page: Page, folder: Path) -> None:
     """Drop texts, and choose a file of lines of which one is malformed."""
     drop(page, TEXTS)
-    expect(page.locator("#uploads")).to_contain_text("2 documents read, 2 new; the index holds 2")
+    expect(page.locator("#uploads")).to_contain_text("2 documents read, 2 new; the index now has 2")
     page.set_input_files("#files", lines_file(folder / "rows.jsonl", *ROWS))
     expect(page.locator("#uploads")).to_contain_text(
-        "2 documents read, 2 new; the index holds 4; 1 line left out"
+        "2 documents read, 2 new; the index now has 4; 1 line skipped"
     )
     malformed = page.locator("ol.malformed > li")
     assert malformed.evaluate_all("(all) => all.map((one) => one.value)") == [2]
@@ -61,7 +61,7 @@ def fill(page: Page, folder: Path) -> None:
 
 def search(page: Page) -> None:
     """Search the index from its page: the answer is that of the library, and both sides agree."""
-    page.get_by_role("link", name="Search it").click()
+    page.get_by_role("link", name="Search this index").click()
     page.get_by_role("textbox", name="Text").fill(TEXTS["one.txt"])
     page.get_by_role("button", name="Search", exact=True).click()
     expect(page.locator(".match")).to_have_count(2)
@@ -78,13 +78,13 @@ def search(page: Page) -> None:
 def delete(page: Page) -> None:
     """Delete the index, by its name and no other."""
     page.get_by_role("button", name="Delete news…").click()
-    really = page.get_by_role("button", name="Delete for good")
+    really = page.get_by_role("button", name="Delete permanently")
     expect(really).to_be_disabled()
     page.fill("#typed", "new")
     expect(really).to_be_disabled()
     page.fill("#typed", "news")
     really.click()
-    expect(page.locator("#list")).to_contain_text("There is no index yet")
+    expect(page.locator("#list")).to_contain_text("No indexes yet")
 
 
 def live(client: httpx.Client, browser: Browser, width: int, scheme: str, folder: Path) -> None:
@@ -93,25 +93,25 @@ def live(client: httpx.Client, browser: Browser, width: int, scheme: str, folder
     with visit(browser, base, width, scheme) as seen:
         page = seen.page
         page.goto("/indexes")
-        expect(page.locator("#list")).to_contain_text("There is no index yet")
+        expect(page.locator("#list")).to_contain_text("No indexes yet")
         page.fill("#name", "news")
         page.get_by_role("slider", name="Threshold").fill("0.6")
-        page.get_by_role("button", name="Make the index").click()
+        page.get_by_role("button", name="Create index").click()
 
         expect(page.get_by_role("heading", name="news", exact=True)).to_be_visible()
         expect(page.locator("#documents")).to_contain_text("No documents yet")
         fill(page, folder)
-        page.get_by_role("button", name="Look at lined").click()
+        page.get_by_role("button", name="Show lined").click()
         assert texts(page.locator(".peek:visible .text")) == [LINED]
         seen.check()
         remove = page.get_by_role("button", name="Remove flat")
         remove.click()
-        expect(remove).to_have_text("Remove for good?")
+        expect(remove).to_have_text("Remove permanently?")
         remove.click()
         expect(page.locator("#documents .documents > li")).to_have_count(3)
         expect(page.locator("#figures .tile").first).to_have_text("documents3")
 
-        page.get_by_role("button", name="Count them").click()
+        page.get_by_role("button", name="Count buckets").click()
         counted = client.get("/v1/indexes/news", params={"buckets": True}).json()["buckets"]
         expect(page.locator("#buckets")).to_contain_text(
             f"{counted['buckets']} buckets; the largest has {counted['largest']} document"

@@ -52,15 +52,15 @@ def test_a_key_that_may_read_leads_where_one_wanted_to_go_and_shows_nothing_that
         assert page.url.startswith(f"{base}/login")
         seen.check()
         log_in(page, "wrong")
-        expect(page.locator("#wrong")).to_contain_text("This key is not known")
+        expect(page.locator("#wrong")).to_contain_text("Unknown key")
         seen.faults[:] = [fault for fault in seen.faults if "401" not in fault]  # the browser's own line
         seen.check()
         log_in(page, keys["read"])
         expect(page.get_by_role("heading", name="news", exact=True)).to_be_visible()
         assert page.url == f"{base}/indexes/news"
         expect(page.locator("#documents")).to_contain_text("one")
-        expect(page.get_by_text("Your key may read")).to_be_visible()
-        for control in ("Choose files", "Remove one", "Delete news…", "Add the document"):
+        expect(page.get_by_text("Your key has read access only")).to_be_visible()
+        for control in ("Choose files", "Remove one", "Delete news…", "Add document"):
             expect(page.get_by_role("button", name=control)).to_have_count(0)
         seen.check()
         page.goto("/?index=news")
@@ -82,10 +82,10 @@ def test_a_key_that_may_write_adds_and_removes(guarded: tuple[str, dict[str, str
         page.goto("/login")
         log_in(page, keys["write"])
         page.goto("/indexes/news")
-        page.get_by_text("Type one").click()
+        page.get_by_text("Enter a document").click()
         page.get_by_role("textbox", name="Id", exact=True).fill("two")
         page.get_by_role("textbox", name="Text").fill("another text")
-        page.get_by_role("button", name="Add the document").click()
+        page.get_by_role("button", name="Add document").click()
         expect(page.locator("#documents .documents > li")).to_have_count(2)
         remove = page.get_by_role("button", name="Remove two")
         remove.click()

@@ -86,8 +86,8 @@ def test_a_text_is_pasted_its_likes_are_opened_and_asked_for_in_turn(
         ]
         seen.check()
 
-        page.get_by_role("button", name="More like 7-8").click()
-        expect(page.locator("#results")).to_contain_text("like 7-8")
+        page.get_by_role("button", name="Find similar to 7-8").click()
+        expect(page.locator("#results")).to_contain_text("similar to 7-8")
         assert [id for id, _ in alike(page)] == [id for id, _ in library(NEWS["7-8"], 0.6) if id != "7-8"]
         page.go_back()
         expect(page.get_by_role("textbox", name="Text")).to_have_value(ASKED)
@@ -104,13 +104,13 @@ def test_an_id_that_is_not_there_and_a_text_like_nothing_are_told_and_a_lower_th
         page.goto("/?index=news")
         page.get_by_role("textbox", name="Text").fill(far)
         page.get_by_role("button", name="Search", exact=True).click()
-        expect(page.locator("#results .empty")).to_contain_text("nothing that is at least 0.6 like this")
-        page.get_by_role("button", name="Look down to 0.50").click()
+        expect(page.locator("#results .empty")).to_contain_text("No document has a similarity of 0.6 or more")
+        page.get_by_role("button", name="Search down to 0.50").click()
         expect(page.locator("#results .empty")).to_contain_text("nothing that is at least 0.5 like this")
-        page.get_by_role("button", name="Look down to 0.30").click()
+        page.get_by_role("button", name="Search down to 0.30").click()
         assert set(alike(page)) <= set(library(far, 0.3))
         expect(page.locator("#threshold-hint")).to_contain_text("some documents can be missed")
-        page.get_by_role("textbox", name="Or the id").fill("nobody")
+        page.get_by_role("textbox", name="Or a document id").fill("nobody")
         page.get_by_role("button", name="Search", exact=True).click()
         expect(page.get_by_role("alert")).to_contain_text("nobody")
         seen.faults[:] = [fault for fault in seen.faults if "404" not in fault]  # the browser's own line
@@ -142,7 +142,7 @@ def test_keys_alone_suffice_to_search_open_and_walk(client: httpx.Client, browse
         page.goto("/?index=news")
         expect(page.get_by_role("textbox", name="Text")).to_be_visible()
         page.keyboard.press("Tab")
-        expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+        expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
         page.keyboard.press("/")
         expect(page.get_by_role("textbox", name="Text")).to_be_focused()
         page.keyboard.insert_text(ASKED)
@@ -166,7 +166,7 @@ def test_hostile_documents_are_shown_as_texts_and_their_passages_agree(
         page = seen.page
         page.goto("/?index=hostile")
         page.get_by_role("textbox", name="Text").fill(LOUD)
-        page.get_by_role("slider", name="Least similarity").fill("0.3")
+        page.get_by_role("slider", name="Minimum similarity").fill("0.3")
         page.get_by_role("button", name="Search", exact=True).click()
         assert {id for id, _ in alike(page)} == {id.replace("\u202e", "\ufffd") for id in HOSTILE}
         for opener in page.get_by_role("button", name="Side by side").all():
@@ -178,7 +178,7 @@ def test_hostile_documents_are_shown_as_texts_and_their_passages_agree(
             assert len(left) >= 28
         page.goto("/indexes/hostile")
         expect(page.locator("#documents .documents > li")).to_have_count(len(HOSTILE))
-        for opener in page.get_by_role("button", name="Look at").all():
+        for opener in page.get_by_role("button", name="Show").all():
             opener.click()
         held = texts(page.locator(".peek .text"))
         assert sorted(held) == sorted(HOSTILE.values())

@@ -59,7 +59,7 @@ def test_a_threshold_is_found_by_looking_and_taken_away_as_code(
     with visit(browser, str(client.base_url), width, scheme) as seen:
         page = seen.page
         page.goto("/tune")
-        expect(page.get_by_role("heading", name="Just above 0.80: these go")).to_be_visible()
+        expect(page.get_by_role("heading", name="Just above 0.80: removed")).to_be_visible()
         below = len(places(page, "passed"))
         for threshold, recall in ((0.6, 0.95), (0.6, 0.99)):
             move(page, "Threshold", threshold)
@@ -69,7 +69,7 @@ def test_a_threshold_is_found_by_looking_and_taken_away_as_code(
             promised = page.locator("#promise strong").nth(1)
             expect(promised).to_have_text(wording.ratio(chosen.probability(threshold)))
             expect(page.locator("#curve .value")).to_have_text(wording.ratio(chosen.probability(threshold)))
-        expect(page.get_by_role("heading", name="Just above 0.60: these go")).to_be_visible()
+        expect(page.get_by_role("heading", name="Just above 0.60: removed")).to_be_visible()
         above, under = similarities(page, "#above"), similarities(page, "#below")
         assert above == sorted(above)
         assert under == sorted(under, reverse=True)
@@ -120,9 +120,9 @@ def test_the_settings_go_along_to_a_new_index_and_to_a_search_for_duplicates(
         expect(page.get_by_role("spinbutton", name="Threshold as a number")).to_have_value("0.63")
         expect(page.get_by_role("spinbutton", name="Recall as a number")).to_have_value("0.97")
         page.go_back()
-        page.get_by_role("link", name="Make an index").click()
+        page.get_by_role("link", name="Create an index").click()
         page.get_by_role("textbox", name="Name").first.fill("tuned")
-        page.get_by_role("button", name="Make the index").click()
+        page.get_by_role("button", name="Create index").click()
         expect(page.get_by_role("heading", name="tuned", exact=True)).to_be_visible()
         settings = client.get("/v1/indexes/tuned").json()["settings"]
         assert (settings["threshold"], settings["recall"]) == (0.63, 0.97)

@@ -1,13 +1,13 @@
-"""How do people use the service? By web pages that are rendered here, and ask the same routes as every program.
+"""Web pages of the service, rendered on the server; their scripts use the same routes as every other client.
 
-| room | holds |
+| module | contents |
 |---|---|
-| `rendering` | `page`: a template, filled in and sent under a strict policy |
-| `assets` | the style sheets and scripts, served from memory under an address that names their version |
-| `failures` | what a browser is shown where a program is answered an error |
+| `rendering` | `page`: renders a template and sends it under a strict content policy |
+| `assets` | the style sheets and scripts, served from memory under versioned addresses |
+| `failures` | the HTML page that a browser gets for an error response |
 | `routes` | all pages as one router |
 | `search`, `duplicates`, `tune`, `indexes`, `login`, `reference` | the pages, each with its router |
 
-A new page is one file with a `router`, one template, and one line in `routes.PAGES`. What a document holds reaches
-a page through autoescaped templates, or as JSON that a script puts into elements as text; nothing else.
+A new page needs one file with a `router`, one template, and one line in `routes.PAGES`. Document content reaches
+a page only through autoescaped templates, or as JSON that a script inserts as text.
 """

@@ -1,4 +1,4 @@
-"""Which files do the pages load? Those beside the templates, read once, under an address that names their version."""
+"""Static files of the pages, read once and served under versioned addresses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOREVER = "public, max-age=31536000, immutable"
 
 @dataclass(frozen=True)
 class Assets:
-    """Files by name, and one version for all: scripts import each other by relative addresses."""
+    """Files by name, with one version for all, because scripts import each other by relative addresses."""
 
     files: Mapping[str, bytes]
     version: str
@@ -31,7 +31,7 @@ class Assets:
 
 @cache
 def assets() -> Assets:
-    """The files as they came with the package."""
+    """The static files of the package."""
     folder = files("benzer.service.pages").joinpath("static")
     found = {one.name: one.read_bytes() for one in folder.iterdir() if one.name.rpartition(".")[2] in TYPES}
     digest = sha256()
@@ -41,25 +41,25 @@ def assets() -> Assets:
 
 
 def address(name: str) -> str:
-    """Where a page finds a file; a name that no file has is a mistake of the page.
+    """The address of a static file.
 
     >>> address("base.css").rpartition("/")[2]
     'base.css'
     >>> address("other.css")
     Traceback (most recent call last):
-    ValueError: no file of the pages is called 'other.css'
+    ValueError: static file 'other.css' does not exist
     """
     if name not in assets().files:
-        raise ValueError(f"no file of the pages is called {name!r}")
+        raise ValueError(f"static file {name!r} does not exist")
     return f"/static/{assets().version}/{name}"
 
 
 @router.get("/static/{version}/{name}")
 async def show(version: str, name: str) -> Response:
-    """Send one file; a browser need not ask again for that of this version."""
+    """Send one file; the current version may be cached forever."""
     content = assets().files.get(name)
     if content is None:
-        raise HTTPException(404, f"no file of the pages is called {name!r}")
+        raise HTTPException(404, f"static file {name!r} does not exist")
     return Response(
         content,
         headers={

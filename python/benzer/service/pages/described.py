@@ -1,4 +1,4 @@
-"""What does the description of the service (OpenAPI) say of each route? The parts that its page shows."""
+"""The operations in the OpenAPI description, in the form that the API page shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Api = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something that a request carries: where, of which type, and what it means."""
+    """A parameter of a request: its place, type and description."""
 
     name: str
     place: str
@@ -29,7 +29,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Operation:
-    """A route: how it is asked, an example of that, and one of its answer."""
+    """A route, with an example request and an example response."""
 
     method: str
     path: str
@@ -45,7 +45,7 @@ class Operation:
 
     @property
     def anchor(self) -> str:
-        """Its name in the page.
+        """The anchor of the route in the page.
 
         >>> Operation("get", "/v1/indexes/{index}", "", "", (), (), None, "200", None, (), False).anchor
         'get-v1-indexes-index'
@@ -53,7 +53,7 @@ class Operation:
         return f"{self.method}{re.sub(r'[^A-Za-z0-9]+', '-', self.path)}".strip("-")
 
     def curl(self, origin: str) -> str:
-        """An example of a request, for a shell."""
+        """An example request as a curl command."""
         samples = {one.name: one.sample for one in self.parameters}
         path = re.sub("{([^}]+)}", lambda name: quote(str(samples.get(name[1]) or 1), safe=""), self.path)
         query = {one.name: one.sample for one in self.parameters if one.place == "query" and one.required}
@@ -70,7 +70,7 @@ class Operation:
 
 
 def operations(api: Api) -> Iterator[Operation]:
-    """All routes, in the order of the description."""
+    """All routes in the order of the description."""
     for path, methods in api["paths"].items():
         for method in METHODS:
             if method in methods:
@@ -105,7 +105,7 @@ def asked(api: Api, told: Api) -> Iterator[Parameter]:
 
 
 def in_body(api: Api, schema: Api | None) -> Iterator[Parameter]:
-    """The keys of a body in JSON."""
+    """The keys of a JSON body."""
     body = resolved(api, schema or {})
     for name, one in body.get("properties", {}).items():
         about = one.get("description", "") or resolved(api, one).get("description", "")
@@ -115,13 +115,13 @@ def in_body(api: Api, schema: Api | None) -> Iterator[Parameter]:
 
 
 def default(schema: Api) -> str:
-    """What holds where a parameter is left out."""
+    """A sentence with the default of a parameter; empty without one."""
     value = schema.get("default")
     return "" if value is None or value == "" else f" Default: `{json.dumps(value)}`."
 
 
 def resolved(api: Api, schema: Api) -> Api:
-    """A schema, or that which it refers to."""
+    """A schema, or the schema that its `$ref` points to."""
     if "$ref" not in schema:
         return schema
     found: Api = api["components"]["schemas"].get(schema["$ref"].rpartition("/")[2], {})
@@ -129,7 +129,7 @@ def resolved(api: Api, schema: Api) -> Api:
 
 
 def type_of(api: Api, schema: Api) -> str:
-    """A type in a few words.
+    """A short name of a type.
 
     >>> type_of({}, {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]})
     'list of string'
@@ -148,7 +148,10 @@ def type_of(api: Api, schema: Api) -> str:
 
 
 def example(api: Api, schema: Api, *, least: bool = False, depth: int = 0) -> Any:
-    """A value of a schema. `least`: of an object what it must have, or else the first part that has an example.
+    """An example value of a schema.
+
+    Args:
+        least: Include only the required keys of an object, or else the first key with an example.
 
     >>> example({}, {"type": "object", "properties": {"id": {"examples": [7]}, "text": {"type": "string"}}})
     {'id': 7, 'text': 'string'}
@@ -168,13 +171,13 @@ def example(api: Api, schema: Api, *, least: bool = False, depth: int = 0) -> An
 
 
 def chosen(schema: Api, parts: Api) -> list[str]:
-    """The parts of an object that an example of a request has."""
+    """The keys of an object that an example request includes."""
     required = [name for name in parts if name in schema.get("required", ())]
     return required or [name for name, one in parts.items() if one.get("examples")][:1]
 
 
 def simple(api: Api, schema: Api, least: bool, depth: int) -> Any:
-    """A value of a type that names no example."""
+    """A value of a type without an example."""
     kind = schema.get("type")
     if kind == "array":
         items = schema.get("items")

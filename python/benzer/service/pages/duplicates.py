@@ -1,4 +1,4 @@
-"""Which documents are near-duplicates? A page of all jobs, and one for each: its clusters, opened and decided on."""
+"""The pages of duplicate jobs: a list of all jobs, and one page per job."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ router = APIRouter()
 
 @router.get("/duplicates")
 async def show_all(request: Request, shared: Shared) -> HTMLResponse:
-    """The page of all jobs; what its address asks for (`?index=&threshold=&recall=`) is filled in by its script."""
+    """The page of all jobs; its script fills in the query of the address (`?index=&threshold=&recall=`)."""
     return page(request, "duplicates.html", twin="/v1/duplicates", names=list(shared.catalog))
 
 
 @router.get("/duplicates/{job}")
 async def show(request: Request, job: JobId) -> HTMLResponse:
-    """The page of one job, while it is known; its script follows it until it is over."""
+    """The page of one job; its script polls the job until it ends."""
     return page(request, "job.html", twin=f"/v1/duplicates/{part(job)}", job=job)

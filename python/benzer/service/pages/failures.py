@@ -1,4 +1,4 @@
-"""What is a person shown where a program is answered an error? The same words, as a page."""
+"""Error pages: a browser gets the message of an error response as HTML."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from benzer.service.state import State
 FOR_PROGRAMS = ("/v1/", "/static/", "/openapi.json", "/metrics", "/health", "/ready")
 KEPT = ("retry-after", "www-authenticate", "allow", "set-cookie")
 HEADINGS = {
-    401: "Who are you?",
+    401: "Key required",
     403: "Not allowed",
-    404: "Nothing here",
-    405: "Not this way",
-    429: "Too fast",
+    404: "Not found",
+    405: "Method not allowed",
+    429: "Too many requests",
     503: "Busy",
 }
 
 
 class FailurePages:
-    """Turns errors into pages for whoever asks for HTML: a browser, at an address that is a page's."""
+    """Converts error responses to pages for browsers that request a page."""
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app = app
         self.shown = state.options.pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection of the ASGI protocol."""
+        """Serve one ASGI connection."""
         if not (self.shown and scope["type"] == "http" and for_a_person(scope)):
             await self.app(scope, receive, send)
             return
@@ -54,7 +54,7 @@ class FailurePages:
 
 
 def for_a_person(scope: Scope) -> bool:
-    """Whether a browser asks for a page, and no program for data."""
+    """Whether a request is from a browser for a page, not from a program for data."""
     accepted = Headers(scope=scope).get("accept", "")
     return (
         scope["method"] in ("GET", "HEAD")
@@ -64,15 +64,15 @@ def for_a_person(scope: Scope) -> bool:
 
 
 def is_failure(message: Message) -> bool:
-    """Whether an answer begins that holds an error in JSON."""
+    """Whether a message starts a JSON error response."""
     kind = Headers(raw=message["headers"]).get("content-type", "")
     return bool(message["status"] >= 400 and kind.startswith("application/json"))
 
 
 def failure_page(scope: Scope, head: dict[str, Any], body: bytes) -> ASGIApp:
-    """The page that says what the error says."""
+    """The page for an error."""
     status, error = head["status"], json.loads(body)["error"]
-    heading = HEADINGS.get(status, "This did not work" if status < 500 else "Something broke")
+    heading = HEADINGS.get(status, "Request failed" if status < 500 else "Internal error")
     answer = page(Request(scope), "failure.html", status=status, heading=heading, error=error)
     for name, value in Headers(raw=head["headers"]).items():
         if name in KEPT:

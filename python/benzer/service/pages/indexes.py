@@ -1,4 +1,4 @@
-"""Which indexes are there, and what is in one? `/indexes`, and a page for each of them."""
+"""The pages of indexes: `/indexes`, and one page per index."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ router = APIRouter()
 
 @router.get("/indexes")
 async def show_all(request: Request, shared: Shared) -> HTMLResponse:
-    """All indexes, and a form that makes one."""
+    """All indexes, and a form that creates one."""
     presets = PRESETS.values()
     return page(request, "indexes.html", twin="/v1/indexes", grows=shared.catalog.grows, presets=presets)
 
 
 @router.get("/indexes/{index}")
 async def show(request: Request, index: IndexName, served: Served) -> HTMLResponse:
-    """One index: its figures, its settings in words, its documents."""
+    """One index: its figures, its settings as sentences, its documents."""
     settings = await served.read(lambda held: held.settings)
     return page(
         request,

@@ -1,4 +1,4 @@
-"""How does a person at a browser show a key? By a form that needs no script; `POST /login` answers it."""
+"""The login page: a form without scripts, handled by `POST /login`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ router = APIRouter()
 
 @router.get("/login")
 async def show(request: Request, shared: Shared, next: str = "/", failed: str = "") -> HTMLResponse:
-    """The form; or, where no key is needed or one is known already, that word."""
+    """The form; or a note if no key is required or the browser is logged in."""
     needed = shared.keys is not None
     return page(
         request, "login.html", next=next, failed=bool(failed), needed=needed, known=access_of(request)["name"]

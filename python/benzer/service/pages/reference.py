@@ -1,4 +1,4 @@
-"""How do programs ask the service? `/docs`: the page of its description, made here, without scripts from elsewhere."""
+"""The API reference at `/docs`, rendered here without external scripts."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from benzer.service.pages.rendering import page
 router = APIRouter()
 
 ABOUT = {
-    "indexes": "Indexes are made, listed, described and deleted.",
-    "documents": "Documents are added, looked up and removed. Each answer means that the change is durable.",
-    "questions": "What is like this, what contains it, where do two agree? Nothing is changed.",
-    "upkeep": "When was a document last seen, and which can go?",
-    "duplicates": "All near-duplicates of an index or of an upload, as a job that runs by itself.",
-    "tune": "Which threshold and which bands suit these documents?",
-    "health": "For those who watch over the service.",
+    "indexes": "Create, list, describe and delete indexes.",
+    "documents": "Add, look up and remove documents. A response means that the change is durable.",
+    "questions": "Search and compare documents. These routes change nothing.",
+    "upkeep": "Record when documents were last seen, and evict stale ones.",
+    "duplicates": "Find all near-duplicates of an index or of an upload in a background job.",
+    "tune": "Choose the threshold and the bands for a collection.",
+    "health": "Health checks and metrics for operators.",
 }
 STATUSES = {
-    400: "The body or the path cannot be read.",
-    401: "A key is needed, or this one is not known.",
-    403: "The key may not do this, or the service is not asked by its own pages.",
-    404: "There is no such index, document or job.",
-    405: "The path does not take this method; the header Allow says which it takes.",
-    409: "It cannot be done as things stand: a name is taken, for one.",
+    400: "The body or the path cannot be parsed.",
+    401: "A key is required, or the key is unknown.",
+    403: "The key lacks the required scope, or the request comes from pages of another origin.",
+    404: "The index, document or job does not exist.",
+    405: "The path does not support this method; the Allow header lists those that it supports.",
+    409: "The request conflicts with the current state, e.g. the name is taken.",
     413: "The body is too large.",
-    415: "The body is of a type that this path does not take.",
-    422: "A value is wrong; `field` says which.",
-    429: "Too many requests; the header Retry-After says when to come again.",
-    503: "Busy; the header Retry-After says when to come again.",
+    415: "The path does not accept this content type.",
+    422: "A value is invalid; `field` names it.",
+    429: "Too many requests; the Retry-After header says when to retry.",
+    503: "The service is busy; the Retry-After header says when to retry.",
 }
 
 
 @router.get("/docs")
 async def show(request: Request, shared: Shared) -> HTMLResponse:
-    """The description, by what the routes are about."""
+    """The routes, grouped by tag."""
     found = sorted(operations(request.app.openapi()), key=place)
     groups = [(tag, list(of_tag)) for tag, of_tag in groupby(found, key=lambda one: one.tag)]
     return page(
@@ -56,13 +56,13 @@ async def show(request: Request, shared: Shared) -> HTMLResponse:
 
 
 def place(operation: Operation) -> tuple[int, str]:
-    """Where a route stands: in the order of `ABOUT`, then those of other tags."""
+    """The sort key of a route: the order of `ABOUT`, then other tags."""
     tags = list(ABOUT)
     return (tags.index(operation.tag) if operation.tag in tags else len(tags), operation.tag)
 
 
 def prose(text: str) -> Any:
-    """Paragraphs with code in them, escaped.
+    """Escaped paragraphs in which backticks mark code.
 
     >>> prose("Takes `<id>`.")
     Markup('<p>Takes <code>&lt;id&gt;</code>.</p>')
@@ -74,7 +74,7 @@ def prose(text: str) -> Any:
 
 
 def marked(text: str) -> Markup:
-    """A text in which what stands in backticks is code."""
+    """An escaped text in which backticks mark code."""
     parts = re.split(r"`+([^`]+)`+", " ".join(text.split()))
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)

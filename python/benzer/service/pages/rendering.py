@@ -1,4 +1,4 @@
-"""How does a template become an answer? Everything is escaped; the guard `headers` says what it may load."""
+"""Renders templates to responses. Everything is escaped; the guard `headers` limits what a page may load."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ NAVIGATION = [
 def page(
     request: Request, template: str, *, status: int = 200, twin: str = "/openapi.json", **context: Any
 ) -> HTMLResponse:
-    """A page made of a template and what it fills in.
+    """Render a template to a response.
 
-    twin: where the same is told in JSON; every page links it.
+    Args:
+        twin: The path of the same content as JSON, which every page links.
     """
     text = (
         environment()
@@ -42,14 +43,14 @@ def page(
 
 
 def access_of(request: Request) -> dict[str, Any]:
-    """Who asks, and what they may: `{"name": …, "scopes": […]}`; without keys, all."""
+    """The name and scopes of the user, `{"name": …, "scopes": […]}`; all scopes if no keys are required."""
     everything = {"name": None, "scopes": ["read", "write"]}
     return request.scope.get("benzer.access", everything)  # type: ignore[no-any-return]
 
 
 @cache
 def environment() -> Any:
-    """Where the templates lie, and what they may call."""
+    """The template environment with its filters and globals."""
     made = report_environment("benzer.service.pages")
     made.filters.update(part=part, capitalized=capitalized, shown=shown)
     made.globals.update(static=address, navigation=NAVIGATION, version=__version__)
@@ -57,7 +58,7 @@ def environment() -> Any:
 
 
 def part(text: str) -> str:
-    """A text as one part of a path.
+    """Percent-encode a text as one segment of a path.
 
     >>> part("a/b c")
     'a%2Fb%20c'
@@ -66,12 +67,12 @@ def part(text: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as JSON that people can read."""
+    """A value as indented JSON."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def capitalized(sentence: str) -> str:
-    """A message as a sentence; the rest of it stays as it is.
+    """A message as a sentence, with a capital first letter and a full stop.
 
     >>> capitalized("no document has the id 'A'")
     "No document has the id 'A'."

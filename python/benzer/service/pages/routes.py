@@ -1,4 +1,4 @@
-"""Which pages are there? Each is a module with a `router`; here they become one, which OpenAPI leaves out."""
+"""All pages as one router, which is not part of the OpenAPI description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which documents are most like this one? The first page: a text or a picture is asked for, matches are opened."""
+"""The start page: searches an index for documents similar to a text or an image."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ router = APIRouter()
 
 @router.get("/")
 async def show(request: Request, shared: Shared) -> HTMLResponse:
-    """The page; what its address asks for (`?index=&q=&id=`) is asked by its script."""
+    """The page; its script runs the query of the address (`?index=&q=&id=`)."""
     return page(request, "search.html", twin="/v1/indexes", names=list(shared.catalog))

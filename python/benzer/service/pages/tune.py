@@ -1,4 +1,4 @@
-"""From which similarity on are two documents the same? A page that shows what each setting finds, and costs."""
+"""The Tune page: shows what each setting finds and what it costs."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ router = APIRouter()
 
 @router.get("/tune")
 async def show(request: Request, shared: Shared) -> HTMLResponse:
-    """The page; the settings of its address (`?index=&threshold=&recall=&unit=&size=`) are read by its script."""
+    """The page; its script reads the settings in the address (`?index=&threshold=&recall=&unit=&size=`)."""
     return page(request, "tune.html", twin="/v1/tune", names=list(shared.catalog))

@@ -1,4 +1,4 @@
-"""What do settings mean, in words? Sentences for people who did not choose them."""
+"""Describes the settings of an index in sentences."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from benzer.index import IndexSettings
 
 KINDS = {"word": "words", "char": "characters"}
 METHODS = {
-    "grid": "by the order of brightness in a grid: copies that were resized, recompressed or recoloured",
-    "local": "by their visual words: crops and turned copies, too",
+    "grid": "by the brightness order of a grid, which detects resized, recompressed and recoloured copies",
+    "local": "by visual words, which also detect cropped and rotated copies",
     "seed16": "by 16 x 16 grey values",
 }
 
 
 def in_words(settings: IndexSettings) -> list[str]:
-    """Sentences that say what an index compares, and what it promises.
+    """Sentences about what an index compares and guarantees.
 
     >>> in_words(IndexSettings())
-    ['Two documents count as near-duplicates from a similarity of 0.8.',
-     'Of pairs that are just so similar, at least 95 % are found, of others more.',
-     'The field “text” is compared as a text, by runs of 3 words.']
+    ['Documents are near-duplicates if their similarity is at least 0.8.',
+     'At least 95 % of the pairs at this similarity are found, and more of those above it.',
+     'The field “text” is compared as a text, by shingles of 3 words.']
     """
     many = len(settings.schema.fields) > 1
     said = [
-        f"Two documents count as near-duplicates from a similarity of {settings.threshold:g}.",
-        f"Of pairs that are just so similar, at least {100 * settings.recall:g} % are found, of others more.",
+        f"Documents are near-duplicates if their similarity is at least {settings.threshold:g}.",
+        f"At least {100 * settings.recall:g} % of the pairs at this similarity are found, and more of those above it.",
     ]
     said += [
         f"The field “{name}” is compared {compared(field)}{weighed(field) if many else ''}."
         for name, field in settings.schema.fields.items()
     ]
     if settings.passages is not None:
-        said.append(f"Common passages of {settings.passages.certain} words and more are found, too.")
+        said.append(f"Shared passages of at least {settings.passages.certain} words are also found.")
     return said
 
 
 def compared(field: Field) -> str:
-    """How one field is compared.
+    """The comparison of one field, as part of a sentence.
 
     >>> from benzer.fields import ValueSet
     >>> compared(ValueSet())
@@ -46,13 +46,13 @@ def compared(field: Field) -> str:
     if field.kind == "text":
         size = told["shingle_size"]
         unit = KINDS[told["unit"]]
-        runs = f"runs of {size} {unit}" if size > 1 else f"single {unit}"
-        return f"as a text, by {runs}{', as often as they occur' if told.get('frequencies') else ''}"
+        runs = f"shingles of {size} {unit}" if size > 1 else f"single {unit}"
+        return f"as a text, by {runs}{', counting repetitions' if told.get('frequencies') else ''}"
     if field.kind == "image":
-        return f"as a picture, {METHODS.get(told['method'], told['method'])}"
+        return f"as an image, {METHODS.get(told['method'], told['method'])}"
     return "as a set of values"
 
 
 def weighed(field: Field) -> str:
-    """How much a field counts beside others."""
+    """The weight of a field, as part of a sentence."""
     return f", with a weight of {field.weight:g}"

@@ -1,4 +1,4 @@
-// How do files become documents? Texts by the batch, JSON lines as a stream, pictures one by one; each is accounted for.
+// Adds files as documents: texts in batches, tables as a stream, images one by one. Each file is reported in a list.
 
 import { ask, attempt, ofIndex, say, upload } from "./api.js";
 import { bytes, counted, make, named, plain, show } from "./dom.js";
@@ -8,7 +8,7 @@ import { isPlainLines, isTable, recognized, rowsOf } from "./files.js";
 const BATCH_FILES = 200,
   BATCH_BYTES = 4_000_000;
 
-/** Let files be added to an index. `changed` is told when some were. */
+/** Enable adding files to an index. `changed` is called after documents were added. */
 export function startAdding({ name, settings }, changed) {
   const kinds = Object.entries(settings.schema);
   const fieldOf = (type) => kinds.find(([, field]) => field.type === type)?.[0];
@@ -45,13 +45,13 @@ export function startAdding({ name, settings }, changed) {
         ),
       );
     if (pictures.length)
-      await line(pictures.length === 1 ? pictures[0].name : counted(pictures.length, "picture"), (row) =>
+      await line(pictures.length === 1 ? pictures[0].name : counted(pictures.length, "image"), (row) =>
         addPictures(pictures, row),
       );
     await changed();
   }
 
-  /** One line of the list: what is added, how far it is, and what became of it. */
+  /** One line of the list: the file, its progress, and its outcome. */
   async function line(title, work) {
     const stop = new AbortController();
     const progress = make("progress", { max: 1, value: 0, "aria-label": `Progress of ${title}` });
@@ -82,7 +82,7 @@ export function startAdding({ name, settings }, changed) {
       say(`${title}: ${words}`);
     } catch (error) {
       const ended = error.name === "AbortError";
-      told.textContent = ended ? "stopped; what was answered before is kept" : error.message;
+      told.textContent = ended ? "stopped; the documents added so far are kept" : error.message;
       if (!ended) told.className = "failed";
       say(`${title}: ${told.textContent}`);
     } finally {
@@ -92,11 +92,11 @@ export function startAdding({ name, settings }, changed) {
   }
 
   const summary = ({ read, added, documents }) =>
-    `${counted(read, "document")} read, ${added.toLocaleString("en")} new; the index holds ${documents.toLocaleString("en")}`;
+    `${counted(read, "document")} read, ${added.toLocaleString("en")} new; the index now has ${documents.toLocaleString("en")}`;
 
-  /** Add the rows of a table: as they lie on the disk, where they are JSON lines with no columns beside the fields. */
+  /** Add the rows of a table. JSON lines without extra columns are sent unchanged. */
   async function stream(known, row) {
-    row.wait("being read");
+    row.wait("reading");
     const told = await upload(path, await linesFor(known, row.signal), {
       type: "application/x-ndjson",
       query: { on_error: "skip" },
@@ -104,11 +104,11 @@ export function startAdding({ name, settings }, changed) {
       sent: (done, total) =>
         done < total
           ? row.at(done, total, `${bytes(done)} of ${bytes(total)}`)
-          : row.wait("sent; the last documents are being filed"),
+          : row.wait("sent; adding the last documents"),
     });
     const count = told.malformed_count ?? 0;
     return {
-      words: summary({ ...told, added: told.new }) + (count ? `; ${counted(count, "line")} left out` : ""),
+      words: summary({ ...told, added: told.new }) + (count ? `; ${counted(count, "line")} skipped` : ""),
       malformed: told.malformed ?? [],
       more: count - (told.malformed?.length ?? 0),
     };
@@ -121,17 +121,17 @@ export function startAdding({ name, settings }, changed) {
     return fits ? known.file : rowsOf(known, names.slice(2), signal);
   }
 
-  /** A text that came as a row, under the name of the index's field for texts. */
+  /** A text that was returned as a row, renamed to the index's text field. */
   async function textAsLine(rows) {
     const { id, text } = JSON.parse(await rows.text());
     const field = fieldOf("text");
-    if (!field) throw new Error("this index has no field for texts");
+    if (!field) throw new Error("this index has no text field: choose an index with one");
     return new Blob([`${JSON.stringify({ id, fields: { [field]: text } })}\n`]);
   }
 
   async function addTexts(files, row) {
     const field = fieldOf("text");
-    if (!field) throw new Error("this index has no field for texts");
+    if (!field) throw new Error("this index has no text field: choose an index with one");
     const total = { read: 0, added: 0, documents: 0 },
       malformed = [];
     for (let at = 0; at < files.length;) {
@@ -166,7 +166,7 @@ export function startAdding({ name, settings }, changed) {
 
   async function addPictures(files, row) {
     const field = fieldOf("image");
-    if (!field) throw new Error("this index has no field for pictures");
+    if (!field) throw new Error("this index has no image field: choose an index with one");
     let read = 0,
       replaced = 0;
     const malformed = [];
@@ -188,7 +188,7 @@ export function startAdding({ name, settings }, changed) {
       row.at(at + 1, files.length);
     }
     return {
-      words: `${counted(read, "picture")} read, ${(read - replaced).toLocaleString("en")} new`,
+      words: `${counted(read, "image")} read, ${(read - replaced).toLocaleString("en")} new`,
       malformed,
     };
   }
@@ -202,7 +202,7 @@ function malformedShown(malformed, more) {
     make(
       "details",
       { open: malformed.length <= 5 },
-      make("summary", {}, `${counted(malformed.length + more, "thing")} left out`),
+      make("summary", {}, `${counted(malformed.length + more, "entry", "entries")} skipped`),
       make(
         "ol",
         { class: "malformed" },
@@ -233,7 +233,7 @@ function startByHand(schema, path, changed) {
         method: "PUT",
         json: { fields },
       });
-      say(replaced ? `${plain(id)} is replaced` : `${plain(id)} is added`);
+      say(replaced ? `${plain(id)} replaced` : `${plain(id)} added`);
       form.reset();
       controls.clear();
       named("new-id").focus();

@@ -1,8 +1,8 @@
-// How does a page ask the service? By fetch, in JSON; whatever goes wrong is a Failure, and is said in one place.
+// Requests to the service: fetch with JSON. Every error becomes a Failure and is shown in one place.
 
 import { make, named, show } from "./dom.js";
 
-/** What went wrong: the one shape that errors of the service have. Status 0: no answer came. */
+/** An error in the shape that the service uses. Status 0: there was no response. */
 export class Failure extends Error {
   constructor(status, { type = "NetworkError", message, field = null }, retryAfter = null) {
     super(message);
@@ -13,9 +13,9 @@ export class Failure extends Error {
 const running = new Map();
 
 /**
- * Ask for a path, and give what the service answers: JSON as an object, null for nothing.
- * json: the body. body: any other body, with its type in `headers`. query: parameters; null ones are left out.
- * slot: a name of what is asked; a later question of the same name makes an earlier one void (see `isStale`).
+ * Send a request and return the parsed JSON response, or null for an empty one.
+ * json: the body. body: any other body, with its type in `headers`. query: parameters; null values are omitted.
+ * slot: a name for the request; a later request with the same name cancels an earlier one (see `isStale`).
  */
 export async function ask(
   path,
@@ -40,7 +40,7 @@ export async function ask(
     return answer.status === 204 ? null : await answer.json();
   } catch (error) {
     if (error instanceof Failure || isStale(error)) throw error;
-    throw new Failure(0, { message: "the service does not answer: is it still running?" });
+    throw new Failure(0, { message: "the service does not respond: check that it is still running" });
   } finally {
     working(-1);
     if (mine !== null && running.get(slot) === mine) running.delete(slot);
@@ -54,16 +54,16 @@ function take(slot) {
   return mine;
 }
 
-/** Make void what is being asked under a name. */
+/** Cancel the running request of a name. */
 export function forget(slot) {
   running.get(slot)?.abort();
   running.delete(slot);
 }
 
-/** Whether an error only says that a later question has taken the place of this one. */
+/** Whether an error only says that a later request replaced this one. */
 export const isStale = (error) => error instanceof DOMException && error.name === "AbortError";
 
-/** A path with its query; what is null or empty is left out. */
+/** A path with its query; null and empty values are omitted. */
 export function address(path, query = {}) {
   const kept = Object.entries(query).filter(
     ([, value]) => value !== null && value !== undefined && value !== "",
@@ -72,11 +72,11 @@ export function address(path, query = {}) {
   return text ? `${path}?${text}` : path;
 }
 
-/** The address of something of an index: `ofIndex("news", "documents", id)`, each part percent-encoded. */
+/** The path of a resource of an index: `ofIndex("news", "documents", id)`, each part percent-encoded. */
 export const ofIndex = (index, ...parts) =>
   ["/v1/indexes", ...[index, ...parts].map(encodeURIComponent)].join("/");
 
-/** A stored document by its id as people type it. A browser would leave "." and ".." out of a path. */
+/** A stored document by its id as typed. Browsers drop "." and ".." from a path, so those ids go into a body. */
 export async function documentOf(index, id, slot) {
   if (!/^\.{0,2}$/.test(id)) return ask(ofIndex(index, "documents", id), { slot });
   const { documents } = await ask(ofIndex(index, "lookup"), { method: "POST", json: { ids: [id] }, slot });
@@ -84,7 +84,7 @@ export async function documentOf(index, id, slot) {
   throw new Failure(404, { type: "NotFoundError", message: `no document has the id '${id}'` });
 }
 
-/** The error that an answer tells. */
+/** The error in a response. */
 export async function failureOf(answer) {
   const after = answer.headers.get("Retry-After");
   try {
@@ -92,15 +92,15 @@ export async function failureOf(answer) {
   } catch {
     return new Failure(
       answer.status,
-      { type: "ServerError", message: `the service answered with status ${answer.status}` },
+      { type: "ServerError", message: `the service returned status ${answer.status}` },
       after,
     );
   }
 }
 
 /**
- * Send a body of any size and tell how much has gone: `upload(path, file, { type, query, sent: (done, total) => … })`.
- * signal: an AbortSignal that ends it.
+ * Send a body of any size and report progress: `upload(path, file, { type, query, sent: (done, total) => … })`.
+ * signal: an AbortSignal that cancels the upload.
  */
 export function upload(
   path,
@@ -127,14 +127,14 @@ export function upload(
             request.status,
             told?.error ?? {
               type: "ServerError",
-              message: `the service answered with status ${request.status}`,
+              message: `the service returned status ${request.status}`,
             },
             request.getResponseHeader("Retry-After"),
           ),
         );
     };
     request.onerror = () =>
-      reject(new Failure(0, { message: "the connection broke: is the service still running?" }));
+      reject(new Failure(0, { message: "the connection was lost: check that the service is still running" }));
     request.onabort = () => reject(new DOMException("ended", "AbortError"));
     signal?.addEventListener("abort", () => request.abort());
     request.send(body);
@@ -142,8 +142,8 @@ export function upload(
 }
 
 /**
- * Run some work; while it runs `busy` is marked so, and an error is shown at the head of the page.
- * Gives what the work gives; undefined after an error, or when a later question took its place.
+ * Run some work. `busy` is marked as busy meanwhile, and an error is shown at the top of the page.
+ * Returns the result of the work; undefined after an error, or if a later request replaced it.
  */
 export async function attempt(work, busy = null) {
   clear();
@@ -153,14 +153,14 @@ export async function attempt(work, busy = null) {
     busy?.removeAttribute("aria-busy");
     return result;
   } catch (error) {
-    if (isStale(error)) return undefined; // the later question marks and unmarks
+    if (isStale(error)) return undefined; // the later request sets and clears the mark
     busy?.removeAttribute("aria-busy");
     report(error);
     return undefined;
   }
 }
 
-/** Show an error at the head of the page, where screen readers announce it. */
+/** Show an error at the top of the page, where screen readers announce it. */
 export function report(error) {
   if (isStale(error)) return;
   if (!(error instanceof Failure)) console.error(error);
@@ -194,17 +194,17 @@ export function report(error) {
 }
 
 const heading = (error) =>
-  error.field ? `${error.field.replace(/^(body|query|path)\./, "")}:` : "This did not work:";
+  error.field ? `${error.field.replace(/^(body|query|path)\./, "")}:` : "Error:";
 const unnamed = ({ message, field }) =>
   field && message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
 const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** Take away the error that is shown. */
+/** Hide the error. */
 export function clear() {
   show(named("failed"));
 }
 
-/** Say something to those who use a screen reader: what has been found, or done. */
+/** Announce a result or an action to screen readers. */
 export function say(text) {
   named("said").textContent = text;
 }
@@ -212,7 +212,7 @@ export function say(text) {
 let asked = 0,
   timer = 0;
 
-/** Count requests that run; while there are some, for longer than a moment, a line at the head of the page moves. */
+/** Count running requests; a progress line at the top of the page is shown if they take longer than a moment. */
 export function working(change) {
   asked += change;
   clearTimeout(timer);
@@ -223,5 +223,5 @@ export function working(change) {
   else named("progress").hidden = true;
 }
 
-/** Whether whoever asks may change anything: hide or explain controls that would. */
+/** Whether the user has write access; controls that change something are hidden or explained otherwise. */
 export const mayWrite = () => document.body.dataset.scopes.split(" ").includes("write");

@@ -1,4 +1,4 @@
-// What do all pages do? "/" goes to the search field, or to the page that has it.
+// Shared by all pages: the "/" key focuses the search field, or opens the page that has it.
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;

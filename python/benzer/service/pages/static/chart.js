@@ -1,4 +1,4 @@
-// How are counts drawn? As an SVG with an axis in powers of ten, and every number written out.
+// Bar chart of counts: an SVG with a logarithmic axis and the value above each bar.
 
 import { draw } from "./dom.js";
 
@@ -9,7 +9,7 @@ const WIDTH = 480,
   TOP = 22,
   BOTTOM = 44;
 
-/** How many buckets there are of each size: pairs [size, count], put together by powers of two. */
+/** The number of buckets of each size: pairs [size, count], grouped by powers of two. */
 export function sizes(histogram) {
   const bins = new Map();
   for (const [size, count] of histogram) {
@@ -20,8 +20,8 @@ export function sizes(histogram) {
   const labels = (power) => (power < 2 ? `${2 ** power}` : `${2 ** (power - 1) + 1}–${short(2 ** power)}`);
   return columns(
     powers.map((power) => ({ label: labels(power), mark: short(2 ** power), count: bins.get(power) })),
-    "documents in a bucket, at most",
-    "How many buckets hold how many documents",
+    "maximum documents in a bucket",
+    "Number of buckets by number of documents",
   );
 }
 

@@ -1,4 +1,4 @@
-// What is in one cluster? Who stays, who goes for it, how alike they are; and any of them beside the one that stays.
+// One open cluster: the kept document, the removed ones, their similarities, and any of them next to the kept one.
 
 import { ask, attempt, say } from "./api.js";
 import { bar, counted, likeness, make, plain, show } from "./dom.js";
@@ -11,8 +11,8 @@ const SNIPPET = 200,
   MORE = 50;
 
 /**
- * Show an opened cluster in a place: who stays, and the others, the least alike first.
- * job: { path(…), query(), pictures(a, b) }. decisions: see `decisions.js`. decided: called when a member is let stay, or go.
+ * Show an open cluster: the kept document first, then the others, least similar first.
+ * job: { path(…), query(), pictures(a, b) }. decisions: see `decisions.js`. decided: called when a member is kept or removed.
  */
 export async function openCluster(host, row, { job, decided }) {
   const asked = (offset) =>
@@ -37,15 +37,15 @@ export async function openCluster(host, row, { job, decided }) {
   if (others.length) await compare(others[0], context, false);
 }
 
-/** How alike the members are, in a sentence. */
+/** The similarity within the cluster as a sentence. */
 function insideSaid({ distinct, size, least, least_left_id, least_right_id, compared }) {
-  if (distinct === 1) return "All are the same after normalization.";
+  if (distinct === 1) return "All documents are identical after normalization.";
   const which =
     compared === "all"
-      ? "all compared with all"
-      : "the one that stays compared with all, and those least like it with each other";
+      ? "all pairs compared"
+      : "the kept document compared with all, and the least similar ones with each other";
   return [
-    "The two least alike are ",
+    "The least similar pair is ",
     make("bdi", {}, plain(least_left_id)),
     " and ",
     make("bdi", {}, plain(least_right_id)),
@@ -59,13 +59,13 @@ function bridgesShown(bridges) {
   return make(
     "p",
     { class: "note" },
-    "Tied to ",
+    "Linked to ",
     counted(bridges.length, "other cluster"),
-    ", but not put together with it: ",
+    ", but not merged: ",
     make("bdi", {}, plain(first.left_id)),
-    ` is ${likeness(first.similarity)} similar to `,
+    ` and `,
     make("bdi", {}, plain(first.right_id)),
-    `, while the two that stay are ${likeness(first.representatives)} similar.`,
+    ` have a similarity of ${likeness(first.similarity)}, the two kept documents ${likeness(first.representatives)}.`,
   );
 }
 
@@ -82,9 +82,9 @@ function memberShown(member, context) {
       { class: "name" },
       make("bdi", {}, name),
       " ",
-      kept ? make("span", { class: "tag done" }, "stays") : null,
+      kept ? make("span", { class: "tag done" }, "kept") : null,
     ),
-    kept ? null : bar(similarity, "similarity to the one that stays"),
+    kept ? null : bar(similarity, "similarity to the kept document"),
     text
       ? make("p", { class: "snippet", dir: "auto" }, cut.replace(/\s+/g, " ").replace(RULES, "$1$1$1"))
       : null,
@@ -99,7 +99,7 @@ function memberShown(member, context) {
               type: "button",
               class: "small",
               onclick: () => compare(member, context),
-              "aria-label": `Show ${name} beside the one that stays`,
+              "aria-label": `Show ${name} next to the kept document`,
             },
             "Side by side",
           ),
@@ -111,20 +111,20 @@ function memberShown(member, context) {
               "data-member": true,
               onchange: (event) => context.decided(context.row, id, event.target.checked),
             }),
-            "let it stay",
+            "keep",
           ),
         ),
   );
 }
 
-/** Put the first members into the list, and give a button for the others. */
+/** Put the first members into the list, and return a button for the others. */
 function moreMembers(list, others, total, asked, context) {
   let shown = 0;
   const add = (count) => {
     list.append(...others.slice(shown, shown + count).map((member) => memberShown(member, context)));
     shown = Math.min(shown + count, others.length);
     button.hidden = shown + 1 >= total;
-    button.textContent = `Show more: ${shown + 1} of ${counted(total, "member")} are shown`;
+    button.textContent = `Show more (${shown + 1} of ${counted(total, "member")} shown)`;
     context.decided(null);
   };
   const button = make("button", {
@@ -143,7 +143,7 @@ function moreMembers(list, others, total, asked, context) {
   return button;
 }
 
-/** Put a member and the one that stays side by side. */
+/** Show a member and the kept document side by side. */
 async function compare({ id }, { job, row, kept, evidence }, loud = true) {
   const query = { ...job.query(), left: kept.id, right: id };
   const asked = () =>
@@ -160,17 +160,17 @@ async function compare({ id }, { job, row, kept, evidence }, loud = true) {
       "h4",
       { tabindex: "-1" },
       make("bdi", {}, titles.b),
-      ` is ${likeness(told.similarity)} similar to the one that stays`,
+      `: similarity ${likeness(told.similarity)} to the kept document`,
     ),
     evidenceShown(told.fields, titles, { most: 3, pictures }),
   );
   if (!loud) return;
   evidence.firstElementChild.focus({ preventScroll: true });
   evidence.scrollIntoView({ block: "nearest" });
-  say(`${titles.b} beside ${titles.a}`);
+  say(`${titles.b} next to ${titles.a}`);
 }
 
-/** Show of each member whether it is let stay. */
+/** Show which members are kept by a decision. */
 export function markMembers(host, decision) {
   for (const line of host.querySelectorAll(".member:not(.stays)")) {
     const stays =

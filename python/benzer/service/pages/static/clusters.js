@@ -1,11 +1,11 @@
-// How does a person go through clusters? By a list in which each opens in its place, with keys to move and to decide.
+// The list of clusters: each opens in place; keys move through the list and decide.
 
 import { markMembers, openCluster } from "./cluster.js";
 import { counted, likeness, make, plain, show } from "./dom.js";
 
 /**
  * A list of clusters. context: { job, decisions(), decide(row, decision), member(row, id, stays), opened(row) }.
- * Gives { draw(rows), mark(), open(cluster), focus(last) }.
+ * Returns { draw(rows), mark(), open(cluster), focus(last) }.
  */
 export function clusterList(host, context) {
   const items = () => [...host.querySelectorAll(".cluster")];
@@ -114,11 +114,11 @@ export function clusterList(host, context) {
 }
 
 function said({ decision, members }) {
-  if (decision === "keep") return "kept as found";
-  return members ? `${counted(members.length, "member")} let stay` : "split: all stay";
+  if (decision === "keep") return "cluster kept";
+  return members ? `${counted(members.length, "member")} kept` : "split: all kept";
 }
 
-/** A cluster as an item: its head, which opens it, and what is inside. */
+/** A cluster as a list item: a header that opens it, and a panel. */
 function itemShown(row, context) {
   const name = `cluster-${row.cluster}`;
   const said = make("span", { class: "said" });
@@ -142,7 +142,7 @@ function itemShown(row, context) {
     { type: "button", class: "head", "aria-expanded": "false", "aria-controls": name },
     make("bdi", { class: "who" }, plain(row.kept_id)),
     make("span", { class: "size" }, counted(row.size, "document")),
-    make("span", { class: "least" }, row.distinct === 1 ? "identical" : `least alike ${likeness(row.least)}`),
+    make("span", { class: "least" }, row.distinct === 1 ? "identical" : `lowest similarity ${likeness(row.least)}`),
     said,
   );
   const panel = make(
@@ -151,8 +151,8 @@ function itemShown(row, context) {
     make(
       "div",
       { class: "choices", role: "group", "aria-label": "Decision" },
-      choice("keep", "Keep as found", "Shift+K"),
-      choice("split", "Split: all stay", "s"),
+      choice("keep", "Keep cluster", "Shift+K"),
+      choice("split", "Split: keep all", "s"),
     ),
     inside,
   );

@@ -1,4 +1,4 @@
-// What do bands find? The S-curve, and what follows from it for a collection whose similarities are known.
+// The S-curve of bands, and the expected matches of a collection whose similarities are known.
 
 /** The probability that a pair of this Jaccard similarity is found: 1 - (1 - s^rows)^bands. */
 export function probability(similarity, bands, rows) {
@@ -14,8 +14,8 @@ export function curve(bands, rows, points = 101) {
 }
 
 /**
- * Pairs at the threshold or above, and below it, of a histogram {edges, counts}. The bin that the threshold
- * cuts is shared out by width.
+ * The number of pairs at or above the threshold, and below it, in a histogram {edges, counts}. The bin that contains
+ * the threshold is divided by width.
  */
 export function divided(histogram, threshold) {
   let above = 0;
@@ -30,8 +30,8 @@ export function divided(histogram, threshold) {
 }
 
 /**
- * How many of the pairs at the threshold or above the bands are expected to find, and how many below it they
- * propose in vain: each bin counts with the probability at its middle.
+ * The expected number of pairs found at or above the threshold, and of all pairs compared. Each bin counts with the
+ * probability at its middle.
  */
 export function expected(histogram, threshold, bands, rows) {
   let found = 0;
@@ -46,7 +46,7 @@ export function expected(histogram, threshold, bands, rows) {
   return { found, compared };
 }
 
-/** A bin of a histogram as it is read out: its edges, its count, and the share of it that is found. */
+/** The bin of a histogram that contains a similarity: its edges, count and number. */
 export function binAt(histogram, similarity) {
   const last = histogram.counts.length - 1;
   let at = histogram.edges.findIndex((edge) => edge > similarity) - 1;

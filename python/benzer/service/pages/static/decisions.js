@@ -1,6 +1,6 @@
-// What has a person decided about clusters? It is kept by the browser until its tab is closed, and handed out as files.
+// Decisions about clusters. The browser stores them until the tab is closed; they can be downloaded.
 
-/** Decisions under a key of a storage; clusters are numbered anew at each threshold, so each has a key of its own. */
+/** Decisions under a key of a storage. Cluster numbers depend on the threshold, so each threshold has its own key. */
 export class Decisions {
   constructor(storage, key) {
     Object.assign(this, { storage, key, made: new Map(JSON.parse(storage.getItem(key) ?? "[]")) });
@@ -10,7 +10,7 @@ export class Decisions {
     return this.made.get(cluster) ?? null;
   }
 
-  /** Decide about a cluster. members: those of a split that stay; null for all of them. */
+  /** Decide about a cluster. members: the members that a split keeps; null for all of them. */
   decide({ cluster, kept_id }, decision, members = null) {
     this.made.set(cluster, { cluster, kept_id, decision, members });
     this.save();
@@ -30,18 +30,18 @@ export class Decisions {
     this.storage.setItem(this.key, JSON.stringify([...this.made]));
   }
 
-  /** All of them, by the number of the cluster. */
+  /** All decisions, sorted by cluster number. */
   get all() {
     return [...this.made.values()].sort((a, b) => a.cluster - b.cluster);
   }
 
-  /** How many are kept, and how many split. */
+  /** The number of kept and of split clusters. */
   get counts() {
     const split = this.all.filter((one) => one.decision === "split").length;
     return { all: this.made.size, keep: this.made.size - split, split };
   }
 
-  /** As the service takes them. */
+  /** The decisions in the format of the service. */
   get sent() {
     return this.all.map(({ cluster, decision, members }) => ({
       cluster,
@@ -51,7 +51,7 @@ export class Decisions {
   }
 }
 
-/** Let one member stay, or go again; when none is left that was let stay, there is no decision. */
+/** Keep or remove one member. Without any kept member, the decision is deleted. */
 export function withMember(decisions, cluster, id, stays) {
   const before = decisions.of(cluster.cluster);
   const members = (before?.decision === "split" && before.members ? before.members : []).filter(
@@ -62,7 +62,7 @@ export function withMember(decisions, cluster, id, stays) {
   else decisions.takeBack(cluster.cluster);
 }
 
-/** Decisions as CSV, a line for each, or for each member that stays. */
+/** Decisions as CSV: one line per decision, or per kept member. */
 export function asCsv(all) {
   const rows = all.flatMap(({ cluster, kept_id, decision, members }) =>
     (members ?? [""]).map((member) => [cluster, kept_id, decision, member]),
@@ -74,7 +74,7 @@ export function asCsv(all) {
   );
 }
 
-/** A value of CSV: quoted where it must be, and behind an apostrophe where a spreadsheet would take it for a formula. */
+/** A CSV value: quoted if necessary, and prefixed with an apostrophe if a spreadsheet would read it as a formula. */
 function cell(value) {
   const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

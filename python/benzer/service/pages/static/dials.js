@@ -1,10 +1,10 @@
-// How does a person set a number? By a slider, and by a field for the exact one: both always show the same.
+// A number input: a slider and a field for the exact value, kept in sync.
 
 import { named } from "./dom.js";
 
 /**
- * Tie the slider of an id to its field, `id-number`, where there is one. moved: called with the number on every move.
- * Gives { value, set }; `set` moves both, and tells nobody.
+ * Connect the slider `id` to the field `id-number`, if it exists. moved: called with the number on every change.
+ * Returns { value, set }; `set` updates both without calling `moved`.
  */
 export function dial(id, moved) {
   const [slider, field] = [named(id), named(`${id}-number`)];
@@ -34,7 +34,7 @@ export function dial(id, moved) {
   };
 }
 
-/** Run work a moment after the last of several calls. */
+/** Debounce: run work some milliseconds after the last of several calls. */
 export function settled(work, milliseconds) {
   let timer = 0;
   return () => {

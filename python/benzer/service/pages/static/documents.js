@@ -1,4 +1,4 @@
-// How are the documents of an index looked at? A page of them at a time, each with its beginning; opened, all of it.
+// The documents of an index: one page at a time, each with an excerpt; opened, with the full content.
 
 import { address, ask, attempt, documentOf, mayWrite, ofIndex, say } from "./api.js";
 import { exact, make, named, plain, show } from "./dom.js";
@@ -7,11 +7,11 @@ import { picture, thumbnail } from "./pictures.js";
 
 const LIMIT = 10;
 
-/** Start the list of an index. `changed` is told when a document was removed. Gives { first() }. */
+/** Start the list of an index. `changed` is called after a document was removed. Returns { first() }. */
 export function startDocuments(information, changed) {
   const { name, settings } = information;
   const place = named("documents");
-  const before = []; // where the pages before this one began
+  const before = []; // start positions of the previous pages
   let here = null;
 
   async function load(after) {
@@ -24,7 +24,7 @@ export function startDocuments(information, changed) {
             make("ul", { class: "documents", "aria-label": "Documents" }, told.documents.map(shown)),
             pager(told.next),
           ]
-        : make("p", { class: "empty" }, "No documents yet: drop some files on this page."),
+        : make("p", { class: "empty" }, "No documents yet. Drop files on this page to add some."),
     );
   }
 
@@ -72,9 +72,9 @@ export function startDocuments(information, changed) {
         class: "small",
         "aria-expanded": "false",
         "aria-controls": peek.id,
-        "aria-label": `Look at ${called}`,
+        "aria-label": `Show ${called}`,
       },
-      "Look at it",
+      "Show",
     );
     const item = make(
       "li",
@@ -91,9 +91,9 @@ export function startDocuments(information, changed) {
               {
                 class: "button small quiet",
                 href: address("/", { index: name, id, number: typeof document.id === "number" ? 1 : null }),
-                "aria-label": `More like ${called}`,
+                "aria-label": `Find similar to ${called}`,
               },
-              "More like this",
+              "Find similar",
             )
           : null,
         mayWrite() && exact(document.id)
@@ -124,13 +124,13 @@ export function startDocuments(information, changed) {
     });
 
     function sure(button) {
-      // asked twice, in place: no way back
+      // removal cannot be undone, so it needs a second click
       if (button.dataset.sure) {
         attempt(remove, item);
         return;
       }
       button.dataset.sure = "yes";
-      button.textContent = "Remove for good?";
+      button.textContent = "Remove permanently?";
       button.classList.replace("quiet", "danger");
       say(`Press again to remove ${called}`);
       setTimeout(() => {
@@ -141,11 +141,11 @@ export function startDocuments(information, changed) {
     }
 
     async function remove() {
-      await ask(ofIndex(name, "remove"), { method: "POST", json: { ids: [document.id] } }); // exactly: not "7" for 7
+      await ask(ofIndex(name, "remove"), { method: "POST", json: { ids: [document.id] } }); // the exact id: the number 7 is not the text "7"
       const next = item.nextElementSibling ?? item.previousElementSibling;
       item.remove();
       (next?.querySelector("button") ?? named("look-up-id")).focus();
-      say(`${called} is removed`);
+      say(`${called} removed`);
       await changed();
     }
     return item;
@@ -176,7 +176,7 @@ export function startDocuments(information, changed) {
     );
   }
 
-  /** A small copy of the first picture of a document, where there is one. */
+  /** A thumbnail of the first image of a document, if it has one. */
   function small(document) {
     const [field] = Object.keys(settings.schema).filter(
       (one) => settings.schema[one].type === "image" && document.fields[one] !== null,

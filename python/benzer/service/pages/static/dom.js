@@ -1,11 +1,11 @@
-// How does a script make elements? From a tag, properties and children; texts are texts, never markup.
+// Creates elements from a tag, properties and children. Text is inserted as text, never as markup.
 
 /** An element: `make("p", { class: "note", onclick: work }, "text", otherElement, null)`. */
 export function make(tag, properties = {}, ...children) {
   return fill(document.createElement(tag), properties, children);
 }
 
-/** An element of SVG, in the same way. */
+/** An SVG element, in the same way. */
 export function draw(tag, properties = {}, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
 }
@@ -23,10 +23,10 @@ function fill(element, properties, children) {
   return element;
 }
 
-/** The element of an id. */
+/** The element with an id. */
 export const named = (id) => document.getElementById(id);
 
-/** Put children into an element in the place of those it has. */
+/** Replace the children of an element. */
 export function show(element, ...children) {
   element.replaceChildren(
     ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
@@ -34,22 +34,22 @@ export function show(element, ...children) {
   return element;
 }
 
-/** An id as people read it: what would turn, hide or break the letters around it is shown as �. */
+/** An id for display: characters that would reorder, hide or break the surrounding text are shown as �. */
 export const plain = (id) =>
   String(id).replace(
     /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
     "\ufffd",
   );
 
-/** A count with separators, and its noun: `counted(2, "copy", "copies")`. */
+/** A count with separators and a noun: `counted(2, "copy", "copies")`. */
 export function counted(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
 
-/** A similarity, rounded down: only a true 1 reads as 1, and none below a threshold as it. */
+/** A similarity, rounded down: only 1 is shown as 1, and no value below a threshold is shown as the threshold. */
 export const likeness = (value) => (Math.floor(1000 * value + 1e-9) / 1000).toFixed(3);
 
-/** A size in bytes, for people. */
+/** A human-readable size in bytes. */
 export function bytes(number) {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   let at = 0;
@@ -75,5 +75,5 @@ export function bar(value, name = "similarity") {
   );
 }
 
-/** Whether an id is the one that was sent: a browser rounds numbers beyond 2^53, which would then name another. */
+/** Whether JavaScript represents an id exactly: it rounds numbers above 2^53, which could then be another id. */
 export const exact = (id) => typeof id !== "number" || Number.isSafeInteger(id);

@@ -1,4 +1,4 @@
-// Which searches for duplicates are there, and how is one begun? A form, and the list of jobs, followed while one runs.
+// The page of duplicate jobs: a form that starts a job, and the list of jobs, updated while one runs.
 
 import { Failure, address, ask, attempt, ofIndex, report, say, upload } from "./api.js";
 import { dial } from "./dials.js";
@@ -15,7 +15,7 @@ const where = () => document.querySelector("input[name=where]:checked").value;
 const against = () => [...document.querySelectorAll("input[name=against]:checked")].map((one) => one.value);
 let choice = 0;
 let files = [];
-let recipe = null; // shingles that the address of the page asks for
+let recipe = null; // the shingle settings in the address of the page
 
 function tuning() {
   named("to-tune").href = address("/tune", {
@@ -31,7 +31,7 @@ function chosen() {
   tuning();
 }
 
-/** Another index: its own threshold and recall stand in the form. */
+/** Another index was chosen: fill its threshold and recall into the form. */
 async function indexChosen() {
   const name = named("index").value;
   if (where() !== "index" || !name) return;
@@ -42,7 +42,7 @@ async function indexChosen() {
   tuning();
 }
 
-/** One of the chosen files: how it is read, or why it is not. */
+/** One of the chosen files: how it is read, or why it is rejected. */
 const chosenShown = ({ file, failed, ...known }) =>
   make(
     "li",
@@ -53,12 +53,12 @@ const chosenShown = ({ file, failed, ...known }) =>
       ? make(
           "span",
           { class: "note" },
-          `${bytes(file.size)}, ${isTable(known) ? `${known.content}, a document a row` : "one document"}`,
+          `${bytes(file.size)}, ${isTable(known) ? `${known.content}, one document per row` : "one document"}`,
         )
       : make("span", { class: "note" }, failed.startsWith(`${file.name} `) ? failed.slice(file.name.length + 1) : failed),
   );
 
-/** Recognize the files that were dropped or chosen; those that cannot be read are listed with the reason, and not sent. */
+/** Recognize the chosen files. Files that cannot be read are listed with the reason and not sent. */
 async function filesChosen(taken) {
   const mine = (choice += 1);
   files = [];
@@ -71,7 +71,7 @@ async function filesChosen(taken) {
     } catch (error) {
       results.push({ file, failed: error.message });
     }
-    if (mine !== choice) return; // others were chosen meanwhile
+    if (mine !== choice) return; // other files were chosen meanwhile
   }
   named("submit").disabled = false;
   named("chosen").removeAttribute("aria-busy");
@@ -88,7 +88,7 @@ async function filesChosen(taken) {
   const text =
     ["text", "fields", "content", "body"].find((name) => columns.includes(name)) ??
     columns.find((name) => name !== "id");
-  show(named("id-column"), options("id", columns.includes("id") ? null : "nowhere: number the lines"));
+  show(named("id-column"), options("id", columns.includes("id") ? null : "none (use line numbers)"));
   show(named("text-column"), options(text, null));
 }
 
@@ -115,7 +115,7 @@ async function begin() {
   return upload("/v1/duplicates", body, { type: "application/x-ndjson", query, sent });
 }
 
-/** Under which name a text is sent, and how it is read: as the older indexes do, or by the shingles asked for. */
+/** The name and the settings of the text field: those of the older indexes, or the shingles in the address. */
 async function target(older) {
   if (older.length) {
     const { settings } = await ask(ofIndex(older[0]));
@@ -132,7 +132,7 @@ async function submitted(event) {
   event.preventDefault();
   if (where() === "files" && !files.length) {
     named("files").focus();
-    return report(new Error("choose a file first"));
+    return report(new Error("no file was chosen: choose at least one"));
   }
   named("submit").disabled = true;
   const job = await attempt(begin, named("start"));
@@ -182,10 +182,10 @@ function jobShown(job) {
             {
               type: "button",
               class: "small quiet",
-              onclick: act(path, "DELETE", "forgotten"),
-              "aria-label": `Forget the job over ${sourceOf(job)}`,
+              onclick: act(path, "DELETE", "deleted"),
+              "aria-label": `Delete the job for ${sourceOf(job)}`,
             },
-            "Forget",
+            "Delete",
           )
         : make(
             "button",
@@ -193,7 +193,7 @@ function jobShown(job) {
               type: "button",
               class: "small",
               onclick: act(`${path}/cancel`, "POST", "cancelled"),
-              "aria-label": `Cancel the job over ${sourceOf(job)}`,
+              "aria-label": `Cancel the job for ${sourceOf(job)}`,
             },
             "Cancel",
           ),
@@ -216,7 +216,7 @@ const jobs = follow(async () => {
             : make(
                 "li",
                 { class: "empty" },
-                "No job yet. Jobs, and what they find, are kept until the service ends.",
+                "No jobs yet. Jobs and their results are kept until the service stops.",
               ),
         ),
       );
@@ -229,7 +229,7 @@ const jobs = follow(async () => {
   }
 });
 
-/** Draw anew, and leave the keyboard where it was. */
+/** Redraw the list and keep the keyboard focus. */
 function keepFocus(work) {
   const label = document.activeElement?.closest("#jobs")
     ? (document.activeElement.getAttribute("aria-label") ?? document.activeElement.getAttribute("href"))

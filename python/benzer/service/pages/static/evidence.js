@@ -1,4 +1,4 @@
-// How is what two documents share shown, field by field? Passages where there are texts, else a word on why not.
+// The evidence of a pair, field by field: passages of texts, images side by side, or a note.
 
 import { counted, likeness, make } from "./dom.js";
 import { picture } from "./pictures.js";
@@ -6,8 +6,8 @@ import { sideBySide } from "./sidebyside.js";
 
 /**
  * The evidence of each field. fields: { name: { similarity, evidence } } or { name: evidence }.
- * titles: { a, b }, what the two documents are called. most: passages that are shown at first.
- * pictures: the addresses of small pictures of both, [{ name: address }, { name: address }].
+ * titles: { a, b }, the names of the two documents. most: the number of passages shown at first.
+ * pictures: the addresses of the thumbnails of both, [{ name: address }, { name: address }].
  */
 export function evidenceShown(fields, titles, { most = Infinity, pictures = [{}, {}] } = {}) {
   const entries = Object.entries(fields);
@@ -24,9 +24,9 @@ export function evidenceShown(fields, titles, { most = Infinity, pictures = [{},
 }
 
 const NONE =
-  "There is nothing to show side by side: of pictures, and of very long texts, only numbers are compared.";
+  "Nothing to show side by side: images and very long texts are compared by numbers only.";
 
-/** The pictures of a field side by side, where both have a small copy. */
+/** The images of a field side by side, if both have a thumbnail. */
 function picturesShown(name, titles, [a, b]) {
   if (!a[name] || !b[name]) return make("p", { class: "note" }, NONE);
   const one = (address, title) =>
@@ -39,7 +39,7 @@ function picturesShown(name, titles, [a, b]) {
   return make("div", { class: "pair" }, one(a[name], titles.a), one(b[name], titles.b));
 }
 
-/** The longest passages, and a button for all. */
+/** The longest passages, and a button that shows all. */
 function shortened(evidence, titles, most) {
   const { passages } = evidence;
   if (passages.length <= most) return sideBySide(evidence, titles);

@@ -1,9 +1,9 @@
-// What does a pair next to the threshold look like? Each is a line with its similarity, opened to its evidence.
+// Example pairs near the threshold: one line each, with the similarity; opened, with the evidence.
 
 import { likeness, make, plain, show } from "./dom.js";
 import { evidenceShown } from "./evidence.js";
 
-/** Show examples in a place, the first of them open. none: what is said where there are none. */
+/** Show examples, the first of them open. none: the text to show if there are none. */
 export function showExamples(host, examples, none) {
   show(
     host,

@@ -1,11 +1,11 @@
-// How is a document typed, pasted or dropped? One control for each field of the schema, whatever its kind.
+// Input of a document by typing, pasting or dropping: one control for each field of the schema.
 
 import { counted, make, named, show } from "./dom.js";
 import { isTable, recognized, rowsOf } from "./files.js";
 
 /**
- * Controls for a document of a schema, `{ name: settings }` as an index tells it.
- * Gives { element, contents(), texts(), fill(fields), clear(), take(file), picture(name), first }.
+ * Controls for a document of a schema, `{ name: settings }` as the service returns it.
+ * Returns { element, contents(), texts(), fill(fields), clear(), take(file), picture(name), first }.
  */
 export function documentControls(schema) {
   const alone = Object.keys(schema).length === 1;
@@ -20,37 +20,37 @@ export function documentControls(schema) {
       [...controls.values()].map((control) => control.element),
     ),
     first: [...controls.values()][0],
-    /** The fields that are filled in, as the service reads them. */
+    /** The fields that are filled in, in the format of the service. */
     async contents() {
       const found = await Promise.all(
         [...controls].map(async ([name, control]) => [name, await control.content()]),
       );
       return Object.fromEntries(found.filter(([, content]) => content !== null));
     },
-    /** Put contents into the controls, as the service gave them; or texts as they were typed. */
+    /** Fill the controls with contents as returned by the service, or with texts as typed. */
     fill(fields) {
       for (const [name, control] of controls) control.fill(fields[name] ?? null);
     },
     clear() {
       for (const control of controls.values()) control.fill(null);
     },
-    /** Take a file into the field that fits; gives what went wrong, or null. */
+    /** Put a file into the field that fits; returns an error message, or null. */
     async take(file) {
       const known = await recognized(file);
       if (known.format === "images") {
         const image = of("image");
-        if (!image) return `${file.name} is a picture, and this index has no field for pictures`;
+        if (!image) return `${file.name} is an image, but this index has no image field: choose an index with one`;
         image.fill(file);
         return null;
       }
       if (isTable(known))
-        return `${file.name} is ${known.content}, with a document a row; a search takes one text: drop it on the page Duplicates or on that of an index`;
+        return `${file.name} is ${known.content}, with one document per row; a search takes a single text: drop the file on the Duplicates page or on the page of an index`;
       const text = of("text");
-      if (!text) return `${file.name} is a text, and this index has no field for texts`;
+      if (!text) return `${file.name} is a text, but this index has no text field: choose an index with one`;
       text.fill(JSON.parse(await (await rowsOf(known)).text()).text);
       return null;
     },
-    /** What was put into the field of a picture, as a file. */
+    /** The file in an image field. */
     picture: (name) => controls.get(name)?.file?.() ?? null,
   };
 }
@@ -107,7 +107,7 @@ function values(name, alone) {
       { class: "field" },
       make("label", { for: area.id }, heading(name, alone, "Values")),
       area,
-      make("p", { class: "hint", id: `hint-${name}` }, 'One value a line. 7 is a number, "7" a text.'),
+      make("p", { class: "hint", id: `hint-${name}` }, 'One value per line. 7 is a number, "7" is a text.'),
     ),
     content: async () =>
       area.value.trim()
@@ -147,7 +147,7 @@ function image(name, alone) {
     }
     show(
       preview,
-      make("img", { src: shown, alt: `The picture that is asked for: ${file.name || "pasted"}` }),
+      make("img", { src: shown, alt: `Query image: ${file.name || "pasted"}` }),
       make(
         "button",
         {
@@ -158,7 +158,7 @@ function image(name, alone) {
             input.focus();
           },
         },
-        "Take it away",
+        "Remove",
       ),
     );
   };
@@ -182,7 +182,7 @@ function image(name, alone) {
 
 const KINDS = { text, values, image };
 
-/** The bytes of a file in base64, as the service takes pictures. */
+/** The bytes of a file in base64, the format of images in requests. */
 export function base64(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -192,7 +192,7 @@ export function base64(file) {
   });
 }
 
-/** Let files be dropped anywhere on the page, and be pasted; `taken` is given a list of them. */
+/** Accept files that are dropped anywhere on the page or pasted; `taken` is called with the list. */
 export function takeFiles(taken) {
   let depth = 0;
   const over = (on) => {

@@ -1,20 +1,20 @@
-// How is a figure drawn? As SVG made element by element: a style sheet gives the colours, and texts stay texts.
+// Figures as SVG elements; a style sheet sets the colours.
 //
-// A figure is as wide as its place, in pixels, so that its words are as large as those around it on any screen.
-// It has a title and a description for those who do not see it.
+// A figure is as wide as its container, in pixels, so that its text has the size of the text around it on any screen.
+// It has a title and a description for screen readers.
 
 import { draw, make, show } from "./dom.js";
 
 const EDGES = { left: 52, right: 14, top: 16, bottom: 44 };
 let figures = 0;
 
-/** The plane of a figure of a size: where its axes begin and end. */
+/** The plot area of a figure: where its axes begin and end. */
 export function plane(width, height) {
   const { left, right, top, bottom } = EDGES;
   return { width, height, start: left, end: width - right, top, floor: height - bottom };
 }
 
-/** An element of SVG; its places are rounded to what a screen can show. */
+/** An SVG element with coordinates rounded to two decimals. */
 export function svg(tag, properties = {}, ...inside) {
   const rounded = ([name, value]) => [
     name,
@@ -24,8 +24,8 @@ export function svg(tag, properties = {}, ...inside) {
 }
 
 /**
- * A figure in a place of the page. `content(box)` gives { parts: [elements], description }; it is called again when
- * the place has another width, and by `redraw`, which is given back, when what it draws has changed.
+ * A figure in a container. `content(box)` returns { parts: [elements], description }. It is called again when the
+ * width of the container changes, and by the returned `redraw`.
  */
 export function figure(host, { title, height = 260, content }) {
   figures += 1;
@@ -48,7 +48,7 @@ export function figure(host, { title, height = 260, content }) {
   return { drawing, redraw };
 }
 
-/** The axes of a figure: marks are pairs of a place and a word. */
+/** The axes of a figure: marks are pairs of a position and a label. */
 export function frame(box, across, up, xLabel, yLabel) {
   const middle = (box.top + box.floor) / 2;
   return [
@@ -63,12 +63,12 @@ export function frame(box, across, up, xLabel, yLabel) {
   ];
 }
 
-/** A line through points, as an attribute. */
+/** A line through points, as a path attribute. */
 export function path(points) {
   return points.map(([x, y], at) => `${at ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
 }
 
-/** Rows of numbers as a table, which says the same as a figure; the first number of each names the row. */
+/** The numbers of a figure as a table; the first number of each row is its header. */
 export function table(host, headings, rows) {
   const row = ([first, ...rest]) =>
     make(
@@ -96,7 +96,7 @@ export function table(host, headings, rows) {
   );
 }
 
-/** Where on a figure a pointer is, as a number of its x axis from 0 to 1; null beside it. */
+/** The x position of a pointer on a figure, from 0 to 1; null outside the axis. */
 export function pointed(drawing, event, box) {
   const bounds = drawing.getBoundingClientRect();
   const x = ((event.clientX - bounds.left) / bounds.width) * box.width;

@@ -1,4 +1,4 @@
-// What does a file hold, and how does it become documents? The service recognizes it; nothing is taken for a text unseen.
+// Recognizes files and converts them to JSON lines. The service decides the format from the content.
 
 import { Failure, ask, failureOf, working } from "./api.js";
 
@@ -6,8 +6,8 @@ const TYPE = "application/octet-stream";
 const PEEK = 1 << 16;
 
 /**
- * What the service recognizes a file as: { file, format, content, compression, columns }, with the format jsonl, csv, tsv,
- * parquet, text or images. A file that cannot be read is a Failure, which says what it is and what helps.
+ * The format that the service detects: { file, format, content, compression, columns }, with the format jsonl, csv, tsv,
+ * parquet, text or images. A file that cannot be read is a Failure with the reason and a fix.
  */
 export async function recognized(file) {
   const told = await ask("/v1/files/format", {
@@ -20,13 +20,13 @@ export async function recognized(file) {
   return { ...told, file };
 }
 
-/** Whether a recognized file holds a document a row; else the whole is one. */
+/** Whether a recognized file has one document per row; otherwise the whole file is one document. */
 export const isTable = ({ format }) => ["jsonl", "csv", "tsv", "parquet"].includes(format);
 
-/** Whether a recognized file is plain JSON lines, which are sent as they lie on the disk, unread. */
+/** Whether a recognized file is plain JSON lines, which are sent unchanged. */
 export const isPlainLines = ({ format, compression }) => format === "jsonl" && !compression;
 
-/** The rows of a recognized file as a blob of JSON lines, with these fields beside the id; with all columns without any. */
+/** The rows of a recognized file as a blob of JSON lines, with the id and these fields; without fields, all columns. */
 export async function rowsOf({ file }, fields = [], signal = undefined) {
   const query = new URLSearchParams([["name", file.name], ...fields.map((name) => ["field", name])]);
   working(1);

@@ -1,4 +1,4 @@
-// What does the page of one index do? It shows its figures, lets documents be looked at and added, and can delete it.
+// The page of one index: its figures, its documents, adding documents, and deleting the index.
 
 import { startAdding } from "./adding.js";
 import { ask, attempt, mayWrite, ofIndex, say } from "./api.js";
@@ -23,7 +23,7 @@ await attempt(async () => {
 });
 named("count-buckets").addEventListener("click", () => attempt(buckets, named("buckets")));
 
-/** Ask for the figures, and show them. */
+/** Request the figures and show them. */
 async function figures() {
   const information = await ask(ofIndex(name), { slot: "figures" });
   const { settings } = information;
@@ -32,11 +32,11 @@ async function figures() {
     [
       ["documents", information.documents.toLocaleString("en")],
       information.removed
-        ? ["removed, room not yet used again", information.removed.toLocaleString("en")]
+        ? ["removed, space not yet reused", information.removed.toLocaleString("en")]
         : null,
       information.bytes === undefined
         ? null
-        : [information.home === "file" ? "on disk" : "kept", bytes(information.bytes)],
+        : [information.home === "file" ? "on disk" : "stored", bytes(information.bytes)],
       ["threshold", String(settings.threshold)],
       ["recall at the threshold", `${+(100 * settings.recall).toFixed(3)} %`],
     ]
@@ -54,7 +54,7 @@ async function figures() {
 async function buckets() {
   const { buckets: told } = await ask(ofIndex(name), { query: { buckets: true } });
   if (!told) {
-    show(named("buckets"), make("p", {}, "This index does not tell its buckets."));
+    show(named("buckets"), make("p", {}, "This index does not report its buckets."));
     return;
   }
   const said = told.buckets

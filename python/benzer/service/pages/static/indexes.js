@@ -1,4 +1,4 @@
-// What does the page of all indexes do? It lists them, and makes new ones.
+// The page of all indexes: a list, and a form that creates an index.
 
 import { Failure, ask, attempt, ofIndex, say } from "./api.js";
 import { bytes, counted, make, named, show } from "./dom.js";
@@ -50,7 +50,7 @@ function card(index) {
 const kindOf = (field) =>
   ({
     text: () => `text, ${field.shingle_size} ${field.unit === "char" ? "characters" : "words"}`,
-    image: () => `pictures, ${field.method}`,
+    image: () => `images, ${field.method}`,
     values: () => "values",
   })[field.type]?.() ?? field.type;
 
@@ -60,7 +60,7 @@ function preset() {
       selectedOptions: [chosen],
     } = named("preset"),
     { dataset } = chosen;
-  const field = { picture: { name: "image", type: "image" }, tags: { name: "values", type: "values" } }[
+  const field = { image: { name: "image", type: "image" }, tags: { name: "values", type: "values" } }[
     value
   ] ?? { name: "text", type: "text", unit: dataset.unit, size: dataset.size };
   show(named("schema"), fieldRow(field));
@@ -74,7 +74,7 @@ function thresholdShown() {
   named("threshold-shown").textContent = Number(named("threshold").value).toFixed(2);
 }
 
-/** What the address asks for: the settings that were found by tuning. */
+/** Fill in the settings in the address, e.g. from the Tune page. */
 function prefill(asked) {
   const [cut, promised] = [asked.get("threshold"), asked.get("recall")];
   if (asked.has("unit")) {
@@ -97,7 +97,7 @@ const freeName = () =>
   ) ?? `field${rows().length + 1}`;
 let made = 0;
 
-/** One field: its name, its kind, and what that kind asks for. */
+/** One field: its name, its type, and the settings of that type. */
 function fieldRow(given) {
   made += 1;
   const id = (part) => `${part}-${made}`;
@@ -108,7 +108,7 @@ function fieldRow(given) {
   const kind = make(
     "select",
     { id: id("kind"), name: "kind" },
-    chosen({ text: "text", values: "set of values", image: "picture" }, given.type),
+    chosen({ text: "text", values: "set of values", image: "image" }, given.type),
   );
   const own = make("div", { class: "own row" });
   const labelled = (name, label, control) =>
@@ -117,7 +117,7 @@ function fieldRow(given) {
     text: () => [
       labelled(
         "unit",
-        "Compared by",
+        "Unit",
         make(
           "select",
           { id: id("unit"), name: "unit" },
@@ -126,7 +126,7 @@ function fieldRow(given) {
       ),
       labelled(
         "size",
-        "In a row",
+        "Shingle size",
         make("input", {
           id: id("size"),
           name: "size",
@@ -147,7 +147,7 @@ function fieldRow(given) {
           "select",
           { id: id("method"), name: "method" },
           chosen(
-            { grid: "grid: resized, recompressed", local: "local: crops, turned, covered" },
+            { grid: "grid: resized, recompressed", local: "local: cropped, rotated, covered" },
             given.method ?? "grid",
           ),
         ),
@@ -171,22 +171,22 @@ function fieldRow(given) {
         spellcheck: "false",
       }),
     ),
-    labelled("kind", "Kind", kind),
+    labelled("kind", "Type", kind),
     own,
     make(
       "button",
       {
         type: "button",
         class: "small quiet",
-        "aria-label": "Take this field away",
+        "aria-label": "Remove this field",
         onclick: () => {
           if (rows().length > 1) {
             row.remove();
             named("add-field").focus();
-          } else say("An index has at least one field");
+          } else say("An index needs at least one field");
         },
       },
-      "Take away",
+      "Remove",
     ),
   );
   return row;
@@ -204,7 +204,7 @@ function settingsOf(row) {
 async function create() {
   const names = rows().map((row) => row.querySelector("[name=field]").value.trim());
   if (new Set(names).size < names.length)
-    throw new Failure(0, { message: "two fields have the same name: choose another for one of them" });
+    throw new Failure(0, { message: "two fields have the same name: rename one of them" });
   const information = await ask("/v1/indexes", {
     method: "POST",
     json: {
@@ -215,7 +215,7 @@ async function create() {
       ...(named("passages").checked ? { passages: true } : {}),
     },
   });
-  say(`The index ${information.name} is made, ${counted(information.documents, "document")}`);
+  say(`Index ${information.name} created, ${counted(information.documents, "document")}`);
   location.href = `/indexes/${encodeURIComponent(information.name)}`;
 }
 
@@ -244,7 +244,7 @@ await attempt(async () => {
       : make(
           "div",
           { class: "empty" },
-          make("p", {}, form ? "There is no index yet: make the first one below." : "There is no index yet."),
+          make("p", {}, form ? "No indexes yet. Create the first one below." : "No indexes yet."),
         ),
   );
 }, list);

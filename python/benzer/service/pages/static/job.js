@@ -1,4 +1,4 @@
-// What has one job found? Its progress while it runs; then what would go, cluster by cluster, to be decided on.
+// The page of one job: its progress while it runs; then its clusters, which can be decided on.
 
 import { ask, attempt, isStale, ofIndex, report, say } from "./api.js";
 import { clusterList } from "./clusters.js";
@@ -32,11 +32,11 @@ let offset = 0,
   total = 0;
 let decisions = null;
 
-/** The threshold at which the result is looked at; none where it is the job's own. */
+/** The threshold of the view; null if it is the job's own threshold. */
 const at = () => (threshold.value > job.settings.threshold ? threshold.value : null);
 const query = () => ({ threshold: at() });
 
-/** The small pictures of two documents, where the job is over an index with pictures; the documents may be gone. */
+/** The thumbnails of two documents if the job reads an index with images; the documents may have been removed. */
 async function pictures(...ids) {
   const { source, settings } = job;
   const none = ids.map(() => ({}));
@@ -52,11 +52,11 @@ const list = clusterList(named("clusters"), {
   decide(row, decision) {
     if (decision) decisions.decide(row, decision);
     else decisions.takeBack(row.cluster);
-    decided(decision ? (decision === "keep" ? "kept" : "split") : "taken back");
+    decided(decision ? (decision === "keep" ? "cluster kept" : "cluster split") : "decision undone");
   },
   member(row, member, stays) {
     if (row) withMember(decisions, row, member, stays);
-    decided(row ? (stays ? "it stays" : "it goes") : null);
+    decided(row ? (stays ? "kept" : "removed") : null);
   },
   opened(row) {
     remember(row?.cluster ?? null);
@@ -71,7 +71,7 @@ function decided(word) {
   if (word) say(word);
 }
 
-/** The address of the page says what it shows. */
+/** Store the state of the view in the address of the page. */
 function remember(cluster) {
   const asked = new URLSearchParams();
   if (order() !== "largest") asked.set("order", order());
@@ -84,7 +84,7 @@ function remember(cluster) {
   );
 }
 
-/** Another threshold: everything is seen anew. */
+/** Another threshold: reload everything. */
 async function viewed() {
   offset = 0;
   decisions = new Decisions(sessionStorage, `benzer:${id}:${at() ?? job.settings.threshold}`);
@@ -101,7 +101,7 @@ async function viewed() {
   showAlarms(named("alarms"), summary.alarms);
   showTables(named("tables"), path, query(), summary.counts);
   named("report").href = path("report") + (at() === null ? "" : `?threshold=${at()}`);
-  say(`${summary.counts.removed} of ${summary.counts.documents} documents go at ${setting(threshold.value)}`);
+  say(`${summary.counts.removed} of ${summary.counts.documents} documents are removed at ${setting(threshold.value)}`);
 }
 
 /** One page of the list of clusters. */
@@ -119,14 +119,14 @@ async function page() {
   return true;
 }
 
-/** The next page, or the one before; the keyboard goes along. */
+/** Show the next or the previous page and move the keyboard focus to it. */
 async function turn(step, last = false) {
   if (offset + step < 0 || offset + step >= total) return;
   offset += step;
   if (await page()) list.focus(last);
 }
 
-/** The cluster that the address names, on whichever page it is. */
+/** Open the cluster in the address, on whichever page it is. */
 async function openNamed() {
   const cluster = Number(/^#cluster=(\d+)$/.exec(location.hash)?.[1] ?? NaN);
   if (Number.isNaN(cluster)) return;
@@ -174,7 +174,7 @@ follow(async () => {
   return false;
 });
 
-/** The documents that stay, or go, after the decisions, as the service works them out. */
+/** Save the kept or removed documents after the decisions, as computed by the service. */
 async function saveTable(table) {
   const asked = new URLSearchParams({ table, format: "csv", ...(at() === null ? {} : { threshold: at() }) });
   const rows = await attempt(async () => {
@@ -203,7 +203,7 @@ named("as-csv").addEventListener("click", () =>
 );
 named("forget-decisions").addEventListener("click", () => {
   decisions.takeAllBack();
-  decided("all taken back");
+  decided("all decisions undone");
 });
 named("cancel").addEventListener("click", () =>
   attempt(() => ask(path("cancel"), { method: "POST" }), named("running")),

@@ -1,4 +1,4 @@
-// How is a job told to people? Its state, what it works on, how far it is, and what it has found.
+// Texts about a job: its state, source, progress and outcome.
 
 import { counted, make } from "./dom.js";
 import { duration, setting, share } from "./numbers.js";
@@ -6,11 +6,11 @@ import { duration, setting, share } from "./numbers.js";
 export const STAGES = {
   read: "Reading",
   sketch: "Sketching",
-  against: "Looking into older indexes",
+  against: "Comparing with older indexes",
   candidates: "Finding candidates",
   verify: "Comparing exactly",
-  clusters: "Deciding who stays",
-  measure: "Measuring what was missed",
+  clusters: "Choosing the documents to keep",
+  measure: "Measuring the recall",
 };
 export const isOver = (job) => ["done", "failed", "cancelled"].includes(job.state);
 const STATES = {
@@ -24,36 +24,36 @@ const STATES = {
 /** The state of a job as a tag. */
 export const tag = (job) => make("span", { class: `tag ${job.state}` }, STATES[job.state]);
 
-/** What a job works on. */
+/** The source of a job. */
 export function sourceOf({ source, counts }) {
   if (source.index !== undefined) return source.index;
   const documents = counts?.documents ?? source.upload;
   return typeof documents === "number" ? counted(documents, "uploaded document") : "uploaded files";
 }
 
-/** By which settings, in a line. */
+/** The settings of a job in one line. */
 export function settingsOf({ settings }) {
   const against = settings.against?.length ? ` · against ${settings.against.join(", ")}` : "";
-  return `threshold ${setting(settings.threshold)} · recall ${settings.recall === 1 ? "1" : setting(settings.recall)} · the ${settings.keep} stays${against}`;
+  return `threshold ${setting(settings.threshold)} · recall ${settings.recall === 1 ? "1" : setting(settings.recall)} · keep ${settings.keep}${against}`;
 }
 
-/** What came of it, in a line. */
+/** The outcome in one line. */
 export function outcomeOf(job) {
   if (job.state === "done") {
     const { removed, documents, clusters } = job.counts;
-    return `${removed.toLocaleString("en")} of ${counted(documents, "document")} go (${share(removed, documents)}), in ${counted(clusters, "cluster")}`;
+    return `${removed.toLocaleString("en")} of ${counted(documents, "document")} removed (${share(removed, documents)}), in ${counted(clusters, "cluster")}`;
   }
-  if (job.state === "failed") return job.error?.message ?? "It failed";
-  if (job.state === "cancelled") return "It was cancelled";
-  return job.state === "waiting" ? "It waits for its turn" : stageOf(job);
+  if (job.state === "failed") return job.error?.message ?? "Failed";
+  if (job.state === "cancelled") return "Cancelled";
+  return job.state === "waiting" ? "Queued" : stageOf(job);
 }
 
-/** The stage that a job is in, in words. */
+/** The current stage as text. */
 export function stageOf({ progress }) {
-  return progress ? (STAGES[progress.stage] ?? progress.stage) : "It begins";
+  return progress ? (STAGES[progress.stage] ?? progress.stage) : "Starting";
 }
 
-/** How far the stage is, as a bar; without an end where that is not known. */
+/** The progress of the stage as a bar; indeterminate if the total is not known. */
 export function progressBar({ progress }) {
   const known = progress && progress.total;
   return make("progress", {
@@ -62,5 +62,5 @@ export function progressBar({ progress }) {
   });
 }
 
-/** How long it has run. */
+/** The run time. */
 export const timeOf = (job) => duration(job.seconds);

@@ -1,11 +1,11 @@
-// What does the page of a job say? Its head, its progress, its counts, what was measured, and what was decided.
+// Texts of the page of a job: its header, progress, counts, measured recall and decisions.
 
 import { address } from "./api.js";
 import { counted, make, named, plain, show } from "./dom.js";
 import { isOver, progressBar, settingsOf, sourceOf, STAGES, tag, timeOf } from "./jobs.js";
 import { ratio, setting, share } from "./numbers.js";
 
-/** The head of the page. */
+/** The header of the page. */
 export function showHead(job) {
   show(named("heading"), "Duplicates of ", make("bdi", {}, sourceOf(job)));
   document.title = `Duplicates of ${sourceOf(job)} · Benzer`;
@@ -18,12 +18,12 @@ export function showHead(job) {
   );
 }
 
-/** How far a running job is. */
+/** The progress of a running job. */
 export function showStages(job) {
   const now = job.progress?.stage ?? null;
   const names = Object.keys(STAGES).filter((name) => name !== "against" || job.settings.against?.length);
   const at = names.indexOf(now);
-  named("running-title").textContent = job.state === "waiting" ? "Waiting for its turn" : "Working";
+  named("running-title").textContent = job.state === "waiting" ? "Queued" : "Running";
   const state = (place) => (place < at ? "past" : place === at ? "now" : "ahead");
   show(
     named("stages"),
@@ -39,14 +39,14 @@ export function showStages(job) {
   named("elapsed").textContent = job.started ? timeOf(job) : "";
 }
 
-/** What became of a job that found nothing to show. */
+/** The end of a job without a result. */
 export function showEnd(host, job) {
   host.hidden = job.state === "done";
   host.classList.toggle("failure", job.state === "failed");
   if (job.state === "failed")
     show(host, make("p", {}, make("strong", {}, `${job.error.type}: `), job.error.message));
   if (job.state === "cancelled")
-    show(host, make("p", {}, "This job was cancelled before it had found anything."));
+    show(host, make("p", {}, "This job was cancelled. It has no result."));
 }
 
 /** The counts as tiles. */
@@ -63,19 +63,19 @@ export function showCounts(counts, threshold) {
   show(
     named("counts"),
     tile(counts.documents, counts.documents === 1 ? "document" : "documents"),
-    tile(counts.kept, "stay", of(counts.kept)),
-    tile(counts.removed, "go", of(counts.removed), "goes"),
-    tile(counts.identical, "identical", "the same as one that stays, after normalization"),
-    tile(counts.near, "near", `at least ${setting(threshold)} similar to one that stays`),
-    counts.known ? tile(counts.known, "known", "like a document of an older index") : null,
+    tile(counts.kept, "kept", of(counts.kept)),
+    tile(counts.removed, "removed", of(counts.removed), "goes"),
+    tile(counts.identical, "identical", "the same as a kept document after normalization"),
+    tile(counts.near, "near", `similarity to a kept document at least ${setting(threshold)}`),
+    counts.known ? tile(counts.known, "known", "match a document of an older index") : null,
     counts.malformed
-      ? tile(counts.malformed, "malformed", "lines that could not be read, set aside", "bad")
+      ? tile(counts.malformed, "malformed", "lines that could not be read", "bad")
       : null,
-    counts.empty ? tile(counts.empty, "empty", "nothing to compare; they stay") : null,
+    counts.empty ? tile(counts.empty, "empty", "nothing to compare; always kept") : null,
   );
 }
 
-/** What share was found: as measured, or as promised. */
+/** The recall, as measured or as guaranteed. */
 export function showRecall(host, { recall, probability, threshold }) {
   const strong = (text) => make("strong", { class: "number" }, text);
   if (recall && recall.recall !== null) {
@@ -84,11 +84,11 @@ export function showRecall(host, { recall, probability, threshold }) {
       "Recall: ",
       strong(ratio(recall.recall)),
       recall.exhaustive
-        ? `, measured exactly: all ${counted(recall.drawn, "different content")} were asked for all their near-duplicates.`
+        ? `, measured exactly: all near-duplicates of all ${counted(recall.drawn, "different content")} were searched.`
         : `, measured; between ${ratio(recall.low)} and ${recall.high.toFixed(3)} with ${Math.round(100 * recall.confidence)} % confidence.`,
-      ` The promise was ${ratio(probability)} at ${setting(threshold)}.`,
+      ` The guaranteed recall was ${ratio(probability)} at ${setting(threshold)}.`,
     );
-  } else if (recall) show(host, "No near-duplicates among the sampled documents: there was nothing to miss.");
+  } else if (recall) show(host, "The sampled documents have no near-duplicates, so recall cannot be measured.");
   else
     show(
       host,
@@ -96,13 +96,13 @@ export function showRecall(host, { recall, probability, threshold }) {
       strong(setting(threshold)),
       " is found with probability ",
       strong(ratio(probability)),
-      "; a more similar one with a higher.",
+      "; more similar pairs with a higher probability.",
     );
 }
 
 const ALARMS = 4;
 
-/** What a person should look at first. */
+/** Warnings that should be checked first. */
 export function showAlarms(host, alarms) {
   show(
     host,
@@ -125,21 +125,21 @@ export function showAlarms(host, alarms) {
       ),
     ),
     alarms.length > ALARMS
-      ? make("li", { class: "note" }, `and ${counted(alarms.length - ALARMS, "more alarm")}: see the report`)
+      ? make("li", { class: "note" }, `and ${counted(alarms.length - ALARMS, "more warning")}: see the report`)
       : null,
   );
 }
 
 const FORMATS = { csv: "CSV", ndjson: "NDJSON", parquet: "Parquet", json: "JSON" };
 const TABLES = {
-  removed: "What goes, and for which",
-  kept: "What stays",
+  removed: "Removed documents",
+  kept: "Kept documents",
   clusters: "Clusters",
   pairs: "Pairs",
   malformed: "Malformed lines",
 };
 
-/** The tables in all formats. */
+/** Download links for all tables in all formats. */
 export function showTables(host, path, query, counts) {
   const link = (table, format) =>
     make(
@@ -173,7 +173,7 @@ export function showTables(host, path, query, counts) {
   );
 }
 
-/** Which clusters of all are shown. */
+/** The range of clusters that is shown. */
 export function showPlace({ offset = 0, shown = 0, total, page = 1, alone = false }) {
   named("place").textContent = alone
     ? `One cluster of ${total.toLocaleString("en")}`
@@ -186,13 +186,13 @@ export function showPlace({ offset = 0, shown = 0, total, page = 1, alone = fals
   if (!total)
     show(
       named("clusters"),
-      make("li", { class: "empty" }, "No two documents are that similar: everything stays."),
+      make("li", { class: "empty" }, "No two documents are this similar. All documents are kept."),
     );
 }
 
-/** How many decisions there are. */
+/** The number of decisions. */
 export function showDecided({ all, keep, split }, total) {
   named("decided").hidden = all === 0;
   named("decided-said").textContent =
-    `${all.toLocaleString("en")} of ${counted(total, "cluster")} decided: ${keep.toLocaleString("en")} kept as found, ${split.toLocaleString("en")} split. The rest is kept as found.`;
+    `${all.toLocaleString("en")} of ${counted(total, "cluster")} decided: ${keep.toLocaleString("en")} kept, ${split.toLocaleString("en")} split. All other clusters are kept.`;
 }

@@ -1,4 +1,4 @@
-// How are matches shown? Best first, each with its similarity; opened, side by side with what was asked for.
+// The list of matches: most similar first; opened, each is shown side by side with the query.
 
 import { ask, attempt, ofIndex, say } from "./api.js";
 import { bar, counted, exact, likeness, make, plain, show } from "./dom.js";
@@ -6,9 +6,9 @@ import { picture, thumbnail } from "./pictures.js";
 import { sideBySide } from "./sidebyside.js";
 
 /**
- * The matches of a question as a list.
- * question: { index, side, title, picture(name) }: what was asked for, as `POST /v1/compare` takes it, and its name.
- * more(id): what "more like this" does.
+ * The matches of a query as a list.
+ * question: { index, side, title, picture(name) }: the query in the format of `POST /v1/compare`, and its name.
+ * more(id): called by "Find similar".
  */
 export function matchList(matches, question, more) {
   return make(
@@ -72,9 +72,9 @@ function matchShown(match, at, question, more) {
               type: "button",
               class: "small quiet",
               onclick: () => more(match.id),
-              "aria-label": `More like ${plain(match.id)}`,
+              "aria-label": `Find similar to ${plain(match.id)}`,
             },
-            "More like this",
+            "Find similar",
           )
         : null,
       make(
@@ -82,7 +82,7 @@ function matchShown(match, at, question, more) {
         {
           class: "button small quiet",
           href: ofIndex(question.index, "documents", String(match.id)),
-          "aria-label": `Document ${plain(match.id)} in JSON`,
+          "aria-label": `Document ${plain(match.id)} as JSON`,
         },
         "JSON",
       ),
@@ -91,7 +91,7 @@ function matchShown(match, at, question, more) {
   );
 }
 
-/** The beginning of what a document holds. */
+/** The beginning of the content of a document. */
 export function excerpt(contents, length = 260) {
   const found = Object.values(contents).find(
     (content) => typeof content === "string" || Array.isArray(content),
@@ -155,7 +155,7 @@ function fieldCompared(name, field, match, question, titles) {
     "p",
     { class: "note" },
     counted(field.shared?.length ?? 0, "element"),
-    " in common; this kind of field shows no passages.",
+    " in common. This field type has no passages.",
   );
 }
 

@@ -1,8 +1,8 @@
-// How does a page follow what changes? It asks again a moment after each answer, and not while nobody looks at it.
+// Polling: repeats a request some time after each response, and pauses while the page is hidden.
 
 /**
- * Do some work again and again: `work()` gives whether there is more to follow. Gives { wake }, which begins anew.
- * pause: milliseconds between an answer and the next question.
+ * Repeat some work while `work()` returns true. Returns { wake }, which starts again.
+ * pause: milliseconds between a response and the next request.
  */
 export function follow(work, pause = 300) {
   let timer = 0,

@@ -1,4 +1,4 @@
-// How are the settings of a page written on a command line, in Python, and as a request?
+// The settings of a page as a command line, as Python code and as an HTTP request.
 
 import { setting } from "./numbers.js";
 
@@ -16,10 +16,10 @@ const USUAL = {
 const PUNCTUATION = { word: "drop", char: "keep" };
 const DATA = "docs.jsonl";
 
-/** How many units a shingle of a text has. */
+/** The shingle size of a text field. */
 export const sizeOf = ({ unit = "word", shingle_size: size }) => size ?? SIZES[unit];
 
-/** Whether a schema is one text that is read as texts are, but for its shingles: then `{ name, unit, size }`, else null. */
+/** `{ name, unit, size }` if a schema is one text with default settings except its shingles; otherwise null. */
 export function plainText(schema) {
   const [[name, field], ...others] = Object.entries(schema);
   if (others.length || field.type !== "text" || field.stop_words?.length) return null;
@@ -39,7 +39,7 @@ export function commandLine({ threshold, recall, schema }) {
   if (text && !isUsual(text)) parts.push(`--shingle ${text.unit}:${text.size}`);
   parts.push(`--threshold ${setting(threshold)}`, `--recall ${setting(recall)}`, "--output clean");
   return (
-    (text ? "" : "# the fields have more settings than are shown here: see Python\n") + parts.join(" \\\n  ")
+    (text ? "" : "# this command line does not show all field settings: see Python\n") + parts.join(" \\\n  ")
   );
 }
 
@@ -68,7 +68,7 @@ function schemaCode(schema) {
   return ["    schema=benzer.Schema.from_dict({", ...fields, "    }),"];
 }
 
-/** A value of JSON as Python writes it. */
+/** A JSON value as a Python literal. */
 export function literal(value) {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
@@ -80,7 +80,7 @@ export function literal(value) {
   return JSON.stringify(value);
 }
 
-/** The same as a request: over an index, or, without one, over a file. */
+/** The same as a request: for an index, or for a file. */
 export function request({ threshold, recall, schema, index }, origin) {
   if (index) {
     const body = JSON.stringify({ index, threshold, recall });
@@ -99,7 +99,7 @@ export function request({ threshold, recall, schema, index }, origin) {
   return `curl ${quoted(`${origin}/v1/duplicates?${asked}`)} \\\n  -H 'Content-Type: application/x-ndjson' \\\n  --data-binary @${DATA}`;
 }
 
-/** A word as a shell reads it. */
+/** A word, quoted for a shell if necessary. */
 export function quoted(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 }

@@ -1,12 +1,12 @@
-// Where do the settings of the page go from here? Into links to other pages, and into code.
+// Puts the settings of the page into links to other pages and into code.
 
 import { address } from "./api.js";
 import { named } from "./dom.js";
 import { commandLine, plainText, python, request } from "./recipe.js";
 
 /**
- * Write the settings as links and as code. settings: { threshold, recall, schema }; index: its name, where the schema
- * is that of an index, else "".
+ * Write the settings as links and as code. settings: { threshold, recall, schema }; index: the name of the index that
+ * the schema belongs to, or "".
  */
 export function showRecipe(settings, index) {
   const { threshold, recall, schema } = settings;

@@ -1,4 +1,4 @@
-// What does the page of the API do? Its contents are open where there is room for them.
+// The page of the API: the table of contents is open on wide screens.
 
 import { named } from "./dom.js";
 

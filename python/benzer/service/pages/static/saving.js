@@ -1,8 +1,8 @@
-// How does a page hand out a file that it has made?
+// Downloads of files that a page creates.
 
 import { make } from "./dom.js";
 
-/** Let the browser save some content under a name. */
+/** Download some content under a file name. */
 export function save(content, name, type) {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   const link = make("a", { href: address, download: name });

@@ -1,12 +1,12 @@
-// Where on a chart does a number lie, and which numbers stand at its edge?
+// Scales of charts: positions of numbers and tick marks.
 
-/** A number of [from, to] as a place of [start, end]. */
+/** Map a number in [from, to] to a position in [start, end]. */
 export function linear([from, to], [start, end]) {
   const span = to - from || 1;
   return (value) => start + ((value - from) / span) * (end - start);
 }
 
-/** Counts from 0 up, by the logarithm of one more than they are: 0 lies at the start, and 1 above it. */
+/** Map counts to positions by log(1 + count), so that 0 is at the start. */
 export function logarithmic(most, [start, end]) {
   const span = Math.log1p(most) || 1;
   return (count) => start + (Math.log1p(count) / span) * (end - start);
@@ -23,7 +23,7 @@ export function ticks(most, steps = 5) {
   );
 }
 
-/** Powers of ten up to `most`, thinned out to at most six, with 0 before them. */
+/** 0 and at most six powers of ten up to `most`. */
 export function powers(most) {
   const last = Math.max(Math.floor(Math.log10(Math.max(most, 1))), 0);
   const step = Math.max(Math.ceil((last + 1) / 6), 1);
@@ -32,7 +32,7 @@ export function powers(most) {
   return found;
 }
 
-/** Whether counts are so unequal that only a logarithm shows the small ones. */
+/** Whether counts differ so much that the small ones are visible only on a logarithmic scale. */
 export function unequal(counts) {
   const some = counts.filter((count) => count > 0);
   if (some.length < 2) return false;

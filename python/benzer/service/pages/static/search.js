@@ -1,4 +1,4 @@
-// What does the first page do? It asks an index for the likes of a text, a picture or a stored document.
+// The search page: searches an index for documents similar to a text, an image or a stored document.
 
 import { Failure, address, ask, attempt, clear, documentOf, forget, ofIndex, report, say } from "./api.js";
 import { byCurl, heading, nearestHeading, nothing, welcome } from "./answers.js";
@@ -7,14 +7,14 @@ import { documentControls, takeFiles } from "./fields.js";
 import { matchList } from "./matches.js";
 
 const SHAREABLE = 1500; // characters of a text that still fit into an address
-const kept = new Map(); // what was asked, by the number that the history keeps
+const kept = new Map(); // queries by the number in the browser history
 const form = named("question"),
   results = named("results");
-let known = null; // the index that is chosen: { name, settings, controls }
-let threshold = 0; // as it was given: the slider can only show it in steps
-let number = Date.now(); // later than that of any entry that an earlier visit left in the history
-let shown = []; // addresses of pictures that the matches show
-let ready = null; // the first choice of an index, as a promise: files may be dropped before it is there
+let known = null; // the chosen index: { name, settings, controls }
+let threshold = 0; // the exact value: the slider shows it only in steps
+let number = Date.now(); // larger than the number of any entry of an earlier visit
+let shown = []; // addresses of images shown with the matches
+let ready = null; // resolves when the first index is chosen: files may be dropped before that
 
 async function start() {
   form.addEventListener("submit", (event) => {
@@ -40,7 +40,7 @@ async function start() {
   await ready;
 }
 
-/** Choose an index, and show the controls of its fields; what is typed into fields of the same name stays. */
+/** Choose an index and show the controls of its fields. Input in fields of the same name is kept. */
 async function choose(name) {
   const information = await ask(ofIndex(name), { slot: "index" });
   const typed = known ? await known.controls.contents() : {};
@@ -68,30 +68,30 @@ function thresholdShown() {
   named("threshold-shown").textContent = threshold.toFixed(Math.max(2, String(threshold).length - 2));
   named("threshold-hint").textContent =
     threshold < own
-      ? `Below ${own}, the threshold of the index, some documents can be missed; all that are shown are exact.`
+      ? `Below ${own}, the threshold of the index, some matches can be missed. The similarities shown are exact.`
       : "";
 }
 
-/** Take files that were dropped, pasted or chosen, and ask for the first. */
+/** Accept files that were dropped, pasted or chosen, and search for the first. */
 async function taken(files) {
   await ready;
   if (!known) return;
   const wrong = await attempt(() => known.controls.take(files[0]));
   if (wrong) report(new Failure(0, { message: wrong }));
-  if (wrong !== null) return; // undefined: an error, which is shown
+  if (wrong !== null) return; // undefined: an error was shown
   named("id").value = "";
-  if (files.length > 1) say(`${files.length} files: the first is searched for`);
+  if (files.length > 1) say(`${files.length} files: searching for the first`);
   await submit();
 }
 
-/** Ask what the form says, and put it into the history. */
+/** Search for the content of the form and add the query to the history. */
 async function submit(given = null) {
   if (!known || !form.reportValidity()) return;
   const id = given ?? named("id").value.trim();
   const fields = id !== "" ? null : await known.controls.contents();
   if (id === "" && !Object.keys(fields).length) {
     named("fields").querySelector("textarea, input")?.focus();
-    say("Nothing to search for yet: paste a text first");
+    say("The query is empty: paste a text first");
     return;
   }
   const asked = questionOf(id === "" ? null : id, fields);
@@ -113,7 +113,7 @@ function questionOf(id, fields) {
   };
 }
 
-/** The address under which a question can be shared: a short text, or an id; of anything longer the index alone. */
+/** The address of a query for sharing: with a short text or an id; otherwise with the index only. */
 function addressOf({ index, id, fields, limit, threshold }) {
   const [first] = Object.keys(known.settings.schema);
   const text = fields && Object.keys(fields).length === 1 && typeof fields[first] === "string" ? fields[first] : "";
@@ -127,14 +127,14 @@ function addressOf({ index, id, fields, limit, threshold }) {
   });
 }
 
-/** Show what an address, or an entry of the history, asks for. */
+/** Run the query of an address or of a history entry. */
 async function restore(entry) {
   forget("similar");
   const query = new URLSearchParams(location.search);
   const names = [...named("index").options].map((option) => option.value);
   const name = entry?.index ?? query.get("index") ?? names[0];
   if (!names.includes(name)) {
-    report(new Failure(0, { message: `there is no index “${name}”: choose one of those listed` }));
+    report(new Failure(0, { message: `index “${name}” does not exist: choose one from the list` }));
     await choose(names[0]);
     return;
   }
@@ -156,7 +156,7 @@ async function restore(entry) {
   if (asked.id !== null || asked.fields) await answer(asked);
 }
 
-/** A number of an address; null where it is none, or out of bounds. */
+/** A number in an address; null if it is not a number or out of bounds. */
 function within(text, least, most) {
   const value = text === null || text.trim() === "" ? NaN : Number(text);
   return value >= least && value <= most ? value : null;
@@ -164,7 +164,7 @@ function within(text, least, most) {
 
 const sideOf = ({ id, fields }) => (id !== null ? { id } : { fields });
 
-/** The same question with the id as the index holds it: as people type it, the number 7 and the text "7" read alike. */
+/** The same query with the stored id: when typed, the number 7 and the text "7" look the same. */
 async function resolved(asked) {
   if (typeof asked.id !== "string") return asked;
   const { id } = await documentOf(asked.index, asked.id, "similar");
@@ -178,14 +178,14 @@ async function answer(given) {
   const begun = performance.now();
   const { matches } = await ask(path, { method: "POST", json: body, slot: "similar" });
   const least = asked.threshold ?? known.settings.threshold;
-  const found = matches.length ? counted(matches.length, "document") : "No document";
+  const found = matches.length ? counted(matches.length, "document") : "No documents";
   show(
     results,
     heading(found, least, asked.id, (performance.now() - begun) / 1000),
     matches.length ? listed(matches, asked) : nothing(least, looser, () => attempt(() => nearest(asked), results)),
     byCurl(path, body),
   );
-  say(`${found} found from a similarity of ${least}`);
+  say(`${found} found with a similarity of at least ${least}`);
 }
 
 function looser(least) {
@@ -202,7 +202,7 @@ function listed(matches, asked) {
   const question = {
     index: asked.index,
     side: sideOf(asked),
-    title: asked.id === null ? "Asked for" : plain(asked.id),
+    title: asked.id === null ? "Query" : plain(asked.id),
     picture: (name) =>
       pictures[name] ??
       (asked.id !== null && known.settings.schema[name]?.type === "image"
@@ -212,7 +212,7 @@ function listed(matches, asked) {
   return matchList(matches, question, moreLike);
 }
 
-/** Ask for the likes of a document that is stored. */
+/** Search for documents similar to a stored document. */
 function moreLike(id) {
   known.controls.clear();
   named("id").value = id;
@@ -224,9 +224,9 @@ async function nearest(asked) {
   const path = ofIndex(asked.index, "nearest");
   const body = { ...sideOf(asked), limit: asked.limit, contents: true };
   const told = await ask(path, { method: "POST", json: body, slot: "similar" });
-  const none = make("p", { class: "empty" }, "No document shares anything with this.");
+  const none = make("p", { class: "empty" }, "No document has anything in common with the query.");
   show(results, nearestHeading(told), told.matches.length ? listed(told.matches, asked) : none, byCurl(path, body));
-  say(`${counted(told.matches.length, "document")} nearest`);
+  say(`${counted(told.matches.length, "nearest document")}`);
 }
 
 function emptied() {

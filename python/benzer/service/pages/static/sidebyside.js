@@ -1,18 +1,18 @@
-// What do two documents share, and how does that look? Evidence as the service tells it, drawn as two columns.
+// The evidence of a pair in two columns, as returned by the service.
 
 import { counted, make, show } from "./dom.js";
 
 const UNFIT = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /**
- * The evidence of one field side by side. titles: { a, b }, what the two documents are called.
- * Inside it the keys n and p, and two buttons, go to the next and the previous passage.
+ * The evidence of one field side by side. titles: { a, b }, the names of the two documents.
+ * The keys n and p and two buttons go to the next and the previous passage.
  */
 export function sideBySide(evidence, titles) {
   const figures = evidence.passages.map((passage, at) => passageShown(passage, at, titles));
   return make(
     "div",
-    { class: "evidence", role: "group", "aria-label": "What both share" },
+    { class: "evidence", role: "group", "aria-label": "Shared content" },
     make("p", { class: "headline" }, evidence.headline),
     figures.length ? key() : null,
     figures.length > 1 ? walk(figures) : null,
@@ -25,7 +25,7 @@ export function sideBySide(evidence, titles) {
   );
 }
 
-/** What the marks mean. */
+/** The legend of the marks. */
 const key = () =>
   make(
     "p",
@@ -49,10 +49,10 @@ function passageShown(passage, at, titles) {
 
 const placed = ([start, end]) => `characters ${start.toLocaleString("en")} to ${end.toLocaleString("en")}`;
 
-/** Two columns that scroll together, each by its own share. */
+/** Two columns that scroll together, each in proportion to its length. */
 function pair(left, right) {
   const texts = [left, right].map((one) => one.querySelector(".text"));
-  let led = null; // the column that the reader moves; the other one follows, and its own events are not followed back
+  let led = null; // the column that follows the other one; its own scroll event is ignored
   texts.forEach((text, at) =>
     text.addEventListener(
       "scroll",
@@ -75,7 +75,7 @@ function pair(left, right) {
   return make("div", { class: "pair" }, left, right);
 }
 
-/** One column: stretches of a text under the name of its document. */
+/** One column: the name of a document and parts of its text. */
 export function side(stretches, title, letter = null, place = null) {
   return make(
     "div",
@@ -95,10 +95,10 @@ export function side(stretches, title, letter = null, place = null) {
   );
 }
 
-/** A stretch as an element: what is equal and what differs is marked, and said by a title as well as by colour. */
+/** A part of a text as an element; equal and different parts are marked. */
 export function stretch({ kind, text }) {
   if (kind === "cut")
-    return make("span", { class: "cut" }, ` … ${counted(Number(text), "character")} left out … `);
+    return make("span", { class: "cut" }, ` … ${counted(Number(text), "character")} omitted … `);
   const clean = text.replace(UNFIT, "\ufffd");
   if (kind === "equal") return make("mark", { class: "equal" }, clean);
   if (kind === "differs") return make("mark", { class: "differs" }, clean);
@@ -149,7 +149,7 @@ function values(shared) {
     {},
     make(
       "ul",
-      { class: "values", "aria-label": "Values that both have" },
+      { class: "values", "aria-label": "Shared values" },
       shared
         .slice(0, MOST)
         .map((value) => make("li", {}, make("bdi", {}, String(value).replace(UNFIT, "\ufffd")))),
@@ -160,10 +160,10 @@ function values(shared) {
   );
 }
 
-/** Both whole texts, folded up; they are drawn when they are opened. */
+/** Both full texts, collapsed; they are rendered when opened. */
 function wholeTexts(whole, titles) {
   const inside = make("div");
-  const fold = make("details", {}, make("summary", {}, "The whole texts"), inside);
+  const fold = make("details", {}, make("summary", {}, "Full texts"), inside);
   fold.addEventListener("toggle", () => {
     if (fold.open && !inside.hasChildNodes())
       show(inside, pair(side(whole.a, titles.a, "A"), side(whole.b, titles.b, "B")));

@@ -1,4 +1,4 @@
-// How is a threshold found by looking? Every move of a slider redraws at once what is known, and asks for the rest.
+// The Tune page: every move of a slider redraws what is known and requests the rest.
 
 import { address, ask, attempt, forget, isStale, ofIndex, report, say } from "./api.js";
 import { dial, settled } from "./dials.js";
@@ -12,18 +12,18 @@ import { curveTable, histogram, histogramTable, sCurve } from "./tunecharts.js";
 import { showCost, showHistogramNote, showPrices, showPromise, showReading } from "./tunewords.js";
 
 const WAIT = 50,
-  LOOK = 350; // milliseconds after the last move: for the bands, and for a look at the collection
+  LOOK = 350; // milliseconds after the last move: for the bands, and for the sample of the collection
 const MOST_TEXTS = 2000,
   EXAMPLES = 5;
 
-const known = new Map(); // what a collection answered, by its recipe: its similarities depend on nothing else
+const known = new Map(); // responses for a collection, by the settings that its similarities depend on
 const threshold = dial("threshold", moved),
   recall = dial("recall", moved),
   size = dial("size", moved);
 const reader = dial("reader", readAt);
 let tuned = { bands: 10, rows: 6 };
 let settings = null; // of the chosen index
-let field = null; // its first text, whose shingles are tuned
+let field = null; // its first text field, whose shingles are tuned
 
 const index = () => named("index").value;
 const unit = () => document.querySelector("input[name=unit]:checked").value;
@@ -42,14 +42,14 @@ const told = () => ({
 const curve = sCurve(named("curve"), told, pointed);
 let bars = null;
 
-/** A slider has moved: draw what is known, then ask for what is not. */
+/** A slider has moved: draw what is known, then request the rest. */
 function moved() {
   draw();
   askBands();
   look();
 }
 
-/** The pointer is on a figure: it reads there, and cuts there while it is pressed. */
+/** The pointer is on a figure: show the values there; while it is pressed, set the threshold there. */
 function pointed(similarity, pressed) {
   const place = Math.round(similarity * 100) / 100;
   reader.set(place);
@@ -85,7 +85,7 @@ function draw() {
   });
   showRecipe({ threshold: now.threshold, recall: now.recall, schema: schema() }, isOwn() ? index() : "");
   for (const button of steps)
-    button.textContent = `${button.dataset.step < 0 ? "Lower" : "Raise"} it to ${setting(stepped(button))}`;
+    button.textContent = `${button.dataset.step < 0 ? "Lower" : "Raise"} to ${setting(stepped(button))}`;
   remember();
 }
 
@@ -93,7 +93,7 @@ const steps = document.querySelectorAll("[data-step]");
 const stepped = (button) =>
   Math.min(Math.max(Math.round(100 * threshold.value + 100 * button.dataset.step) / 100, 0.05), 1);
 
-/** The fields as the page has them read: those of the index, but for the shingles that are tuned. */
+/** The schema of the page: that of the index with the tuned shingles. */
 function schema() {
   const tunedText = { type: "text", unit: unit(), shingle_size: size.value };
   if (!settings) return { text: tunedText };
@@ -103,14 +103,14 @@ function schema() {
   return { ...settings.schema, [field]: { ...kept, ...ofUnit, ...tunedText } };
 }
 
-/** Whether the index reads its documents in just this way. */
+/** Whether the page uses the schema of the index unchanged. */
 function isOwn() {
   if (!settings) return false;
   const own = settings.schema[field];
   return field === null || (own.unit === unit() && sizeOf(own) === size.value);
 }
 
-/** The address of the page says what it shows, so that it can be handed on. */
+/** Store the settings in the address of the page, so that it can be shared. */
 function remember() {
   const asked = {
     index: index(),
@@ -144,25 +144,25 @@ const look = settled(async () => {
   if (answer === undefined) return;
   known.set(asked, answer);
   if (asked !== recipe()) return;
-  tuned = answer.tune; // of some fields, as pictures, the bands are others than of texts
+  tuned = answer.tune; // some field types, such as images, use other bands than texts
   const first = named("examples").hidden;
   named("examples").hidden = false;
   const at = setting(threshold.value);
-  show(named("above-title"), `Just above ${at}: these go`);
-  show(named("below-title"), `Just below ${at}: these stay`);
-  showExamples(named("above"), answer.above, `No pair of the sample is that similar, from ${at} up.`);
-  showExamples(named("below"), answer.below, `No pair of the sample is alike, and less than ${at} similar.`);
+  show(named("above-title"), `Just above ${at}: removed`);
+  show(named("below-title"), `Just below ${at}: kept`);
+  showExamples(named("above"), answer.above, `The sample has no pair with a similarity of ${at} or more.`);
+  showExamples(named("below"), answer.below, `The sample has no similar pair below ${at}.`);
   if (first) named("logarithm").checked = unequal(answer.histogram.counts);
   draw();
 }, LOOK);
 
-/** What the collection is asked. */
+/** The body of the request. */
 function question() {
   const body = { threshold: threshold.value, recall: recall.value, sample: MOST_TEXTS, examples: EXAMPLES };
   return isOwn() ? body : { ...body, fields: { [field]: schema()[field] } };
 }
 
-/** Another collection: take its settings for the sliders, and look at it. */
+/** Another collection was chosen: set the sliders to its settings and request a sample. */
 async function choose(own = true) {
   forget("look");
   settings = field = null;
@@ -187,7 +187,7 @@ function take({ threshold: cut, recall: promised, schema }) {
   size.set(sizeOf(schema[field]));
 }
 
-/** What the address of the page asks for. */
+/** Read the settings in the address of the page. */
 function start() {
   const asked = new URLSearchParams(location.search);
   const name = asked.get("index");

@@ -1,4 +1,4 @@
-// What does a person see who tunes? The S-curve and the histogram of a collection, above one axis of similarities.
+// The charts of the Tune page: the S-curve and the histogram of a collection, over the same axis.
 
 import { figure, frame, path, plane, pointed, svg, table } from "./figure.js";
 import { curve, probability } from "./curve.js";
@@ -8,12 +8,12 @@ import { linear, logarithmic, powers, ticks } from "./scale.js";
 const TENTHS = [0, 0.2, 0.4, 0.6, 0.8, 1];
 
 /**
- * The S-curve in a place. `told()` gives { bands, rows, threshold, recall, reading }: what is drawn is what it says.
- * moved: called with a threshold when the pointer drags on the figure.
+ * The S-curve in a container. `told()` returns the state to draw: { bands, rows, threshold, recall, reading }.
+ * moved: called with a threshold when the pointer is dragged on the figure.
  */
 export function sCurve(host, told, moved) {
   const drawn = figure(host, {
-    title: "With which probability a pair is found, by its similarity",
+    title: "Probability that a pair is found, by similarity",
     height: 280,
     content(box) {
       const { bands, rows, threshold, reading } = told();
@@ -30,7 +30,7 @@ export function sCurve(host, told, moved) {
             TENTHS.map((at) => [across(at), String(at)]),
             TENTHS.map((at) => [up(at), String(at)]),
             "similarity of a pair",
-            "found with probability",
+            "probability of being found",
           ),
           svg("path", { class: "line", d: path(points) }),
           cut(box, across(threshold)),
@@ -44,14 +44,14 @@ export function sCurve(host, told, moved) {
   return dragged(drawn, host, 280, moved);
 }
 
-/** The numbers of the curve, one row for each twentieth, and the threshold. */
+/** The numbers of the curve: one row per 0.05 of similarity, and the threshold. */
 export function curveTable(host, { bands, rows, threshold }) {
   const places = [...new Set([...Array.from({ length: 20 }, (_, at) => (at + 1) / 20), threshold])].sort(
     (a, b) => a - b,
   );
   table(
     host,
-    ["similarity", "found with probability", "of 1,000 pairs"],
+    ["similarity", "probability", "found of 1,000 pairs"],
     places.map((at) => {
       const chance = probability(at, bands, rows);
       return [setting(at), ratio(chance, 4), Math.floor(1000 * chance).toLocaleString("en")];
@@ -59,10 +59,10 @@ export function curveTable(host, { bands, rows, threshold }) {
   );
 }
 
-/** The histogram in a place; `told()` gives what `sCurve` is told, and { histogram, logarithm }. */
+/** The histogram in a container; `told()` returns the state of `sCurve` and { histogram, logarithm }. */
 export function histogram(host, told, moved) {
   const drawn = figure(host, {
-    title: "How many pairs of the collection have which similarity",
+    title: "Number of pairs of the collection by similarity",
     height: 280,
     content(box) {
       const {
@@ -78,7 +78,7 @@ export function histogram(host, told, moved) {
         ? logarithmic(most, [box.floor, box.top])
         : linear([0, Math.max(most, marks.at(-1))], [box.floor, box.top]);
       return {
-        description: `A histogram of estimated pairs by similarity, cut at ${setting(threshold)}. The table below it has all numbers.`,
+        description: `A histogram of the estimated number of pairs by similarity, with the threshold at ${setting(threshold)}. The table below has all numbers.`,
         parts: [
           above(box, across(threshold)),
           frame(
@@ -86,7 +86,7 @@ export function histogram(host, told, moved) {
             TENTHS.map((at) => [across(at), String(at)]),
             marks.map((at) => [up(at), short(at)]),
             "similarity of a pair",
-            "pairs, estimated",
+            "estimated pairs",
           ),
           counts.flatMap((count, at) =>
             count > 0 ? bars(box, across, up, [edges[at], edges[at + 1], count], told()) : [],
@@ -100,7 +100,7 @@ export function histogram(host, told, moved) {
   return dragged(drawn, host, 280, moved);
 }
 
-/** One bin: what the bands find of it in front of what they do not, on both sides of a threshold that cuts it. */
+/** One bin: found pairs in front of missed pairs; a bin that contains the threshold is divided there. */
 function bars(box, across, up, [low, high, count], { threshold, bands, rows }) {
   const parts =
     low < threshold && threshold < high
@@ -113,7 +113,7 @@ function bars(box, across, up, [low, high, count], { threshold, bands, rows }) {
     const met = count * probability((from + to) / 2, bands, rows);
     const [behind, front] = from >= threshold - 1e-9 ? ["missed", "found"] : ["passed", "compared"];
     const wide = across(to) - across(from);
-    const gap = wide > 5 ? 0.5 : 0; // on either side; thin bars would fade
+    const gap = wide > 5 ? 0.5 : 0; // on either side; thin bars have no gap
     const [x, width] = [across(from) + gap, Math.max(wide - 2 * gap, 0.5)];
     const bar = (look, number) => {
       const top = Math.min(up(number), box.floor - 1);
@@ -123,19 +123,19 @@ function bars(box, across, up, [low, high, count], { threshold, bands, rows }) {
   });
 }
 
-/** The numbers of the histogram: bins that hold pairs. */
+/** The numbers of the histogram: all bins with pairs. */
 export function histogramTable(host, { histogram: { edges, counts }, bands, rows, threshold }) {
   const filled = counts
     .map((count, at) => [edges[at], edges[at + 1], count])
     .filter(([, , count]) => count > 0);
   table(
     host,
-    ["similarity", "pairs, about", "met by the bands, about", ""],
+    ["similarity", "pairs (estimate)", "candidates (estimate)", ""],
     filled.map(([low, high, count]) => [
       `${setting(low)} to ${setting(high)}`,
       about(count),
       about(count * probability((low + high) / 2, bands, rows)),
-      low >= threshold - 1e-9 ? "above" : high <= threshold + 1e-9 ? "below" : "cut",
+      low >= threshold - 1e-9 ? "above" : high <= threshold + 1e-9 ? "below" : "contains the threshold",
     ]),
   );
 }
@@ -150,7 +150,7 @@ const above = (box, at) =>
   });
 const cut = (box, at) => svg("line", { class: "threshold", x1: at, x2: at, y1: box.top - 6, y2: box.floor });
 
-/** The value at the threshold, on the side of the mark that has room. */
+/** The value at the threshold, on the side of the mark with enough space. */
 function word(box, x, y, text) {
   const left = x - box.start > 70;
   return svg(
@@ -171,7 +171,7 @@ function read(box, x, y) {
   ];
 }
 
-/** A figure whose threshold the pointer drags, and that is read where it is; the sliders do the same for keys. */
+/** A figure with a threshold that can be dragged, and values shown at the pointer; keyboard users have the sliders. */
 function dragged(drawn, host, height, moved) {
   const { drawing } = drawn;
   const at = (event, pressed) => {
@@ -179,7 +179,7 @@ function dragged(drawn, host, height, moved) {
     if (place !== null) moved(place, pressed);
   };
   drawing.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || event.pointerType === "touch") return; // a finger may be about to scroll
+    if (event.button !== 0 || event.pointerType === "touch") return; // a touch may start a scroll
     drawing.setPointerCapture(event.pointerId);
     event.preventDefault();
     at(event, true);

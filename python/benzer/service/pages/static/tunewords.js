@@ -1,4 +1,4 @@
-// What do the figures say in words and numbers? Each sentence and table of the page, made anew on every move.
+// Sentences and tables of the Tune page, updated on every move.
 
 import { binAt, divided, expected, probability } from "./curve.js";
 import { bytes, make, show } from "./dom.js";
@@ -6,7 +6,7 @@ import { about, duration, ratio, setting, share } from "./numbers.js";
 
 const strong = (text) => make("strong", { class: "number" }, text);
 
-/** What the bands promise at the threshold. */
+/** The guaranteed probability at the threshold. */
 export function showPromise(host, { bands, rows, threshold }) {
   show(
     host,
@@ -14,29 +14,29 @@ export function showPromise(host, { bands, rows, threshold }) {
     strong(setting(threshold)),
     " is found with probability ",
     strong(ratio(probability(threshold, bands, rows))),
-    `, by ${bands} ${bands === 1 ? "band" : "bands"} of ${rows} ${rows === 1 ? "row" : "rows"}; a more similar one with a higher.`,
+    `, by ${bands} ${bands === 1 ? "band" : "bands"} of ${rows} ${rows === 1 ? "row" : "rows"}; more similar pairs with a higher probability.`,
   );
 }
 
-/** What that means for this collection. */
+/** The expected result for this collection. */
 export function showHistogramNote(host, { histogram, threshold, bands, rows, read, documents, prices }) {
   const { above } = divided(histogram, threshold);
   const { found, compared } = expected(histogram, threshold, bands, rows);
   const source =
     read < documents && !prices.length
       ? `Estimated for all ${documents.toLocaleString("en")} documents from a random sample of ${read.toLocaleString("en")}`
-      : `Estimated; identical documents count once`;
+      : `Estimated. Identical documents count once`;
   show(
     host,
     "About ",
     strong(about(above)),
     ` ${Math.round(above) === 1 ? "pair is" : "pairs are"} at least ${setting(threshold)} similar`,
     above >= 0.5 ? ["; ", strong(ratio(Math.min(found / above, 1))), " of them would be found"] : null,
-    `, for about ${about(Math.max(compared - found, 0))} compared in vain. ${source}.`,
+    `, with about ${about(Math.max(compared - found, 0))} comparisons without a match. ${source}.`,
   );
 }
 
-/** What the charts say at one similarity. */
+/** The values of the charts at one similarity. */
 export function showReading(host, { reading, bands, rows, histogram }) {
   const chance = ratio(probability(reading, bands, rows));
   const bin = histogram ? binAt(histogram, reading) : null;
@@ -49,7 +49,7 @@ export function showReading(host, { reading, bands, rows, histogram }) {
   );
 }
 
-/** The tiles of the cost: of the bands, and, where a collection is known, of a run over it. */
+/** The cost of the bands and, if a collection is chosen, of a run over it, as tiles. */
 export function showCost(host, { bands, rows, cost, prices, threshold }) {
   const price = prices?.find((one) => Math.abs(one.threshold - threshold) < 1e-9);
   show(
@@ -57,36 +57,36 @@ export function showCost(host, { bands, rows, cost, prices, threshold }) {
     tile(`${bands} × ${rows}`, "bands × rows"),
     cost
       ? [
-          tile(cost.hashes.toLocaleString("en"), "numbers in a signature"),
-          tile(bytes(cost.bytes_per_document), "of keys for each document"),
-          tile(duration(cost.seconds_per_million), "of one core to sketch a million"),
+          tile(cost.hashes.toLocaleString("en"), "hashes per signature"),
+          tile(bytes(cost.bytes_per_document), "of band keys per document"),
+          tile(duration(cost.seconds_per_million), "core time to sketch a million documents"),
         ]
       : null,
     price
       ? [
-          tile(about(price.removed), `documents would be removed (${between(price)})`),
-          tile(about(price.candidates), "pairs would be compared"),
+          tile(about(price.removed), `documents removed (${between(price)})`),
+          tile(about(price.candidates), "pairs compared"),
         ]
       : null,
   );
 }
 
-/** The interval of the documents that would be removed. */
+/** The confidence interval of the removed documents. */
 const between = ({ low, high }) => `${low.toLocaleString("en")} to ${high.toLocaleString("en")}`;
 
 const tile = (figure, name) =>
   make("div", { class: "tile" }, make("dt", {}, name), make("dd", { class: "figure" }, figure));
 
-/** The table of prices: a threshold that is pressed becomes that of the page. */
+/** The table of costs by threshold; clicking a threshold selects it. */
 export function showPrices(host, { prices, documents, contents, sampled, confidence, plan, threshold }, chosen) {
   host.hidden = !prices;
   if (host.hidden) return;
-  const cheapest = `The cheapest way at ${setting(threshold)}: ${plan.reason}.`;
+  const cheapest = `Cheapest method at ${setting(threshold)}: ${plan.reason}.`;
   if (!prices.length) {
     show(host.querySelector(".scroll"));
     show(
       host.querySelector(".note"),
-      `This index is too large to estimate here how many documents would be removed. Export it, and run benzer dedupe --dry-run. ${cheapest}`,
+      `This index is too large to estimate the number of removed documents here. Export it and run benzer dedupe --dry-run. ${cheapest}`,
     );
     return;
   }
@@ -119,7 +119,7 @@ export function showPrices(host, { prices, documents, contents, sampled, confide
       make("td", { class: "count" }, duration(price.seconds)),
     );
   };
-  const headings = ["threshold", "removed", "of all", "between", "pairs", "compared", "bands", "time of one core"];
+  const headings = ["threshold", "removed", "share", "interval", "pairs", "compared", "bands", "core time"];
   show(
     host.querySelector(".scroll"),
     make(
@@ -139,6 +139,6 @@ export function showPrices(host, { prices, documents, contents, sampled, confide
   );
   show(
     host.querySelector(".note"),
-    `For all ${documents.toLocaleString("en")} documents, estimated from ${sampled.toLocaleString("en")} of ${contents.toLocaleString("en")} different ones as by benzer dedupe --dry-run. The number of removed documents lies in the interval with ${Math.round(100 * confidence)} % confidence. ${cheapest}`,
+    `For all ${documents.toLocaleString("en")} documents, estimated from ${sampled.toLocaleString("en")} of ${contents.toLocaleString("en")} different ones, as in benzer dedupe --dry-run. The number of removed documents is in the interval with ${Math.round(100 * confidence)} % confidence. ${cheapest}`,
   );
 }

@@ -1,4 +1,4 @@
-// How do files become an upload? As lines of JSON: those that fit are sent as they lie on the disk, unread.
+// Converts files to an upload of JSON lines; files that already fit are sent unchanged.
 
 import { isPlainLines, isTable, recognized, rowsOf } from "./files.js";
 
@@ -6,18 +6,18 @@ const PEEK = 1 << 20,
   PIECE = 1 << 20;
 
 /**
- * A file as it will be sent: what it was recognized as, and its rows as a blob of JSON lines, `lines`. Images and files
- * that cannot be read are an error, which says why.
+ * A file prepared for upload: its detected format, and its rows as a blob of JSON lines, `lines`. Images and unreadable
+ * files are an error with the reason.
  */
 export async function prepared(file) {
   const known = await recognized(file);
   if (known.format === "images")
-    throw new Error(`${file.name} is an image; this page reads texts: add images to an index, and choose that index`);
+    throw new Error(`${file.name} is an image, but this page reads texts: add images to an index and choose that index`);
   const lines = isPlainLines(known) ? file : await rowsOf(known);
   return { ...known, lines };
 }
 
-/** The columns of the first line of the first table; none where nothing has to be chosen. */
+/** The columns of the first line of the first table; empty if there is no table. */
 export async function columnsOf(files) {
   const table = files.find(isTable);
   if (!table) return [];
@@ -34,8 +34,8 @@ export async function columnsOf(files) {
 }
 
 /**
- * All prepared files as one blob of lines. columns: { id, text, field }: where a line has its id and its text, and the name
- * under which texts are sent; "" as the id numbers the lines.
+ * All prepared files as one blob of lines. columns: { id, text, field }: the columns of the id and the text, and the name
+ * of the text field to send. An empty id means line numbers.
  */
 export async function linesOf(files, { id, text, field }) {
   const fits = (id === "id" && (text === field || text === "fields")) || !text;
@@ -48,7 +48,7 @@ export async function linesOf(files, { id, text, field }) {
   return new Blob(parts, { type: "application/x-ndjson" });
 }
 
-/** The lines of a file with their columns renamed, piece by piece; what is no object is sent as it is, to be counted. */
+/** The lines of a file with renamed columns, in chunks. Lines that are not objects are sent unchanged and counted. */
 async function renamed({ file, lines: rows }, columns, parts) {
   const reader = rows.stream().pipeThrough(new TextDecoderStream()).getReader();
   let rest = "",
@@ -73,7 +73,7 @@ async function renamed({ file, lines: rows }, columns, parts) {
   if (piece) parts.push(piece);
 }
 
-/** One line with its columns renamed; as it is, to be counted as malformed, where its id is a number too large to keep. */
+/** One line with renamed columns. If its id is a number too large for JavaScript, it is sent unchanged as malformed. */
 export function renamedLine(line, { id, text, field }, place) {
   try {
     const row = JSON.parse(line);
