@@ -180,11 +180,11 @@ WRONG: list[tuple[str, str, Any, int, str]] = [
     ("POST", f"{DOCS}/similar", {"id": "fox", "threshold": float("nan")}, 422, "threshold"),
     ("POST", f"{DOCS}/similar", {"id": "fox", "best": 3}, 422, "best"),
     ("POST", f"{DOCS}/similar", {"fields": "a text"}, 422, "fields"),
-    ("POST", f"{DOCS}/similar", {"fields": {}}, 422, "no field is given: there are text, tags"),
+    ("POST", f"{DOCS}/similar", {"fields": {}}, 422, "the query has no field: the fields are text, tags"),
     ("POST", f"{DOCS}/similar", {"fields": {"body": "a"}}, 422, "'body'"),
-    ("POST", f"{DOCS}/similar", {"fields": {"text": 5}}, 422, "'text' takes a text, got a number"),
-    ("POST", f"{DOCS}/similar", {"fields": {"tags": "red"}}, 422, "'tags' takes a list"),
-    ("POST", f"{DOCS}/similar", {"fields": {"tags": {"red": 1}}}, 422, "'tags' takes a list"),
+    ("POST", f"{DOCS}/similar", {"fields": {"text": 5}}, 422, "'text' must be a text, got a number"),
+    ("POST", f"{DOCS}/similar", {"fields": {"tags": "red"}}, 422, "'tags' must be a list"),
+    ("POST", f"{DOCS}/similar", {"fields": {"tags": {"red": 1}}}, 422, "'tags' must be a list"),
     ("PUT", f"{DOCS}/documents/x", {"fields": {"tags": [1.5]}}, 422, "got float"),
     ("PUT", f"{DOCS}/documents/x", {"id": "x", "fields": {"text": "a"}}, 422, "id"),
     ("PUT", f"{DOCS}/documents/", {"fields": {"text": "a"}}, 422, "path.id"),
@@ -193,8 +193,8 @@ WRONG: list[tuple[str, str, Any, int, str]] = [
     ("POST", f"{DOCS}/documents", {"documents": [{"id": "\ud800", "fields": {"text": "a"}}]}, 422, "surrogate"),
     ("POST", f"{DOCS}/documents", [], 422, "body"),
     ("PATCH", f"{DOCS}/documents/fox", {}, 405, "DELETE, GET, PUT, got PATCH"),
-    ("PUT", "/health", {}, 405, "takes GET"),
-    ("POST", "/nothing", {}, 404, "no /nothing"),
+    ("PUT", "/health", {}, 405, "supports GET"),
+    ("POST", "/nothing", {}, 404, "path /nothing does not exist"),
 ]  # fmt: skip
 
 
@@ -210,7 +210,7 @@ def test_a_wrong_request_is_refused_with_its_reason(
 
 @pytest.mark.parametrize("body, status, reason", [
     (b"", 422, "Field required"),
-    (b'{"id": ', 422, "no JSON: Expecting value, at character 7"),
+    (b'{"id": ', 422, "not valid JSON: Expecting value, at character 7"),
     (b'{"id": "\xff"}', 400, "UTF-8"),
     (b"[" * 100_000, 400, "nesting"),
     (b'{"id": ' + b"9" * 10_000 + b"}", 400, "cannot be read"),
@@ -274,7 +274,7 @@ def test_a_file_comes_in_base64() -> None:
     {"base64": "AA==", "path": "x"}, ["AA=="], 7, True, {},
 ])  # fmt: skip
 def test_a_request_cannot_name_a_file_of_the_server(value: Any) -> None:
-    with pytest.raises(InputError, match="the field 'photo' takes a file as"):
+    with pytest.raises(InputError, match="the field 'photo' must be a file as"):
         file_of("photo", value, Limits())
 
 
@@ -376,7 +376,7 @@ def test_pictures_are_sent_as_files_and_found(tmp_path: Path) -> None:
         named = client.put(
             "/v1/indexes/photos/documents/x", json={"fields": {"photo": str(ROOT / "docs" / "x.png")}}
         )
-        assert "takes a file as" in refused(named, 422)
+        assert "must be a file as" in refused(named, 422)
 
 
 def test_writes_take_turns_and_readers_see_each_that_is_acknowledged(fresh: Path) -> None:
@@ -437,7 +437,7 @@ def test_what_cannot_be_served_is_said_in_one_line(fresh: Path, tmp_path: Path) 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         told = one_line(run("serve", str(fresh), "--port", port, status=2))
-    assert f"127.0.0.1 port {port} cannot be listened to (Address already in use): choose another" in told
+    assert f"cannot listen on 127.0.0.1 port {port} (Address already in use): choose another" in told
 
 
 @pytest.mark.parametrize(
@@ -446,7 +446,7 @@ def test_what_cannot_be_served_is_said_in_one_line(fresh: Path, tmp_path: Path) 
         (["none.benzer"], "make one with benzer index"),
         (["folder"], "serve the indexes in it with --home folder"),
         (["--home", "file.txt"], "give --home a folder"),
-        (["--keys", "none.keys"], "make it with benzer keys add none.keys"),
+        (["--keys", "none.keys"], "create it with benzer keys add none.keys"),
     ],
 )
 def test_what_is_named_wrongly_is_told_with_its_cure(

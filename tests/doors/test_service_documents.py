@@ -95,8 +95,8 @@ MALFORMED: list[tuple[bytes, str]] = [
     (b'{"id": 1.5, "text": "a"}', "must be a str or an int, got float"),
     (b'{"id": 18446744073709551616, "text": "a"}', "beyond 64 bits"),
     (b'{"id": "\\ud800", "text": "a"}', "lone surrogate"),
-    (b'{"id": "x", "text": 5}', "'text' takes a text, got a number"),
-    (b'{"id": "x", "fields": {"tags": "red"}}', "'tags' takes a list"),
+    (b'{"id": "x", "text": 5}', "'text' must be a text, got a number"),
+    (b'{"id": "x", "fields": {"tags": "red"}}', "'tags' must be a list"),
     (b'{"id": "x", "tags": [1.5]}', "got float"),
     (b'{"id": "x", "body": "a"}', "'body'"),
     (b'{"id": "x", "fields": {"text": "a"}, "more": 1}', "'fields'"),
@@ -144,7 +144,7 @@ def test_a_gigantic_line_is_refused_and_what_came_before_it_is_kept(
     long = b'{"id": "long", "text": "' + b"x" * 3_000_000 + b'"}'
     message = refused(upload(client, line("a") * where + long + ended, on_error=on_error), 413)
     assert message == (
-        f"row {where + 1} is longer than 1,000,000 bytes; {where} documents of this upload are durable"
+        f"row {where + 1} is longer than 1,000,000 bytes: shorten it; {where} documents of this upload are durable"
     )
     assert ids(client) == ["a"] * where
 
@@ -162,7 +162,7 @@ def test_a_text_above_the_limit_is_refused_in_every_form(tmp_path: Path) -> None
             "body.1": upload(client, line("a", **long)),
         }
         for field, answer in answers.items():
-            assert "11 characters, at most 10" in refused(answer, 422)
+            assert "11 characters, the limit is 10" in refused(answer, 422)
             assert answer.json()["error"]["field"] == field
         assert ids(client) == []
 
@@ -248,10 +248,10 @@ def test_a_form_brings_a_part_for_each_field(client: httpx.Client) -> None:
 WRONG_FORMS: list[tuple[Any, int, str, str | None]] = [
     ([("text", (None, "a")), ("text", (None, "b"))], 422, "more than once", "body.text"),
     ([("body", (None, "a"))], 422, "'body'", None),
-    ([("tags", (None, "red"))], 422, "takes a JSON list", "body.tags"),
-    ([("tags", (None, '"red"'))], 422, "'tags' takes a list", "body.tags"),
+    ([("tags", (None, "red"))], 422, "must be a JSON list", "body.tags"),
+    ([("tags", (None, '"red"'))], 422, "'tags' must be a list", "body.tags"),
     ([("tags", (None, "[1.5]"))], 422, "got float", None),
-    ([("text", ("x.txt", b"\xff"))], 422, "UTF-8, and byte 0 is none", "body.text"),
+    ([("text", ("x.txt", b"\xff"))], 422, "must be UTF-8 text: byte 0 is invalid", "body.text"),
     ([(f"f{n}", (None, "a")) for n in range(101)], 400, "Too many", None),
 ]  # fmt: skip
 

@@ -276,7 +276,7 @@ def test_what_cannot_be_compared_is_refused_by_its_place(
 
 def test_options_stand_where_they_are_read(client: httpx.Client, photos: list[bytes]) -> None:
     beside = client.post("/v1/indexes/texts/similar", json={"id": "d1"}, params={"limit": 3})
-    assert "goes into the body" in refused(beside, 422)
+    assert "move it to the body" in refused(beside, 422)
     unknown = client.post(
         "/v1/indexes/photos/similar", files={"photo": ("x", photos[0])}, params={"limits": 3}
     )

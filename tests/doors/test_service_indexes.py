@@ -63,11 +63,11 @@ def test_an_index_is_made_filled_described_and_deleted(client: httpx.Client, hom
     document = {"fields": {"title": "a fox", "tags": ["x"]}}
     assert client.put(f"{INDEXES}/news/documents/1", json=document).status_code == 201
     assert client.get(f"{INDEXES}/news").json()["documents"] == 1
-    assert "is an index 'news' already" in refused(client.post(INDEXES, json={"name": "news"}), 409)
+    assert "index 'news' already exists" in refused(client.post(INDEXES, json={"name": "news"}), 409)
     assert client.delete(f"{INDEXES}/news").status_code == 204
-    assert "no index 'news'" in refused(client.get(f"{INDEXES}/news"), 404)
-    assert "no index 'news'" in refused(client.get(f"{INDEXES}/news/documents/1"), 404)
-    assert "no index 'news'" in refused(client.delete(f"{INDEXES}/news"), 404)
+    assert "index 'news' does not exist" in refused(client.get(f"{INDEXES}/news"), 404)
+    assert "index 'news' does not exist" in refused(client.get(f"{INDEXES}/news/documents/1"), 404)
+    assert "index 'news' does not exist" in refused(client.delete(f"{INDEXES}/news"), 404)
     assert names(client) == ["given"]
     again = client.post(INDEXES, json={"name": "news"})
     assert (again.status_code, again.json()["documents"]) == (201, 0)  # nothing of the old one
@@ -113,7 +113,11 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"name": "x", "threshold": True}, "body.threshold", "number"),
     ({"name": "x", "recall": 1}, "body.recall", "less than 1"),
     ({"name": "x", "preset": "books"}, "body.preset", "choose one of web"),
-    ({"name": "x", "preset": "web", "fields": {"a": {"type": "text"}}}, "body.preset", "either fields or a preset"),
+    (
+        {"name": "x", "preset": "web", "fields": {"a": {"type": "text"}}},
+        "body.preset",
+        "fields and preset cannot be combined",
+    ),
     ({"name": "x", "fields": {}}, "body.fields", "1 to 64 fields, got 0"),
     ({"name": "x", "fields": {f"f{n}": {"type": "text"} for n in range(65)}}, "body.fields", "got 65"),
     ({"name": "x", "fields": {"a": {}}}, "body.fields.a.type", "image, text, values"),
@@ -123,7 +127,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"name": "x", "fields": {"a": {"type": "text", "shingle_size": 0}}}, "body.fields.a", "1..64, got 0"),
     ({"name": "x", "fields": {"a": {"type": "text", "unit": "line"}}}, "body.fields.a", "'word' or 'char'"),
     ({"name": "x", "fields": {"a": {"type": "image", "max_pixels": "1"}}}, "body.fields.a", "wrong type"),
-    ({"name": "x", "fields": {"id": {"type": "text"}}}, "body.fields.id", "not id"),
+    ({"name": "x", "fields": {"id": {"type": "text"}}}, "body.fields.id", "not be id"),
     ({"name": "x", "fields": {"self": {"type": "text"}}}, "body.fields.self", "name"),
     ({"name": "x", "fields": {"": {"type": "text"}}}, "body.fields.", "name"),
     ({"name": "x", "fields": {"a": "text"}}, "body.fields.a", "dictionary"),
@@ -148,7 +152,7 @@ def test_wrong_settings_are_refused_with_their_place(
 
 def test_an_index_that_was_named_at_the_start_is_the_keepers_to_delete(client: httpx.Client) -> None:
     assert client.get(f"{INDEXES}/given").json()["deletable"] is False
-    assert "only its keeper" in refused(client.delete(f"{INDEXES}/given"), 403)
+    assert "only the operator" in refused(client.delete(f"{INDEXES}/given"), 403)
     assert client.get(f"{INDEXES}/given").json()["documents"] == 3
 
 
@@ -284,7 +288,7 @@ def test_where_there_are_no_hard_links_an_index_is_made_all_the_same(
     monkeypatch.setattr(os, "link", no_link)
     home = FolderHome(tmp_path)
     home.make("news", IndexSettings())
-    with pytest.raises(Exception, match="is an index 'news' already"):
+    with pytest.raises(Exception, match="index 'news' already exists"):
         home.make("news", IndexSettings())
     assert [path.name for path in tmp_path.iterdir()] == ["news.benzer"]
 
@@ -305,7 +309,7 @@ def test_an_index_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch
 
     with Catalog(tmp_path) as catalog:
         monkeypatch.setattr(os, "link", no_link)
-        with pytest.raises(StorageError, match="'news' cannot be made: No space left on device"):
+        with pytest.raises(StorageError, match="'news' cannot be created: No space left on device"):
             asyncio.run(catalog.create("news", IndexSettings()))
         assert list(catalog) == []
         assert list(tmp_path.iterdir()) == []
@@ -318,7 +322,7 @@ def test_a_file_that_was_put_there_meanwhile_is_not_replaced(tmp_path: Path) -> 
     home = FolderHome(tmp_path)
     with Index.open(tmp_path / "news.benzer", IndexSettings()) as index:
         index.add({"a": "one"})
-    with pytest.raises(Exception, match="is an index 'news' already"):
+    with pytest.raises(Exception, match="index 'news' already exists"):
         home.make("news", IndexSettings())
     with Index.open(tmp_path / "news.benzer") as index:
         assert list(index) == ["a"]
@@ -357,7 +361,7 @@ def test_two_indexes_of_one_name_are_refused_and_one_that_is_named_twice_is_serv
         (tmp_path / folder).mkdir()
         Index.open(tmp_path / folder / "docs.benzer", IndexSettings()).close()
     both = [str(tmp_path / folder / "docs.benzer") for folder in ("a", "b")]
-    assert "'docs': name one, as in benzer serve other=" in one_line(run("serve", *both, status=2))
+    assert "'docs': rename one, as in benzer serve other=" in one_line(run("serve", *both, status=2))
     with serving(both[0], f"other={both[1]}", "--home", str(tmp_path / "a")) as (client, _):
         assert names(client) == ["docs", "other"]
 

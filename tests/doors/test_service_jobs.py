@@ -195,7 +195,9 @@ def test_two_jobs_at_once_do_not_mix(client: httpx.Client, found: Duplicates) ->
     both = client.get(f"{upload}/evidence", params=asked).json()
     TwoDocuments.model_validate(both, extra="forbid")
     assert both["similarity"] == row["similarity"] == both["fields"]["text"]["similarity"]
-    assert "no document" in refused(client.get(f"{upload}/evidence", params={**asked, "right": "other"}), 404)
+    assert "the job has no match between document 'other'" in refused(
+        client.get(f"{upload}/evidence", params={**asked, "right": "other"}), 404
+    )
 
 
 def test_all_jobs_are_listed_the_newest_first(client: httpx.Client, job: str) -> None:
@@ -207,7 +209,7 @@ def test_all_jobs_are_listed_the_newest_first(client: httpx.Client, job: str) ->
     assert ids[0] == last[15:]
     assert job[15:] in ids
     assert client.delete(last).status_code == 204
-    assert "there is no job" in refused(client.get(last), 404)
+    assert "see GET /v1/duplicates for all jobs" in refused(client.get(last), 404)
 
 
 # How it is seen
@@ -234,7 +236,7 @@ def test_a_cluster_is_opened_and_two_of_its_documents_are_compared(
     assert [one["a"] for one in both["fields"]["text"]["evidence"]["passages"]] == [
         list(passage.a) for passage in expected.passages[:20]
     ]
-    assert "there is no cluster 99999" in refused(client.get(f"{job}/clusters/99999"), 404)
+    assert "cluster 99999 does not exist" in refused(client.get(f"{job}/clusters/99999"), 404)
     assert "no document" in refused(client.get(f"{job}/evidence", params={"left": "x", "right": "y"}), 404)
 
 
@@ -343,10 +345,12 @@ def test_what_makes_no_upload_is_refused_at_once(client: httpx.Client, spool: Pa
         refused(response, 422)
         assert response.json()["error"]["field"] == field
     for query in ({"against": "other"}, {"against": "documents,other"}):
-        assert "there is no index 'other'" in refused(
+        assert "index 'other' does not exist" in refused(
             client.post("/v1/duplicates", content=b"{}", headers=NDJSON, params=query), 404
         )
-    assert "there is no index 'other'" in refused(client.post("/v1/duplicates", json={"index": "other"}), 404)
+    assert "index 'other' does not exist" in refused(
+        client.post("/v1/duplicates", json={"index": "other"}), 404
+    )
     assert refused(client.post("/v1/duplicates", content=b"a", headers={"Content-Type": "text/csv"}), 415)
     assert not list(spool.iterdir())
 
@@ -388,7 +392,7 @@ def test_a_client_that_goes_away_leaves_nothing_behind(client: httpx.Client, spo
 
 
 def test_a_page_has_a_bound_and_files_have_none(client: httpx.Client, job: str) -> None:
-    assert "a page has 10,000 rows at most" in refused(
+    assert "a page has at most 10,000 rows" in refused(
         client.get(f"{job}/pairs", params={"limit": 10_001}), 422
     )
     assert client.get(f"{job}/pairs", params={"limit": 0}).json()["next"] is None
@@ -420,7 +424,9 @@ def test_cancel_answers_with_the_job_and_a_full_queue_says_when_to_try_again(pat
                 await asyncio.to_thread(jobs.wait, second["id"], SECONDS)
                 gone = await client.get(f"/v1/duplicates/{first['id']}")
                 assert gone.status_code == 404
-                assert "gave way to later ones" in gone.json()["error"]["message"]
+                assert (
+                    "was deleted, because at most 1 finished jobs are kept" in gone.json()["error"]["message"]
+                )
             jobs.close()
 
     asyncio.run(story())

@@ -94,7 +94,7 @@ def test_a_key_that_may_read_may_ask_also_by_post(service: Locked, method: str, 
 ])  # fmt: skip
 def test_a_key_that_may_only_read_changes_nothing(service: Locked, method: str, path: str, body: Any) -> None:
     response = service.client.request(method, path, json=body, headers=bearer(service.reader))
-    assert "'reader' may only read" in refused(response, 403)
+    assert "'reader' is read-only" in refused(response, 403)
     assert service.client.get(DOCS, headers=bearer(service.reader)).json()["documents"] == 2
 
 
@@ -123,9 +123,11 @@ def test_a_job_is_seen_by_the_key_that_started_it_and_by_those_that_may_write(se
     asked = {"documents": [{"id": "secret", "fields": {"text": "one two three four"}}]}
     job = service.client.post("/v1/duplicates", json=asked, headers=mine).json()["id"]
     for path in (f"/v1/duplicates/{job}", f"/v1/duplicates/{job}/kept", f"/v1/duplicates/{job}/summary"):
-        assert "there is no job" in refused(service.client.get(path, headers=other), 404)
+        assert "see GET /v1/duplicates for all jobs" in refused(service.client.get(path, headers=other), 404)
     for method, path in (("POST", f"/v1/duplicates/{job}/cancel"), ("DELETE", f"/v1/duplicates/{job}")):
-        assert "there is no job" in refused(service.client.request(method, path, headers=other), 404)
+        assert "see GET /v1/duplicates for all jobs" in refused(
+            service.client.request(method, path, headers=other), 404
+        )
     assert service.client.get("/v1/duplicates", headers=other).json() == {"jobs": []}
     for headers in (mine, writer):
         assert [
@@ -230,7 +232,7 @@ def test_each_key_has_a_rate_and_a_probe_none(path: Path, tmp_path: Path) -> Non
         assert statuses(plain, 6) == [200] * 4 + [429] * 2
         assert statuses(fast, 20) == [200] * 20
         response = client.get(DOCS, headers=bearer(slow))
-        assert "more than 2 requests a minute with the key 'slow'" in refused(response, 429)
+        assert "more than 2 requests per minute with the key 'slow'" in refused(response, 429)
         assert 25 <= int(response.headers["retry-after"]) <= 30
         tried = [client.post("/login", json={"key": "guess"}).status_code for _ in range(6)]
         assert tried == [401] * 4 + [429] * 2
@@ -303,7 +305,7 @@ def test_a_wrong_key_is_told_by_the_page_or_in_json(service: Locked) -> None:
     form = service.client.post("/login", data={"key": "wrong", "next": "/tune"})
     assert (form.status_code, form.headers["location"]) == (303, "/login?failed=1&next=%2Ftune")
     script = service.client.post("/login", json={"key": "wrong"})
-    assert "not known" in refused(script, 401)
+    assert "unknown key" in refused(script, 401)
     assert not service.client.cookies
 
 
@@ -338,8 +340,8 @@ def test_an_address_that_others_reach_is_refused_without_keys(path: Path, host: 
 
 
 @pytest.mark.parametrize("options, reason", [
-    (["--keys", "none.keys"], "make it with benzer keys add none.keys"),
-    (["--keys", "broken.keys"], "holds no keys"),
+    (["--keys", "none.keys"], "create it with benzer keys add none.keys"),
+    (["--keys", "broken.keys"], "is not a valid key file"),
     (["--origin", "*"], "such as https://example.org, got '\\*'"),
     (["--origin", "https://a.example/"], "an origin is"),
     (["--origin", "null"], "an origin is"),
@@ -368,7 +370,7 @@ def test_the_command_shows_a_key_once_and_lists_and_removes_it(tmp_path: Path) -
     assert "already" in one_line(run("keys", "add", file, "--name", "ci", status=2))
     assert answer("keys", "remove", file, listed["id"])["removed"]["name"] == "ci"
     assert run("keys", "list", file).stdout == "no keys\n"
-    assert "no key 'ci'" in one_line(run("keys", "remove", file, "ci", status=2))
+    assert "key 'ci' does not exist" in one_line(run("keys", "remove", file, "ci", status=2))
     assert "No such file" in one_line(run("keys", "remove", str(tmp_path / "no" / "x"), "ci", status=2))
     assert not (tmp_path / "no").exists()
 

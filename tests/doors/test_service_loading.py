@@ -190,7 +190,7 @@ def test_a_large_body_is_read_off_the_event_loop_and_refused_for_its_number_befo
             ("documents", "documents"), ("similar/batch", "questions"), ("remove", "ids"), ("touch", "ids"),
         ):  # fmt: skip
             wrong = await client.post(f"{DOCS}/{rest}", json={what: [None] * 20_000})
-            assert refused(wrong, 413).startswith(f"a body holds at most 10,000 {what}, got 20,000")
+            assert refused(wrong, 413).startswith(f"a body can have at most 10,000 {what}, got 20,000")
         assert threading.main_thread() not in threads
         assert (await client.post(f"{DOCS}/similar", json=QUESTION)).status_code == 200
         assert threads[-1] is threading.main_thread()

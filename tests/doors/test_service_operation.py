@@ -181,7 +181,7 @@ def test_a_service_is_ready_when_its_indexes_can_be_read(path: Path, monkeypatch
             assert response.json()["error"]["type"] == "NotReadyError"
             assert (await client.get("/health")).status_code == 200
         client.app.state.shared.life.closing = True  # type: ignore[attr-defined]
-        assert "being stopped" in refused(await client.get("/ready"), 503)
+        assert "shutting down" in refused(await client.get("/ready"), 503)
         response = await client.post(f"{DOCS}/similar", json=QUESTION)
         refused(response, 503)
         assert response.json()["error"]["type"] == "ClosingError"

@@ -82,7 +82,7 @@ def test_a_page_of_another_site_can_have_nothing_changed(
     for client in (service.client, open_client):
         for method, path in (("POST", f"{DOCS}/documents"), ("PUT", f"{DOCS}/documents/evil")):
             response = client.request(method, path, content=body, headers=sent)
-            assert "may not ask" in refused(response, 403)
+            assert "may not send requests" in refused(response, 403)
             assert "access-control-allow-origin" not in response.headers
         assert client.get(DOCS).json()["documents"] == 2
 

@@ -118,7 +118,7 @@ def test_a_copy_goes_with_its_document_and_is_replaced_with_it(client: httpx.Cli
     client.put(f"{PHOTOS}/documents/a", json={"fields": {"photo": in_base64(second)}})
     assert is_like(shown(client, "a").content, second)
     client.put(f"{PHOTOS}/documents/a", json={"fields": {"caption": "without a picture"}})
-    assert "no small copy" in refused(shown(client, "a"), 404)
+    assert "has no thumbnail" in refused(shown(client, "a"), 404)
     client.put(f"{PHOTOS}/documents/a", json={"fields": {"photo": in_base64(first)}})
     assert shown(client, "a").status_code == 200
     assert client.delete(f"{PHOTOS}/documents/a").status_code == 204
@@ -204,7 +204,7 @@ def test_pictures_of_an_index_that_was_made_elsewhere_have_no_copies(tmp_path: P
     with Index.open(path, IndexSettings(SCHEMA, threshold=0.3)) as index:
         index.add([Document("a", {"photo": jpeg(1)})])
     with serving(path) as (client, _):
-        assert "not put through the service" in refused(shown(client, "a"), 404)
+        assert "not added through the service" in refused(shown(client, "a"), 404)
         assert not (tmp_path / "photos.benzer.thumbnails").exists()
         client.put(f"{PHOTOS}/documents/b", json={"fields": {"photo": in_base64(jpeg(2))}})
         assert shown(client, "b").status_code == 200

@@ -100,10 +100,10 @@ def test_a_change_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("name, scope, rate, reason", [
-    ("", "read", None, "a key's name must be 1 to 64 printable characters, got ''"),
+    ("", "read", None, "a key name must have 1 to 64 printable characters, got ''"),
     ("a\nb", "read", None, "printable"),
     ("x" * 65, "read", None, "1 to 64"),
-    ("one", "read", None, "there is a key 'one' already"),
+    ("one", "read", None, "key 'one' already exists"),
     ("two", "admin", None, "must be read or write, got 'admin'"),
     ("two", "read", 0, "more than 0 requests a minute, got 0"),
     ("two", "read", float("nan"), "more than 0"),
@@ -134,7 +134,7 @@ def test_a_file_that_is_not_one_of_keys_lets_nobody_in(path: Path, held: bytes) 
     path.write_bytes(held)
     path.chmod(0o600)
     for use in (Keyring, read_keys, lambda path: add_key(path, "b")):
-        with pytest.raises(SettingsError, match="holds no keys"):
+        with pytest.raises(SettingsError, match="is not a valid key file"):
             use(path)
     assert path.read_bytes() == held
 

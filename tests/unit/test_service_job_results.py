@@ -68,7 +68,7 @@ def test_one_cluster_shows_its_members_some_at_a_time_with_cut_texts() -> None:
     ]
     assert opened(FOUND, 0, 0, 1, 1000)["members"][0]["contents_cut"] is False
     for number in (-1, 2):
-        with pytest.raises(Refusal, match=f"there is no cluster {number}: there are 2") as refusal:
+        with pytest.raises(Refusal, match=f"cluster {number} does not exist: there are 2") as refusal:
             opened(FOUND, number, 0, 1, 1)
         assert refusal.value.status == 404
 
@@ -136,11 +136,11 @@ def test_a_split_lets_all_or_the_named_members_stay_and_the_others_go_as_before(
 @pytest.mark.parametrize(
     "decisions, message",
     [
-        ([Decision(0, "keep"), Decision(0, "split")], "the cluster 0 is decided twice"),
-        ([Decision(0, "split", ["d"])], "the cluster 0 has no member 'd'"),
+        ([Decision(0, "keep"), Decision(0, "split")], "cluster 0 has two decisions"),
+        ([Decision(0, "split", ["d"])], "cluster 0 has no member 'd'"),
         ([Decision(1, "split", [True])], "has no member True"),
-        ([Decision(0, "keep", ["a"])], "names no members"),
-        ([Decision(9, "keep")], "there is no cluster 9"),
+        ([Decision(0, "keep", ["a"])], "must not have members"),
+        ([Decision(9, "keep")], "cluster 9 does not exist"),
     ],
 )
 def test_decisions_that_mean_nothing_are_refused(decisions: list[Decision], message: str) -> None:

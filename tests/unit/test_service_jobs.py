@@ -101,7 +101,7 @@ def test_a_job_waits_runs_and_is_done(jobs: Jobs) -> None:
     id = start(jobs, task)
     assert task.began.wait(SECONDS)
     assert jobs[id].state == "running"
-    with pytest.raises(Refusal, match="is running: its result is there when it is done"):
+    with pytest.raises(Refusal, match="is running: its result is available when it is done"):
         jobs.result(id)
     task.go_on.set()
     job = over(jobs, id)
@@ -191,10 +191,10 @@ def test_the_oldest_of_those_that_ended_give_way_and_say_so(jobs: Jobs) -> None:
         ids.append(start(jobs, ready()))
         over(jobs, ids[-1])
     assert [job.id for job in jobs] == ids[:1:-1]
-    with pytest.raises(Refusal, match="gave way to later ones, of which the last 3 are kept") as refusal:
+    with pytest.raises(Refusal, match="was deleted, because at most 3 finished jobs are kept") as refusal:
         jobs[ids[0]]
     assert refusal.value.status == 404
-    with pytest.raises(Refusal, match="there is no job 'other'") as refusal:
+    with pytest.raises(Refusal, match="job 'other' does not exist") as refusal:
         jobs["other"]
     assert refusal.value.status == 404
 
@@ -220,7 +220,7 @@ def test_a_job_that_is_deleted_while_it_runs_leaves_nothing(jobs: Jobs) -> None:
     assert kept.future is not None
     kept.future.result(SECONDS)
     assert (kept.job.state, kept.result, kept.task, task.closed) == ("cancelled", None, None, 1)
-    with pytest.raises(Refusal, match="there is no job"):
+    with pytest.raises(Refusal, match="see GET /v1/duplicates for all jobs"):
         jobs.delete(id)
 
 
@@ -356,7 +356,7 @@ def test_documents_are_held_against_indexes_by_the_names_that_they_are_served_un
         both = sides.compared_with_old(found, "a", "old", Document("x", TEXTS["a"]), "x", 9)
         assert (both["similarity"], both["right"]["contents"]) == (1.0, {"text": "the quick"})
         assert both["fields"]["text"]["evidence"]["coverage_a"] == 1.0
-        with pytest.raises(Refusal, match="knows of no document 'y' of the index 'old'"):
+        with pytest.raises(Refusal, match="has no match between document 'y' of the index 'old'"):
             sides.compared_with_old(found, "a", "old", Document("y", TEXTS["d"]), "y", 9)
 
 
@@ -406,7 +406,7 @@ def test_a_text_is_never_taken_for_the_path_of_a_picture(tmp_path: Path) -> None
     for uploaded in (spooled(*rows), rows):
         found = search(Asked(schema=schema, on_error="skip"), uploaded)
         assert (found.kept, [row.row for row in found.malformed]) == ([3], [1, 2])
-        assert all("takes a file" in row.reason for row in found.malformed)
+        assert all("must be a file" in row.reason for row in found.malformed)
 
 
 @pytest.mark.parametrize(

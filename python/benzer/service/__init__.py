@@ -1,25 +1,25 @@
-"""How is an index asked over HTTP? By a REST service: a file for each resource, and one shape for every error.
+"""The REST service: one file per resource, and one shape for all errors.
 
-| room | holds |
+| module | contents |
 |---|---|
-| `app`, `state`, `access` | `create_app`: the resources as one application; what they share; how a route comes by it |
-| `resources` | a file for each resource, with its routes |
-| `guards` | what stands before the routes |
-| `indexes` | the indexes by name, and how many requests share one |
-| `questions` | how they are asked, and their answers explained |
-| `uploads`, `pictures` | how documents come to be held, and pictures to be shown |
-| `jobs` | searches for duplicates that go on when nobody waits |
+| `app`, `state`, `access` | `create_app`; the shared state; the dependencies that pass it to routes |
+| `resources` | one file per resource, with its routes |
+| `guards` | middleware: access, limits, headers, logs |
+| `indexes` | the indexes by name, shared between requests |
+| `questions` | queries and the explanation of their results |
+| `uploads`, `pictures` | uploads of documents; thumbnails of images |
+| `jobs` | background searches for duplicates |
 | `pages` | the web pages |
-| `keys` | the keys in their file, sessions of browsers, rates |
-| `wire`, `errors` | how documents, and errors, look in JSON |
+| `keys` | the key file, browser sessions, rate limits |
+| `wire`, `errors` | documents and errors as JSON |
 | `settings` | the limits and options |
 | `running` | the server: start and shutdown |
 | `telemetry` | the log and the metrics |
-| `description` | what /openapi.json says beside the routes |
-| `samples` | what is served when nothing is named |
+| `description` | /openapi.json |
+| `samples` | the sample documents that are served without an index |
 
-A new resource is one new file with a `router`, and one line in `app.RESOURCES`. FastAPI and uvicorn come with
-`pip install 'benzer[service]'`; this package asks for them when `serve` or `create_app` is called.
+A new resource needs one file with a `router` and one line in `app.RESOURCES`. FastAPI and uvicorn are installed by
+`pip install 'benzer[service]'`; they are imported when `serve` or `create_app` is called.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["Limits", "Options", "create_app", "serve"]
 
 
 def create_app(catalog: Catalog, options: Options | None = None, log: Log | None = None) -> FastAPI:
-    """The application of some indexes, for a server of one's own; see `benzer.service.app.create_app`."""
+    """Create the ASGI application for use with another server; see `benzer.service.app.create_app`."""
     require("fastapi", extra="service", purpose="HTTP services")
     from benzer.service import app
 

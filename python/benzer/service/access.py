@@ -1,4 +1,4 @@
-"""How does a route come by what it needs? It asks for an argument of the type `Served`, or `Shared`."""
+"""Dependencies of routes: arguments of the types `Served`, `Shared`, `Asking` and `JobId`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IndexName = Annotated[str, Path(description="The name of the index.", examples=[
 
 
 async def shared_by(request: Request) -> State:
-    """What the application was made with."""
+    """The state of the application."""
     return cast(State, request.app.state.shared)
 
 
@@ -24,10 +24,8 @@ Shared = Annotated[State, Depends(shared_by)]
 
 
 async def served_by(index: IndexName, request: Request) -> ServedIndex:
-    """The index that the path names; 404 where there is none."""
-    state: State = (
-        request.app.state.shared
-    )  # not by `Shared`: a dependency of a dependency costs as much again
+    """The index in the path; 404 if it does not exist."""
+    state: State = request.app.state.shared  # not by `Shared`: a nested dependency doubles the cost
     return state.catalog[index]
 
 
@@ -36,18 +34,18 @@ Served = Annotated[ServedIndex, Depends(served_by)]
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asks: the id of a key, None without one, and whether that may write."""
+    """The client of a request: the id of its key (None without one) and whether it may write."""
 
     key: str | None = None
     writes: bool = True
 
     def sees(self, job: Job) -> bool:
-        """Whether a job is theirs, or they keep the service: an upload is not everybody's to read."""
+        """Whether the client may see a job: its own jobs, or all jobs with write access."""
         return self.writes or job.owner == self.key
 
 
 async def asker_of(request: Request) -> Asker:
-    """Who the guard of keys found to ask."""
+    """The client as identified by the guard `Access`."""
     access = request.scope.get("benzer.access")
     return Asker() if access is None else Asker(access["id"], "write" in access["scopes"])
 
@@ -60,7 +58,7 @@ async def seen_job(
     shared: Shared,
     asker: Asking,
 ) -> str:
-    """The id of a job that the asker may see; for one of another key the answer is that there is none."""
+    """The id of a job that the client may see; a job of another key is reported as not existing."""
     if not asker.sees(shared.jobs[job]):
         raise unknown(job)
     return job
@@ -69,4 +67,4 @@ async def seen_job(
 JobId = Annotated[str, Depends(seen_job)]
 
 READS = {"x-benzer-scope": "read"}
-"""`openapi_extra` of a route that asks by POST, and changes nothing: a key that may only read may call it."""
+"""`openapi_extra` of a POST route that changes nothing, so that a read-only key may call it."""

@@ -1,4 +1,4 @@
-"""Which resources does the service have? Each is a module with a `router`; here they become one application."""
+"""The application: combines the routers of all resources, the guards and the error handlers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from benzer.service.state import State
 from benzer.service.telemetry.logs import Log
 
 RESOURCES = [
-    similar,  # first: routes are tried in this order, and this one is asked most
+    similar,  # first: routes are tried in this order, and this one is used most
     indexes,
     documents,
     ids,
@@ -69,20 +69,20 @@ RESOURCES = [
     metrics,
 ]
 GUARDS: list[Callable[..., ASGIApp]] = [
-    SecurityHeaders,  # on all answers, also those of the guards below
-    Observed,  # what the others refuse is logged and counted, too
-    FailurePages,  # of all refusals below
-    Origins,  # before a key is looked at: another site's page may bring a cookie
+    SecurityHeaders,  # on all responses, including those of the guards below
+    Observed,  # logs and counts the refusals of the others
+    FailurePages,  # for all refusals below
+    Origins,  # before keys are checked: a page of another site may send a cookie
     Access,
     Guard,
-    Bodies,  # within the limits of the guard before
-    Load,  # last: a request takes a place when there is nothing left to wait for
+    Bodies,  # within the limits of the previous guard
+    Load,  # last: a request takes a slot only when it need not wait for anything else
 ]
-"""Each stands before the application as `guard(app, state)`; the first sees a request first."""
+"""Middleware of the form `guard(app, state)`; the first in the list sees a request first."""
 
 
 def create_app(catalog: Catalog, options: Options | None = None, log: Log | None = None) -> FastAPI:
-    """The application of some indexes, which stay the caller's to close, as does `log`."""
+    """Create the application for a catalog of indexes. The caller closes the catalog and `log`."""
     options = options or Options()
     keys = None if options.keys is None else Keyring(options.keys)
     state = State(catalog, options, keys, log=log or Log("off"))
@@ -90,8 +90,8 @@ def create_app(catalog: Catalog, options: Options | None = None, log: Log | None
     app = Service(
         title="Benzer",
         version=__version__,
-        openapi_url=None,  # made anew for each request
-        docs_url=None,  # their scripts come from other hosts
+        openapi_url=None,  # served by `description`
+        docs_url=None,  # it loads scripts from other hosts
         redoc_url=None,
         redirect_slashes=False,
         default_response_class=Answer,
@@ -113,14 +113,14 @@ def create_app(catalog: Catalog, options: Options | None = None, log: Log | None
 
 
 class Short(Route):
-    """The way of the questions that are asked most: JSON without a query, past the framework's own routes.
+    """A shortcut for the most frequent request: JSON without a query, past the framework's own routes.
 
-    Of a request's time in the event loop two thirds went into those, and into what they inject. The route that is
-    described stays: it takes forms, and says what is wrong with a query.
+    Those routes and their dependencies took two thirds of a request's time in the event loop. The documented route
+    remains: it accepts forms and reports invalid queries.
     """
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether this is such a question."""
+        """Whether a request can take the shortcut."""
         plain = scope["type"] == "http" and scope["method"] == "POST" and not scope["query_string"]
         if not plain or media_type(Headers(scope=scope)) != JSON:
             return Match.NONE, {}
@@ -129,14 +129,14 @@ class Short(Route):
 
 
 def flat(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
-    """The routes of a router, and of those that it includes, in the order in which they are asked."""
+    """The routes of a router and of the routers that it includes, in matching order."""
     for route in routes:
         included = getattr(route, "original_router", None)
         yield from [route] if included is None else flat(included.routes)
 
 
 async def of_method(request: Request, error: Exception) -> Answer:
-    """Answer for a method that a path does not have; the framework names those of one route only."""
+    """Respond to an unsupported method with all methods of the path; the framework names those of one route only."""
     fitting = [
         route
         for route in request.app.state.routes
@@ -144,5 +144,5 @@ async def of_method(request: Request, error: Exception) -> Answer:
     ]
     methods = ", ".join(sorted({method for route in fitting for method in route.methods or ()})) or "GET"
     return failure(
-        405, f"{request.url.path} takes {methods}, got {request.method}", headers={"Allow": methods}
+        405, f"{request.url.path} supports {methods}, got {request.method}", headers={"Allow": methods}
     )

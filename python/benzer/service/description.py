@@ -1,4 +1,4 @@
-"""What does /openapi.json say beside the routes? Which key each of them asks for."""
+"""The OpenAPI description at /openapi.json, with the scope that each operation requires."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from benzer.service.wire.documents import IdentifiedDocument
 SCHEME = {
     "type": "http",
     "scheme": "bearer",
-    "description": "A key that `benzer keys add` made. One of scope write may also read; `x-benzer-scope` says of each "
-    "operation which it needs.",
+    "description": "A key created by `benzer keys add`. The scope write includes read; `x-benzer-scope` is the "
+    "scope that an operation requires.",
 }
 METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 
 
 class Service(FastAPI):
-    """The application, whose description names the keys where the service asks for them."""
+    """The application; its description lists the required keys."""
 
     def openapi(self) -> dict[str, Any]:
-        """Describe the service; made once."""
+        """Describe the service; the result is cached."""
         if self.openapi_schema is None:
             described, shared = super().openapi(), self.state.shared
             complete(described)
@@ -39,7 +39,7 @@ class Service(FastAPI):
 
     @cached_property
     def described(self) -> bytes:
-        """The description as JSON; nobody needs a key to ask for it, so that it must cost nothing."""
+        """The description as JSON, cached because it can be requested without a key."""
         return json.dumps(self.openapi(), ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -49,7 +49,7 @@ async def description(request: Request) -> Response:
 
 
 def complete(described: dict[str, Any]) -> None:
-    """Add what the framework leaves out: models that only bodies name, and that errors are JSON on any route."""
+    """Add what the framework omits: models that only bodies use, and JSON as the format of all errors."""
     schemas = described["components"]["schemas"]
     schemas.setdefault("IdentifiedDocument", IdentifiedDocument.model_json_schema())
     wrong = {JSON: {"schema": {"$ref": "#/components/schemas/ErrorAnswer"}}}
@@ -61,7 +61,7 @@ def complete(described: dict[str, Any]) -> None:
 
 
 def add_keys(described: dict[str, Any]) -> None:
-    """Say that a key is needed, and of which scope."""
+    """Add the required key and scope of each operation."""
     described.setdefault("components", {})["securitySchemes"] = {"key": SCHEME}
     described["security"] = [{"key": []}]
     for path, operations in described["paths"].items():

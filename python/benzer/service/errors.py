@@ -1,4 +1,4 @@
-"""How does an answer say what went wrong? `{"error": {"type": …, "message": …, "field": …}}`, whatever it was."""
+"""Error responses: `{"error": {"type": …, "message": …, "field": …}}` for every error."""
 
 from __future__ import annotations
 
@@ -24,24 +24,26 @@ STATUSES: list[tuple[type[BenzerError], int]] = [
     (StorageError, 503),
     (BenzerError, 500),
 ]
-"""The status of an error of the library: that of the first class that it belongs to."""
+"""The status of a library error: that of the first matching class."""
 
 TYPES = {
     400: "RequestError", 401: "KeyError", 403: "ForbiddenError", 404: "NotFoundError", 405: "MethodNotAllowedError",
     408: "SlowBodyError", 409: "ConflictError", 413: "TooLargeError", 415: "MediaTypeError", 422: "InputError",
     429: "RateError", 431: "HeadTooLargeError", 503: "BusyError",
 }  # fmt: skip
-"""What the errors of the protocol itself are called; those of the library go by the name of their class."""
+"""The types of HTTP errors; the type of a library error is the name of its class."""
 
 MESSAGE_LENGTH = 1000
 UNREADABLE = "There was an error parsing the body"
-"""What the framework says of bytes that are no JSON at all."""
+"""The framework's message for bytes that are not JSON."""
 
 
 class Refusal(HTTPException):
-    """A request that is refused: raised anywhere below a route, or while its body is read; see `of_refusal`.
+    """A rejected request: raised below a route or while the body is read; see `of_refusal`.
 
-    `field`: the part of the request that is at fault, such as "body.limit". `retry_after`: seconds.
+    Args:
+        field: The invalid part of the request, such as "body.limit".
+        retry_after: Seconds until a retry can succeed.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class Refusal(HTTPException):
         retry_after: float | None = None,
     ) -> None:  # fmt: skip
         headers = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
-        if status == 408:  # what still arrives of a late body would be taken for the next request
+        if status == 408:  # the rest of a late body would be read as the next request
             headers["Connection"] = "close"
         super().__init__(status, message, headers)
         self.status, self.message, self.field, self.type = status, message, field, type
@@ -59,7 +61,7 @@ class Refusal(HTTPException):
 
 
 class Fault(BaseModel):
-    """What went wrong, and what helps; `field` names the part of the request that is at fault, where one is."""
+    """The error and its fix; `field` names the invalid part of the request, if there is one."""
 
     type: str = Field(examples=["InputError"])
     message: str = Field(examples=["body.limit: Input should be greater than or equal to 1"])
@@ -67,13 +69,13 @@ class Fault(BaseModel):
 
 
 class ErrorAnswer(BaseModel):
-    """The answer to every request that could not be served."""
+    """The response to a request that failed."""
 
     error: Fault
 
 
 class Answer(JSONResponse):
-    """JSON, in UTF-8 where its texts allow that: a lone surrogate can only travel escaped.
+    """JSON in UTF-8. If a text has a lone surrogate, non-ASCII characters are escaped.
 
     >>> Answer(["é"]).body, Answer(["\\ud800"]).body
     (b'["\\xc3\\xa9"]', b'["\\\\ud800"]')
@@ -89,7 +91,7 @@ class Answer(JSONResponse):
 
 
 class Failure(Answer):
-    """An answer that says what went wrong; its type is left in the trace of the request, for log and metrics."""
+    """An error response; its type is stored in the trace of the request for the log and the metrics."""
 
     kind: str
 
@@ -103,7 +105,7 @@ def failure(
     status: int, message: str, type: str | None = None, headers: Mapping[str, str] | None = None,
     field: str | None = None,
 ) -> Failure:  # fmt: skip
-    """The answer that says so; a message that repeats a long text is cut.
+    """Create an error response; long messages are truncated.
 
     >>> failure(404, "no document has the id 'a'").body
     b'{"error":{"type":"NotFoundError","message":"no document has the id \\'a\\'","field":null}}'
@@ -116,7 +118,7 @@ def failure(
 
 
 async def of_library(request: Request, error: Exception) -> Answer:
-    """Answer for an error that Benzer raised on purpose; 503 means that a later try may succeed."""
+    """Respond to an error that Benzer raised on purpose; 503 means that a retry may succeed."""
     assert isinstance(error, BenzerError)
     status = status_of(error)
     headers = {"Retry-After": "1"} if status == 503 else None
@@ -125,7 +127,7 @@ async def of_library(request: Request, error: Exception) -> Answer:
 
 
 def status_of(error: BenzerError) -> int:
-    """The status of an error of the library.
+    """The status of a library error.
 
     >>> status_of(StorageError("another process is writing"))
     503
@@ -134,50 +136,52 @@ def status_of(error: BenzerError) -> int:
 
 
 async def of_cut(request: Request, error: Exception) -> Answer:
-    """Answer for a connection that was cut before the body was there; nobody reads it, but the log."""
-    return failure(400, "the connection was cut before the whole body had come")
+    """Respond to a connection that was closed before the body was complete; only the log shows it."""
+    return failure(400, "the connection was closed before the body was complete")
 
 
 async def of_protocol(request: Request, error: Exception) -> Answer:
-    """Answer for a status that a route, or the framework, raised."""
+    """Respond to a status that a route or the framework raised."""
     assert isinstance(error, HTTPException)
     message = str(error.detail)
     if error.status_code == 404 and message == "Not Found":
-        message = f"there is no {request.url.path}: /openapi.json lists what there is"
+        message = f"path {request.url.path} does not exist: see /openapi.json for all paths"
     elif error.status_code == 400 and message == UNREADABLE:
-        message = "the body cannot be read as JSON: send UTF-8, and no nesting thousands deep"
+        message = "the body cannot be read as JSON: send UTF-8 without nesting thousands of levels deep"
     return failure(error.status_code, message, headers=error.headers)
 
 
 async def of_validation(request: Request, error: Exception) -> Answer:
-    """Answer for a body or a parameter of the wrong shape: where it is wrong first, and how."""
+    """Respond to an invalid body or parameter with its first fault."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     if first["type"] == "json_invalid":
-        return failure(422, f"the body is no JSON: {first['ctx']['error']}, at character {first['loc'][-1]}")
+        return failure(
+            422, f"the body is not valid JSON: {first['ctx']['error']}, at character {first['loc'][-1]}"
+        )
     place = ".".join(map(str, first["loc"]))
     return failure(422, f"{place}: {first['msg'].removeprefix('Value error, ')}", field=place)
 
 
 async def of_refusal(request: Request, error: Exception) -> Answer:
-    """Answer for what a route, or the work below it, refused."""
+    """Respond to a refusal of a route or of the work below it."""
     assert isinstance(error, Refusal)
     return answer_of(error)
 
 
 def answer_of(refused: Refusal) -> Answer:
-    """The answer to a request that is refused."""
+    """The response to a rejected request."""
     return failure(refused.status, refused.message, refused.type, refused.headers, refused.field)
 
 
 async def of_bug(request: Request, error: Exception) -> Answer:
-    """Answer for what nobody foresaw."""
+    """Respond to an unexpected exception."""
     return bug()
 
 
 def bug() -> Failure:
-    """The answer for it: the server logs its traceback, the client is told no details."""
-    return failure(500, "this is a bug in Benzer, not in the request; the server's log has the traceback")
+    """The response to an unexpected exception: the server logs the traceback, the client gets no details."""
+    return failure(500, "this is a bug in Benzer, not in the request; see the traceback in the server log")
 
 
 HANDLERS: dict[type[Exception], Any] = {

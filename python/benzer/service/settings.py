@@ -1,4 +1,4 @@
-"""How much may be asked of a service, and by whom? Every bound can be set, and each has an error of its own."""
+"""The limits and options of a service. Each limit has an error type of its own."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from benzer.checks import is_number
 from benzer.errors import SettingsError
 
 ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]+)?")
-"""An origin as browsers write it, in small letters and without a slash at its end."""
+"""An origin as browsers send it: lower case, without a trailing slash."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request, and all of them together, may take of the server.
+    """Limits of one request and of all requests together. The number after a limit is the status of its error.
 
-    max_body_bytes: the body of one request, but for an upload that is read as it comes. 413
-    max_upload_bytes: such an upload (NDJSON). 413
-    max_batch: documents, or questions, in one JSON body. 413
-    max_text: characters of one text, but for those that are uploaded to a job. 422
-    max_compared: characters, and values of sets, of two documents that are compared with each other, together. 422
-    max_pixels: pixels of one picture. 422
-    max_seconds: how long a request may work, uploads and jobs aside. 503
-    max_body_seconds: how long a body may take to arrive, an upload may pause, and a client may take no answer. 408
-    max_concurrent: requests that work or wait at the same time. 503
-    max_jobs: jobs that wait or run at the same time. 503
-    max_results: jobs that have ended and are kept with their results; the oldest give way.
-    max_result_bytes: the results that are kept, together; the oldest give way, but the last one stays.
-    grace_seconds: how long requests that have begun are waited for at the end.
+    max_body_bytes: size of a request body, except streamed uploads. 413
+    max_upload_bytes: size of a streamed upload (NDJSON). 413
+    max_batch: documents or queries in one JSON body. 413
+    max_text: characters of one text, except in uploads to a job. 422
+    max_compared: total characters and set values of two documents that are compared with each other. 422
+    max_pixels: pixels of one image. 422
+    max_seconds: run time of a request, except uploads and jobs. 503
+    max_body_seconds: time for a body to arrive, for a pause in an upload, and for a client to read a response. 408
+    max_concurrent: requests that run or wait at the same time. 503
+    max_jobs: jobs that are queued or running at the same time. 503
+    max_results: finished jobs that are kept with their results; the oldest are deleted first.
+    max_result_bytes: total size of the kept results; the oldest are deleted first, the latest is always kept.
+    grace_seconds: how long a shutdown waits for running requests.
 
     >>> Limits(max_batch=0)
     Traceback (most recent call last):
@@ -60,13 +60,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class Options:
-    """How a service behaves beside its limits.
+    """The options of a service except its limits.
 
-    loopback_only: refuse requests whose Host header names another machine than this one.
-    origins: the pages of which other origins (such as "https://example.org") may ask; none by default.
-    pages: whether the web pages are served, too.
-    keys: the file of the keys (`benzer keys`), of which each request must bring one; None: nobody is asked.
-    rate: requests a minute of each key that has no rate of its own, and of each address without a key; None: any.
+    loopback_only: reject requests whose Host header names another machine.
+    origins: other origins (such as "https://example.org") whose pages may send requests; none by default.
+    pages: whether to serve the web pages.
+    keys: the file with the accepted keys (`benzer keys`); None: no key is required.
+    rate: requests per minute of each key without a rate of its own, and of each address without a key; None: no limit.
 
     >>> Options(origins=["https://example.org/page"])
     Traceback (most recent call last):
@@ -91,7 +91,7 @@ class Options:
 
 
 def check_rate(rate: float | None) -> None:
-    """Refuse a rate that is none.
+    """Reject an invalid rate.
 
     >>> check_rate(0)
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""What do all routes and guards of a service share? One object, made when the application is."""
+"""The state that all routes and guards of a service share."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from benzer.service.telemetry.metrics import Metrics
 
 @dataclass
 class Life:
-    """How a service fares.
+    """The current load of a service.
 
-    working: requests that have a place, uploads aside.
-    uploads: uploads that have a place.
-    arriving: bytes of bodies that have not come to their end.
-    waiting: connections that wait for the head of a request, by the address of the client.
-    closing: whether the service is being stopped.
+    working: running requests, except uploads.
+    uploads: running uploads.
+    arriving: bytes of incomplete bodies.
+    waiting: connections that wait for a request header, by client address.
+    closing: whether the service is shutting down.
     """
 
     working: int = 0
@@ -35,11 +35,11 @@ class Life:
 
 @dataclass(frozen=True)
 class State:
-    """The indexes that are served, and by which rules."""
+    """The served indexes and the options of the service."""
 
     catalog: Catalog
     options: Options = field(default_factory=Options)
-    keys: Keyring | None = None  # None: everybody may ask everything
+    keys: Keyring | None = None  # None: no key is required
     sessions: Sessions = field(default_factory=Sessions)
     rates: Rates = field(default_factory=Rates)
     life: Life = field(default_factory=Life)
@@ -54,5 +54,5 @@ class State:
 
     @cached_property
     def jobs(self) -> Jobs:
-        """The searches for duplicates that wait, run or have ended."""
+        """The queued, running and finished jobs."""
         return Jobs(self.limits, self.catalog.without_places)

@@ -1,4 +1,4 @@
-"""What stands between a connection and a route? Guards: plain ASGI middleware, in the order of `app.GUARDS`.
+"""Guards: plain ASGI middleware between a connection and a route, in the order of `app.GUARDS`.
 
-Each is made as `Guard(app, state)`, refuses what it has to, and hands the rest on.
+Each is created as `Guard(app, state)`, rejects some requests and passes the others on.
 """

@@ -1,4 +1,4 @@
-"""Who is it that asks, may they, and not too often? Decided by a key, or by the session of one who showed it."""
+"""Authentication, scopes and rate limits, by the key of a request or by a browser session."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ UNCOUNTED = (
     "/health",
     "/ready",
     "/favicon.ico",
-)  # a probe that is refused would be taken for a service that is ill
+)  # a rejected probe would be read as an unhealthy service
 PUBLIC = (*UNCOUNTED, "/login", "/logout", "/openapi.json", "/docs")
-"""What is answered without a key. The description is the same for every service, and names nothing that it holds;
-programs that make clients from it, or test by it, seldom send a key for it."""
+"""Paths that need no key. The description is the same for every service and contains no stored data; client
+generators and test tools rarely send a key for it."""
 STATIC = "/static/"
 FOR_PROGRAMS = ("/v1/", "/metrics")
-"""Paths that are no pages: whoever asks for one without a key is told so, and not sent to another place."""
+"""Paths that are not pages: without a key they get an error instead of a redirect to the login page."""
 
 
 class Access:
-    """Lets in whoever may ask, and says in `scope["benzer.access"]` who that is: `{"id": …, "name": …, "scopes": […]}`.
+    """Checks the key of a request. Stores the client in `scope["benzer.access"]`: `{"id": …, "name": …, "scopes": …}`.
 
-    Without keys, everybody who reaches the service may do everything, and has no name. The key in the header
-    `Authorization` goes before the session of the cookie.
+    If no keys are required, every client has all scopes and no name. A key in the header `Authorization` takes
+    precedence over a session cookie.
     """
 
     def __init__(self, app: ASGIApp, state: State) -> None:
@@ -57,7 +57,7 @@ class Access:
         self._said = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection of the ASGI protocol."""
+        """Serve one ASGI connection."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -75,14 +75,14 @@ class Access:
             self.strangers.leave(address)
 
     async def answer(self, refused: ASGIApp | None, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, or hand it on."""
+        """Reject a request or pass it on."""
         if refused is None:
             await self.app(scope, receive, send)
         else:
             await refuse(refused, scope, receive, send, self.max_body_bytes)
 
     def refusal(self, scope: Scope, headers: Headers) -> ASGIApp | None:
-        """The answer to a request that is not let in; None to one that is."""
+        """The response to a rejected request; None if it is accepted."""
         path = scope["path"]
         key, trouble = self.key_of(headers)
         scope["benzer.access"] = access_of(key, asked=self.keys is not None)
@@ -98,11 +98,11 @@ class Access:
                     or stranger(scope, headers)
                 )
             if "write" not in key.scopes and not only_asks(scope):
-                return failure(403, f"the key {key.name!r} may only read: ask with one of scope write")
+                return failure(403, f"the key {key.name!r} is read-only: use a key with the scope write")
         return self.hurried(scope, key)
 
     def key_of(self, headers: Headers) -> tuple[Key | None, str]:
-        """The key of whoever asks, if that is one; else why keys cannot be told at all."""
+        """The key of a request if it has a valid one, or the reason why keys cannot be read."""
         if self.keys is None:
             return None, ""
         try:
@@ -113,12 +113,12 @@ class Access:
             return (None if id is None else self.keys.get(id)), ""
         except (BenzerError, OSError) as error:
             if str(error) != self._said:  # once, not for every request
-                LOG.error("nobody is let in: %s", error)
+                LOG.error("all requests are rejected: %s", error)
                 self._said = str(error)
-            return None, "the service cannot read its keys: its log says why"
+            return None, "the service cannot read its keys: see the server log"
 
     def hurried(self, scope: Scope, key: Key | None) -> ASGIApp | None:
-        """The answer to one who asks too often."""
+        """The response to a client above its rate limit."""
         rate = self.rate if key is None or key.rate is None else key.rate
         path = scope["path"]
         if rate is None or path in UNCOUNTED or path.startswith(STATIC):
@@ -127,7 +127,7 @@ class Access:
         if not wait:
             return None
         asker = "without a key" if key is None else f"with the key {key.name!r}"
-        message = f"more than {rate:g} requests a minute {asker}: ask again in {wait:.1f} seconds"
+        message = f"more than {rate:g} requests per minute {asker}: retry in {wait:.1f} seconds"
         return failure(429, message, headers=retry_after(wait))
 
 
@@ -139,36 +139,36 @@ CROWDED = failure(
 
 
 def address_of(scope: Scope) -> str:
-    """The address of whoever asks."""
+    """The address of the client."""
     return client_of((scope.get("client") or ("",))[0])
 
 
 def retry_after(seconds: float) -> Mapping[str, str]:
-    """The header that says when to ask again."""
+    """The Retry-After header."""
     return {"Retry-After": str(max(1, math.ceil(seconds)))}
 
 
 def guessed(state: State, scope: Scope, headers: Headers) -> Failure | None:
-    """The answer to an address that sends many wrong keys, or sessions; None to one that sends few, or none."""
+    """The response to an address that sends too many wrong keys or sessions; None below the limit."""
     if "authorization" not in headers and not session_of(headers):
         return None
     return wrong_key(state, scope)
 
 
 def wrong_key(state: State, scope: Scope) -> Failure | None:
-    """Count a wrong key; the answer if an address has sent too many, else None.
+    """Count a wrong key; returns the response if an address has sent too many, otherwise None.
 
-    Only wrong keys are refused for it: those who share the address and have a key are served.
+    Only requests with wrong keys are rejected; clients with a valid key at the same address are served.
     """
     wait = state.rates.wait(f"wrong keys of {address_of(scope)}", WRONG_KEYS)
     if not wait:
         return None
-    message = f"more than {WRONG_KEYS:g} wrong keys a minute: ask again in {wait:.1f} seconds, with one of benzer keys"
+    message = f"more than {WRONG_KEYS:g} wrong keys per minute: retry in {wait:.1f} seconds with a key of benzer keys"
     return failure(429, message, headers=retry_after(wait))
 
 
 def access_of(key: Key | None, *, asked: bool) -> dict[str, Any]:
-    """Who asks, as pages are told; `asked`: whether the service asks for keys.
+    """The client, in the form that pages read. `asked`: whether the service requires keys.
 
     >>> access_of(None, asked=False), access_of(None, asked=True)
     ({'id': None, 'name': None, 'scopes': ['read', 'write']}, {'id': None, 'name': None, 'scopes': []})
@@ -179,24 +179,24 @@ def access_of(key: Key | None, *, asked: bool) -> dict[str, Any]:
 
 
 def stranger(scope: Scope, headers: Headers) -> ASGIApp:
-    """The answer to one without a key: to a person, the page that asks for it."""
+    """The response to a request without a valid key: for a browser, the login page."""
     path = scope["path"]
     person = scope["method"] in ("GET", "HEAD") and "text/html" in headers.get("accept", "")
     if person and "authorization" not in headers and not path.startswith(FOR_PROGRAMS):
         query = scope["query_string"].decode("latin-1")
         return RedirectResponse("/login?next=" + quote(path + (f"?{query}" if query else ""), safe="/"), 303)
     if "authorization" in headers:
-        return failure(401, "this key is not known: send one that benzer keys made", headers=CHALLENGE)
-    return failure(401, "a key is needed: send the header Authorization: Bearer KEY", headers=CHALLENGE)
+        return failure(401, "unknown key: send a key created by benzer keys", headers=CHALLENGE)
+    return failure(401, "a key is required: send the header Authorization: Bearer KEY", headers=CHALLENGE)
 
 
 def session_of(headers: Headers) -> str:
-    """The secret of the session that a browser brings; empty where it brings none."""
+    """The session secret of a browser; empty without a session."""
     return cookie_parser(headers["cookie"]).get(COOKIE, "") if "cookie" in headers else ""
 
 
 def only_asks(scope: Scope) -> bool:
-    """Whether a request changes nothing: by its method, or because its route says so. What has no route changes."""
+    """Whether a request changes nothing, by its method or its route. A request without a route counts as changing."""
     if scope["method"] in ("GET", "HEAD", "OPTIONS"):
         return True
     routes: Iterable[BaseRoute] = scope["app"].state.routes

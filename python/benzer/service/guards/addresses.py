@@ -1,4 +1,4 @@
-"""Which addresses can only this machine reach, and which belong to one client?"""
+"""Loopback addresses, and the address that identifies a client."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ipaddress import IPv6Address, IPv6Network, ip_address
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address certainly is this machine alone.
+    """Whether a name or address can be reached only from this machine.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org", "")]
     [True, True, True, False, False, False]
@@ -18,7 +18,7 @@ def is_loopback(host: str) -> bool:
 
 
 def client_of(host: str) -> str:
-    """The address by which a client is counted: of IPv6 its network of 64 bits, as each client has one.
+    """The address that identifies a client; for IPv6 its 64-bit network, because each client has one.
 
     >>> [client_of(host) for host in ("192.0.2.7", "2001:db8::1:7", "2001:db8::2:7", "::ffff:192.0.2.7", "")]
     ['192.0.2.7', '2001:db8::/64', '2001:db8::/64', '192.0.2.7', '']

@@ -1,4 +1,4 @@
-"""Reads the body of a request before the request takes a place, so that a slow client takes nobody's place."""
+"""Reads the body of a request before the request takes a slot, so that slow clients occupy no slots."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from benzer.service.state import State
 
 
 class Bodies:
-    """Hands a request on when its body is complete. Uploads are handed on at once: their routes read them."""
+    """Passes a request on when its body is complete. Uploads are passed on at once: their routes read them."""
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app, self.life, self.limits = app, state.life, state.limits
         self.most_bytes = self.limits.max_concurrent * self.limits.max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection of the ASGI protocol."""
+        """Serve one ASGI connection."""
         if scope["type"] == "http":
             headers = Headers(scope=scope)
             if brings_body(headers) and not is_upload(scope, headers):
@@ -35,7 +35,7 @@ class Bodies:
         await self.app(scope, receive, send)
 
     async def read(self, scope: Scope, receive: Receive, send: Send, seconds: float) -> None:
-        """Read the body within so many seconds, then hand the request on, or refuse it."""
+        """Read the body within a time limit, then pass the request on or reject it."""
         clock = Clock()
         clock.allow(seconds)
         try:
@@ -50,8 +50,8 @@ class Bodies:
             await answer_of(refused)(scope, receive, send)
         else:
             clock.stop()
-            if body is None:  # nobody reads this but the log
-                await failure(400, "the connection was cut before the whole body had come")(
+            if body is None:  # only the log reads this
+                await failure(400, "the connection was closed before the body was complete")(
                     scope, receive, send
                 )
             else:
@@ -60,7 +60,7 @@ class Bodies:
             clock.stop()
 
     async def body(self, receive: Receive) -> bytes | None:
-        """The whole body; None if the connection is cut before its end."""
+        """The whole body; None if the connection is closed before its end."""
         message = await receive()
         if message["type"] == "http.request" and not message.get("more_body"):
             return bytes(message.get("body", b""))
@@ -75,7 +75,7 @@ class Bodies:
                 if self.life.arriving > self.most_bytes:
                     raise Refusal(
                         503,
-                        f"the bodies that are arriving have more than {self.most_bytes:,} bytes together: ask again",
+                        f"incomplete bodies have more than {self.most_bytes:,} bytes in total: retry later",
                         retry_after=1,
                     )
                 message = await receive()
@@ -85,7 +85,7 @@ class Bodies:
 
 
 def again(body: bytes, receive: Receive) -> Receive:
-    """`receive` of a request whose body was read."""
+    """`receive` of a request whose body was already read."""
     first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def take() -> Message:

@@ -6,7 +6,7 @@ import asyncio
 
 
 class Clock:
-    """Cancels the task that it was made in when the time allowed is over."""
+    """Cancels the task that created it when its time limit is over."""
 
     def __init__(self) -> None:
         self.loop, self.task = asyncio.get_running_loop(), asyncio.current_task()
@@ -14,7 +14,7 @@ class Clock:
         self.struck = False
 
     def allow(self, seconds: float) -> None:
-        """Allow so many seconds from now."""
+        """Set the limit to a number of seconds from now."""
         self.stop()
         self.timer = self.loop.call_later(seconds, self.strike)
 
@@ -25,13 +25,13 @@ class Clock:
             self.task.cancel()
 
     def stop(self) -> None:
-        """Allow any time."""
+        """Remove the limit."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
 
     def forgive(self) -> None:
-        """Let the task go on after the end of its time; Python 3.11 counts how often a task is cancelled."""
+        """Let the task continue after its time limit; Python 3.11 counts how often a task is cancelled."""
         uncancel = getattr(self.task, "uncancel", None)
         if uncancel is not None:
             uncancel()

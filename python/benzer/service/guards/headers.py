@@ -1,4 +1,4 @@
-"""What may a browser do with an answer? Only what its own pages need: headers say so, on every answer."""
+"""Security headers on every response: a browser may do only what the pages need."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ NO_PAGE = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancest
 
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
-    # An address may hold a text that was searched for. Not "no-referrer": a browser would then send "Origin: null"
-    # with the forms of our own pages.
+    # An address may contain a search text. Not "no-referrer": browsers would then send "Origin: null"
+    # with the service's own forms.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -34,23 +34,23 @@ def policy(text: str) -> tuple[bytes, bytes]:
     return (b"content-security-policy", text.encode())
 
 
-# Written once: this is on the way of every answer.
+# Built once, because every response uses it.
 RAW, RAW_PAGE, RAW_NO_PAGE = raw(ALWAYS), policy(PAGE), policy(NO_PAGE)
 NO_STORE, NO_CACHE = (b"cache-control", b"no-store"), (b"cache-control", b"no-cache")
 
 
 class SecurityHeaders:
-    """Adds them to all answers, also to those of the other guards, so it stands before them.
+    """Adds the headers to all responses, including those of the other guards.
 
-    What a route sets itself, such as a `Content-Security-Policy` of its own, or how long its answer may be kept
-    (`Cache-Control`), stays. But for static files, nothing is kept anywhere unless a route says so.
+    Headers that a route sets itself, such as `Content-Security-Policy` or `Cache-Control`, are kept. Without a
+    `Cache-Control` of their route, only static files are cached.
     """
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection of the ASGI protocol."""
+        """Serve one ASGI connection."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -64,7 +64,7 @@ class SecurityHeaders:
 
 
 def secured(message: Message, path: str) -> list[tuple[bytes, bytes]]:
-    """The headers of an answer, and those that it lacks.
+    """The headers of a response with the missing ones added.
 
     >>> dict(secured({"status": 200, "headers": [(b"cache-control", b"no-cache")]}, "/"))[b"cache-control"]
     b'no-cache'
@@ -72,7 +72,7 @@ def secured(message: Message, path: str) -> list[tuple[bytes, bytes]]:
     headers = list(message.get("headers", ()))
     held = dict(headers)
     page = held.get(b"content-type", b"").startswith(b"text/html")
-    # Of a static file the server says at once that it has not changed.
+    # A static file is revalidated cheaply.
     keeping = NO_CACHE if path.startswith(STATIC) and message["status"] < 400 else NO_STORE
     wanted = (*RAW, RAW_PAGE if page else RAW_NO_PAGE, keeping)
     return headers + [one for one in wanted if one[0] not in held]

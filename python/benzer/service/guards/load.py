@@ -1,9 +1,9 @@
-"""How much may the service do at a time? A bounded number of requests, each for a bounded time.
+"""Limits the number of concurrent requests and the time of each request.
 
-What is over the bound is refused at once, never queued. A request takes its place when its body is there (`bodies`).
-Uploads, which are read as they come, have as many places of their own, and requests without a key take none. The
-clock of a request runs while it waits its turn in a `ServedIndex`, too; when it strikes, work that has not begun is
-dropped, and work that has goes on to its end without anyone who waits for it.
+A request above the limit is rejected at once, never queued. A request takes a slot when its body is complete
+(`bodies`). Streamed uploads have the same number of separate slots, and requests without a key take none. The time
+limit includes waiting in a `ServedIndex`. When it expires, work that has not started is dropped; work that has
+started runs to its end in the background.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from benzer.service.guards.strangers import is_stranger
 from benzer.service.state import State
 
 ALWAYS = frozenset({"/health", "/ready", "/metrics"})
-"""What those who watch a service ask; it is answered when the service is full, too."""
+"""Paths for monitoring, which are served even when the service is at its limit."""
 
 SLOWEST = 1000.0
-"""Bytes a second at which an upload must arrive in the long run."""
+"""Minimum average bytes per second of an upload."""
 
 
 class Load:
-    """Lets in so many requests at a time, and gives each its time: to be worked on, and to be answered."""
+    """Limits the concurrent requests, the run time of each, and the time to send its response."""
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app, self.state, self.limits = app, state, state.limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection of the ASGI protocol."""
+        """Serve one ASGI connection."""
         if scope["type"] != "http" or scope["path"] in ALWAYS:
             await self.app(scope, receive, send)
             return
@@ -58,7 +58,7 @@ class Load:
                 life.working -= 1
 
     def refusal(self, scope: Scope, upload: bool) -> Refusal | None:
-        """Why a request is not let in now; None where it is."""
+        """Why a request is rejected now; None if it is accepted."""
         life, most = self.state.life, self.limits.max_concurrent
         if life.closing:
             return CLOSING
@@ -66,8 +66,8 @@ class Load:
             return None
         return Refusal(
             503,
-            f"the service works on {most:,} {'uploads' if upload else 'requests'}, as many as it takes at a time: "
-            "ask again, or start it with a larger --max-concurrent",
+            f"the service is at its limit of {most:,} concurrent {'uploads' if upload else 'requests'}: "
+            "retry later, or start it with a larger --max-concurrent",
             retry_after=1,
         )
 
@@ -91,16 +91,16 @@ class Load:
     def out_of_time(self) -> Refusal:
         return Refusal(
             503,
-            f"the request took longer than {self.limits.max_seconds:g} s, and was given up; a change that had begun "
-            "may still be made: ask for less, ask again, or start the service with a larger --max-seconds",
+            f"the request took longer than {self.limits.max_seconds:g} s and was cancelled; a change that had started "
+            "may still be applied: request less, retry, or start the service with a larger --max-seconds",
             type="OutOfTimeError",
             retry_after=5,
         )
 
     def patient(self, receive: Receive) -> Receive:
-        """`receive` of an upload, which may take its time, but must go on arriving.
+        """`receive` of an upload, which has no total time limit but must keep arriving.
 
-        It raises, instead of ending the request: the route then says how much of the upload is durable.
+        It raises instead of ending the request, so that the route can report how much of the upload is durable.
         """
         loop = asyncio.get_running_loop()
         waited, seen = 0.0, 0
@@ -122,14 +122,14 @@ class Load:
 
 
 class Watched:
-    """Sends an answer; each part of it must be taken in time."""
+    """Sends a response; the client must read each part within a time limit."""
 
     def __init__(self, clock: Clock, seconds: float, send: Send) -> None:
         self.clock, self.seconds, self.given = clock, seconds, send
         self.begun = False
 
     async def send(self, message: Message) -> None:
-        """Send; the next part is not made before the client has taken this one, so that it has a time, too."""
+        """Send one part; the next part is not created before the client has read this one."""
         if not self.begun:
             self.begun = True
             self.clock.stop()

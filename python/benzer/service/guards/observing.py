@@ -1,4 +1,4 @@
-"""What happened to a request? It gets an id, a line in the log, and its place in the metrics; a bug gets its answer."""
+"""Gives each request an id, a log line and an entry in the metrics, and responds to unexpected exceptions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from benzer.service.state import State
 from benzer.service.telemetry.trace import Trace, trace_of
 
 SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+=@-]{0,127}")
-"""A request id that is taken from the client: nothing in it can break a line, or a header."""
+"""Request ids accepted from clients: they cannot break a log line or a header."""
 
 
 class Observed:
-    """Stands before all other guards, so that what they refuse is seen, too. Contents are never written."""
+    """The outer guard, so that refusals of the other guards are logged too. Contents are never logged."""
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app, self.state = app, state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection of the ASGI protocol."""
+        """Serve one ASGI connection."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -37,15 +37,15 @@ class Observed:
             self.state.log.write("error", "bug", id=seen.trace.id, traceback=traceback.format_exc())
             if seen.status == 0:
                 await bug()(scope, seen.receive, seen.send)
-            elif not seen.whole:  # half an answer is no answer: the server closes the connection
+            elif not seen.whole:  # an incomplete response: the server closes the connection
                 raise
         finally:
             self.note(scope, seen)
 
     def note(self, scope: Scope, seen: Seen) -> None:
-        """Write the line, and count."""
+        """Write the log line and update the metrics."""
         seconds, trace = perf_counter() - seen.start, seen.trace
-        route, status = route_of(scope), seen.status or 499  # nobody took the answer
+        route, status = route_of(scope), seen.status or 499  # the client closed the connection
         self.state.metrics.request(route, scope["method"], status, seconds, trace.error)
         self.state.log.write(
             "error" if status == 500 else "warning" if status == 503 else "info", "request",
@@ -55,7 +55,7 @@ class Observed:
 
 
 class Seen:
-    """The two ends of a request, and what has passed through them."""
+    """`receive` and `send` of a request, with counts of the bytes."""
 
     __slots__ = ("given", "received", "sent", "start", "status", "taken", "trace", "whole")
 
@@ -65,13 +65,13 @@ class Seen:
         self.whole = False
 
     async def receive(self) -> Message:
-        """Receive, and count the bytes."""
+        """Receive and count the bytes."""
         message = await self.taken()
         self.received += len(message.get("body", b""))
         return message
 
     async def send(self, message: Message) -> None:
-        """Send, and count the bytes; the head of the answer says which request it is of."""
+        """Send and count the bytes; the response header gets the request id."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message["headers"] = [*message["headers"], (b"x-request-id", self.trace.id.encode())]
@@ -82,7 +82,7 @@ class Seen:
 
 
 def id_of(headers: Headers) -> str:
-    """The id that a client or a proxy gave its request; a new one where that is none.
+    """The request id sent by a client or a proxy; a new one if it is missing or invalid.
 
     >>> id_of(Headers({"x-request-id": "a1-7"})), len(id_of(Headers({"x-request-id": "a b"})))
     ('a1-7', 16)
@@ -92,7 +92,7 @@ def id_of(headers: Headers) -> str:
 
 
 def route_of(scope: Scope) -> str:
-    """The template of the route that a request reached, such as /v1/indexes/{index}; never the path itself."""
+    """The route template of a request, such as /v1/indexes/{index}; never the path itself."""
     path = getattr(scope.get("route"), "path", None)
     if isinstance(path, str):
         return path

@@ -1,8 +1,8 @@
-"""Whose pages may ask? Those that the service gave itself, and those of the origins that its keeper named.
+"""Protection against requests of other sites: only the service's own pages and configured origins are accepted.
 
-A page of any site can make a browser send requests to this machine, and a browser adds the cookies it has. Two
-headers give such a request away, which no page can forge: `Origin`, and `Sec-Fetch-Site`. A page whose own name was
-made to resolve to this machine is given away by `Host`.
+A page of any site can make a browser send requests to this machine, with the browser's cookies. Two headers that
+pages cannot forge reveal such a request: `Origin` and `Sec-Fetch-Site`. A page whose own name was made to resolve to
+this machine (DNS rebinding) is detected by `Host`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benzer.service.guards.refusing import refuse
 from benzer.service.state import State
 
 ASKING = ("GET", "HEAD", "OPTIONS")
-"""The methods that change nothing. What they answer a browser keeps from the pages of other origins by itself."""
+"""Methods that change nothing. Browsers hide their responses from pages of other origins."""
 
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE",
@@ -30,9 +30,9 @@ EXPOSED = "Location, Retry-After, Content-Disposition, X-Request-ID"
 
 
 class Origins:
-    """Refuses what another site's page had a browser send; answers the browsers of named origins that they may ask.
+    """Rejects requests of pages of other sites; adds CORS headers for configured origins.
 
-    Cookies are never taken from another origin: a page of a named origin sends a key.
+    Cookies of another origin are never accepted: a page of a configured origin must send a key.
     """
 
     def __init__(self, app: ASGIApp, state: State) -> None:
@@ -43,7 +43,7 @@ class Origins:
         self.hosts = {urlsplit(origin).hostname for origin in self.origins}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection of the ASGI protocol."""
+        """Serve one ASGI connection."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -53,7 +53,7 @@ class Origins:
             send = self.told(send, origin)
         hosts = len(headers.getlist("host"))
         if hosts > 1 or (hosts == 0 and scope["http_version"] == "1.1"):
-            answer = failure(400, f"a request has one Host header, got {hosts}: send one")
+            answer = failure(400, f"a request must have one Host header, got {hosts}: send exactly one")
             await refuse(answer, scope, receive, send, self.max_body_bytes)
         elif message := self.refusal(scope["method"], headers):
             await refuse(failure(403, message), scope, receive, send, self.max_body_bytes)
@@ -63,19 +63,19 @@ class Origins:
             await self.app(scope, receive, send)
 
     def refusal(self, method: str, headers: Headers) -> str | None:
-        """Why a request is refused; None where it is not."""
+        """Why a request is rejected; None if it is accepted."""
         host, origin = host_of(headers), headers.get("origin")
         if self.loopback_only and not is_loopback(host) and host not in self.hosts:
-            return f"the host {headers.get('host', '')!r} is not this machine: ask 127.0.0.1 or localhost"
+            return f"the host {headers.get('host', '')!r} is not this machine: use 127.0.0.1 or localhost"
         if origin in self.origins or (method in ASKING and not is_preflight(method, headers)):
             return None
         if is_foreign(headers):
             named = repr(origin) if origin else "of another site"
-            return f"pages of the origin {named} may not ask: start the service with --origin and its address"
+            return f"pages of the origin {named} may not send requests: start the service with --origin and its address"
         return None
 
     def told(self, send: Send, origin: str | None) -> Send:
-        """`send`, which tells a browser whether the page may read the answer."""
+        """`send` that adds the CORS headers."""
 
         async def tell(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -94,7 +94,7 @@ def is_preflight(method: str, headers: Headers) -> bool:
 
 
 def is_foreign(headers: Headers) -> bool:
-    """Whether a browser sends this for a page of another origin. What is no browser sends neither header.
+    """Whether a browser sends a request for a page of another origin. Other clients send neither header.
 
     >>> is_foreign(Headers({"host": "localhost:8000", "origin": "http://localhost:8000"}))
     False
@@ -103,14 +103,14 @@ def is_foreign(headers: Headers) -> bool:
     >>> is_foreign(Headers({"host": "127.0.0.1", "origin": "https://a.example", "sec-fetch-site": "same-origin"}))
     False
     """
-    if site := headers.get("sec-fetch-site"):  # it holds, too, where a proxy has put another Host
+    if site := headers.get("sec-fetch-site"):  # also valid if a proxy changed Host
         return site not in ("same-origin", "none")
     origin = headers.get("origin")
     return origin is not None and origin.partition("://")[2] != headers.get("host", "").lower()
 
 
 def host_of(headers: Headers) -> str:
-    """The name in the Host header, without port and brackets; empty where there is none.
+    """The name in the Host header without port and brackets; empty if it is missing.
 
     >>> host_of(Headers({"host": "[::1]:8000"}))
     '::1'

@@ -1,4 +1,4 @@
-"""How is a request refused before it reaches a route? It is answered, and the body it still sends is read a while."""
+"""Rejects a request before it reaches a route: sends the response and discards the rest of the body."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from benzer.service.settings import Limits
 
 DISCARDED_SECONDS = 5.0
 DISCARDED_TIMES = (
-    4  # the limit of a body: so much of one that is refused is read, for the client to get its answer
+    4  # times the body limit: how much of a rejected body is read, so that the client gets its response
 )
 
-CLOSING = Refusal(503, "the service is being stopped: ask again later", type="ClosingError", retry_after=5)
+CLOSING = Refusal(503, "the service is shutting down: retry later", type="ClosingError", retry_after=5)
 
 
 def slow_body(seconds: float, limits: Limits) -> Refusal:
-    """The refusal of a body that did not arrive in time; `limits` say whether an option allows more."""
+    """The refusal of a body that did not arrive in time; `limits` determine whether an option allows more."""
     cure = ", in parts, or start the service with a larger --max-body-seconds"
     return Refusal(
         408,
@@ -30,14 +30,14 @@ def slow_body(seconds: float, limits: Limits) -> Refusal:
 
 
 async def refuse(answer: ASGIApp, scope: Scope, receive: Receive, send: Send, max_body_bytes: int) -> None:
-    """Answer a request whose body nobody wants."""
-    if "expect" not in Headers(scope=scope):  # then the client waits for our word before it sends the body
+    """Respond to a request whose body is not needed."""
+    if "expect" not in Headers(scope=scope):  # such a client waits for a response before it sends the body
         await discard(receive, max_body_bytes)
     await answer(scope, receive, send)
 
 
 async def discard(receive: Receive, max_body_bytes: int) -> None:
-    """Read on for a while: a client that is still sending would lose an answer to a closed connection."""
+    """Read on for a while: a client that is still sending would lose the response if the connection closed."""
     with suppress(asyncio.TimeoutError):
         await asyncio.wait_for(read_to_end(receive, DISCARDED_TIMES * max_body_bytes), DISCARDED_SECONDS)
 

@@ -1,4 +1,4 @@
-"""Which requests are let in? Those of a bounded size, with a path that can be read, in a form that is known."""
+"""Rejects requests that are too large, have an invalid path or an unknown content type."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from benzer.service.settings import Limits
 from benzer.service.state import State
 
 UPLOADED = re.compile(r"/v1/(?:indexes/[^/]+/documents|duplicates)")
-"""The paths whose POST may bring NDJSON. It is read as it comes: a route that kept it whole could be sent gigabytes."""
+"""Paths whose POST accepts NDJSON. It is streamed, because it may have gigabytes."""
 FILES = re.compile(r"/v1/files/(?:format|rows)")
-"""The paths whose POST brings the bytes of a file, read in the same way."""
+"""Paths whose POST accepts the bytes of a file, which are streamed too."""
 LARGE_OF_STRANGER = Refusal(
-    413, f"without a key a body has at most {STRANGER_BYTES:,} bytes: send a key, or less"
+    413, f"without a key a body has at most {STRANGER_BYTES:,} bytes: send a key or a smaller body"
 )
 
 
 class Guard:
-    """Stands before the application, and answers itself what is refused by its head alone."""
+    """Rejects requests by their header or their body size."""
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app = app
         self.limits = state.limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection of the ASGI protocol."""
+        """Serve one ASGI connection."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -54,7 +54,7 @@ class Guard:
         await refuse(answer_of(refused), scope, receive, send, self.limits.max_body_bytes)
 
     def measured(self, receive: Receive, most: int, large: Refusal) -> Receive:
-        """`receive`, which refuses a body as soon as it is too large, whatever its head said."""
+        """`receive` that rejects a body as soon as it is too large, whatever its header says."""
         seen = 0
 
         async def count() -> Message:
@@ -74,7 +74,7 @@ def unreadable(scope: Scope) -> Refusal | None:
     try:
         unquote_to_bytes(scope["raw_path"]).decode()
     except UnicodeDecodeError:
-        return Refusal(400, "the path is not percent-encoded UTF-8")
+        return Refusal(400, "the path is not valid: send percent-encoded UTF-8")
     return None
 
 
@@ -95,21 +95,21 @@ def too_large(limits: Limits, upload: bool) -> Refusal:
 
 
 def unknown_form(scope: Scope, headers: Headers, upload: bool) -> Refusal | None:
-    """Refuse a body of a content type that no route reads; one that is packed, too."""
+    """Reject a body with an unknown content type or a content encoding."""
     if not brings_body(headers):
         return None
     path = scope["path"]
     known = {JSON, FORM} if path.startswith("/v1/") else {JSON, FORM, URLENCODED}
     if FILES.fullmatch(path):
-        known.add(FILE)  # by another method than POST, too: the route says which methods there are
+        known.add(FILE)  # for every method: the route itself reports unsupported methods
     if upload or media_type(headers) in known:
         if headers.get("content-encoding", "identity").strip().lower() == "identity":
             return None
-        return Refusal(415, "the body must not be packed: leave Content-Encoding out")
+        return Refusal(415, "the body must not be compressed: remove Content-Encoding")
     return Refusal(
         415,
-        f"the body must be JSON: send it with the header Content-Type: {JSON}; files may come as {FORM}, "
-        f"and many documents as {NDJSON} to the documents of an index, or to /v1/duplicates",
+        f"the body must be JSON: send it with the header Content-Type: {JSON}; files may be sent as {FORM}, "
+        f"and many documents as {NDJSON} to the documents of an index or to /v1/duplicates",
     )
 
 
@@ -123,6 +123,6 @@ def brings_body(headers: Headers) -> bool:
 
 
 def is_upload(scope: Scope, headers: Headers) -> bool:
-    """Whether this is a body of any length, which its route reads as it comes."""
+    """Whether a body is streamed to its route."""
     paths = {NDJSON: UPLOADED, FILE: FILES}.get(media_type(headers))
     return scope["method"] == "POST" and paths is not None and paths.fullmatch(scope["path"]) is not None

@@ -1,4 +1,4 @@
-"""Limits for requests without a key, where the service asks for keys: few of an address at a time, small and short."""
+"""Limits for requests without a key if the service requires keys: few per address, small and short."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections import Counter
 from starlette.types import Scope
 
 STRANGER_BYTES = 4096
-"""Most bytes of a body. The only routes that take one without a key are those of the session."""
+"""Maximum bytes of a body. Only the session routes accept a body without a key."""
 STRANGER_SECONDS = 5.0
-"""Longest time for such a body to arrive."""
+"""Maximum time for such a body to arrive."""
 MOST_STRANGERS = 32
-"""Most requests without a key of one address at a time. They take none of the places of requests with a key."""
+"""Maximum concurrent requests without a key per address. They take no slots of requests with a key."""
 WRONG_KEYS = 100.0
-"""Wrong keys a minute that one address is told so; further ones are refused."""
+"""Maximum wrong keys per minute and address."""
 
 
 class Strangers:
-    """The requests without a key that are being answered, by address.
+    """The running requests without a key, by address.
 
     >>> strangers = Strangers(2)
     >>> [strangers.enter("192.0.2.1") for _ in range(3)], strangers.enter("192.0.2.2")
@@ -32,19 +32,19 @@ class Strangers:
         self._number: Counter[str] = Counter()
 
     def enter(self, address: str) -> bool:
-        """Count a request of an address; False, and not counted, if it has as many as it may."""
+        """Count a request of an address; returns False without counting if the address is at its limit."""
         if self._number[address] >= self._most:
             return False
         self._number[address] += 1
         return True
 
     def leave(self, address: str) -> None:
-        """End a request that was counted."""
+        """Remove a counted request."""
         self._number[address] -= 1
         if not self._number[address]:
             del self._number[address]
 
 
 def is_stranger(scope: Scope) -> bool:
-    """Whether the service asks for keys and this request has none; set by the guard `Access`."""
+    """Whether the service requires keys and this request has none; set by the guard `Access`."""
     return not scope.get("benzer.access", {}).get("scopes", True)

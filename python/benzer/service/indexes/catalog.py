@@ -1,4 +1,4 @@
-"""Which indexes are served, and under which names? Those given at the start, and those made since."""
+"""The served indexes by name: those given at the start and those created since."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Catalog(Mapping[str, ServedIndex]):
-    """The served indexes by name. Only those that lie in `home` can be made and deleted by request.
+    """The served indexes by name. Only indexes in `home` can be created and deleted by request.
 
-    home: a folder, which is made where there is none, or a redis:// URL; the indexes in it are served.
+    home: a folder, which is created if it does not exist, or a redis:// URL; the indexes in it are served.
     """
 
     def __init__(self, home: str | os.PathLike[str] | None = None) -> None:
@@ -42,16 +42,16 @@ class Catalog(Mapping[str, ServedIndex]):
                 raise
 
     def open(self, location: str | os.PathLike[str], name: str | None = None) -> ServedIndex:
-        """Serve the index at a path or URL under a name, by default that of its file or its prefix in Redis.
+        """Serve the index at a path or URL. The default name is that of its file or its Redis prefix.
 
-        An index of the home, named once more, is served once.
+        An index of the home that is named again is served once.
         """
         name = checked_name(name_of(location) if name is None else name)
         if name in self._served:
             if self._home is not None and same(location, self._home.location(name)):
                 return self._served[name]
             raise SettingsError(
-                f"two indexes would be served as {name!r}: name one, as in benzer serve other={os.fspath(location)}"
+                f"two indexes have the name {name!r}: rename one, as in benzer serve other={os.fspath(location)}"
             )
         served = self._served[name] = ServedIndex.open(location, name=name)
         self._places += [(place, f"the index {name!r}") for place in places_of(location)]
@@ -60,16 +60,16 @@ class Catalog(Mapping[str, ServedIndex]):
         return served
 
     def watch(self, metrics: Metrics) -> None:
-        """Have the indexes counted in, those that are served and those that will be."""
+        """Collect metrics of the indexes, including those that are served later."""
         self._metrics = metrics
         for name, served in self._served.items():
             served.watch(*metrics.observers(name))
 
     async def create(self, name: str, settings: IndexSettings) -> ServedIndex:
-        """Make an index in the home; it is complete, and durable, when this returns."""
+        """Create an index in the home; it is complete and durable when this returns."""
         return await asyncio.shield(
             self._create(name, settings)
-        )  # what has begun is done, whoever waits for it
+        )  # a started operation is completed, even if the request is cancelled
 
     async def _create(self, name: str, settings: IndexSettings) -> ServedIndex:
         async with self._changing:
@@ -80,7 +80,7 @@ class Catalog(Mapping[str, ServedIndex]):
             return await asyncio.to_thread(self.open, home.location(name), name)
 
     async def delete(self, name: str) -> None:
-        """Delete an index that lies in the home, with all its documents."""
+        """Delete an index in the home with all its documents."""
         await asyncio.shield(self._delete(name))
 
     async def _delete(self, name: str) -> None:
@@ -89,7 +89,7 @@ class Catalog(Mapping[str, ServedIndex]):
             if not self.deletable(name):
                 raise Refusal(
                     403,
-                    f"the index {name!r} was named when the service was started: only its keeper can delete it",
+                    f"the index {name!r} was named when the service was started: only the operator can delete it",
                 )
             del self._served[name]
             await asyncio.to_thread(served.close)
@@ -100,27 +100,27 @@ class Catalog(Mapping[str, ServedIndex]):
 
     @property
     def grows(self) -> bool:
-        """Whether indexes can be made by request."""
+        """Whether indexes can be created by request."""
         return self._home is not None
 
     def deletable(self, name: str) -> bool:
-        """Whether an index can be deleted by request: it lies in the home."""
+        """Whether an index can be deleted by request, because it is in the home."""
         return self._home is not None and same(self[name].location, self._home.location(name))
 
     def _own_home(self) -> Home:
         if self._home is None:
-            raise Refusal(403, "this service makes and deletes no indexes: start it with --home FOLDER")
+            raise Refusal(403, "this service cannot create or delete indexes: start it with --home FOLDER")
         return self._home
 
     def without_places(self, message: str) -> str:
-        """A message of the library as a client may read it: an index goes by its name, not by where it lies."""
+        """A message of the library with the name of an index instead of its location."""
         for place, name in self._places:
             message = place.sub(name, message)
         return message if self._home is None else self._home.without_places(message)
 
     def __getitem__(self, name: str) -> ServedIndex:
         if name not in self._served:
-            raise Refusal(404, f"there is no index {name!r}: GET /v1/indexes lists those there are")
+            raise Refusal(404, f"index {name!r} does not exist: see GET /v1/indexes for all names")
         return self._served[name]
 
     def __contains__(self, name: object) -> bool:
@@ -133,7 +133,7 @@ class Catalog(Mapping[str, ServedIndex]):
         return len(self._served)
 
     def close(self) -> None:
-        """Let the work that has begun come to its end, then close all indexes."""
+        """Wait for running work, then close all indexes."""
         for served in self._served.values():
             served.close()
         self._served.clear()
@@ -148,7 +148,7 @@ class Catalog(Mapping[str, ServedIndex]):
 
 
 def given(argument: str) -> tuple[str | None, str]:
-    """The name and the location in an argument of the command line, NAME=LOCATION or LOCATION alone.
+    """The name and the location in a command line argument, NAME=LOCATION or LOCATION.
 
     >>> given("news=data/x.benzer"), given("redis://localhost?prefix=news"), given("./a=b.benzer")
     (('news', 'data/x.benzer'), (None, 'redis://localhost?prefix=news'), (None, './a=b.benzer'))
@@ -158,7 +158,7 @@ def given(argument: str) -> tuple[str | None, str]:
 
 
 def name_of(location: str | os.PathLike[str]) -> str:
-    """Under which name an index is served unless another is given.
+    """The default name of an index.
 
     >>> name_of("folder/news.benzer"), name_of("redis://localhost/0?prefix=news")
     ('news', 'news')
@@ -172,7 +172,7 @@ def name_of(location: str | os.PathLike[str]) -> str:
 
 
 def checked_name(name: str) -> str:
-    """Refuse what cannot stand in a URL, or would be another file.
+    """Reject names that cannot be used in a URL or would refer to another file.
 
     >>> checked_name("../news")
     Traceback (most recent call last):
@@ -184,7 +184,7 @@ def checked_name(name: str) -> str:
 
 
 def same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether two locations are one.
+    """Whether two locations are the same.
 
     >>> same("a/../b.benzer", "b.benzer"), same("redis://h/0?prefix=a", "redis://h/0?prefix=b")
     (True, False)
@@ -199,9 +199,9 @@ def same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
 
 
 def places_of(location: str | os.PathLike[str]) -> list[re.Pattern[str]]:
-    """How the library's messages may write a location, the longest first.
+    """The spellings of a location in messages of the library, longest first.
 
-    A relative path counts where it stands alone, for it may be as short as a word.
+    A relative path is matched only as a whole word, because it may be short.
     """
     text = os.fspath(location)
     if is_url(text):

@@ -1,4 +1,4 @@
-"""Where do the indexes lie that are made by request? In a folder, or in a Redis server; each whole or not at all."""
+"""Storage of the indexes created by request: a folder or a Redis server. Creation is atomic."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from benzer.tables.durable import sync_folder
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ENDING = ".benzer"
 BESIDE = ("-wal", "-shm", "-commits", "-journal", THUMBNAILS, f"{THUMBNAILS}-journal")
-"""What may lie beside the file of an index, and goes with it."""
+"""Suffixes of files next to an index file that are deleted with it."""
 UNFINISHED = (".making", ".deleting")
 UNLINKED = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
-"""What a file system says that knows no hard links."""
+"""The errors of file systems without hard links."""
 _AT_ONCE = 1000
 _CLEAR = """
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
@@ -36,38 +36,38 @@ return 1
 
 
 class Home(Protocol):
-    """A place for indexes by name. Its methods take long: call them in a thread."""
+    """Storage for indexes by name. The methods are slow: call them in a thread."""
 
     def found(self) -> Iterator[tuple[str, str]]:
-        """Name and location of each index that is there; what an interrupted request left is cleared away."""
+        """The name and location of each index; leftovers of interrupted requests are deleted."""
 
     def location(self, name: str) -> str:
-        """Where the index of a name lies, or would."""
+        """The location of the index with a name, whether it exists or not."""
 
     def make(self, name: str, settings: IndexSettings) -> None:
-        """Make an empty index; it is there as a whole, and durable, or not at all. 409 where there is one."""
+        """Create an empty index atomically and durably; 409 if it exists."""
 
     def remove(self, name: str) -> None:
-        """Remove an index that nobody has open. It is gone at once; what is left of it is then cleared away."""
+        """Delete an index that is not open. It disappears at once; its remains are deleted afterwards."""
 
     def without_places(self, message: str) -> str:
-        """A message without the places of this home."""
+        """A message without locations of this home."""
 
 
 def home_at(location: str | os.PathLike[str]) -> Home:
-    """The home at the path of a folder, or at a redis:// URL."""
+    """The home at a folder path or a redis:// URL."""
     return RedisHome(os.fspath(location)) if is_url(location) else FolderHome(Path(location))
 
 
 def taken(name: str) -> Refusal:
-    """The refusal of a name that an index has."""
+    """The refusal of a name that is taken."""
     return Refusal(
-        409, f"there is an index {name!r} already: choose another name, or delete it first", field="body.name"
+        409, f"index {name!r} already exists: choose another name, or delete it first", field="body.name"
     )
 
 
 class FolderHome:
-    """A folder with one file for each index, NAME.benzer."""
+    """A folder with one file per index, NAME.benzer."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
@@ -97,13 +97,13 @@ class FolderHome:
             Index.open(made, settings).close()
             for ending in (
                 BESIDE
-            ):  # left by a file that somebody removed by hand; they would be taken for the new one's
+            ):  # leftovers of a file that was removed by hand; they would be read as parts of the new one
                 path.with_name(path.name + ending).unlink(missing_ok=True)
             put(made, path)
         except FileExistsError:
             raise taken(name) from None
         except OSError as error:
-            raise StorageError(f"the index {name!r} cannot be made: {error.strerror}") from error
+            raise StorageError(f"the index {name!r} cannot be created: {error.strerror}") from error
         finally:
             for ending in ("", *BESIDE):
                 with suppress(OSError):
@@ -123,7 +123,7 @@ class FolderHome:
             raise StorageError(f"the index {name!r} cannot be deleted: {error.strerror}") from error
 
     def _settle(self) -> None:
-        """Have the names in the folder on the disk."""
+        """Flush the names in the folder to disk."""
         sync_folder(self._folder)
 
     def without_places(self, message: str) -> str:
@@ -132,9 +132,9 @@ class FolderHome:
 
 
 def put(made: Path, path: Path) -> None:
-    """Give a file its name, if none has it."""
+    """Rename a file unless the name is taken."""
     try:
-        os.link(made, path)  # unlike a renaming it replaces nothing
+        os.link(made, path)  # unlike a rename, this replaces no file
     except OSError as error:
         if error.errno not in UNLINKED or path.exists():
             raise
@@ -142,9 +142,9 @@ def put(made: Path, path: Path) -> None:
 
 
 class RedisHome:
-    """A Redis server in which each index has a prefix of its own: its name, behind the prefix of the URL if it has one.
+    """A Redis server in which each index has its own prefix: its name, after the prefix of the URL if there is one.
 
-    Whether what is made outlives the server is for the server's own persistence to say.
+    Durability depends on the persistence settings of the server.
     """
 
     def __init__(self, location: str) -> None:
@@ -180,7 +180,7 @@ class RedisHome:
         """See `Home`."""
         from benzer.storage import exists
 
-        if exists(self.location(name)) or not self._clear(name):  # what an interrupted removal has left
+        if exists(self.location(name)) or not self._clear(name):  # leftovers of an interrupted removal
             raise taken(name)
         Index.open(self.location(name), settings).close()
 
@@ -193,7 +193,7 @@ class RedisHome:
         self._clear(name)
 
     def _clear(self, name: str) -> bool:
-        """Delete all keys of a name; False, and no more is deleted, once an index of that name is there."""
+        """Delete all keys of a name. Stops and returns False when an index with that name exists."""
         begin, meta = self._key(name, b""), self._key(name, b"m")
         try:
             keys = iter(list(self._client.scan_iter(match=escaped(begin) + b"*", count=_AT_ONCE)))
@@ -202,7 +202,7 @@ class RedisHome:
                     return False
             return True
         except self._errors() as error:
-            raise StorageError(f"the index {name!r} cannot be cleared away: {error}") from error
+            raise StorageError(f"the leftovers of index {name!r} cannot be deleted: {error}") from error
 
     def _key(self, name: str, letter: bytes) -> bytes:
         return f"{{{self._before}{name}}}:".encode() + letter
@@ -218,7 +218,7 @@ class RedisHome:
 
 
 def escaped(name: bytes) -> bytes:
-    """A name that is to be found as it is, in a pattern of Redis.
+    """A name escaped for a Redis pattern.
 
     >>> escaped(b"a*b")
     b'a\\\\*b'

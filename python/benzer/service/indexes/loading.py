@@ -1,8 +1,8 @@
-"""Why does a search stay fast while a million documents are loaded? They are read and written by another process.
+"""Loads large uploads in a separate process, so that searches remain fast.
 
-What reads JSON in Python keeps the interpreter to itself, a thousand documents at a time; a search beside it would wait
-for it at each of its steps. So an upload of more than a block has a process of its own: `loader`. It is started
-when it is first needed, ends when it is not used for a while, and when the service ends, however that ends.
+Parsing JSON in Python holds the interpreter lock for a thousand documents at a time, and a concurrent search would
+wait for it at each of its steps. So an upload of more than one block has its own process: `loader`. It is started when
+it is first needed and ends when it is idle for a while, and when the service ends for any reason.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ END_SECONDS = 30.0
 
 
 class LoaderError(StorageError):
-    """The process that loads documents has ended; the next upload starts another."""
+    """The loading process has ended; the next upload starts another one."""
 
 
 class Loader:
-    """The process that loads documents into one index. One thread at a time may talk to it; the others wait."""
+    """The process that loads documents into one index. One thread at a time communicates with it."""
 
     def __init__(self, location: str | os.PathLike[str], timeout: float) -> None:
         self._location, self._timeout = os.fspath(location), timeout
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._blocks = 0  # that were sent to be read
-        self._held = 0  # the number of the one whose documents the process keeps; 0 for none
+        self._blocks = 0  # number of blocks sent for parsing
+        self._held = 0  # the number of the block whose documents the process keeps; 0 for none
 
     def read(self, block: bytes, first: int, skip: bool, limits: Limits) -> int:
-        """Have it read a block of lines; it keeps the documents until `write`, or the next `read`.
+        """Parse a block of lines; the process keeps the documents until `write` or the next `read`.
 
-        Gives the number by which `write` asks for them.
+        Returns the number to pass to `write`.
         """
         with self._lock:
             self._held = 0
@@ -52,22 +52,22 @@ class Loader:
             return self._held
 
     def write(self, number: int) -> Written:
-        """Have it write and commit what it has read; never another block in its place, or nothing."""
+        """Write and commit the parsed block with this number; never another block."""
         with self._lock:
             held, self._held = self._held, 0
             if held != number:
-                raise LoaderError("the process that loads documents has let a block go: send the rest again")
+                raise LoaderError("the loading process has dropped a block: send the rest again")
             return Written.of_json(self._told({"do": "write"}))
 
     def close(self) -> None:
-        """Let it end what it does, and end."""
+        """Complete the running command and end the process."""
         with self._lock:
             process, self._process, self._held = self._process, None, 0
             if process is not None:
                 ended(process, END_SECONDS)
 
     def _told(self, order: Mapping[str, Any], block: bytes = b"") -> dict[str, Any]:
-        """What it answers to an order; the caller holds the lock."""
+        """The reply to a command; the caller holds the lock."""
         process = self._process = self._process or self._started()
         try:
             send(process, order, block)
@@ -77,9 +77,7 @@ class Loader:
         if not answer.endswith(b"\n"):
             self._process = None
             status = ended(process, 0)
-            raise LoaderError(
-                f"the process that loads documents ended with status {status}: send the rest again"
-            )
+            raise LoaderError(f"the loading process ended with status {status}: send the rest again")
         told: dict[str, Any] = json.loads(answer)
         if "error" in told:
             raise error_of(told["error"])
@@ -88,15 +86,15 @@ class Loader:
     def _started(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "benzer.service.uploads.loader"]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        # Not in the command line, which all may read: a URL may hold a password.
+        # Not on the command line, which is public: a URL may contain a password.
         send(process, {"location": self._location, "timeout": self._timeout})
         return process
 
 
 def ended(process: subprocess.Popen[bytes], seconds: float) -> int:
-    """Its exit status, when it has been told that there are no more orders, and had some time for the last one."""
+    """Close stdin, wait some time for the last command, and return the exit status."""
     for pipe in (process.stdin, process.stdout):
-        with suppress(OSError):  # it has gone, with what was about to be sent
+        with suppress(OSError):  # the process has ended
             if pipe is not None:
                 pipe.close()
     try:
@@ -107,14 +105,14 @@ def ended(process: subprocess.Popen[bytes], seconds: float) -> int:
 
 
 def send(process: subprocess.Popen[bytes], order: Mapping[str, Any], block: bytes = b"") -> None:
-    """Send an order, a line of JSON, and the bytes that belong to it."""
+    """Send a command, a line of JSON, and its bytes."""
     if process.stdin is not None:
         process.stdin.write(json.dumps({**order, "bytes": len(block)}).encode() + b"\n" + block)
         process.stdin.flush()
 
 
 def error_of(told: Mapping[str, str]) -> Exception:
-    """The error that the process met, as if it had been met here.
+    """Recreate an error of the process.
 
     >>> error_of({"type": "StoreLockedError", "message": "another process is writing"})
     StoreLockedError('another process is writing')
@@ -122,4 +120,4 @@ def error_of(told: Mapping[str, str]) -> Exception:
     kind = getattr(errors, told["type"], None)
     if isinstance(kind, type) and issubclass(kind, BenzerError):
         return kind(told["message"])
-    return RuntimeError(f"in the process that loads documents: {told['message']}")
+    return RuntimeError(f"in the loading process: {told['message']}")

@@ -1,4 +1,4 @@
-"""What must be said to make an index by request? A name; of the settings those that differ from the defaults."""
+"""The request that creates an index: a name, and the settings that differ from the defaults."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ FieldSettings = dict[str, Any]
 
 
 class NewIndex(Body):
-    """A name, and settings as `benzer.IndexSettings` takes them; those that are left out have their defaults."""
+    """A name, and settings as in `benzer.IndexSettings`; omitted settings have their defaults."""
 
     model_config = ConfigDict(
         json_schema_extra={"allOf": [never_both("fields", "preset"), both_or_neither("bands", "rows")]}
     )
-    name: str = Field(pattern=f"^{NAME.pattern}$", description="It stands in URLs.", examples=["news"])
+    name: str = Field(pattern=f"^{NAME.pattern}$", description="The name in URLs.", examples=["news"])
     fields: Few[FieldSettings] | None = Field(
         None,
-        description='Each field by name, with its "type" (text, values, image) and its options; by default one '
+        description='Fields by name, each with its "type" (text, values, image) and its options; by default one '
         'text called "text".',
         examples=[{"title": {"type": "text", "unit": "char", "weight": 2.0}, "tags": {"type": "values"}}],
     )
@@ -46,41 +46,43 @@ class NewIndex(Body):
         json_schema_extra={"enum": [*PRESETS, None]},
     )
     threshold: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="From which similarity documents are alike; 0.8 by default.", examples=[0.8]
+        None, description="The minimum similarity of near-duplicates; default 0.8.", examples=[0.8]
     )
     recall: Annotated[float, Field(gt=0, lt=1)] | None = Field(
-        None, description="How many of those at the threshold are found; 0.95 by default.", examples=[0.95]
+        None,
+        description="The minimum share of pairs at the threshold that is found; default 0.95.",
+        examples=[0.95],
     )
     minhash: str = Field("fast", examples=["fast"], json_schema_extra={"enum": [*ALGORITHMS]})
     num_hashes: Annotated[int, Field(ge=1, le=MOST_HASHES)] | None = Field(None, examples=[128])
     bands: Annotated[int, Field(ge=1, le=MOST_HASHES)] | None = Field(
-        None, description='With "rows"; chosen for the recall unless given.', examples=[None]
+        None,
+        description='The number of bands; requires "rows". By default chosen for the recall.',
+        examples=[None],
     )
     rows: Annotated[int, Field(ge=1, le=MOST_HASHES)] | None = Field(None, examples=[None])
     seed: Annotated[int, Field(ge=0, lt=2**64)] = Field(0, examples=[0])
     family: str = Field("mixed", examples=["mixed"], json_schema_extra={"enum": [*FAMILIES]})
     passages: StrictBool | Few[int] | None = Field(
         None,
-        description='Whether passages are filed, too: true, or {"size", "window"}; `containing`, `contained` and '
-        "`passages` need it.",
+        description='Whether to index passages: true, or {"size", "window"}. Required by `containing`, `contained` and '
+        "`passages`.",
         examples=[True],
     )
 
 
 def settings_of(asked: NewIndex) -> IndexSettings:
-    """The settings that were asked for; a refusal names the part of the body that is at fault. Takes milliseconds."""
+    """The requested settings; a refusal names the invalid part of the body. Takes milliseconds."""
     schema, threshold, recall = None, 0.8, 0.95
     if asked.preset is not None:
         if asked.fields is not None:
-            raise Refusal(
-                422, "a preset has a field of its own: give either fields or a preset", field="body.preset"
-            )
+            raise Refusal(422, "fields and preset cannot be combined: remove one", field="body.preset")
         chosen = within("body.preset", preset, asked.preset)
         schema, threshold, recall = chosen.schema, chosen.threshold, chosen.recall
     elif asked.fields is not None:
         schema = schema_of(asked.fields)
     if (asked.bands is None) != (asked.rows is None):
-        raise Refusal(422, "bands and rows go together: give both, or neither", field="body.bands")
+        raise Refusal(422, "bands and rows must be given together: give both or neither", field="body.bands")
     bands = None
     if asked.bands is not None and asked.rows is not None:
         bands = within("body.bands", Bands, asked.bands, asked.rows)
@@ -94,14 +96,14 @@ def settings_of(asked: NewIndex) -> IndexSettings:
 
 
 def schema_of(fields: Mapping[str, FieldSettings], place: str = "body.fields") -> Schema:
-    """The schema of some fields by name.
+    """The schema for field settings by name.
 
     >>> schema_of({"tags": {"type": "values", "size": 3}})
     Traceback (most recent call last):
     benzer.service.errors.Refusal: a field of the type "values" has no option 'size': it has weight
     """
     if not 0 < len(fields) <= MOST_FIELDS:
-        raise Refusal(422, f"an index has 1 to {MOST_FIELDS} fields, got {len(fields)}", field=place)
+        raise Refusal(422, f"an index must have 1 to {MOST_FIELDS} fields, got {len(fields)}", field=place)
     for name, settings in fields.items():
         check_field(name, settings, f"{place}.{name}")
     schema: Schema = within(place, Schema.from_dict, fields)
@@ -109,11 +111,11 @@ def schema_of(fields: Mapping[str, FieldSettings], place: str = "body.fields") -
 
 
 def check_field(name: str, settings: FieldSettings, place: str) -> None:
-    """Refuse a name that a row could not tell from others, an unknown type or option, and a wrong value."""
+    """Reject ambiguous names, unknown types and options, and invalid values."""
     if not name or len(name) > LONGEST_NAME or not name.isprintable() or name in ("id", "self"):
         raise Refusal(
             422,
-            f"a field's name must be 1 to {LONGEST_NAME} letters, and not id, got {name!r:.80}",
+            f"a field name must have 1 to {LONGEST_NAME} characters and not be id, got {name!r:.80}",
             field=place,
         )
     kind = settings.get("type")
@@ -132,7 +134,7 @@ def check_field(name: str, settings: FieldSettings, place: str) -> None:
 
 
 def within(place: str, make: Any, *arguments: Any) -> Any:
-    """What `make` makes; what it refuses is told with its place in the body."""
+    """The result of `make`; its errors are reported with their place in the body."""
     try:
         return make(*arguments)
     except Refusal:
@@ -140,5 +142,5 @@ def within(place: str, make: Any, *arguments: Any) -> Any:
     except BenzerError as error:
         kind = "SettingsError" if isinstance(error, SettingsError) else None
         raise Refusal(422, str(error), field=place, type=kind) from error
-    except (TypeError, ValueError, OverflowError) as error:  # a value of a type that no check foresaw
+    except (TypeError, ValueError, OverflowError) as error:  # a value of an unexpected type
         raise Refusal(422, f"a value of the wrong type: {error}", field=place) from error

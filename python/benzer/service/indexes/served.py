@@ -1,4 +1,4 @@
-"""How do many requests share one index? All write through one thread, in turn; those that read never wait for it."""
+"""An index shared by many requests: one thread writes, and readers never wait for it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from benzer.service.settings import Limits
 Result = TypeVar("Result")
 READING_THREADS = 8
 IDLE_SECONDS = 30.0
-"""After the last block of an upload: then the process that wrote it ends."""
+"""Seconds after the last block of an upload until the process that wrote it ends."""
 
 
 class ServedIndex:
-    """One index, opened twice: to read, and to write. The event loop never waits for either.
+    """One index, opened once for reading and once for writing. The event loop never waits for either.
 
-    What is written is committed before `write` returns, or undone. A reader sees committed changes only, and
-    each of them as soon as `write` has returned, also those of other processes.
+    A write is committed before `write` returns, or rolled back. Readers see only committed changes, as soon as `write`
+    has returned, including those of other processes.
 
-    wrote: called after each write with how it ended, "done", "refused" or "failed"; in the event loop.
+    wrote: called in the event loop after each write with its outcome, "done", "refused" or "failed".
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ServedIndex:
         self._together = Together(reader, self._reading)
         self._loading, self._loader = asyncio.Lock(), Loader(location, timeout)
         self._idle: asyncio.TimerHandle | None = None
-        self._loads = 0  # blocks of uploads that wait, or are being written
+        self._loads = 0  # blocks of uploads that are queued or being written
         self._ending: asyncio.Future[None] | None = None
         self._closed = False
         self.writes = 0
@@ -53,11 +53,11 @@ class ServedIndex:
 
     @classmethod
     def open(cls, location: str | os.PathLike[str], timeout: float = 1.0, name: str = "") -> ServedIndex:
-        """Open an index that is there; `timeout`: seconds that a write waits for another process's.
+        """Open an existing index.
 
-        name: under which it is served.
+        timeout: seconds that a write waits for another process. name: the served name.
 
-        Raises what `Index.open` raises; an index in memory cannot be shared, and is refused.
+        Raises the errors of `Index.open`, and rejects an index in memory, which cannot be shared.
         """
         reader = Index.open(location, mode="read")
         try:
@@ -68,26 +68,26 @@ class ServedIndex:
         return cls(reader, writer, location, name, timeout)
 
     def again(self) -> Index:
-        """The index opened once more, to be read for long: others would wait for a snapshot of the shared one."""
+        """A separate handle for long reads: others would wait for a snapshot of the shared one."""
         return Index.open(self.location, mode="read")
 
     @property
     def settings(self) -> IndexSettings:
-        """By which settings its documents are compared."""
+        """The settings of the index."""
         return self._reader.settings
 
     def watch(self, candidates: Callable[[int], object], wrote: Callable[[str], object]) -> None:
-        """Have it told how many candidates each question has, and how each write ended."""
+        """Report the number of candidates of each query and the outcome of each write."""
         self._reader.on_candidates, self.wrote = candidates, wrote
 
     async def read(self, work: Callable[[Index], Result]) -> Result:
-        """Run `work` on the index that reads, beside others."""
+        """Run `work` on the reading handle, concurrently with other reads."""
         return await self._run(self._reading, partial(work, self._reader))
 
     async def find_similar(
         self, asked: Callable[[Index], Any], limit: int, threshold: float | None
     ) -> list[Match]:
-        """Ask for the documents like a small one, which `asked` makes of the index; together with other questions."""
+        """Search for a small document, which `asked` derives from the index, batched with other queries."""
         try:
             return await self._together.find_similar(asked, limit, threshold)
         except (asyncio.CancelledError, RuntimeError):
@@ -95,11 +95,11 @@ class ServedIndex:
             raise
 
     async def write(self, work: Callable[[Index], Result]) -> Result:
-        """Run `work` on the index that writes, alone, and commit; after an error nothing of it is left."""
+        """Run `work` on the writing handle, exclusively, and commit; after an error it is rolled back."""
         return await self._written(partial(committed(work), self._writer))
 
     async def load(self, block: bytes, first: int, skip: bool, limits: Limits) -> Written:
-        """Write a block of an upload, and commit, in a process of its own; it takes its turn to write, not to read."""
+        """Write and commit a block of an upload in a separate process; only writing is exclusive, not parsing."""
         self._loads += 1
         if self._idle is not None:
             self._idle.cancel()
@@ -112,18 +112,18 @@ class ServedIndex:
             raise
         finally:
             self._loads -= 1
-            if not self._loads:  # else another upload goes on
+            if not self._loads:  # otherwise another upload is running
                 self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_loader)
 
     def _end_loader(self) -> None:
         self._ending = asyncio.ensure_future(self._loader_ended())
 
     async def _loader_ended(self) -> None:
-        async with self._loading:  # not between the reading and the writing of a block
+        async with self._loading:  # not between parsing and writing a block
             await asyncio.to_thread(self._loader.close)
 
     async def _written(self, work: Callable[[], Result]) -> Result:
-        """Do what writes and commits, when it is its turn, and tell how it ended."""
+        """Run a committing write when it is its turn, and report the outcome."""
         try:
             result = await self._run(self._writing, work)
         except Exception as error:
@@ -141,12 +141,12 @@ class ServedIndex:
             raise
 
     def _check_open(self) -> None:
-        """Refuse what waited and was dropped, and what comes and is not taken."""
+        """Reject queued and new requests after the index was closed."""
         if self._closed:
-            raise Refusal(404, "the index was deleted while the request waited for its turn") from None
+            raise Refusal(404, "the index was deleted while the request was queued") from None
 
     def close(self) -> None:
-        """Let the work that has begun come to its end, then close the index."""
+        """Wait for running work, then close the index."""
         self._closed = True
         if self._idle is not None:
             self._idle.cancel()
@@ -170,7 +170,7 @@ class ServedIndex:
 
 
 def is_fault(error: Exception) -> bool:
-    """Whether a write failed by no fault of the request.
+    """Whether a write failed for a reason other than the request.
 
     >>> is_fault(StorageError("the disk is full")), is_fault(Refusal(404, "no document has the id 'a'"))
     (True, False)
@@ -181,7 +181,7 @@ def is_fault(error: Exception) -> bool:
 
 
 def committed(work: Callable[[Index], Result]) -> Callable[[Index], Result]:
-    """The same work, durable when it returns and undone when it fails.
+    """The same work, committed when it returns and rolled back when it fails.
 
     >>> with Index.open("memory:") as index:
     ...     committed(lambda index: index.add({"a": "one two three"}))(index)
@@ -204,7 +204,7 @@ def committed(work: Callable[[Index], Result]) -> Callable[[Index], Result]:
 
 
 def contained(work: Callable[[], Result]) -> Result:
-    """Run `work`; a panic of the native core, which is no Exception, becomes one that a server can answer."""
+    """Run `work`; a panic of the native core, which is not an Exception, becomes one that the server can handle."""
     try:
         return work()
     except Exception:

@@ -1,8 +1,8 @@
-"""How are many small questions answered at a time? Those that come while others are answered wait, and go together.
+"""Batches small queries: those that arrive while others run wait and then run in one call.
 
-A search lets the interpreter go and takes it again about ten times, for native work and for SQLite; each time it may
-have to wait for the thread that reads requests. Many questions in one call do that once, and their bands are looked up
-in one go. A question that comes alone is asked at once.
+A search releases and reacquires the interpreter lock about ten times, for native work and for SQLite, and each time
+may wait for the thread that reads requests. A call with many queries does this once and looks up all bands at once. A
+single query runs at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST = 32
 
 
 class Question(NamedTuple):
-    """What to ask for, as soon as there is an index to look it up in; and who waits for the answer."""
+    """A queued query: how to derive the document from the index, and the future of its result."""
 
     asked: Callable[[Index], Any]
     limit: int
@@ -32,7 +32,7 @@ Outcome = list[Match] | BaseException
 
 
 class Together:
-    """The questions of one index that are small enough to wait for each other. It belongs to an event loop."""
+    """The queue of small queries of one index, which belongs to an event loop."""
 
     def __init__(self, index: Index, threads: Executor) -> None:
         self._index, self._threads = index, threads
@@ -42,7 +42,7 @@ class Together:
     async def find_similar(
         self, asked: Callable[[Index], Any], limit: int, threshold: float | None
     ) -> list[Match]:
-        """`Index.find_similar` of what `asked` makes of the index."""
+        """`Index.find_similar` for the document that `asked` derives from the index."""
         question = Question(asked, limit, threshold, asyncio.get_running_loop().create_future())
         self._waiting.append(question)
         if not self._running:
@@ -50,7 +50,7 @@ class Together:
         return await question.answer
 
     def _start(self) -> None:
-        """Ask what waits, unless nobody waits for it any more."""
+        """Run the queued queries that were not cancelled."""
         wanted = [question for question in self._waiting if not question.answer.done()]
         asked, self._waiting = wanted[:MOST], wanted[MOST:]
         self._running = bool(asked)
@@ -58,7 +58,7 @@ class Together:
             return
         try:
             running = asyncio.get_running_loop().run_in_executor(self._threads, answers, self._index, asked)
-        except RuntimeError as error:  # the index is being closed
+        except RuntimeError as error:  # the index is closing
             give(asked, [error] * len(asked))
             self._running = False
             return
@@ -74,7 +74,7 @@ class Together:
 
 
 def give(asked: list[Question], outcomes: list[Outcome]) -> None:
-    """Give each its answer, or its error, unless it has been given up."""
+    """Set the result or the error of each query that was not cancelled."""
     for question, outcome in zip(asked, outcomes, strict=True):
         if question.answer.done():
             continue
@@ -87,7 +87,7 @@ def give(asked: list[Question], outcomes: list[Outcome]) -> None:
 
 
 def answers(index: Index, asked: list[Question]) -> list[Outcome]:
-    """The answer of each question, or its error; those of one limit and threshold are asked in one call."""
+    """The result or error of each query; queries with the same limit and threshold run in one call."""
     documents: dict[int, Any] = {}
     outcomes: dict[int, Outcome] = {}
     for place, question in enumerate(asked):
@@ -106,7 +106,7 @@ def answers(index: Index, asked: list[Question]) -> list[Outcome]:
 
 
 def found(index: Index, asked: list[Question], documents: dict[int, Any]) -> dict[int, Outcome]:
-    """The answers of questions of one limit and threshold, by place; one that is at fault harms no other."""
+    """The results of queries with the same limit and threshold, by position; an invalid one does not affect others."""
     first = asked[next(iter(documents))]
     try:
         matches = index.find_similar_batch(documents.values(), first.limit, first.threshold, threads=1)

@@ -1,4 +1,4 @@
-"""What came of a block of an upload? Figures, and the rows that could not be read."""
+"""The result of a block of an upload: counts and malformed rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Written:
-    """How many documents were written, how many of their ids are new, and the malformed rows with their messages.
+    """The number of written documents, the number of new ids, and the malformed rows with their messages.
 
-    too_long: the row that is longer than a body may be, where one was met.
+    too_long: the row that exceeds the body limit, if there is one.
 
     >>> Written.of_json(Written(2, 1, [(7, "no id")]).as_json())
     Written(added=2, new=1, malformed=[(7, 'no id')], too_long=None)
@@ -23,11 +23,11 @@ class Written:
     too_long: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """For another process."""
+        """Serialize for another process."""
         return asdict(self)
 
     @classmethod
     def of_json(cls, told: Mapping[str, Any]) -> Written:
-        """As another process told it."""
+        """Deserialize from another process."""
         malformed = [(row, message) for row, message in told["malformed"]]
         return cls(told["added"], told["new"], malformed, told["too_long"])

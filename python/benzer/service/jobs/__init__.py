@@ -1,18 +1,18 @@
-"""How does a search for duplicates go on when nobody waits for it? As a job, in a thread of its own.
+"""Background searches for duplicates: jobs, each in its own thread.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `job` | what a job is, and which states it goes through |
-| `runner` | where jobs wait, run and end: `Jobs`, and how many are kept |
-| `running` | what a job does: from what was asked to a result |
-| `reading` | what it reads: an index, or an upload |
-| `results` | what is kept of it, and at which thresholds it is seen |
-| `tables` | the tables of a result, part by part |
+| `job` | the states of a job |
+| `runner` | `Jobs`: the queue, the threads and the kept results |
+| `running` | the task of a job, from request to result |
+| `reading` | its input: an index or an upload |
+| `results` | its result at one or more thresholds |
+| `tables` | the tables of a result, in parts |
 | `files` | a table as a file: JSON lines, CSV, Parquet |
 | `clusters` | one cluster |
 | `sides` | two documents side by side |
-| `wire` | how all of this looks in JSON |
-| `decisions` | what stays when a person has decided about clusters |
+| `wire` | jobs and results as JSON |
+| `decisions` | the kept documents after decisions about clusters |
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is in one cluster? Its members with their texts, who stays first."""
+"""One cluster: its members with their texts, the kept document first."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from benzer.service.jobs.tables import clusters, rows_of
 
 
 def opened(found: Duplicates, number: int, offset: int, limit: int, length: int) -> dict[str, Any]:
-    """One cluster: its row of the table, what ties it to others, and some of its members with their texts.
+    """One cluster: its row of the table, its links to other clusters, and some members with their texts.
 
-    The members: who stays first, then the others in the order of the input.
+    The kept document is the first member; the others are in input order.
     """
     leader = leader_of(found, number)
     members = members_of(found, leader)
@@ -41,23 +41,23 @@ def opened(found: Duplicates, number: int, offset: int, limit: int, length: int)
 
 
 def leader_of(found: Duplicates, number: int) -> int:
-    """The position of the document that stays in a cluster."""
+    """The position of the kept document of a cluster."""
     leaders = found.safety.inside.leader
     if not 0 <= number < len(leaders):
         raise Refusal(
-            404, f"there is no cluster {number}: there are {len(leaders):,}, counted from 0 in the order of the input"
+            404, f"cluster {number} does not exist: there are {len(leaders):,} clusters, numbered from 0 in input order"
         )  # fmt: skip
     return int(leaders[number])
 
 
 def members_of(found: Duplicates, leader: int) -> Any:
-    """The positions (uint32) of a cluster's documents, that of who stays first."""
+    """The positions (uint32) of the documents of a cluster, the kept one first."""
     others = np.flatnonzero((found.leader == leader) & found.led)
     return np.concatenate(([leader], others)).astype(np.uint32)
 
 
 def contents_of(found: Duplicates, position: int, length: int) -> dict[str, Any]:
-    """The texts of a document, each up to a length; of other fields a job keeps no contents, but numbers of them."""
+    """The texts of a document, each up to a length; jobs do not keep the contents of other fields."""
     texts = texts_of(found, position)
     cut = {name: None if text is None else text[:length] for name, text in texts.items()}
     return {"contents": cut, "contents_cut": cut != texts}

@@ -1,8 +1,7 @@
-"""Which documents stay when a person has looked at clusters? Those that the job keeps, and those that were split off.
+"""The kept documents after decisions about clusters: those that the job keeps, and those split off.
 
-To keep a cluster is to leave it as it was found. To split one is to let all of its documents stay, or the named ones.
-So a decision only ever adds to what stays: each document that still goes is as alike to the one it goes for as the
-job found, and that one stays, as it did.
+Keeping a cluster leaves it as found. Splitting a cluster keeps all of its documents, or the named ones. So decisions
+only add kept documents: each document that is still removed has the same kept document and similarity as before.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from benzer.tables.native import plain
 
 
 class Decision(NamedTuple):
-    """What is decided about one cluster; `members` are those that stay of a cluster that is split, None all."""
+    """A decision about one cluster; `members` are the kept members of a split cluster, None for all."""
 
     cluster: int
     decision: Literal["keep", "split"]
@@ -31,13 +30,13 @@ class Decision(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """Which documents stay after all (bool, n)."""
+    """Which documents are kept (bool, n)."""
 
     found: Duplicates
     stays: NDArray[np.bool_]
 
     def table(self, name: Literal["kept", "removed"]) -> Table:
-        """The documents that stay, or those that go with what they go for, as the tables of the job have them."""
+        """The kept or the removed documents, in the format of the tables of the job."""
         if name == "kept":
             stay = np.flatnonzero(self.stays).astype(np.uint32)
             columns = {"id": IdColumn(self.found.corpus, stay), **places(self.found, stay)}
@@ -63,7 +62,7 @@ def chosen(column: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def decided(found: Duplicates, decisions: Iterable[Decision]) -> Decided:
-    """What stays after some decisions; a cluster may be decided about once.
+    """The kept documents after decisions; each cluster may have one decision.
 
     >>> from benzer import find_duplicates
     >>> found = find_duplicates({"a": "one two three", "b": "one, two, three", "c": "One two three"})
@@ -75,14 +74,12 @@ def decided(found: Duplicates, decisions: Iterable[Decision]) -> Decided:
         where = f"body.decisions.{at}"
         if one.cluster in seen:
             raise Refusal(
-                422, f"the cluster {one.cluster} is decided twice: send one decision a cluster", field=where
+                422, f"cluster {one.cluster} has two decisions: send one decision per cluster", field=where
             )
         seen.add(one.cluster)
         members = members_of(found, leader_of(found, one.cluster))
         if one.decision == "keep" and one.members is not None:
-            raise Refusal(
-                422, "a cluster that is kept as it is names no members: leave them out", field=where
-            )
+            raise Refusal(422, "a kept cluster must not have members: remove them", field=where)
         if one.decision == "split":
             stays[members if one.members is None else named(found, members, one, where)] = True
     return Decided(found, stays)
@@ -97,7 +94,7 @@ def named(found: Duplicates, members: Any, decision: Decision, where: str) -> li
     missing = [id for id in decision.members or () if (type(id), id) not in at]
     if missing:
         raise Refusal(
-            422, f"the cluster {decision.cluster} has no member {missing[0]!r:.200}: name those it has",
+            422, f"cluster {decision.cluster} has no member {missing[0]!r:.200}: name only its members",
             field=f"{where}.members",
         )  # fmt: skip
     return [at[type(id), id] for id in decision.members or ()]

@@ -1,4 +1,4 @@
-"""How does a table become a file? As JSON lines, CSV or Parquet, in a temporary file that has no name any more."""
+"""Tables as files: JSON lines, CSV or Parquet, in an unnamed temporary file."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ MEDIA_TYPES = {
 PART_ROWS = 20_000
 CHUNK_BYTES = 1 << 18
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
-"""What a spreadsheet may take for the beginning of a formula, and the apostrophe that says it is none."""
+"""Characters that a spreadsheet may read as the start of a formula, and the apostrophe that prevents it."""
 
 
 def written(table: Table, start: int, end: int, format: FileFormat) -> BinaryIO:
-    """Some rows of a table as a file, to be read from its beginning; its room is free when it is closed."""
+    """Rows of a table as a file, positioned at its start; closing it deletes it."""
     with tempfile.TemporaryDirectory(prefix="benzer-table-") as folder:
         path = Path(folder, "table")
         try:
@@ -47,7 +47,7 @@ def write_lines(path: Path, table: Table, start: int, end: int) -> None:
 
 
 def write_parquet(path: Path, table: Table, start: int, end: int) -> None:
-    """Parquet, some rows at a time, so that requests get their turn; a column of ids of both kinds becomes text."""
+    """Parquet, some rows at a time, so that requests can run in between; a column with mixed ids becomes text."""
     parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
     columns = common_types(arrow_parts(table, start, end))
     with parquet.ParquetWriter(path, columns, compression="zstd") as stream:
@@ -56,16 +56,16 @@ def write_parquet(path: Path, table: Table, start: int, end: int) -> None:
 
 
 def arrow_parts(table: Table, start: int, end: int) -> Iterator[Any]:
-    """Some rows of a table as Arrow tables, one after the other; an empty one where there are none."""
+    """Rows of a table as a sequence of Arrow tables; one empty table if there are no rows."""
     for at in range(start, max(end, start + 1), PART_ROWS):
         part = table.part(at, min(at + PART_ROWS, end))
         yield to_arrow({name: plain(column) for name, column in part.items()})
 
 
 def common_types(parts: Iterable[Any]) -> Any:
-    """The Arrow schema of all parts together: as the whole would have it, so text where one part has text.
+    """The common Arrow schema of all parts; a column is text if one part has text.
 
-    A part that holds nothing of a column says nothing about it.
+    A part without values in a column does not determine its type.
     """
     pyarrow = require("pyarrow", extra="parquet", purpose="Parquet files")
     chosen: dict[str, Any] = {}
@@ -80,7 +80,7 @@ def common_types(parts: Iterable[Any]) -> Any:
 
 
 def write_csv(path: Path, table: Table, start: int, end: int) -> None:
-    """CSV (RFC 4180) with a head, in UTF-8; see `cell` for what could be a formula."""
+    """CSV (RFC 4180) with a header, in UTF-8; see `cell` for the protection against formulas."""
     with path.open("w", encoding="utf-8", errors="replace", newline="") as stream:
         lines = csv.writer(stream)
         lines.writerow(table.part(0, 0))
@@ -89,7 +89,7 @@ def write_csv(path: Path, table: Table, start: int, end: int) -> None:
 
 
 def cells(columns: Columns) -> Iterator[list[Any]]:
-    """The rows of some columns as CSV has them."""
+    """The rows of some columns as CSV values."""
     lists = [plain(column) for column in columns.values()]
     lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in lists]
     for row in zip(*lists, strict=True):
@@ -97,10 +97,10 @@ def cells(columns: Columns) -> Iterator[list[Any]]:
 
 
 def cell(value: Any) -> Any:
-    """A value as it stands in CSV: a text that a spreadsheet could take for a formula behind an apostrophe.
+    """A value for CSV: a text that a spreadsheet could read as a formula gets an apostrophe as a prefix.
 
-    A text that begins with an apostrophe gets another one, so that taking one away gives every text back. Numbers
-    are no texts: the id -7 stays as it is. True and false as JSON has them.
+    A text that starts with an apostrophe gets another one, so that removing one restores every text. Numbers are not
+    texts: the id -7 is unchanged. Booleans are written as in JSON.
 
     >>> [cell(value) for value in ("=1+1", "'tis", "-7", -7, "a=b", True, None)]
     ["'=1+1", "''tis", "'-7", -7, 'a=b', 'true', None]
@@ -113,7 +113,7 @@ def cell(value: Any) -> Any:
 
 
 class Chunks:
-    """The content of a file, which is closed at its end, or when nobody asks for more: a client may go at any time."""
+    """The content of a file, which is closed at its end or when the client disconnects."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""What is a job? A search for duplicates with a state: waiting, running, and then done, failed or cancelled."""
+"""A job: a search for duplicates in one of the states waiting, running, done, failed or cancelled."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ ENDED = ("done", "failed", "cancelled")
 
 
 class Cancelled(BaseException):
-    """Raised within a job that is no longer wanted; as no `Exception`, so that nobody on its way takes it for one."""
+    """Raised in a cancelled job; not an `Exception`, so that no handler catches it by mistake."""
 
 
 Told = Callable[[str, int, "int | None"], None]
-"""What a job calls with (stage, done, total); it raises `Cancelled` where the job is no longer wanted."""
+"""Called by a job with (stage, done, total); raises `Cancelled` if the job was cancelled."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a stage is; `total` is None where that is not known."""
+    """The progress of a stage; `total` is None if it is not known."""
 
     stage: str
     done: int
@@ -32,7 +32,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a job failed: as errors are told everywhere, by type and message."""
+    """The reason of a failed job: the type and message of the error."""
 
     type: str
     message: str
@@ -40,9 +40,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Job:
-    """One state of a job; each change makes another one. Times are seconds since 1970.
+    """An immutable state of a job. Times are seconds since 1970.
 
-    owner: the id of the key that started it; None where the service asks for no keys.
+    owner: the id of the key that started it; None if the service requires no keys.
 
     >>> job = Job({"index": "news"}, {"threshold": 0.8}, id="a1", created=0.0)
     >>> running = job.begun(at=1.0).seen("read", 10, 20)
@@ -66,27 +66,27 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing about it will change any more."""
+        """Whether the job has ended."""
         return self.state in ENDED
 
     def begun(self, at: float) -> Job:
-        """The same job, which runs now."""
+        """The same job, now running."""
         return replace(self, state="running", started=at)
 
     def seen(self, stage: str, done: int, total: int | None) -> Job:
-        """The same job, so far."""
+        """The same job with new progress."""
         return replace(self, progress=Progress(stage, done, total))
 
     def over(self, state: JobState, at: float, **known: Any) -> Job:
-        """The same job at its end; `known` are fields of which more is known now."""
+        """The same job at its end; `known` are updated fields."""
         return replace(self, state=state, ended=at, progress=None, **known)
 
     def seconds(self, at: float) -> float:
-        """How long it ran, or has run until `at`; 0 before it begins."""
+        """The run time, until `at` if it has not ended; 0 before the start."""
         return 0.0 if self.started is None else (at if self.ended is None else self.ended) - self.started
 
     def to_dict(self) -> dict[str, Any]:
-        """The job as it is answered."""
+        """The job as part of a response."""
         return {
             "id": self.id,
             "state": self.state,

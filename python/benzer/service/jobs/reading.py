@@ -1,4 +1,4 @@
-"""What does a job read? The documents of an index as they are now, or an upload: lines of JSON in a temporary file."""
+"""The input of a job: the current documents of an index, or an upload in a temporary file."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from benzer.sources.rows import IDENTITY, BadRow, NumberedRow, RowReader, add_ro
 from benzer.sources.streams import BOM, FileInput
 
 MOST_LINE = 64 << 20
-"""Bytes of a line that is read here; the core takes longer ones."""
+"""Maximum bytes of a line read here; the core accepts longer ones."""
 TOLD_ROWS = 500
-"""After so many rows a job says how far it is, and hears that it is no longer wanted."""
+"""Number of rows after which a job reports its progress and checks for cancellation."""
 NESTED = b'"fields"'
 
 Rows = Callable[[ReadOptions], Iterator[NumberedRow]]
 
 
 class RowsSource:
-    """Rows that are made when they are read, once, and kept by nobody but the corpus (see `benzer.sources.Source`)."""
+    """Rows that are created when they are read, once, and kept only by the corpus (see `benzer.sources.Source`)."""
 
     suffix = ".jsonl"
     path: Path | None = None
@@ -45,28 +45,31 @@ class RowsSource:
 
     def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
         """Add each row as a document (see `Source`)."""
-        rows, self._rows = self._rows, None  # a result holds its sources: what is read must not live as long
+        rows, self._rows = (
+            self._rows,
+            None,
+        )  # a result refers to its sources, but the rows must not live as long
         if rows is None:
-            raise InputError(f"{self.name} was read already: a job reads once")
+            raise InputError(f"{self.name} was already read: a job reads its input once")
         first = next((row for _, row in rows(options) if isinstance(row, dict)), None)
         reader = RowReader.of(options, first)
         malformed = MalformedRows(self.name, options.on_error, unit=self._unit)
         return add_rows(corpus, number, rows(options), reader, malformed)
 
     def write_rows(self, keep: Keep, destination: Path) -> int:
-        """Refused: the rows are gone."""
-        raise InputError(f"{self.name} cannot be written again: a job keeps its documents' ids")
+        """Always fails, because the rows are not kept."""
+        raise InputError(f"{self.name} cannot be written again: a job keeps only the ids of its documents")
 
 
 class IndexSource(RowsSource):
-    """The documents of an index, of one moment, in the order in which they were added."""
+    """A snapshot of the documents of an index, in insertion order."""
 
     def __init__(self, index: Index, told: Told) -> None:
         super().__init__("documents", "item", self._documents)
         self._index, self._told = index, told
 
     def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
-        """Add each document, all as they are at one moment (see `Source`)."""
+        """Add each document from one snapshot (see `Source`)."""
         with self._index.snapshot():
             return super().read_into(corpus, number, options)
 
@@ -80,44 +83,44 @@ class IndexSource(RowsSource):
 
 @contextmanager
 def room_told() -> Iterator[None]:
-    """Say what a disk without room means for an upload."""
+    """Convert a full disk to the refusal of an upload."""
     try:
         yield
     except OSError as error:
         raise Refusal(
-            503, f"the server has no room for the upload ({error.strerror}): try again later", retry_after=60
+            503, f"the server has no space for the upload ({error.strerror}): retry later", retry_after=60
         ) from error
 
 
 class Spool:
-    """Lines of an upload on their way to a job, in a temporary file that goes when it is closed."""
+    """The lines of an upload in a temporary file that is deleted when it is closed."""
 
     def __init__(self) -> None:
         self._file = tempfile.NamedTemporaryFile(prefix="benzer-job-")
         self.bytes = 0
 
     def write(self, data: bytes) -> None:
-        """Take the next bytes of the upload."""
+        """Append bytes of the upload."""
         with room_told():
             self._file.write(data)
         self.bytes += len(data)
 
     def complete(self) -> None:
-        """Take note that there are no more."""
+        """End the upload."""
         with room_told():
             self._file.flush()
 
     def head(self) -> bytes:
-        """The first bytes of what has come."""
+        """The first bytes of the upload."""
         with open(self._file.name, "rb") as stream:
             return stream.read(HEAD_BYTES)
 
     def close(self) -> None:
-        """Remove the file; what is mapped of it stays until nobody looks at it."""
+        """Delete the file; mapped parts remain until they are released."""
         self._file.close()
 
     def source(self, schema: Schema, limits: Limits, told: Told) -> Source:
-        """The documents in it: scanned by the core where each line is one flat object of texts."""
+        """The documents in the file, parsed by the core if each line is a flat object of texts."""
         path = Path(self._file.name)
         texts = all(field.kind == "text" for field in schema.fields.values())
         if texts and ("fields" in schema.fields or not self._mentions(NESTED)):
@@ -138,7 +141,7 @@ class Spool:
                 if number % TOLD_ROWS == 1:
                     told("read", stream.tell(), self.bytes)
                 if len(line) == MOST_LINE:
-                    raise InputError(f"upload line {number} is longer than {MOST_LINE:,} bytes: send less")
+                    raise InputError(f"upload line {number} is longer than {MOST_LINE:,} bytes: shorten it")
                 content = line.removeprefix(BOM) if number == 1 else line
                 if content.strip(BLANK):
                     yield number, parsed(content)
@@ -157,9 +160,9 @@ def listed(given: Sequence[Any], schema: Schema, limits: Limits, told: Told) -> 
 def documents(
     rows: Iterable[tuple[int, Any]], schema: Schema, limits: Limits, options: ReadOptions
 ) -> Iterator[NumberedRow]:
-    """Objects as rows: `{"id", "fields": {...}}`, or flat, `{"id", "text": ...}`; or why one cannot be read.
+    """Objects as rows: `{"id", "fields": {...}}` or flat, `{"id", "text": ...}`; or the reason why one is malformed.
 
-    A content is read as the service reads it: the text of an image field is no path on the server, but refused.
+    Contents are read as by the service: a text in an image field is rejected and never read as a path on the server.
 
     >>> [(_, row)] = documents([(1, {"id": 7, "fields": {"text": "one"}})], Schema(), Limits(), ReadOptions())
     >>> row == {"id": 7, "text": "one", IDENTITY: 7}
@@ -188,5 +191,5 @@ def row_of(row: Any, schema: Schema, read: FieldReader, options: ReadOptions) ->
         return BadRow(f"a document has none of the schema's fields: {', '.join(schema.fields)}")
     contents = read({name: fields.get(name) for name in schema.fields}, "document")
     extra = {} if options.extra_column is None else {options.extra_column: fields.get(options.extra_column)}
-    # Also as a column: the first row decides whether there is one of ids, which flat rows after it may use.
+    # Also as a column: the first row decides whether there is an id column, which flat rows after it may use.
     return {"id": row.get("id"), **extra, **contents, IDENTITY: row.get("id")}

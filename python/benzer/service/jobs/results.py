@@ -1,4 +1,4 @@
-"""What is kept of a job? Its result, which can be seen at higher thresholds as well, without another run."""
+"""The result of a job, which is also available at higher thresholds without another run."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from benzer.service.errors import Refusal
 from benzer.service.jobs.tables import Table, table_of
 
 VIEWS = 4
-"""Thresholds at which one result is kept ready."""
+"""Number of thresholds at which a result is cached."""
 DOCUMENT_BYTES = 100
-"""What a document takes beside its contents: its id, its place, the order of ids."""
+"""Bytes of a document in addition to its contents: its id, its position, the order of ids."""
 
 
 class View:
-    """A result at one threshold, with the tables that were asked for."""
+    """A result at one threshold, with the requested tables."""
 
     def __init__(self, found: Duplicates) -> None:
         self.found = found
         self._tables: dict[tuple[str, str], Table] = {}
 
     def table(self, name: str, order: str = "largest") -> Table:
-        """One table; the order is that of clusters."""
+        """One table; `order` is the order of clusters."""
         key = (name, order if name == "clusters" else "")
         if key not in self._tables:
             self._tables[key] = table_of(self.found, *key)
@@ -36,7 +36,7 @@ class View:
 
 
 class Result:
-    """What a job has found, and what was measured."""
+    """The result and the measured recall of a job."""
 
     def __init__(self, found: Duplicates, recall: RecallEstimate | None = None) -> None:
         self.found, self.recall = found, recall
@@ -45,7 +45,7 @@ class Result:
         self._views: OrderedDict[float, View] = OrderedDict()
 
     def told(self) -> dict[str, Any]:
-        """What a job says of its result."""
+        """The summary of the result in the job."""
         measured = None if self.recall is None else self.recall.to_dict()
         return {"counts": self.found.counts, "recall": measured, "settings": self.found.settings.to_dict()}
 
@@ -55,7 +55,7 @@ class Result:
         least = found.threshold if threshold is None else threshold
         if not is_number(least) or not found.threshold <= least <= 1:
             raise Refusal(
-                422, f"threshold must be from {found.threshold}, the job's, to 1, got {least}: start a job for less",
+                422, f"threshold must be from {found.threshold} (that of the job) to 1, got {least}: start a new job",
                 field="query.threshold",
             )  # fmt: skip
         with self._lock:
@@ -71,7 +71,7 @@ class Result:
 
 
 def bytes_of(found: Duplicates) -> int:
-    """About what a result takes of the memory: its documents' contents, and its arrays."""
+    """The approximate memory of a result: the contents of its documents and its arrays."""
     arrays = (
         found.empty, found.short, found.rank, found.stands_for, found.verified, found.leader, found.leader_similarity,
         found.proposed.left, found.proposed.right,

@@ -1,4 +1,4 @@
-"""Where do jobs wait, run and end? In a bounded queue before a few threads; the last that ended are kept."""
+"""Runs jobs: a bounded queue, a few threads, and the latest finished jobs."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from benzer.service.jobs.results import Result
 from benzer.service.settings import Limits
 
 AT_ONCE = 2
-"""Jobs that run at the same time; each takes all cores while it may."""
+"""Number of jobs that run at the same time; each uses all available cores."""
 NICENESS = 10
-"""How far jobs stand back behind requests, where the system can tell threads apart."""
+"""The nice value of job threads relative to requests, on systems with priorities per thread."""
 FORGOTTEN = 1000
-"""Jobs that gave way and whose ids are still known, to say so."""
+"""Number of evicted jobs whose ids are remembered for the error message."""
 RETRY_SECONDS = 5
 
 logger = logging.getLogger("benzer.service")
 
 
 class Task(Protocol):
-    """What a job does, in a thread of its own."""
+    """The work of a job, run in its own thread."""
 
     def run(self, told: Told) -> Result:
-        """Do it, and tell `told` now and then, which raises where the job is no longer wanted."""
+        """Run the work; calls `told` regularly, which raises if the job was cancelled."""
 
     def close(self) -> None:
-        """Let go of what it was given: the job has ended, or never began."""
+        """Release the input: the job has ended or was never started."""
 
 
 @dataclass
 class Kept:
-    """A job with what belongs to it; its task goes when it ends, with all that was uploaded."""
+    """A job with its task and result; the task and its upload are released when the job ends."""
 
     job: Job
     task: Task | None
@@ -53,17 +53,17 @@ class Kept:
 
 
 class Jobs:
-    """The jobs of a service, in memory: they are gone when it ends.
+    """The jobs of a service, in memory only.
 
     All methods may be called from any thread; only `wait` and `close` wait for a job.
-    without_places: takes out of a message of the library where indexes lie.
+    without_places: removes locations of indexes from messages of the library.
     """
 
     def __init__(self, limits: Limits, without_places: Callable[[str], str] = str) -> None:
         self._limits, self._without_places = limits, without_places
         self._lock = threading.RLock()
         self._kept: dict[str, Kept] = {}
-        self._ended: list[str] = []  # in the order of their ends
+        self._ended: list[str] = []  # in the order in which they ended
         self._forgotten: dict[str, None] = {}
         self._places = 0  # for jobs that are about to be started
         self._closed = False
@@ -71,15 +71,15 @@ class Jobs:
 
     @contextmanager
     def place(self) -> Iterator[Callable[[Task, Job], Job]]:
-        """A place in the queue, as what starts a job in it; it is given back when the block ends.
+        """Reserve a place in the queue; the value starts a job in it. The place is released when the block ends.
 
-        Raises a `Refusal` (503) where there is none: so an upload is not even read.
+        Raises a `Refusal` (503) if the queue is full, so that an upload is not read in vain.
         """
         with self._lock:
             busy = self._places + sum(not one.job.is_over for one in self._kept.values())
             if self._closed or busy >= self._limits.max_jobs:
                 raise Refusal(
-                    503, f"{busy} jobs wait or run already, of {self._limits.max_jobs} at most: try again later",
+                    503, f"{busy} jobs are queued or running, the limit is {self._limits.max_jobs}: retry later",
                     retry_after=RETRY_SECONDS,
                 )  # fmt: skip
             self._places += 1
@@ -96,7 +96,7 @@ class Jobs:
         return job
 
     def __iter__(self) -> Iterator[Job]:
-        """All jobs, the newest first."""
+        """All jobs, newest first."""
         with self._lock:
             return iter([kept.job for kept in reversed(self._kept.values())])
 
@@ -104,16 +104,16 @@ class Jobs:
         return self._known(id).job
 
     def result(self, id: str) -> Result:
-        """What a job has found; a `Refusal` (409) where it has found nothing (yet)."""
+        """The result of a job; a `Refusal` (409) if it has none (yet)."""
         kept = self._known(id)
         if kept.result is None:
             job = kept.job
-            why = "its result is there when it is done" if not job.is_over else "it has no result"
+            why = "its result is available when it is done" if not job.is_over else "it has no result"
             raise Refusal(409, f"the job {id} is {job.state}: {why}")
         return kept.result
 
     def cancel(self, id: str) -> Job:
-        """Ask a job to end: one that waits ends at once, one that runs within about a second."""
+        """Cancel a job: a queued one ends at once, a running one within about a second."""
         with self._lock:
             kept = self._known(id)
             kept.stop.set()
@@ -122,7 +122,7 @@ class Jobs:
             return kept.job
 
     def delete(self, id: str) -> None:
-        """Cancel a job, and forget it with its result."""
+        """Cancel a job and delete it with its result."""
         with self._lock:
             self.cancel(id)
             del self._kept[id]
@@ -130,14 +130,14 @@ class Jobs:
                 self._ended.remove(id)
 
     def wait(self, id: str, seconds: float) -> Job:
-        """The job when it is over, or after so many seconds."""
+        """The job when it has ended, or after a number of seconds."""
         kept = self._known(id)
         if kept.future is not None and not kept.job.is_over:
             wait_for([kept.future], seconds)
         return kept.job
 
     def close(self) -> None:
-        """Cancel all jobs, wait until none runs, and forget them."""
+        """Cancel all jobs, wait until none runs, and delete them."""
         with self._lock:
             self._closed = True
             for id in list(self._kept):
@@ -153,13 +153,13 @@ class Jobs:
                 return self._kept[id]
             if id in self._forgotten:
                 raise Refusal(
-                    404, f"the job {id} gave way to later ones, of which the last {self._limits.max_results} are "
+                    404, f"the job {id} was deleted, because at most {self._limits.max_results} finished jobs are "
                     "kept, as far as memory allows: start it again",
                 )  # fmt: skip
             raise unknown(id)
 
     def _run(self, kept: Kept, task: Task) -> None:
-        """Do what a job does; whatever happens is told by its state."""
+        """Run a job; every outcome is stored in its state."""
 
         def told(stage: str, done: int, total: int | None) -> None:
             if kept.stop.is_set():
@@ -199,7 +199,7 @@ class Jobs:
                 del self._forgotten[next(iter(self._forgotten))]
 
     def _too_many(self) -> bool:
-        """Whether the job that ended first has to give way; the last one stays."""
+        """Whether the oldest finished job must be deleted; the latest is always kept."""
         results = [self._kept[id].result for id in self._ended]
         held = sum(result.bytes for result in results if result is not None)
         return len(self._ended) > 1 and (
@@ -208,9 +208,9 @@ class Jobs:
 
 
 def stand_back() -> None:
-    """Let this thread, and those that it starts, run after others that want the processor.
+    """Lower the priority of this thread and of the threads that it starts.
 
-    Only Linux tells threads apart here: elsewhere the whole service would stand back.
+    Only Linux has priorities per thread; elsewhere this would affect the whole service.
     """
     if sys.platform == "linux":
         with suppress(OSError):
@@ -218,7 +218,7 @@ def stand_back() -> None:
 
 
 def failure_of(error: BaseException, without_places: Callable[[str], str] = str) -> Failure:
-    """What a client is told; what nobody foresaw is logged with its traceback, and told without details.
+    """The failure as reported to clients. Unexpected exceptions are logged and reported without details.
 
     >>> from benzer.errors import InputError
     >>> failure_of(InputError("the line 7 is no JSON: mend it"))
@@ -229,17 +229,15 @@ def failure_of(error: BaseException, without_places: Callable[[str], str] = str)
     if isinstance(error, Refusal):
         return Failure(error.type or "InputError", error.message)
     if isinstance(error, MemoryError):
-        return Failure(
-            "MemoryError", "the job needs more memory than the service has: give it fewer documents"
-        )
+        return Failure("MemoryError", "the job needs more memory than the service has: use fewer documents")
     logger.error("a job failed", exc_info=error)
     return Failure(
-        "ServerError", "this is a bug in Benzer, not in the job; the server's log has the traceback"
+        "ServerError", "this is a bug in Benzer, not in the job; see the traceback in the server log"
     )
 
 
 def unknown(id: str) -> Refusal:
-    """What to raise for a job that is not there, or not for whoever asks."""
+    """The error for a job that does not exist or belongs to another key."""
     return Refusal(
-        404, f"there is no job {id!r}: GET /v1/duplicates lists those there are; a restart forgets them"
+        404, f"job {id!r} does not exist: see GET /v1/duplicates for all jobs; a restart deletes them"
     )

@@ -1,4 +1,4 @@
-"""What does a job do? It opens what it reads, finds the duplicates as the library does, and measures what it missed."""
+"""The task of a job: opens its input, finds the duplicates as the library does, and measures the recall."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from benzer.sources import Source
 
 @dataclass(frozen=True)
 class Asked:
-    """What a job is asked for; None stands for what the index, or the library, has."""
+    """The options of a job; None stands for the setting of the index or of the library."""
 
     threshold: float | None = None
     recall: float | None = None
@@ -37,9 +37,9 @@ class Asked:
 
 
 class Older:
-    """An index that the documents of a job are held against, by the name that it is served under; only read.
+    """An index that the documents of a job are compared with, under its served name; read-only.
 
-    It is what `benzer.find_duplicates` takes as `against`, and ends the work where that is no longer wanted.
+    It is passed to `benzer.find_duplicates` as `against`, and ends the work if the job is cancelled.
     """
 
     def __init__(self, name: str, index: Index, told: Told) -> None:
@@ -54,11 +54,11 @@ class Older:
         return self._index.filed_under(keys)
 
     def probability(self, similarity: float) -> Any:
-        """With which probability a document of this similarity is found."""
+        """The probability that a document with this similarity is found."""
         return self._index.probability(similarity)
 
     def info(self) -> dict[str, Any]:
-        """What it is called; where it lies is the server's own business."""
+        """Its name; the storage location is not disclosed."""
         return {"path": self._name}
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ class Older:
 
 @dataclass(frozen=True)
 class Search:
-    """The task of a job: documents, of an index or uploaded, and the indexes that they are held against."""
+    """The task of a job: documents of an index or an upload, and the indexes that they are compared with."""
 
     asked: Asked
     index: ServedIndex | None
@@ -76,7 +76,7 @@ class Search:
     limits: Limits = field(default_factory=Limits)
 
     def run(self, told: Told) -> Result:
-        """Find the duplicates; equal to what the library finds in the same documents."""
+        """Find the duplicates; the result equals that of the library for the same documents."""
         with ExitStack() as stack:
             olds = [Older(name, stack.enter_context(opened(one)), told) for name, one in self.against.items()]
             index = None if self.index is None else stack.enter_context(opened(self.index))
@@ -101,23 +101,22 @@ class Search:
         return listed(self.uploaded or (), schema, self.limits, told)
 
     def close(self) -> None:
-        """Remove what was uploaded."""
+        """Delete the upload."""
         if isinstance(self.uploaded, Spool):
             self.uploaded.close()
 
 
 @contextmanager
 def opened(served: ServedIndex) -> Iterator[Index]:
-    """The index opened for a job alone: to read from the one that requests share would make them wait."""
+    """A separate handle of the index for a job, because reading from the shared one would make requests wait."""
     with served.again() as index:
         yield index
 
 
 def arguments(asked: Asked, own: IndexSettings | None, olds: Sequence[IndexSettings]) -> dict[str, Any]:
-    """The settings of a run: those asked for, else those of the index, or of the first older one, or the library's.
+    """The settings of a run: the requested ones, or those of the index, of the first older index, or of the library.
 
-    Where nothing else is asked for, an index is searched by its own signatures and bands, as
-    `Index.find_duplicates` does.
+    By default an index is searched with its own signatures and bands, as in `Index.find_duplicates`.
 
     >>> arguments(Asked(threshold=0.7), None, [])["threshold"]
     0.7
@@ -138,7 +137,7 @@ def arguments(asked: Asked, own: IndexSettings | None, olds: Sequence[IndexSetti
 
 
 def check(asked: Asked, own: IndexSettings | None, against: Mapping[str, Index]) -> dict[str, Any]:
-    """Refuse what cannot be run before it is put into the queue; gives the settings that it will have."""
+    """Reject invalid jobs before they are queued; returns the settings of the run."""
     settings = arguments(asked, own, [one.settings for one in against.values()])
     keep, schema = Keep.parse(asked.keep), settings["schema"]
     promise = Promise(
@@ -149,7 +148,7 @@ def check(asked: Asked, own: IndexSettings | None, against: Mapping[str, Index])
     promise.by(method)
     if own is not None and keep.column is not None and keep.column not in schema.fields:
         raise SettingsError(
-            f"keep {keep} asks for the column {keep.column!r}, which the index does not hold: "
+            f"keep {keep} needs the column {keep.column!r}, which the index does not store: "
             f"choose first, last, longest, or a field ({', '.join(schema.fields)})"
         )
     try:
@@ -169,4 +168,4 @@ def check(asked: Asked, own: IndexSettings | None, against: Mapping[str, Index])
 
 
 def unheard(stage: str, done: int, total: int | None) -> None:
-    """What hears how far a check is, which takes no time."""
+    """A progress callback that does nothing."""

@@ -1,4 +1,4 @@
-"""What do two documents of a job share? Or one of them, and one of an index that it was held against?"""
+"""Compares two documents of a job, or one of them and a document of an older index."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from benzer.service.questions import evidence
 
 
 def compared(found: Duplicates, left_id: str, right_id: str, length: int) -> dict[str, Any]:
-    """Two documents of a job: how alike they are, field by field, and what they share."""
+    """Two documents of a job: their similarity by field, and the evidence."""
     left, right = place(found, left_id, "left"), place(found, right_id, "right")
     ids = found.corpus.ids([left, right])
     texts = texts_of(found, left), texts_of(found, right)
@@ -43,19 +43,19 @@ def compared(found: Duplicates, left_id: str, right_id: str, length: int) -> dic
 
 
 def held(text: str, index: Index) -> Document | None:
-    """The document of an index that a text of a query means."""
+    """The document of an index with an id given as text."""
     return next(filter(None, map(index.get, ids_of(text))), None)
 
 
 def compared_with_old(
     found: Duplicates, left_id: str, name: str, old: Document | None, right_id: str, length: int
 ) -> dict[str, Any]:
-    """A document of a job and one of an older index that it is alike: the same, by the texts that both hold."""
+    """A document of a job and a matching one of an older index: the same, by the texts that both have."""
     left = place(found, left_id, "left")
     alike = None if old is None else known_similarity(found, left, name, old.id)
     if old is None or alike is None:
         raise Refusal(
-            404, f"the job knows of no document {right_id!r:.200} of the index {name!r:.80} that is like "
+            404, f"the job has no match between document {right_id!r:.200} of the index {name!r:.80} and "
             f"{left_id!r:.200}: give a kept_id with its kept_in", field="query.right",
         )  # fmt: skip
     texts = texts_of(found, left)
@@ -79,12 +79,12 @@ def compared_with_old(
 
 
 def text_alone(name: str, text: str | None) -> Document:
-    """A document of one text."""
+    """A document with one text."""
     return Document("", {name: text})
 
 
 def known_similarity(found: Duplicates, left: int, name: str, old_id: str | int) -> float | None:
-    """The similarity that the run found between a document and one of an older index; None where it found none."""
+    """The similarity of a document and one of an older index in the result; None if they do not match."""
     matches = found.matches
     if matches is None or name not in matches.names:
         return None
@@ -96,14 +96,14 @@ def known_similarity(found: Duplicates, left: int, name: str, old_id: str | int)
 
 
 def place(found: Duplicates, text: str, side: str) -> int:
-    """The position of the document that a text of a query means: that of this text as id, else of the number."""
+    """The position of a document by its id as text: first as a text id, then as a number."""
     for id in ids_of(text):
         try:
             return position_of(found, id)
         except InputError:
             continue
     raise Refusal(
-        404, f"the job has no document {text!r:.200}: give an id of its tables", field=f"query.{side}"
+        404, f"the job has no document {text!r:.200}: use an id from its tables", field=f"query.{side}"
     )
 
 
@@ -113,7 +113,7 @@ def similarity(found: Duplicates, left: int, right: int) -> float:
 
 
 def field_similarity(found: Duplicates, left: int, right: int, number: int) -> float | None:
-    """That of one of their fields; None where one of them does not hold it, or both are empty."""
+    """The similarity of one field; None if a document does not have it, or if both are empty."""
     weights = [float(at == number) for at in range(len(found.settings.schema.fields))]
     if found.corpus.missing(number)[[left, right]].any():
         return None
@@ -122,5 +122,5 @@ def field_similarity(found: Duplicates, left: int, right: int, number: int) -> f
 
 
 def positions(left: int, right: int) -> tuple[Any, Any]:
-    """Two positions as the core takes them."""
+    """Two positions as an array for the core."""
     return np.array([left], dtype=np.uint32), np.array([right], dtype=np.uint32)

@@ -1,4 +1,4 @@
-"""What stands in the tables of a result, and in each part of one? Columns, of which only those rows are made."""
+"""The tables of a result; only the requested rows of the columns are created."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Columns = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Table:
-    """A table of `total` rows; `part(start, end)` gives the columns of some of them."""
+    """A table with `total` rows; `part(start, end)` returns the columns of some of them."""
 
     total: int
     part: Callable[[int, int], Columns]
 
 
 def table_of(found: Duplicates, name: str, order: str) -> Table:
-    """A table by its name: pairs, removed and malformed as `Duplicates.table` has them, clusters and kept as below."""
+    """A table by name: pairs, removed and malformed as in `Duplicates.table`, clusters and kept as below."""
     if name == "clusters":
         return clusters(found, order)
     columns = kept(found) if name == "kept" else held(found, name)
@@ -53,13 +53,13 @@ def part_of(column: Any, start: int, end: int) -> Any:
 
 
 def kept(found: Duplicates) -> Columns:
-    """The documents that stay, and where they stand."""
+    """The kept documents and their positions."""
     stays = np.flatnonzero(found.stays).astype(np.uint32)
     return {"id": IdColumn(found.corpus, stays), **places(found, stays)}
 
 
 def clusters(found: Duplicates, order: str) -> Table:
-    """The clusters: a row for each, with its number, which is its place in the order of the input."""
+    """The clusters: one row each, with its number, which is its place in input order."""
     numbers = cluster_numbers(found, order)
     means = cluster_means(found)
 
@@ -97,7 +97,7 @@ def cluster_numbers(found: Duplicates, order: str) -> Any:
 
 
 def cluster_means(found: Duplicates) -> Any:
-    """How alike the members of each cluster are to the one that stays, in the mean (float64)."""
+    """The mean similarity of the members of each cluster to the kept document (float64)."""
     leader = found.safety.inside.leader
     led = np.flatnonzero(found.led)
     number = np.searchsorted(leader, found.leader[led])
@@ -106,7 +106,7 @@ def cluster_means(found: Duplicates) -> Any:
 
 
 def rows_of(columns: Columns) -> list[dict[str, Any]]:
-    """The rows of some columns, as JSON has them.
+    """The rows of some columns as JSON objects.
 
     >>> rows_of({"id": ["a"], "similarity": np.array([0.5])})
     [{'id': 'a', 'similarity': 0.5}]

@@ -1,4 +1,4 @@
-"""How do jobs, their tables and their clusters look in JSON?"""
+"""Jobs, their tables and their clusters as JSON."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from benzer.service.wire.documents import Body, Few, Id, Many
 
 
 def listed(value: Any) -> Any:
-    """A list of names; in a query it is one text, with commas."""
+    """A list of names; in a query it is one text with commas."""
     return [name for name in value.split(",") if name] if isinstance(value, str) else value
 
 
 def unpacked(value: Any) -> Any:
-    """An object; in a query it is the text of one."""
+    """An object; in a query it is a JSON text."""
     try:
         return json.loads(value) if isinstance(value, str) else value
     except RecursionError as error:
@@ -26,7 +26,7 @@ def unpacked(value: Any) -> Any:
 
 
 class Options(Body):
-    """How duplicates are searched for; what is left out is as in the index, or as in `benzer.find_duplicates`."""
+    """The options of a search; defaults are those of the index or of `benzer.find_duplicates`."""
 
     threshold: float | None = Field(
         None,
@@ -34,7 +34,7 @@ class Options(Body):
         le=1,
         allow_inf_nan=False,
         examples=[0.8],
-        description="The similarity from which two documents are duplicates.",
+        description="The minimum similarity of duplicates.",
     )
     recall: float | None = Field(
         None,
@@ -42,42 +42,42 @@ class Options(Body):
         le=1,
         allow_inf_nan=False,
         examples=[0.95],
-        description="The share of pairs at the threshold that is found; 1 for all.",
+        description="The minimum share of pairs at the threshold that is found; 1 for all.",
     )
     keep: str = Field(
         "first",
-        description="Which document of a cluster stays: first, last, longest, largest:COLUMN, …",
+        description="The document of a cluster to keep: first, last, longest, largest:COLUMN, …",
         examples=["first"],
     )
     method: Literal["lsh", "exact", "auto"] | None = Field(
-        None, description="How candidates are found.", examples=["lsh"]
+        None, description="The method that finds candidates.", examples=["lsh"]
     )
     against: Annotated[Many[str], BeforeValidator(listed)] = Field(
         [],
-        description="Names of indexes: documents like one of theirs go. They are only read.",
+        description="Names of indexes: documents that match one of theirs are removed. The indexes are not changed.",
         examples=[[]],
     )
     measure: bool = Field(
-        False, description="Whether the recall is measured when all is found.", examples=[True]
+        False, description="Whether to measure the recall after the search.", examples=[True]
     )
 
 
 class UploadOptions(Options):
-    """How duplicates are searched for among documents that come with the request."""
+    """The options of a search among documents in the request."""
 
     fields: Annotated[Few[dict[str, Any]] | None, BeforeValidator(unpacked)] = Field(
-        None, description="How their fields are read, as in the settings of an index; by default one text called text.",
+        None, description="The fields, as in the settings of an index; by default one text field named text.",
         examples=[{"text": {"type": "text", "shingle_size": 3}}],
     )  # fmt: skip
     on_error: Literal["stop", "skip"] = Field(
         "stop",
-        description="What a malformed document does: it fails the job, or it is set aside and listed.",
+        description="How to handle malformed documents: fail the job, or skip and list them.",
         examples=["skip"],
     )
 
 
 class NewJob(UploadOptions):
-    """What to search: an index, or these documents."""
+    """The documents to search: an index, or a list."""
 
     model_config = ConfigDict(
         json_schema_extra={"allOf": [exactly_one("index", "documents"), never_both("index", "fields")]}
@@ -85,22 +85,22 @@ class NewJob(UploadOptions):
 
     index: str | None = Field(None, description="The name of an index.", examples=["demo"])
     documents: Many[dict[str, Any]] | None = Field(
-        None, description='Documents, each {"id", "fields": {...}}, or flat: {"id", "text"}.',
+        None, description='Documents, each {"id", "fields": {...}} or flat: {"id", "text"}.',
         examples=[[{"id": "a", "fields": {"text": "one two three"}}]],
     )  # fmt: skip
 
     @model_validator(mode="after")
     def searches_once(self) -> NewJob:
-        """Refuse a job over two things, or over none."""
+        """Reject a job with two sources or none."""
         if (self.index is None) == (self.documents is None):
-            raise ValueError('give either "index" or "documents"')
+            raise ValueError('a job needs one source: give either "index" or "documents"')
         if self.index is not None and self.fields is not None:
-            raise ValueError('an index has its own fields: leave out "fields"')
+            raise ValueError('"fields" cannot be combined with "index": remove "fields"')
         return self
 
 
 class JobProgress(BaseModel):
-    """How far a stage is; `total` is null where that is not known."""
+    """The progress of a stage; `total` is null if it is not known."""
 
     stage: str = Field(examples=["sketch"])
     done: int = Field(examples=[1200])
@@ -108,7 +108,7 @@ class JobProgress(BaseModel):
 
 
 class JobError(BaseModel):
-    """Why a job failed."""
+    """The reason of a failed job."""
 
     type: str = Field(examples=["MalformedRowError"])
     message: str = Field(examples=["upload line 17: no text"])
@@ -127,83 +127,83 @@ class ShownJob(BaseModel):
         examples=[{"index": "demo"}],
     )
     settings: dict[str, Any] = Field(
-        description="What was asked for; of a job that is done, all that its result depends on.",
+        description="The requested settings; of a finished job all settings that its result depends on.",
         examples=[{"threshold": 0.8, "recall": 0.95}],
     )
     progress: JobProgress | None
     counts: dict[str, int] | None = Field(examples=[{"documents": 1764, "kept": 1500, "removed": 264}])
     recall: dict[str, Any] | None = Field(
-        description="The recall that was measured, with its interval.", examples=[None]
+        description="The measured recall with its interval.", examples=[None]
     )
-    seconds: float = Field(description="How long it has run.", examples=[0.7])
+    seconds: float = Field(description="The run time.", examples=[0.7])
     error: JobError | None
 
 
 class ShownJobs(BaseModel):
-    """All jobs that wait or run, and those kept that have ended; the newest first."""
+    """All queued and running jobs and the kept finished ones, newest first."""
 
     jobs: list[ShownJob]
 
 
 class Rows(BaseModel):
-    """Some rows of a table."""
+    """Rows of a table."""
 
     rows: list[dict[str, Any]] = Field(examples=[[{"left_id": "a", "right_id": 7, "similarity": 0.9}]])
     offset: int = Field(examples=[0])
     limit: int = Field(examples=[100])
-    total: int = Field(description="The rows of the whole table.", examples=[153])
+    total: int = Field(description="Number of rows of the whole table.", examples=[153])
     next: str | None = Field(
-        description="Where the next rows are; null at the end.",
+        description="The address of the next rows; null at the end.",
         examples=["/v1/duplicates/5d41402abc4b2a76/pairs?offset=100&limit=100"],
     )
 
 
 class Contents(BaseModel):
-    """A document with its texts, each up to a length."""
+    """A document with its texts, each truncated to a length."""
 
     id: Id
     contents: dict[str, str | None] = Field(
-        description="Texts by field; of other fields a job keeps no contents.",
+        description="Texts by field; jobs do not keep the contents of other fields.",
         examples=[{"text": "one two three"}],
     )
-    contents_cut: bool = Field(description="Whether a text is longer than what is shown.")
+    contents_cut: bool = Field(description="Whether a text was truncated.")
 
 
 class Member(Contents):
-    """A document of a cluster, and its exact similarity to the one that stays."""
+    """A document of a cluster, and its exact similarity to the kept document."""
 
     kept: bool
     similarity: float = Field(examples=[0.9])
 
 
 class ClusterRow(BaseModel):
-    """A cluster: a document that stays, and those that go for it."""
+    """A cluster: a kept document and the documents removed as its duplicates."""
 
     cluster: int = Field(
-        description="Its number: its place in the order of the input, at this threshold.", examples=[0]
+        description="The number of the cluster: its place in input order, at this threshold.", examples=[0]
     )
     kept_id: Id
     size: int = Field(examples=[3])
-    distinct: int = Field(description="Its different contents.", examples=[2])
+    distinct: int = Field(description="Number of different contents.", examples=[2])
     least: float = Field(
-        description="The least similarity found between two of its documents: how doubtful it is.",
+        description="The lowest similarity between two of its documents; a low value marks a doubtful cluster.",
         examples=[0.85],
     )
-    mean: float = Field(description="The mean similarity to the one that stays.", examples=[0.95])
+    mean: float = Field(description="The mean similarity to the kept document.", examples=[0.95])
     least_left_id: Id
     least_right_id: Id
     compared: Literal["all", "some"] = Field(
-        description="Whether `least` is that of all pairs, or of a part of them."
+        description="Whether `least` was computed from all pairs or from some of them."
     )
-    bridge_count: int = Field(description="The other clusters that a pair ties it to.", examples=[0])
+    bridge_count: int = Field(description="Number of other clusters that are linked by a pair.", examples=[0])
     component_size: int = Field(
-        description="The documents that pairs tie together, in this and other clusters.", examples=[3]
+        description="Number of documents linked by pairs, in this and other clusters.", examples=[3]
     )
     component_clusters: int = Field(examples=[1])
 
 
 class Bridge(BaseModel):
-    """A pair that ties a document of the cluster to one of another cluster."""
+    """A pair that links a document of the cluster to one of another cluster."""
 
     left_id: Id
     right_id: Id
@@ -213,7 +213,7 @@ class Bridge(BaseModel):
 
 
 class Cluster(ClusterRow):
-    """One cluster with some of its members, who stays first."""
+    """One cluster with some of its members, the kept document first."""
 
     bridges: list[Bridge]
     members: list[Member]
@@ -223,7 +223,7 @@ class Cluster(ClusterRow):
 
 
 class SharedField(BaseModel):
-    """How alike two documents are in one field, and what they share there."""
+    """The similarity and the evidence of one field."""
 
     similarity: float | None = Field(examples=[0.9])
     evidence: ShownEvidence | None
@@ -239,23 +239,23 @@ class TwoDocuments(BaseModel):
 
 
 class OneDecision(Body):
-    """What is decided about a cluster: it is kept as it was found, or split: all of it stays, or the named members."""
+    """A decision about a cluster: keep the cluster as found, or split it and keep all or the named members."""
 
-    cluster: int = Field(description="Its number.", examples=[0])
+    cluster: int = Field(description="The number of the cluster.", examples=[0])
     decision: Literal["keep", "split"] = Field(examples=["split"])
     members: Many[Id] | None = Field(
-        None, description="Of a split: who stays; by default all.", examples=[["b"]]
+        None, description="For a split: the members to keep; by default all.", examples=[["b"]]
     )
 
 
 class Decisions(Body):
-    """Decisions, one a cluster; the others are kept as they were found."""
+    """Decisions, one per cluster; all other clusters are kept as found."""
 
     decisions: Many[OneDecision]
 
 
 class DecidedRows(BaseModel):
-    """The documents that stay, or go, after some decisions, and how many do."""
+    """The kept or removed documents after decisions, and their number."""
 
     rows: list[dict[str, Any]] = Field(examples=[[{"id": "a", "file": "upload", "row": 1}]])
     total: int = Field(examples=[1500])

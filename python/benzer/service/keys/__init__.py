@@ -1,13 +1,13 @@
-"""Who may ask, and how much? Keys in a file, sessions for the pages, and a rate for each of those who ask.
+"""Access keys in a file, sessions for the pages, and rate limits per client.
 
-| room | holds |
+| module | contents |
 |---|---|
-| `keyring` | `Keyring`: the keys of a file, of which it holds hashes only |
-| `changing` | `add_key`, `remove_key`: how that file changes |
-| `sessions` | `Sessions`: browsers that showed a key |
-| `rates` | `Rates`: how soon each may ask again |
+| `keyring` | `Keyring`: the keys of a file, stored as hashes |
+| `changing` | `add_key`, `remove_key`: changes of the file |
+| `sessions` | `Sessions`: browsers that are logged in |
+| `rates` | `Rates`: rate limits |
 
-Nothing here knows HTTP; `guards.access` does.
+This package does not depend on HTTP; `guards.access` does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How does a file of keys change? It is replaced as a whole, by one process at a time, and only its owner reads it."""
+"""Changes of a key file: it is replaced atomically by one process at a time and readable only by its owner."""
 
 from __future__ import annotations
 
@@ -22,19 +22,23 @@ NAME_LENGTH = 64
 def add_key(
     path: str | os.PathLike[str], name: str, scope: str = "read", rate: float | None = None
 ) -> tuple[Key, str]:
-    """Make a key, and write it into a file, which is made where there is none: what the file holds, and the key.
+    """Create a key and add it to a file, which is created if it does not exist.
 
-    scope: "read", or "write", which includes it. rate: requests a minute; None for that of the service. The key
-    itself is nowhere else: who loses it makes another.
+    Args:
+        scope: "read", or "write", which includes "read".
+        rate: Requests per minute; None for the rate of the service.
+
+    Returns:
+        The entry in the file and the key. The key itself is not stored: a lost key must be replaced.
     """
     if not name or len(name) > NAME_LENGTH or not name.isprintable():
-        raise SettingsError(f"a key's name must be 1 to {NAME_LENGTH} printable characters, got {name!r}")
+        raise SettingsError(f"a key name must have 1 to {NAME_LENGTH} printable characters, got {name!r}")
     if scope not in SCOPES:
-        raise SettingsError(f"a key's scope must be read or write, got {scope!r}")
+        raise SettingsError(f"the scope of a key must be read or write, got {scope!r}")
     check_rate(rate)
     with changing(Path(path)) as keys:
         if any(key.name == name for key in keys):
-            raise SettingsError(f"there is a key {name!r} already: choose another name, or remove it first")
+            raise SettingsError(f"key {name!r} already exists: choose another name, or remove it first")
         id = secrets.token_hex(4)
         while any(key.id == id for key in keys):
             id = secrets.token_hex(4)
@@ -45,22 +49,22 @@ def add_key(
 
 
 def remove_key(path: str | os.PathLike[str], name: str) -> Key:
-    """Remove the key of a name or an id; a service that runs lets it in no more."""
-    os.stat(path)  # a file that is not there is not made
+    """Remove the key with a name or an id; a running service rejects it at once."""
+    os.stat(path)  # a missing file is not created
     with changing(Path(path)) as keys:
         for key in keys:
             if name in (key.name, key.id):
                 keys.remove(key)
                 return key
-        raise SettingsError(f"there is no key {name!r}: benzer keys list shows those there are")
+        raise SettingsError(f"key {name!r} does not exist: run benzer keys list to see all keys")
 
 
 @contextmanager
 def changing(path: Path) -> Iterator[list[Key]]:
-    """The keys of a file, to change; they are written when this ends well, and no other process changes them."""
-    path = path.resolve()  # a link stays one
+    """The keys of a file for changes; they are written at the end without an error, under an exclusive lock."""
+    path = path.resolve()  # keep a link
     path.parent.mkdir(parents=True, exist_ok=True)
-    turn = os.open(path.parent, os.O_RDONLY)  # the folder: the file itself is replaced by another
+    turn = os.open(path.parent, os.O_RDONLY)  # lock the folder, because the file itself is replaced
     try:
         fcntl.flock(turn, fcntl.LOCK_EX)
         keys = read_keys(path) if path.exists() else []
@@ -71,7 +75,7 @@ def changing(path: Path) -> Iterator[list[Key]]:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file that its owner alone may read; one that is there keeps its owner, and who else may read it."""
+    """Write a file that only its owner may read; an existing file keeps its owner and permissions."""
     before = path.stat() if path.exists() else None
     with atomic_write(path, replace=True) as partial:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

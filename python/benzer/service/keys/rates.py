@@ -1,4 +1,4 @@
-"""How often may each ask? By a bucket that holds a minute's requests and fills at its rate (a token bucket)."""
+"""Rate limits by token buckets that hold the requests of one minute."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 MOST_BUCKETS = 10_000
 MINUTE = 60.0
-LONGEST = 1e9  # seconds between two requests: a rate of next to nothing must not become an infinity
+LONGEST = 1e9  # seconds between two requests: prevents infinity for tiny rates
 
 
 class Rates:
-    """A bucket for each who asks: a key by its id, others by their address.
+    """One bucket per client: keys by id, others by address.
 
-    A bucket that is full again is as good as none, and is forgotten when there are many.
+    Full buckets are equivalent to new ones and are dropped when there are many.
 
     >>> now = 0.0
     >>> rates = Rates(clock=lambda: now)
@@ -29,11 +29,11 @@ class Rates:
         self._full_at: dict[str, float] = {}
 
     def wait(self, who: str, rate: float) -> float:
-        """Count one request, of `rate` a minute: 0 when it may pass, else the seconds until one may."""
+        """Count a request at `rate` per minute; returns 0 if it may pass, otherwise the seconds until one may."""
         now = self._clock()
         each = min(MINUTE / rate, LONGEST)
         full_at = max(now, self._full_at.get(who, now)) + each
-        over = full_at - now - max(MINUTE, each)  # one request fits, however slow the rate
+        over = full_at - now - max(MINUTE, each)  # at least one request fits, however low the rate
         if over > 1e-9:
             return over
         if who not in self._full_at and len(self._full_at) >= MOST_BUCKETS:
@@ -42,7 +42,7 @@ class Rates:
         return 0.0
 
     def _forget(self, now: float) -> None:
-        """Drop the buckets that are full again; where all are in use, the one that will be so first."""
+        """Drop full buckets; if there are none, the one that will be full first."""
         used = {who: at for who, at in self._full_at.items() if at > now}
         if len(used) >= MOST_BUCKETS:
             del used[min(used, key=lambda who: used[who])]

@@ -1,4 +1,4 @@
-"""Which browser has shown a key? One that brings the secret of a session, which ends by itself."""
+"""Browser sessions: a secret in place of a key, which expires."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ MOST_OF_A_KEY = 64
 
 @dataclass(frozen=True)
 class Session:
-    """A session: the id of the key that was shown, and when it ends by the clock."""
+    """A session: the id of its key, and its end on the clock."""
 
     key: str
     ends: float
 
 
 class Sessions:
-    """The sessions of a process, in memory: they end after half a day, by a logout, with their key, or at a restart.
+    """The sessions of a process, in memory: they end after 12 hours, at logout, with their key, or at a restart.
 
-    Of one key the last 64 are held. A session is known by the hash of its secret, so that the time of a look-up
-    tells nothing of the secret.
+    The last 64 sessions of a key are kept. They are stored by the hash of the secret, so that the time of a lookup
+    reveals nothing about the secret.
 
     >>> now = 0.0
     >>> sessions = Sessions(clock=lambda: now)
@@ -41,7 +41,7 @@ class Sessions:
         self._held: dict[str, Session] = {}
 
     def begin(self, key: str) -> str:
-        """Begin a session of a key; its secret."""
+        """Start a session of a key and return its secret."""
         now = self._clock()
         self._held = {one: session for one, session in self._held.items() if session.ends > now}
         mine = [one for one, session in self._held.items() if session.key == key]
@@ -52,12 +52,12 @@ class Sessions:
         return secret
 
     def key_of(self, secret: str) -> str | None:
-        """The id of the key that was shown for a session; None where it has ended, or never was."""
+        """The id of the key of a session; None if it has ended or never existed."""
         session = self._held.get(digest(secret))
         return session.key if session is not None and session.ends > self._clock() else None
 
     def end(self, secret: str) -> None:
-        """End a session, if there is one."""
+        """End a session if it exists."""
         self._held.pop(digest(secret), None)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""How is a picture shown, of which an index keeps a description only? By a small copy.
+"""Thumbnails of images, because an index stores only descriptions of them.
 
-`copies` makes them, `thumbnails` keeps them beside the index.
+`copies` creates them, `thumbnails` stores them next to the index.
 """

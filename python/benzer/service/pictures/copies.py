@@ -1,4 +1,4 @@
-"""What is the small copy of a picture? At most 256 pixels a side, made anew: nothing else of the file is in it."""
+"""Creates thumbnails: at most 256 pixels per side, encoded anew without any metadata of the file."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ QUALITY = 80
 
 
 class Thumbnail(NamedTuple):
-    """A small copy of a picture: its bytes, and their media type."""
+    """The bytes of a thumbnail and their media type."""
 
     media_type: str
     data: bytes
 
 
 def pillow() -> Any:
-    """The package that reads pictures."""
+    """The package that reads images."""
     return require("PIL.Image", extra="images", purpose="Pictures")
 
 
 def thumbnail_of(content: bytes) -> Thumbnail | None:
-    """A small copy, upright and with nothing else of the file in it; None where none can be made.
+    """A thumbnail, upright and without metadata; None if it cannot be created.
 
-    A JPEG, or a PNG where there is transparency.
+    A JPEG, or a PNG if the image has transparency.
     """
     image = pillow()
     try:
@@ -39,18 +39,20 @@ def thumbnail_of(content: bytes) -> Thumbnail | None:
             opened.draft(None, (2 * LONGEST_SIDE, 2 * LONGEST_SIDE))
             small = _upright(opened)
         return _encoded(small)
-    except Exception:  # hostile bytes make a decoder raise anything; a picture is kept without its copy
+    except (
+        Exception
+    ):  # hostile bytes can raise any error in a decoder; the image is then stored without a thumbnail
         return None
 
 
 def _upright(image: Any) -> Any:
-    """The first frame, at most 256 pixels long, turned as its EXIF data says, in RGB or RGBA."""
+    """The first frame, at most 256 pixels per side, rotated by its EXIF data, in RGB or RGBA."""
     from PIL import ImageOps
 
     mode = "RGBA" if image.has_transparency_data else "RGB"
-    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))  # first, so that the whole is never converted
+    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))  # first, so that the full image is never converted
     turned = ImageOps.exif_transpose(image)
-    if turned.mode in ("I;16", "I", "F"):  # wider than Pillow can show: stretched
+    if turned.mode in ("I;16", "I", "F"):  # more bits than Pillow converts: scaled
         grey = np.asarray(turned, dtype=np.float64)
         low, high = float(grey.min()), float(grey.max())
         turned = pillow().fromarray(((grey - low) * (255 / max(high - low, 1e-9))).astype(np.uint8))
@@ -58,7 +60,7 @@ def _upright(image: Any) -> Any:
 
 
 def _encoded(image: Any) -> Thumbnail:
-    """The pixels alone: what an image carries beside them (EXIF data, comments, a colour profile) is not written."""
+    """The pixels only: EXIF data, comments and colour profiles are not written."""
     pixels = pillow().new(image.mode, image.size)
     pixels.paste(image)
     buffer = BytesIO()

@@ -1,8 +1,8 @@
-"""Where do the small copies of pictures lie, which pages show? Beside the index, which keeps descriptions only.
+"""Storage of thumbnails next to the index, which stores only descriptions.
 
-A copy is kept under a document's id and field together with a digest of the description that the index keeps. It
-is written before the document and found only while the digests agree: after an acknowledged write it is there,
-after a write that failed it may be missing, and another document's picture is never shown.
+A thumbnail is stored under the id and field of a document, with a digest of the description in the index. It is
+written before the document and returned only while the digests are equal. After an acknowledged write it exists,
+after a failed write it may be missing, and the image of another document is never returned.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _AT_ONCE = 500
 
 
 class Kept(NamedTuple):
-    """A copy to keep: of which field of which document, and the digest of the description."""
+    """A thumbnail to store: its document and field, and the digest of the description."""
 
     id: DocumentId
     field: str
@@ -37,35 +37,35 @@ class Kept(NamedTuple):
 
 
 class Thumbnails(Protocol):
-    """A home for small copies of pictures. All methods may be called from any thread."""
+    """Storage for thumbnails. All methods are thread-safe."""
 
     def put(self, copies: Iterable[Kept]) -> None:
-        """Keep copies, durably; they replace those of the same documents and fields."""
+        """Store thumbnails durably; they replace those of the same documents and fields."""
 
     def find(self, id: DocumentId, field: str) -> tuple[bytes, Thumbnail] | None:
-        """The digest and the copy that are kept of a field of a document."""
+        """The stored digest and thumbnail of a field of a document."""
 
     def remove(self, ids: Iterable[DocumentId]) -> None:
-        """Let go of all copies of some documents."""
+        """Delete all thumbnails of some documents."""
 
     def close(self) -> None:
-        """Let go of the home."""
+        """Close the storage."""
 
 
 def thumbnails_beside(location: str | os.PathLike[str]) -> Thumbnails:
-    """The home of the copies that belong to an index; nothing is made before there is something to keep."""
+    """The thumbnail storage of an index; it is created with the first thumbnail."""
     if is_url(location):
         return RedisThumbnails(os.fspath(location))
     return FileThumbnails(Path(os.fspath(location) + ENDING))
 
 
 def digest_of(description: bytes) -> bytes:
-    """What ties a copy to what the index keeps: 16 bytes."""
+    """The digest of a description: 16 bytes."""
     return hashlib.blake2b(description, digest_size=16).digest()
 
 
 def found(thumbnails: Thumbnails, document: Document, field: str) -> Thumbnail | None:
-    """The copy of a document's picture, if it is of the picture that the document holds now."""
+    """The thumbnail of a document, if it belongs to the current image of the document."""
     content = document.fields.get(field)
     kept = thumbnails.find(document.id, field) if isinstance(content, Description) else None
     if kept is None or not isinstance(content, Description) or kept[0] != digest_of(content.data):
@@ -74,7 +74,7 @@ def found(thumbnails: Thumbnails, document: Document, field: str) -> Thumbnail |
 
 
 def urls_of(thumbnails: Thumbnails, index: str, document: Document) -> dict[str, str]:
-    """Where the copies of a document's pictures can be asked for, by field."""
+    """The addresses of the thumbnails of a document, by field."""
     pictures = [name for name, content in document.fields.items() if isinstance(content, Description)]
     return {
         name: url_of(index, document.id, name)
@@ -84,7 +84,7 @@ def urls_of(thumbnails: Thumbnails, index: str, document: Document) -> dict[str,
 
 
 def url_of(index: str, id: DocumentId, field: str) -> str:
-    """The address of a copy.
+    """The address of a thumbnail.
 
     >>> url_of("photos", "a/b", "photo")
     '/v1/indexes/photos/thumbnail?id=a%2Fb&field=photo'
@@ -96,7 +96,7 @@ def url_of(index: str, id: DocumentId, field: str) -> str:
 
 
 def name_of(id: DocumentId) -> str:
-    """An id as text; 1 and "1" are two.
+    """An id as text; 1 and "1" give different texts.
 
     >>> name_of("1"), name_of(1)
     ('s1', 'i1')
@@ -105,7 +105,7 @@ def name_of(id: DocumentId) -> str:
 
 
 class FileThumbnails:
-    """Copies in one SQLite file, which is made when the first one comes."""
+    """Thumbnails in a SQLite file, which is created with the first one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -160,7 +160,7 @@ class FileThumbnails:
                 if connection is not None:
                     with connection:
                         connection.executemany(statement, rows)
-            except sqlite3.Error as error:  # a document is not lost for its thumbnail
+            except sqlite3.Error as error:  # a thumbnail error must not lose the document
                 LOG.warning("%d thumbnails cannot be changed: %s", len(rows), error)
 
     def _opened(self, make: bool) -> sqlite3.Connection | None:
@@ -175,7 +175,7 @@ class FileThumbnails:
 
 
 class RedisThumbnails:
-    """Copies in the server that holds the index, each under a key of its own; they expire with the documents."""
+    """Thumbnails in the Redis server of the index, one key each; they expire with the documents."""
 
     def __init__(self, location: str) -> None:
         from benzer.storage.redis.address import read_address
@@ -222,7 +222,7 @@ class RedisThumbnails:
                 for id in listed[start : start + _AT_ONCE]:
                     ask(pipe, id)
                 pipe.execute()
-        except self._errors() as error:  # a document is not lost for its thumbnail
+        except self._errors() as error:  # a thumbnail error must not lose the document
             LOG.warning("%d thumbnails cannot be changed: %s", len(listed), error)
 
     def _key(self, id: DocumentId) -> bytes:

@@ -1,10 +1,10 @@
-"""How is an index asked, and its answer explained?
+"""Queries and the explanation of their results.
 
-| room | holds |
+| module | contents |
 |---|---|
-| `asked` | what is asked for: a document that is held, a text, or fields |
-| `explaining` | how a match is shown |
-| `evidence` | what two documents share, in JSON |
-| `tuning` | what a threshold would find in a collection |
-| `borders` | pairs just above a threshold, and just below |
+| `asked` | the query: a stored document, a text, or fields |
+| `explaining` | matches in responses |
+| `evidence` | evidence as JSON |
+| `tuning` | the effect of a threshold on a collection |
+| `borders` | pairs just above and just below a threshold |
 """

@@ -1,4 +1,4 @@
-"""How is an index asked? For a document that it holds, for a text, or for fields; by JSON, or by a form."""
+"""Queries for a stored document, a text, or fields, sent as JSON or as a form."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from benzer.service.wire.choices import exactly_one, never_both
 from benzer.service.wire.documents import Body, Content, Id, Many, contents_of
 
 MOST = 1000
-"""Matches that one question may ask for."""
+"""Maximum number of matches of one query."""
 MOST_EXPLAINED = 100
-"""Of those, when evidence is asked for."""
+"""Maximum number of matches with evidence."""
 
-Limit = Annotated[int, Field(ge=1, le=MOST, description="How many to give at most.", examples=[10])]
+Limit = Annotated[int, Field(ge=1, le=MOST, description="Maximum number of results.", examples=[10])]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -41,17 +41,15 @@ FEWER_EXPLAINED: dict[str, Any] = {
 
 
 class Side(Body):
-    """A document: one that is held, by its id; a text, where there is one field; or fields by name."""
+    """A document: a stored one by its id, a text if the schema has one field, or fields by name."""
 
     model_config = ConfigDict(json_schema_extra={"examples": EXAMPLES, "allOf": [ONE_DOCUMENT]})
 
-    id: Annotated[Id | None, Field(description="Of a document that the index holds.", examples=["fox"])] = (
-        None
-    )
+    id: Annotated[Id | None, Field(description="The id of a stored document.", examples=["fox"])] = None
     text: Annotated[
         str | None,
         Field(
-            description="The content of the one field.", examples=["The quick brown fox jumps over the dog."]
+            description="The content of the only field.", examples=["The quick brown fox jumps over the dog."]
         ),
     ] = None
     fields: Annotated[
@@ -61,85 +59,89 @@ class Side(Body):
 
     @model_validator(mode="after")
     def is_one(self) -> Side:
-        """Refuse two documents, or none."""
+        """Reject two documents or none."""
         if [self.id, self.text, self.fields].count(None) != 2:
-            raise ValueError('give one of "id", "text" and "fields"')
+            raise ValueError('a query needs one document: give one of "id", "text" and "fields"')
         return self
 
 
 class Asked(Side):
-    """The document that is asked for, or some of its fields."""
+    """The query document, or some of its fields."""
 
     model_config = ConfigDict(json_schema_extra={"examples": EXAMPLES, "allOf": [ONE_DOCUMENT, OWN_ID]})
 
     only: Annotated[
         Many[str] | None,
-        Field(min_length=1, description="The fields that count; all unless given.", examples=[["title"]]),
+        Field(min_length=1, description="The fields to compare; default: all.", examples=[["title"]]),
     ] = None
     itself: Annotated[
         Id | None,
         Field(
-            description="The id of a document that is given as text or fields: it is no answer.",
+            description="For a text or fields: the id of a stored document to exclude from the result.",
             examples=["fox"],
         ),
     ] = None
 
     @model_validator(mode="after")
     def is_named_once(self) -> Asked:
-        """Refuse two ids."""
+        """Reject two ids."""
         if self.id is not None and self.itself is not None:
-            raise ValueError('"itself" goes with "text" and "fields"; an "id" is that of the document itself')
+            raise ValueError('"itself" cannot be combined with "id": remove "itself"')
         return self
 
 
 class Explained(Asked):
-    """A question, of which the answer may say more than ids and similarities."""
+    """A query whose response can include contents and evidence."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": EXAMPLES, "allOf": [ONE_DOCUMENT, OWN_ID, FEWER_EXPLAINED]}
     )
 
     limit: Limit = 10
-    evidence: Annotated[bool, Field(description="Say where each match agrees (100 at most).")] = False
-    contents: Annotated[bool, Field(description="Give the contents of each match.")] = False
+    evidence: Annotated[bool, Field(description="Include the evidence of each match (at most 100).")] = False
+    contents: Annotated[bool, Field(description="Include the contents of each match.")] = False
 
 
 Asking = TypeVar("Asking", bound=Explained)
 
 
 class FormOptions(BaseModel):
-    """The options of a question that comes as a form, whose parts are the fields: they stand in the query string."""
+    """The options in the query string of a query whose fields are sent as a form."""
 
     model_config = ConfigDict(extra="forbid")
 
     only: Annotated[
         Many[str] | None,
-        Field(min_length=1, description="The fields that count; all unless given.", examples=[["title"]]),
+        Field(min_length=1, description="The fields to compare; default: all.", examples=[["title"]]),
     ] = None
     limit: Limit = 10
-    evidence: Annotated[bool, Field(description="Say where each match agrees (100 at most).")] = False
-    contents: Annotated[bool, Field(description="Give the contents of each match.")] = False
-    threshold: Annotated[Share | None, Field(description="The least similarity.", examples=[0.8])] = None
+    evidence: Annotated[bool, Field(description="Include the evidence of each match (at most 100).")] = False
+    contents: Annotated[bool, Field(description="Include the contents of each match.")] = False
+    threshold: Annotated[Share | None, Field(description="The minimum similarity.", examples=[0.8])] = None
 
 
 async def question_from(
     request: Request, model: type[Asking], options: FormOptions, served: ServedIndex, limits: Limits
 ) -> Asking:
-    """The question of a request: its JSON body; or a form, whose parts are the fields, with options in the query."""
+    """The query of a request: its JSON body, or a form with the fields and options in the query string."""
     given = options.model_dump(include=options.model_fields_set)
     if media_type(request.headers) != FORM:
         if given:
             name = next(iter(given))
-            raise Refusal(422, f"{name} goes into the body, beside the question", field=f"query.{name}")
+            raise Refusal(
+                422,
+                f"{name} is only valid in the query string of a form: move it to the body",
+                field=f"query.{name}",
+            )
         return await model_of(request, model)
     schema = await served.read(lambda index: index.settings.schema)
     return validated(model, {**given, "fields": await contents_of_form(request, schema, limits)})
 
 
 def document_of(asked: Side, index: Index, limits: Limits, place: str = "body") -> Document:
-    """The document that is asked for; what is given has the id "".
+    """The query document; a given text or fields have the id "".
 
-    place: where it stands in the request, for a message.
+    place: its place in the request, for messages.
     """
     if asked.id is None:
         return given_document(asked, index.settings.schema, limits, place)
@@ -150,7 +152,7 @@ def document_of(asked: Side, index: Index, limits: Limits, place: str = "body") 
 
 
 def given_document(asked: Side, schema: Schema, limits: Limits, place: str = "body") -> Document:
-    """A text or fields as a document of a schema."""
+    """A text or fields as a document of the schema."""
     if asked.fields is not None:
         check_names(asked.fields, schema, f"{place}.fields")
         return Document("", contents_of(asked.fields, schema, limits, f"{place}.fields"))
@@ -168,26 +170,26 @@ def given_document(asked: Side, schema: Schema, limits: Limits, place: str = "bo
 
 
 def check_names(names: Collection[str], schema: Schema, place: str) -> None:
-    """Refuse a field that there is not, and no field at all."""
+    """Reject unknown fields and a query without fields."""
     known = ", ".join(schema.fields)
     unknown = [name for name in names if name not in schema.fields]
     if unknown:
-        raise Refusal(422, f"there is no field {unknown[0]!r}: there are {known}", field=place)
+        raise Refusal(422, f"unknown field {unknown[0]!r}: the fields are {known}", field=place)
     if not names:
-        raise Refusal(422, f"no field is given: there are {known}", field=place)
+        raise Refusal(422, f"the query has no field: the fields are {known}", field=place)
 
 
 def question_of(
     asked: Asked, index: Index, limits: Limits, place: str = "body"
 ) -> Document | Mapping[str, Any]:
-    """What to ask the index for: a document that it holds, or fields; of either those that count."""
+    """The argument of the search: a stored document, or fields; restricted to the fields to compare."""
     return some_of(document_of(asked, index, limits, place), asked, index, place)
 
 
 def some_of(
     document: Document, asked: Asked, index: Index, place: str = "body"
 ) -> Document | Mapping[str, Any]:
-    """Of a document the fields that count; a `Document` where the index may hold it under an id."""
+    """The fields of a document to compare; a `Document` if the index may store it under an id."""
     fields = document.fields
     if asked.only is not None:
         check_names(asked.only, index.settings.schema, f"{place}.only")
@@ -197,11 +199,11 @@ def some_of(
 
 
 def ask(index: Index, asked: Explained, limits: Limits, find: Callable[[Any], Sequence[Match]]) -> Found:
-    """Find the matches of a question; and look them up in the same state of the index, where they are to be shown."""
+    """Find the matches of a query and, if needed, read their documents in the same snapshot of the index."""
     if asked.evidence and asked.limit > MOST_EXPLAINED:
         raise Refusal(
             422,
-            f"evidence is given for {MOST_EXPLAINED} matches at most, got a limit of {asked.limit}: ask for fewer",
+            f"limit must be at most {MOST_EXPLAINED} with evidence, got {asked.limit}: use a lower limit",
             field="body.limit",
         )
     with index.snapshot() if asked.evidence or asked.contents else nullcontext():
@@ -216,6 +218,6 @@ def ask(index: Index, asked: Explained, limits: Limits, find: Callable[[Any], Se
 
 
 def answered(found: Found, asked: Explained, index: Index, served: ServedIndex) -> dict[str, Any]:
-    """The answer to a question, with all that it asks to be told."""
+    """The response to a query with the requested parts."""
     pictures, schema = pictures_of(served), index.settings.schema
     return answer_of(found, schema, pictures, contents=asked.contents, explains=asked.evidence)

@@ -1,7 +1,7 @@
-"""Which pairs of a collection lie just above a threshold, and just below? Examples to judge it by.
+"""Example pairs of a collection just above and just below a threshold.
 
-Many documents are asked for all that is alike them from a low similarity on, so that a threshold may move without a
-second look. Below that, where pairs abound, pairs of documents drawn at random stand for the others.
+For many documents all neighbours above a low similarity are found, so that the threshold can move without another
+search. Below that similarity pairs are numerous, and pairs of random documents represent them.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from benzer.verify import verify
 Positions = NDArray[np.uint32]
 
 ASKED = (20_000, 5_000, 1_000, 200)
-"""Documents that are asked for their neighbours: fewer, where they could only be asked for very similar ones."""
+"""Number of documents whose neighbours are searched; fewer if only very similar ones could be searched."""
 LOW = 0.3
-"""A similarity from which on all are wanted."""
+"""The similarity above which all pairs should be found."""
 MOST_SHINGLES = 10_000_000
-"""Shingles of them, and of the pairs drawn at random, which are in memory meanwhile."""
+"""Maximum shingles in memory of these documents and of the random pairs."""
 MOST_PAIRS = 200_000
-"""Pairs that are expected and compared at most, and kept."""
+"""Maximum number of expected, compared and kept pairs."""
 MOST_SECONDS = 1.0
-"""What it may cost to look for them, on one core: predicted, not timed."""
+"""Maximum predicted cost of the search on one core."""
 DRAWN_PAIRS = 20_000
 LOOKED_THROUGH = 200
-"""Pairs that are looked through for each that is shown, so that not all are of one family."""
+"""Number of pairs considered for each example, so that not all examples are from one cluster."""
 FLOORS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -46,7 +46,7 @@ class Borders:
 
     @classmethod
     def of(cls, corpus: Any, schema: Schema, spread: Spread, seed: int = 0, threads: int = 0) -> Borders:
-        """Look for pairs of all similarities; the same corpus gives the same ones."""
+        """Find pairs of all similarities; deterministic for a corpus."""
         size = max(sum(spread.sizes), 1.0)
         order = corpus.sample(len(corpus), seed, threads)
         asked, floor = reach_of(spread, schema, min(len(order), max(int(MOST_SHINGLES / size), 1)))
@@ -58,21 +58,21 @@ class Borders:
         left, right = each_once(left, right)
         similarity = verify(corpus, left, right, schema.weights, threads)
         found = np.lexsort((right, left, similarity))
-        found = found[similarity[found] > 0]  # what shares nothing is no example of anything
+        found = found[similarity[found] > 0]  # pairs without common shingles are no useful examples
         return cls(left[found], right[found], similarity[found])
 
     def above(self, threshold: float, count: int) -> list[int]:
-        """The places of the pairs of least similarity that reach the threshold, the nearest to it first."""
+        """The positions of the pairs at or above the threshold, closest to it first."""
         start = int(np.searchsorted(self.similarity, threshold, "left"))
         return self._distinct(range(start, len(self.similarity)), count)
 
     def below(self, threshold: float, count: int) -> list[int]:
-        """The places of the pairs of most similarity that do not reach it, the nearest to it first."""
+        """The positions of the pairs below the threshold, closest to it first."""
         end = int(np.searchsorted(self.similarity, threshold, "left"))
         return self._distinct(range(end - 1, -1, -1), count)
 
     def _distinct(self, places: Sequence[int], count: int) -> list[int]:
-        """The first of these, of documents that stand in no other of them, as far as there are such."""
+        """The first pairs, preferring pairs whose documents occur in no other chosen pair."""
         met: set[int] = set()
         chosen: list[int] = []
         spare: list[int] = []
@@ -87,7 +87,7 @@ class Borders:
 
 
 def reach_of(spread: Spread, schema: Schema, most: int) -> tuple[int, float]:
-    """How many documents are asked for their neighbours, and from which similarity on."""
+    """The number of documents whose neighbours are searched, and the minimum similarity."""
     for asked in ASKED:
         floor = floor_of(spread, schema, min(asked, most))
         if floor <= LOW:
@@ -96,7 +96,7 @@ def reach_of(spread: Spread, schema: Schema, most: int) -> tuple[int, float]:
 
 
 def floor_of(spread: Spread, schema: Schema, asked: int) -> float:
-    """From which similarity on all neighbours of so many documents are few and cheap enough to be looked for."""
+    """The minimum similarity at which the neighbours of these documents are few and cheap enough to search."""
     part = 2 * asked / max(spread.contents, 1)
     for floor in FLOORS:
         seconds = part * spread.exact_cost(field_thresholds(schema, floor))
@@ -106,7 +106,7 @@ def floor_of(spread: Spread, schema: Schema, asked: int) -> float:
 
 
 def drawn(order: Positions, wanted: int) -> tuple[Positions, Positions]:
-    """Pairs of documents that lie in the order of a hash: each with those that follow it, so many at most.
+    """Pairs of documents in hash order: each document with the following ones, up to a maximum number of pairs.
 
     >>> [side.tolist() for side in drawn(np.array([7, 5, 6], np.uint32), 10)]
     [[7, 5, 6], [5, 6, 7]]
@@ -121,7 +121,7 @@ def drawn(order: Positions, wanted: int) -> tuple[Positions, Positions]:
 
 
 def each_once(left: Positions, right: Positions) -> tuple[Positions, Positions]:
-    """Pairs without repeats, the lower position first.
+    """Distinct pairs, lower position first.
 
     >>> each_once(np.array([2, 1, 1], np.uint32), np.array([1, 2, 3], np.uint32))
     (array([1, 1], dtype=uint32), array([2, 3], dtype=uint32))

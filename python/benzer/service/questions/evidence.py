@@ -1,7 +1,7 @@
-"""How does what two documents share look in JSON? Places for a program, and stretches that a page only has to show.
+"""Evidence as JSON: positions for programs, and text segments that a page can render directly.
 
-Places count code points, as Python's strings do; those of JavaScript count otherwise. So each passage comes cut into
-stretches of text as well, which stand one after the other in elements of a page.
+Positions count code points, as in Python strings; JavaScript counts differently. So each passage is also returned as a
+sequence of text segments.
 """
 
 from __future__ import annotations
@@ -18,79 +18,83 @@ from benzer.fields import base
 from benzer.fields.text import clean, text_content
 
 MOST_PASSAGES = 20
-"""Passages that are listed; the others are counted in `more`."""
+"""Maximum number of listed passages; the others are counted in `more`."""
 MOST_DIFFERENCES = 200
-"""Differences of one passage that are listed; the others are counted in `more_differences`."""
+"""Maximum number of listed differences of a passage; the others are counted in `more_differences`."""
 MOST_VALUES = 1000
-"""Shared values that are listed; `shared_shingles` counts them all."""
+"""Maximum number of listed shared values; `shared_shingles` counts all of them."""
 MOST_WHOLE = 200_000
-"""Characters that two texts may have together to be shown as a whole."""
+"""Maximum total characters of two texts that are returned in full."""
 
 
 class ShownStretch(BaseModel):
-    """A part of a text, and what it is; of a part that is cut out (`cut`), `text` is how many characters it has."""
+    """A segment of a text and its kind; for an omitted segment (`cut`), `text` is its number of characters."""
 
     kind: str = Field(description="around, equal, differs or cut", examples=["equal"])
     text: str = Field(examples=["the quick brown fox "])
 
 
 class BothSides(BaseModel):
-    """Stretches of the first text, and of the second."""
+    """The segments of the first and the second text."""
 
     a: list[ShownStretch]
     b: list[ShownStretch]
 
 
 class ShownPassage(BaseModel):
-    """What stands in both texts but for small changes; places are code points, from start to end."""
+    """A passage that appears in both texts with small changes; positions are code points, from start to end."""
 
-    a: tuple[int, int] = Field(description="Where it stands in the first text.", examples=[(0, 19)])
-    b: tuple[int, int] = Field(description="Where it stands in the second text.", examples=[(4, 23)])
-    tokens: int = Field(description="Its tokens in the first text.", examples=[4])
-    shared: int = Field(description="Those that the second text has too, in order.", examples=[4])
+    a: tuple[int, int] = Field(description="The position in the first text.", examples=[(0, 19)])
+    b: tuple[int, int] = Field(description="The position in the second text.", examples=[(4, 23)])
+    tokens: int = Field(description="Tokens of the passage in the first text.", examples=[4])
+    shared: int = Field(description="Tokens that the second text has in the same order.", examples=[4])
     differences: list[tuple[int, int, int, int]] = Field(
-        description="Start and end in the first text, start and end in the second; 200 at most.",
+        description="Start and end in the first text, start and end in the second; at most 200.",
         examples=[[(10, 15, 14, 17)]],
     )
-    more_differences: int = Field(description="Further differences, which are not listed.", examples=[0])
+    more_differences: int = Field(description="Number of differences that are not listed.", examples=[0])
     caption: str = Field(examples=["Passage 1: 4 words equal"])
     views: BothSides = Field(
-        description="It and a little around it, in stretches; the middle of a long one is cut."
+        description="The passage with some context, as segments; the middle of a long one is omitted."
     )
 
 
 class ShownEvidence(BaseModel):
-    """What two documents share in one field, and where."""
+    """The shared content of two documents in one field, with positions."""
 
-    unit: str = Field(description="What is counted: word, char or value.", examples=["word"])
-    coverage_a: float = Field(description="The share of the first that stands in the second.", examples=[1.0])
-    coverage_b: float = Field(description="The share of the second that stands in the first.", examples=[0.8])
+    unit: str = Field(description="The counted unit: word, char or value.", examples=["word"])
+    coverage_a: float = Field(
+        description="The share of the first that appears in the second.", examples=[1.0]
+    )
+    coverage_b: float = Field(
+        description="The share of the second that appears in the first.", examples=[0.8]
+    )
     containment_a: float = Field(
-        description="The share of the first one's shingles that the second has.", examples=[1.0]
+        description="The share of the shingles of the first that the second has.", examples=[1.0]
     )
     containment_b: float = Field(
-        description="The share of the second one's shingles that the first has.", examples=[0.75]
+        description="The share of the shingles of the second that the first has.", examples=[0.75]
     )
     shared_shingles: int = Field(description="Distinct shingles (or values) that both have.", examples=[3])
     shingles_a: int = Field(description="Distinct shingles of the first.", examples=[3])
     shingles_b: int = Field(description="Distinct shingles of the second.", examples=[4])
     headline: str = Field(examples=["100 % of A appears in B, 80 % of B appears in A"])
     shared: list[str] = Field(
-        description="Of a field of values, those that both have; 1,000 at most.", examples=[["red"]]
+        description="For a field of values: the shared values; at most 1,000.", examples=[["red"]]
     )
-    passages: list[ShownPassage] = Field(description="The passage of most shared tokens first; 20 at most.")
-    more: int = Field(description="Further passages, which are not listed.", examples=[0])
+    passages: list[ShownPassage] = Field(description="Passages, most shared tokens first; at most 20.")
+    more: int = Field(description="Number of passages that are not listed.", examples=[0])
     whole: BothSides | None = Field(
-        description="Both whole texts in stretches; null where they are too long, or are no texts."
+        description="Both full texts as segments; null if they are too long or not texts."
     )
 
 
 def as_json(
     evidence: Evidence | None, a: FieldValue, b: FieldValue, longest: int = MOST_WHOLE
 ) -> dict[str, Any] | None:
-    """Evidence as it is answered, with the contents it is about; None where there is none, as of images.
+    """Evidence as part of a response, with the contents; None if there is none, e.g. for images.
 
-    longest: how many characters both texts may have together to be shown as a whole, too.
+    longest: maximum total characters of both texts to return them in full.
 
     >>> from benzer.evidence import find_passages
     >>> from benzer.fields import Text
@@ -128,7 +132,7 @@ def as_json(
 def explained(
     field: base.Field, a: FieldValue, b: FieldValue, longest: int = MOST_WHOLE
 ) -> dict[str, Any] | None:
-    """What two contents of a field share, as it is answered; None where one is missing, and of images.
+    """The evidence of two contents of a field as part of a response; None if one is missing, and for images.
 
     >>> from benzer.fields import ValueSet
     >>> explained(ValueSet(), ["red", "round"], ["red"])["shared"]
@@ -140,13 +144,13 @@ def explained(
 
 
 def text_of(content: FieldValue) -> str:
-    """The text that places count in: one that UTF-8 cannot hold is read as an index keeps it."""
+    """The text that positions refer to; a text that is not valid UTF-8 is read as an index stores it."""
     text = text_content(content)
     return text.decode() if isinstance(text, bytes) else clean(text)
 
 
 def headline(evidence: Evidence) -> str:
-    """How much of each stands in the other, and what to say where nothing is shown."""
+    """The coverage in both directions, and the text if there is nothing to show."""
     said, none = views.headline(evidence), views.nothing(evidence)
     return f"{said}. {none}" if none else said
 
@@ -166,7 +170,7 @@ def passage_as_json(number: int, passage: Passage, unit: str, a: str, b: str) ->
 
 
 def whole(evidence: Evidence, a: str, b: str) -> dict[str, Any]:
-    """Both whole texts with all passages marked in them."""
+    """Both full texts with all passages marked."""
     sides: tuple[Side, Side] = ("a", "b")
     return both(
         *(views.whole(text, evidence.passages, side) for text, side in zip((a, b), sides, strict=True))
@@ -174,5 +178,5 @@ def whole(evidence: Evidence, a: str, b: str) -> dict[str, Any]:
 
 
 def both(a: Sequence[Stretch], b: Sequence[Stretch]) -> dict[str, Any]:
-    """Stretches of both sides."""
+    """The segments of both sides."""
     return {"a": [one._asdict() for one in a], "b": [one._asdict() for one in b]}

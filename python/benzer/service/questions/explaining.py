@@ -1,4 +1,4 @@
-"""How is a match shown? With its contents, its pictures, and where it agrees with what was asked for."""
+"""Matches in responses: contents, thumbnails and evidence."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from benzer.service.questions.evidence import ShownEvidence
 from benzer.service.wire.documents import Content, Id
 
 MOST_READ = 10_000_000
-"""Characters of texts that are compared for the evidence of one answer."""
+"""Maximum characters of texts compared for the evidence of one response."""
 MOST_SHOWN = 20_000_000
-"""Characters of texts that one answer gives."""
+"""Maximum characters of texts in one response."""
 
 Pictures = Callable[[Document], dict[str, str]]
-"""The addresses of small copies of a document's pictures, by field."""
+"""The addresses of the thumbnails of a document, by field."""
 
 
 def pictures_of(served: ServedIndex) -> Pictures:
-    """The addresses of the pictures of an index."""
+    """The addresses of the thumbnails of an index."""
     return partial(urls_of, served.thumbnails, served.name)
 
 
 class Allowance:
-    """So many characters for one answer: what comes first is served first, and what goes beyond is left out.
+    """A budget of characters for one response: earlier parts are served first, parts beyond it are omitted.
 
     >>> allowance = Allowance(10)
     >>> allowance.grants(6), allowance.grants(6), allowance.grants(1)
@@ -43,13 +43,13 @@ class Allowance:
         self._left = most
 
     def grants(self, length: int) -> bool:
-        """Take so many; whether there were as many left."""
+        """Use some characters; returns whether they were left."""
         self._left -= length
         return self._left >= 0
 
 
 class SimilarDocument(BaseModel):
-    """A document that is like the one asked for: its similarity, and that of each field that both hold."""
+    """A match: its similarity, and the similarity of each field that both documents have."""
 
     id: Id = Field(examples=["fox/again"])
     similarity: float = Field(description="Exact.", examples=[0.75])
@@ -57,28 +57,29 @@ class SimilarDocument(BaseModel):
 
 
 class ExplainedDocument(SimilarDocument):
-    """The same; with its contents, and where it agrees, where that was asked for."""
+    """A match with contents and evidence, if requested."""
 
     contents: dict[str, Content] | None = Field(
         {},
-        description="Texts and lists by field; null behind 20,000,000 characters. A picture has a thumbnail instead.",
+        description="Texts and lists by field; null after 20,000,000 characters. Images have a thumbnail instead.",
         examples=[{"text": "A fox …"}],
     )
-    thumbnails: dict[str, str] = Field({}, description="The address of a small picture, by field of images.")
+    thumbnails: dict[str, str] = Field({}, description="The address of a thumbnail, by image field.")
     evidence: dict[str, ShownEvidence | None] = Field(
-        {}, description="By field that both hold; null for images, and where the texts are too long together."
+        {},
+        description="Evidence by field that both have; null for images, and if the texts are too long in total.",
     )
 
 
 class AskedFor(BaseModel):
-    """What was asked for."""
+    """The query."""
 
     contents: dict[str, Content] | None = Field(examples=[{"text": "The quick brown fox …"}])
-    thumbnails: dict[str, str] = Field({}, description="The address of a small picture, by field of images.")
+    thumbnails: dict[str, str] = Field({}, description="The address of a thumbnail, by image field.")
 
 
 class Found(NamedTuple):
-    """What was asked for, the matches, and of each match the document; none where only ids were asked for."""
+    """The query, the matches, and the document of each match; no documents if only ids were requested."""
 
     document: Document
     matches: Sequence[Match]
@@ -88,9 +89,9 @@ class Found(NamedTuple):
 def answer_of(
     found: Found, schema: Schema, pictures: Pictures, *, contents: bool, explains: bool
 ) -> dict[str, Any]:
-    """What was found as it is answered, with `contents`, and with evidence where it `explains`.
+    """The matches as part of a response, with `contents`, and with evidence if it `explains`.
 
-    Takes long where texts are: no snapshot is held meanwhile.
+    Slow for texts: no snapshot is held meanwhile.
     """
     answer: dict[str, Any] = {"matches": [match_as_json(match) for match in found.matches]}
     allowance = Allowance(MOST_SHOWN)
@@ -109,7 +110,7 @@ def match_as_json(match: Match) -> dict[str, Any]:
 
 
 def shown_contents(document: Document, pictures: Pictures, allowance: Allowance) -> dict[str, Any]:
-    """Texts and lists of a document, and addresses of its pictures.
+    """Texts and lists of a document, and the addresses of its thumbnails.
 
     >>> document = Document(7, {"text": "one", "photo": b"..."})
     >>> shown_contents(document, lambda document: {"photo": "/v1/..."}, Allowance(100))
@@ -125,7 +126,7 @@ def shown_contents(document: Document, pictures: Pictures, allowance: Allowance)
 
 
 def explain(found: Found, shown: Sequence[dict[str, Any]], schema: Schema) -> int:
-    """Add to each match where it agrees with what was asked for; gives how many are too long to be explained."""
+    """Add the evidence to each match; returns the number of matches that are too long for it."""
     allowance, unexplained = Allowance(MOST_READ), 0
     for one, document in zip(shown, found.held, strict=True):
         names = list(one["fields"])
@@ -137,9 +138,9 @@ def explain(found: Found, shown: Sequence[dict[str, Any]], schema: Schema) -> in
 def explained_pair(
     a: Document, b: Document, names: Sequence[str], schema: Schema, allowance: Allowance, among: int = 1
 ) -> dict[str, dict[str, Any] | None]:
-    """Where two documents agree, by field; None where they are too long, and of what shows nothing.
+    """The evidence of two documents by field; None for fields that are too long or have no evidence.
 
-    among: how many such pairs one answer has; so many share the length of whole texts.
+    among: the number of such pairs in the response, which share the limit for full texts.
     """
     if not allowance.grants(length_of(a, names) + length_of(b, names)):
         return dict.fromkeys(names)
@@ -151,7 +152,7 @@ def explained_pair(
 
 
 def length_of(document: Document, names: Sequence[str]) -> int:
-    """The characters of some fields of a document.
+    """The number of characters of some fields of a document.
 
     >>> length_of(Document(7, {"text": "one", "tags": ["red"]}), ["text", "tags"])
     3

@@ -1,7 +1,7 @@
-"""What would a threshold find in a collection, by this recipe or another? Asked of a sample, which is read once.
+"""The effect of a threshold on a collection, with the schema of the index or another one.
 
-A page with sliders asks again and again: what was read is kept for as long as the collection is the same, and so are
-the last answers.
+A page with sliders sends many requests: the collection is read once and cached until it changes, as are the latest
+results.
 """
 
 from __future__ import annotations
@@ -41,15 +41,14 @@ from benzer.sources import ReadOptions
 from benzer.sources.rows import size_of
 
 MOST_DOCUMENTS, MOST_BYTES = 20_000, 16_000_000
-"""The sample of a collection from which examples and, of a large collection, the histogram are taken."""
+"""Size of the sample for the examples and, for a large collection, for the histogram."""
 WHOLE_DOCUMENTS, WHOLE_BYTES = 200_000, 128_000_000
-"""Up to this size the whole collection is read for the forecast of removals. A document that is removed may resemble
-only one other, so a part of the collection does not tell how many are removed: of a tenth of the documents a hundredth
-of the pairs remain."""
+"""Maximum size of a collection that is read completely to estimate the removals. A sample does not suffice: a removed
+document may be similar to only one other, and a tenth of the documents has only a hundredth of the pairs."""
 MOST_SHOWN, MOST_READ = 2_000_000, 4_000_000
-"""Characters of the examples that are given, and compared."""
+"""Maximum characters of the examples."""
 MOST_SECONDS = 2.0
-"""What looking for the neighbours of the sample may cost, on one core: predicted; else the sample is smaller."""
+"""Maximum predicted cost of finding the neighbours of the sample on one core; above it the sample is reduced."""
 LEAST_SAMPLE = 100
 BINS = 100
 KEPT_LOOKS, KEPT_ANSWERS = 2, 64
@@ -58,11 +57,11 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Looked:
-    """A collection that was read by a recipe, and how similar its documents are.
+    """A collection read with a schema, and the similarities of its documents.
 
     held: number of documents in the collection. documents: a sample of them, or all. whole: all of them as a corpus;
-    None where the collection is larger than `WHOLE_DOCUMENTS` or `WHOLE_BYTES`. spread: the similarities in the whole
-    collection, estimated.
+    None if the collection is larger than `WHOLE_DOCUMENTS` or `WHOLE_BYTES`. spread: the estimated similarities in the
+    whole collection.
     """
 
     held: int
@@ -76,7 +75,7 @@ class Looked:
     def at(
         cls, held: int, documents: Sequence[Document], schema: Schema, whole: Sequence[Document] | None = None
     ) -> Looked:
-        """Read a sample of documents, and the whole collection where it is given or is the sample itself."""
+        """Read a sample of documents, and the whole collection if it is given or equals the sample."""
         sample = corpus_from(documents, schema)
         spread = look(sample.corpus, schema)
         borders = Borders.of(sample.corpus, schema, spread)
@@ -91,7 +90,7 @@ class Looked:
     def examples(
         self, sides: Mapping[str, Sequence[int]], pictures: Pictures
     ) -> dict[str, list[dict[str, Any]]]:
-        """Pairs by their places in `borders`, with their similarities, and where the two agree."""
+        """Pairs by their positions in `borders`, with their similarities and evidence."""
         shown, explained = Allowance(MOST_SHOWN), Allowance(MOST_READ)
         among = sum(map(len, sides.values()))
 
@@ -113,9 +112,9 @@ class Looked:
 
 
 def corpus_from(documents: Sequence[Document], schema: Schema) -> Read:
-    """Read documents of an index by a recipe; only the fields that it names.
+    """Read documents of an index with a schema; only its fields.
 
-    They were checked when they were added, so they are handed to the core without a look at each.
+    They were validated when they were added, so they are passed to the core without another check.
     """
     corpus = corpus_of(schema)
     columns = [[one.fields.get(name) for one in documents] for name in schema.fields]
@@ -138,12 +137,12 @@ def documents_for(index: Index) -> tuple[int, list[Document], list[Document] | N
 
 
 def bytes_of(documents: Sequence[Document]) -> int:
-    """About the bytes of some documents, at least 1."""
+    """The approximate bytes of some documents, at least 1."""
     return 1 + sum(size_of(value) for one in documents for value in one.fields.values())
 
 
 def curve(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
-    """What bands find at every similarity, and what they cost for one field of a document.
+    """The probabilities of bands at every similarity, and their cost for one field of a document.
 
     >>> said = curve(Bands(10, 6), 0.8, 0.95)
     >>> said["num_hashes"], round(said["probability"], 3), said["curve"][50]
@@ -170,7 +169,7 @@ def curve(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
 
 
 def recipe_of(index: Index, fields: dict[str, dict[str, Any]] | None, shingle_size: int | None) -> Schema:
-    """The fields of an index as they are to be read: by its own recipe, or another one for texts and values."""
+    """The schema for reading an index: its own, or with other settings for texts and values."""
     own = index.settings.schema
     schema = own if fields is None else schema_from(fields)
     for name, one in schema.fields.items():
@@ -181,7 +180,7 @@ def recipe_of(index: Index, fields: dict[str, dict[str, Any]] | None, shingle_si
     if not texts:
         raise Refusal(
             422,
-            "shingles are of texts, and no field is one: leave out shingle_size",
+            "shingle_size needs a text field, but the index has none: remove shingle_size",
             field="body.shingle_size",
         )
     sized = {name: replace(one, shingle_size=shingle_size) for name, one in texts.items()}
@@ -189,23 +188,25 @@ def recipe_of(index: Index, fields: dict[str, dict[str, Any]] | None, shingle_si
 
 
 def check_recipe(own: Schema, name: str, given: Field) -> None:
-    """Refuse a recipe for a field that the index has not, or has as something else."""
+    """Reject settings for unknown fields and for fields of another type."""
     place = f"body.fields.{name}"
     if name not in own.fields:
-        raise Refusal(422, f"there is no field {name!r}: there are {', '.join(own.fields)}", field=place)
+        raise Refusal(422, f"unknown field {name!r}: the fields are {', '.join(own.fields)}", field=place)
     if given.kind != own.fields[name].kind:
-        raise Refusal(422, f"the field {name!r} holds {own.fields[name].kind}, not {given.kind}", field=place)
+        raise Refusal(
+            422, f"the field {name!r} has the type {own.fields[name].kind}, not {given.kind}", field=place
+        )
     settings = ({**one.to_dict(), "weight": 1.0} for one in (given, own.fields[name]))
     if name in own.foreign and next(settings) != next(settings):
         raise Refusal(
             422,
-            f"of the field {name!r} only descriptions are kept, which cannot be read by another recipe",
+            f"the index stores only descriptions of the field {name!r}, so its settings cannot be changed: remove it",
             field=place,
         )
 
 
 class Newest(Generic[Value]):
-    """The values that were asked for last, so many of them.
+    """A cache of the most recently used values.
 
     >>> newest = Newest(2)
     >>> for key in "abc":
@@ -219,13 +220,13 @@ class Newest(Generic[Value]):
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
 
     def find(self, key: Hashable) -> Value | None:
-        """The value, which counts as asked for now."""
+        """Return a value and mark it as used."""
         if key in self._values:
             self._values.move_to_end(key)
         return self._values.get(key)
 
     def keep(self, key: Hashable, value: Value) -> None:
-        """Keep a value; the one that was not asked for the longest gives way."""
+        """Store a value; the least recently used one is evicted."""
         self._values[key] = value
         self._values.move_to_end(key)
         while len(self._values) > self._most:
@@ -234,7 +235,7 @@ class Newest(Generic[Value]):
 
 @dataclass(frozen=True)
 class Sliders:
-    """Where the sliders stand: what is asked of a collection that has been looked at."""
+    """The positions of the sliders: a request for a collection that was read."""
 
     threshold: float
     recall: float
@@ -245,12 +246,12 @@ class Sliders:
     examples: int
 
     def chosen(self, schema: Schema) -> Bands:
-        """The bands that are asked for, or keep the recall."""
+        """The requested bands, or those that reach the recall."""
         least = schema.band_threshold(self.threshold)
         return Bands.choose(least, self.recall, self.num_hashes, bands=self.bands, rows=self.rows)
 
     def answer(self, looked: Looked, pictures: Pictures) -> dict[str, Any]:
-        """All that is said of a threshold."""
+        """The complete response for a threshold."""
         threshold, schema, spread, borders = self.threshold, looked.schema, looked.spread, looked.borders
         bands = self.chosen(schema)
         prices = self.prices(looked)
@@ -278,7 +279,7 @@ class Sliders:
         }
 
     def prices(self, looked: Looked) -> Prices | None:
-        """Estimate what each threshold removes, as a dry run does; None for a collection that was not read whole."""
+        """Estimate the removals of each threshold, as a dry run does; None if the collection was read in part only."""
         if looked.whole is None:
             return None
         return price_read(
@@ -297,14 +298,14 @@ class Sliders:
 
 
 def affordable(sample: int, spread: Spread, schema: Schema, lowest: float) -> int:
-    """As many of the documents of a sample as can be asked for all that is alike them in good time."""
+    """The documents of a sample whose neighbours can be found within the maximum cost."""
     each = 4 * spread.exact_cost(field_thresholds(schema, lowest)) / max(spread.contents, 1)  # and theirs
     return min(sample, max(LEAST_SAMPLE, int(MOST_SECONDS / max(each, 1e-9))))
 
 
 @dataclass(frozen=True)
 class Tunings:
-    """What was seen of each index, and the last answers. One question at a time is worked on: each takes all cores."""
+    """A cache of collections and results. Requests run one at a time, because each uses all cores."""
 
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     looks: Newest[Looked] = field(default_factory=lambda: Newest(KEPT_LOOKS))
@@ -313,7 +314,7 @@ class Tunings:
     async def answer(
         self, served: ServedIndex, recipe: Callable[[Index], Schema], sliders: Sliders
     ) -> dict[str, Any]:
-        """What is asked about an index, whose documents are read by a recipe; what is known is not asked again."""
+        """The result of a request about an index read with a schema; cached results are reused."""
         schema, state = await served.read(lambda index: (recipe(index), index.state()))
         known = self.answers.find((served, state, schema, sliders))
         if known is not None:

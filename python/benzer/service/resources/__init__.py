@@ -1,1 +1,1 @@
-"""Which resources are there? One file each: its routes, and how their bodies and answers look."""
+"""The resources of the service: one file each, with its routes and the models of their bodies and responses."""

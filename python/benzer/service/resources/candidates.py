@@ -1,4 +1,4 @@
-"""Which documents share buckets with one? `POST …/candidates`; nothing is compared."""
+"""Candidates of a document, unverified: `POST …/candidates`."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ router = APIRouter(prefix="/v1/indexes/{index}/candidates", tags=["questions"])
 
 
 class CandidatesQuestion(Asked):
-    """A document that is held, a text, or fields."""
+    """A stored document, a text, or fields."""
 
     limit: Limit = 10
 
 
 class ShownCandidate(BaseModel):
-    """A document that shares buckets with the one asked for, and in how many bands of all fields together."""
+    """A document that shares buckets with the query document, and the number of shared bands over all fields."""
 
     id: Id = Field(examples=["fox/again"])
     shared_bands: int = Field(examples=[7])
 
 
 class Candidates(BaseModel):
-    """Documents that may be alike, those of most shared bands first."""
+    """Documents that may be similar, those with the most shared bands first."""
 
     candidates: list[ShownCandidate]
 
 
 @router.post("", response_model=Candidates, openapi_extra=READS)
 async def find(question: CandidatesQuestion, served: Served, shared: Shared) -> Answer:
-    """Find the documents that share a bucket with one: what `similar` would compare, unverified."""
+    """Find the documents that share a bucket with a document: those that `similar` would compare, unverified."""
 
     def work(index: Index) -> list[dict[str, Any]]:
         found = index.find_candidates(question_of(question, index, shared.limits), question.limit)

@@ -1,4 +1,4 @@
-"""How alike are two documents, and where do they agree? `POST /v1/compare`, with an index or without."""
+"""Comparison of two documents, with or without an index: `POST /v1/compare`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_SHARED = 1000
 
 
 class Pair(Body):
-    """Two documents; ids are those of the index that is named, which says how they are read, too."""
+    """Two documents. If an index is named, ids refer to its documents and its settings apply."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -50,37 +50,37 @@ class Pair(Body):
     fields: Annotated[
         Few[dict[str, Any]] | None,
         Field(
-            description="Without an index: the fields and how they are read.",
+            description="Without an index: the fields and their settings.",
             examples=[{"text": {"type": "text", "unit": "char", "shingle_size": 5}}],
         ),
     ] = None
     preset: Annotated[
         str | None,
         Field(
-            description="Without an index and fields: web, record, code or ocr.",
+            description="Without an index and without fields: web, record, code or ocr.",
             examples=["web"],
             json_schema_extra={"enum": [*PRESETS, None]},
         ),
     ] = None
-    evidence: Annotated[bool, Field(description="Say where they agree.")] = True
+    evidence: Annotated[bool, Field(description="Include the evidence.")] = True
 
 
 class ComparedField(BaseModel):
-    """One field of two documents that both hold."""
+    """A field that both documents have."""
 
     similarity: float = Field(description="Exact.", examples=[0.6])
-    estimate: float = Field(description="What their signatures say.", examples=[0.59375])
+    estimate: float = Field(description="The estimate from the signatures.", examples=[0.59375])
     containment_a: float = Field(examples=[0.75])
     containment_b: float = Field(examples=[0.75])
     shingles_a: int = Field(examples=[4])
     shingles_b: int = Field(examples=[4])
-    shared: list[str] = Field(description="Shingles of both; 1,000 at most.", examples=[["to be or"]])
-    more_shared: int = Field(description="Further ones, which are not listed.", examples=[0])
+    shared: list[str] = Field(description="Shared shingles; at most 1,000.", examples=[["to be or"]])
+    more_shared: int = Field(description="Number of shared shingles that are not listed.", examples=[0])
     evidence: ShownEvidence | None
 
 
 class Compared(BaseModel):
-    """Two documents: the weighted mean over the fields that both hold, and each of those fields."""
+    """Two documents: the weighted mean over the fields that both have, and each of those fields."""
 
     similarity: float = Field(examples=[0.6])
     estimate: float = Field(examples=[0.59375])
@@ -89,12 +89,12 @@ class Compared(BaseModel):
 
 @router.post("", response_model=Compared, openapi_extra=READS)
 async def compare(pair: Pair, shared: Shared) -> Answer:
-    """Compare two documents exactly and by signatures, and say where they agree."""
+    """Compare two documents exactly and by signatures, with evidence."""
     if pair.index is None:
         return Answer(await asyncio.to_thread(of_given, pair, shared.limits))
     if pair.fields is not None or pair.preset is not None:
         name = "fields" if pair.fields is not None else "preset"
-        raise Refusal(422, f"the index says how documents are read: leave out {name}", field=f"body.{name}")
+        raise Refusal(422, f"{name} cannot be combined with index: remove {name}", field=f"body.{name}")
     try:
         served = shared.catalog[pair.index]
     except Refusal as error:
@@ -103,7 +103,7 @@ async def compare(pair: Pair, shared: Shared) -> Answer:
 
 
 def of_index(pair: Pair, index: Index, limits: Limits) -> dict[str, Any]:
-    """Compare by the settings of an index."""
+    """Compare with the settings of an index."""
     with index.snapshot():
         a, b = document_of(pair.a, index, limits, "body.a"), document_of(pair.b, index, limits, "body.b")
     check_compared(limits, a, b)
@@ -112,14 +112,14 @@ def of_index(pair: Pair, index: Index, limits: Limits) -> dict[str, Any]:
 
 
 def of_given(pair: Pair, limits: Limits) -> dict[str, Any]:
-    """Compare by a schema that is given, or the default."""
+    """Compare with a given schema or the default schema."""
     for side, name in ((pair.a, "a"), (pair.b, "b")):
         if side.id is not None:
             raise Refusal(
-                422, "an id is one of an index: name the index, or give a text", field=f"body.{name}.id"
+                422, "an id needs an index: name the index, or give a text", field=f"body.{name}.id"
             )
     if pair.fields is not None and pair.preset is not None:
-        raise Refusal(422, "fields and preset exclude each other: leave one out", field="body.preset")
+        raise Refusal(422, "fields and preset cannot be combined: remove one", field="body.preset")
     schema = schema_of(pair)
     a, b = given_document(pair.a, schema, limits, "body.a"), given_document(pair.b, schema, limits, "body.b")
     check_compared(limits, a, b)
@@ -127,7 +127,7 @@ def of_given(pair: Pair, limits: Limits) -> dict[str, Any]:
 
 
 def schema_of(pair: Pair) -> Schema:
-    """How the documents of a pair are read without an index."""
+    """The schema of a comparison without an index."""
     if pair.preset is None:
         return Schema() if pair.fields is None else schema_from(pair.fields)
     try:
@@ -137,7 +137,7 @@ def schema_of(pair: Pair) -> Schema:
 
 
 def compared(a: Document, b: Document, schema: Schema, minhash: MinHash, explains: bool) -> dict[str, Any]:
-    """The comparison of two documents as it is answered."""
+    """The comparison of two documents as a response."""
     found: Comparison = comparison.compare(a, b, schema, minhash, evidence=explains)
     fields = {
         name: field_as_json(one, evidence.as_json(one.evidence, a.fields[name], b.fields[name]))
@@ -147,7 +147,7 @@ def compared(a: Document, b: Document, schema: Schema, minhash: MinHash, explain
 
 
 def field_as_json(field: FieldComparison, explained: dict[str, Any] | None) -> dict[str, Any]:
-    """One field as it is answered."""
+    """One field as part of a response."""
     return {
         "similarity": field.similarity,
         "estimate": field.estimate,

@@ -1,4 +1,4 @@
-"""How are documents put, looked up and removed? `…/documents`; each answer means that the change is durable."""
+"""Adding, looking up and removing documents: `…/documents`. A response means that the change is durable."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from benzer.service.wire.documents import (
 
 
 class AnyText(Convertor[str]):
-    """A part of a path that may hold anything, also slashes and line breaks."""
+    """A part of a path that may contain any characters, including slashes and line breaks."""
 
     regex = "(?s:.*)"
 
@@ -55,14 +55,17 @@ class AnyText(Convertor[str]):
 register_url_convertor("any", AnyText())
 router = APIRouter(prefix="/v1/indexes/{index}/documents", tags=["documents"])
 PathId = Annotated[
-    str, Path(min_length=1, description="The document's id, percent-encoded.", examples=["debian/nbd-client"])
+    str,
+    Path(
+        min_length=1, description="The id of the document, percent-encoded.", examples=["debian/nbd-client"]
+    ),
 ]
 MOST = 1000
 PAGE_CHARACTERS = 8_000_000
 
 
 class Batch(Body):
-    """Documents to add together."""
+    """Documents to add at once."""
 
     documents: Many[IdentifiedDocument] = Field(
         examples=[
@@ -72,14 +75,14 @@ class Batch(Body):
 
 
 class Malformed(BaseModel):
-    """A line that was passed over, and why."""
+    """A skipped line and the reason."""
 
-    row: int = Field(description="Its number, from 1; blank lines count.", examples=[17])
+    row: int = Field(description="The line number from 1; blank lines count.", examples=[17])
     message: str = Field(examples=["not a JSON object, but a list"])
 
 
 class Added(BaseModel):
-    """How many documents were read, how many of their ids are new, and how many are held now."""
+    """The number of documents read, of new ids, and of documents now stored."""
 
     read: int = Field(examples=[2])
     new: int = Field(examples=[1])
@@ -87,33 +90,33 @@ class Added(BaseModel):
 
 
 class Uploaded(Added):
-    """The same of an upload; and which of its lines are malformed, the first 1,000 of them."""
+    """The same for an upload, with its first 1,000 malformed lines."""
 
     malformed: list[Malformed] = []
     malformed_count: int = Field(0, examples=[0])
 
 
 class Put(BaseModel):
-    """Under which id a document is held, and whether it replaced another."""
+    """The id of a stored document, and whether it replaced another."""
 
     id: Id = Field(examples=["a"])
     replaced: bool
 
 
 class StoredDocument(BaseModel):
-    """A document that is held; of a picture its description, and where a small copy is, if there is one."""
+    """A stored document. Images are returned as descriptions, with the address of a thumbnail if there is one."""
 
     id: Id = Field(examples=["a"])
     fields: dict[str, Content] = Field(examples=[{"text": "one two three"}])
     thumbnails: dict[str, str] | None = Field(
         None,
-        description="For indexes with pictures: the address of a small copy, by field.",
+        description="For indexes with images: the address of a thumbnail, by field.",
         examples=[{"photo": "/v1/indexes/demo/thumbnail?id=coast&field=photo"}],
     )
 
 
 class Page(BaseModel):
-    """Documents in order of arrival, and what to pass as `after` for those behind them."""
+    """Documents in insertion order, and the value of `after` for the next page."""
 
     documents: list[StoredDocument]
     next: str | None = Field(examples=["MTc2NQ"])
@@ -125,13 +128,13 @@ async def add(
     served: Served,
     shared: Shared,
     on_error: Annotated[
-        Literal["stop", "skip"], Query(description="What to do with a malformed line of NDJSON.")
+        Literal["stop", "skip"], Query(description="How to handle malformed NDJSON lines.")
     ] = "stop",
 ) -> Answer:
-    """Add documents; one whose id is held already replaces the old one.
+    """Add documents; a document with an existing id replaces the stored one.
 
-    As JSON they are added all or none. As NDJSON (one document a line, of any number) they are added batch by batch
-    as they come, and an error says how many are durable.
+    JSON adds all documents or none. NDJSON (one document per line, any number of lines) is added batch by batch as it
+    arrives, and an error reports how many documents are durable.
     """
     if media_type(request.headers) == NDJSON:
         upload = Upload(served, shared.limits, on_error == "skip", shared.catalog.without_places)
@@ -143,7 +146,7 @@ async def add(
 async def add_all(
     served: ServedIndex, documents: Sequence[IdentifiedDocument], limits: Limits
 ) -> dict[str, int]:
-    """Add documents, all or none."""
+    """Add all documents or none."""
     schema, read = served.settings.schema, reader_of(served.settings.schema, limits)
 
     def given() -> list[Document]:
@@ -167,10 +170,14 @@ async def add_all(
 @router.get("", response_model=Page)
 async def show_all(
     served: Served,
-    limit: Annotated[int, Query(ge=1, le=MOST, description="How many at most; long texts make fewer.")] = 100,
-    after: Annotated[str | None, Query(description='The "next" of the page before.', examples=[None])] = None,
+    limit: Annotated[
+        int, Query(ge=1, le=MOST, description="Maximum number of documents; long texts reduce it.")
+    ] = 100,
+    after: Annotated[
+        str | None, Query(description='The "next" of the previous page.', examples=[None])
+    ] = None,
 ) -> Answer:
-    """List documents in the order in which they were added."""
+    """List documents in insertion order."""
     start = number_of(after)
 
     def work(index: Index) -> dict[str, Any]:
@@ -186,9 +193,9 @@ async def show_all(
     openapi_extra=described_body(Contents, form=True),
 )  # fmt: skip
 async def put(id: PathId, request: Request, served: Served, shared: Shared) -> Answer:
-    """Add or replace the document of this id: 201 when it is new, 200 when it replaced another.
+    """Add or replace the document with this id: 201 if it is new, 200 if it replaced another.
 
-    The fields come as JSON, or as the parts of a form; so files need no base64.
+    The fields are sent as JSON, or as the parts of a form, where files need no base64.
     """
     schema = served.settings.schema
     if media_type(request.headers) == FORM:
@@ -235,7 +242,9 @@ async def remove(id: PathId, served: Served) -> Response:
         held = held_id(index, id)
         if held is not None:
             index.remove([held])
-            if served.settings.schema.foreign:  # here, in turn: the copy of a later document of this id stays
+            if (
+                served.settings.schema.foreign
+            ):  # here, in order: the thumbnail of a later document with this id is kept
                 served.thumbnails.remove([held])
         return held
 
@@ -246,7 +255,7 @@ async def remove(id: PathId, served: Served) -> Response:
 
 
 def stored_as_json(served: ServedIndex, document: Document) -> dict[str, Any]:
-    """A document as it is answered; called in a thread, for it may look for small copies of pictures."""
+    """A document as a response; called in a thread, because it may look for thumbnails."""
     shown = as_json(document)
     if served.settings.schema.foreign:
         shown["thumbnails"] = urls_of(served.thumbnails, served.name, document)
@@ -254,7 +263,7 @@ def stored_as_json(served: ServedIndex, document: Document) -> dict[str, Any]:
 
 
 def held_id(index: Index, text: str) -> Id | None:
-    """The id under which the document of a path is held; None where it is not."""
+    """The id of the stored document that a path names; None if it does not exist."""
     return next((id for id in ids_of(text) if id in index), None)
 
 
@@ -263,7 +272,7 @@ def unknown(id: Id) -> HTTPException:
 
 
 def cursor_of(number: int) -> str:
-    """Where a page ends, as a client keeps it.
+    """The end of a page as an opaque cursor.
 
     >>> cursor_of(1765), number_of("MTc2NQ")
     ('MTc2NQ', 1765)
@@ -272,7 +281,7 @@ def cursor_of(number: int) -> str:
 
 
 def number_of(cursor: str | None) -> int:
-    """The number of the document behind which a page begins; -1 for the first."""
+    """The number of the document before the first one of a page; -1 for the first page."""
     if cursor is None:
         return -1
     try:
@@ -281,4 +290,4 @@ def number_of(cursor: str | None) -> int:
             return int(digits)
     except ValueError:
         pass
-    raise Refusal(422, 'query.after must be the "next" of an earlier page', field="query.after")
+    raise Refusal(422, 'query.after is invalid: use the "next" of an earlier page', field="query.after")

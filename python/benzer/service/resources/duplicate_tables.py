@@ -1,4 +1,4 @@
-"""What has a job found? Tables page by page or as a file, clusters one by one, and what a person decides of them."""
+"""Results of a job: tables as pages or files, single clusters, evidence and decisions."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from benzer.service.jobs.wire import Cluster, DecidedRows, Decisions, Rows, TwoD
 from benzer.service.state import State
 
 DECIDED: tuple[Literal["ndjson", "csv"], ...] = ("ndjson", "csv")
-"""The formats of decided documents beside JSON."""
+"""The formats of decided documents other than JSON."""
 
 
 class TablePath(Convertor[str]):
-    """The last part of a path, except the names of what can only be posted: a GET of those is a 405."""
+    """The last part of a path, except names that accept only POST: a GET of those returns 405."""
 
     regex = "(?!(?:cancel|decisions)$)[^/]+"
 
@@ -52,41 +52,41 @@ REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 Format = Literal["json", "ndjson", "csv", "parquet"]
 TableName = Annotated[
     Literal["pairs", "clusters", "removed", "kept", "malformed"],
-    Path(description="Which table.", examples=["pairs"]),
+    Path(description="The table.", examples=["pairs"]),
 ]
 At = Annotated[
     float | None,
     Query(
         alias="threshold",
-        description="A threshold above that of the job: the result is seen as it is there, without another run.",
+        description="A threshold above that of the job: shows the result at this threshold without another run.",
         examples=[0.9],
     ),
 ]
 Order = Annotated[
     Literal["largest", "doubtful", "source"],
     Query(
-        description="The order of clusters: the largest first, the least alike inside first, or as they come."
+        description="The order of clusters: largest first, lowest inner similarity first, or in input order."
     ),
 ]
-Offset = Annotated[int, Query(ge=0, le=2**53, description="How many rows are passed over.")]
+Offset = Annotated[int, Query(ge=0, le=2**53, description="Number of rows to skip.")]
 Length = Annotated[
     int,
     Query(
         ge=1,
         le=MOST_LENGTH,
-        description="So many characters of each text; contents_cut says that one is longer.",
+        description="Maximum characters of each text; contents_cut marks longer ones.",
     ),
 ]
 
 
 async def viewed(shared: State, job: str, at: float | None, work: Callable[[View], Answered]) -> Answered:
-    """What some work makes of a job's result, off the event loop."""
+    """Run some work on the result of a job, off the event loop."""
     result = shared.jobs.result(job)
     return await asyncio.to_thread(contained, result, at, work)
 
 
 def contained(result: Result, at: float | None, work: Callable[[View], Answered]) -> Answered:
-    """Run the work; a panic of the native core becomes an exception that a server can answer."""
+    """Run the work; a panic of the native core becomes an exception that the server can handle."""
     try:
         return work(result.at(at))
     except Exception:
@@ -97,7 +97,7 @@ def contained(result: Result, at: float | None, work: Callable[[View], Answered]
 
 @router.get("/summary", response_model=dict[str, Any])
 async def summary(job: JobId, shared: Shared, at: At = None) -> Answer:
-    """Counts, settings, sources and seconds by stage, as `Duplicates.summary` gives them; and the alarms."""
+    """Return counts, settings, sources and seconds by stage, as in `Duplicates.summary`, and the alarms."""
 
     def work(view: View) -> dict[str, Any]:
         return {**view.found.summary(), "alarms": [alarm.to_dict() for alarm in view.found.alarms()]}
@@ -107,7 +107,7 @@ async def summary(job: JobId, shared: Shared, at: At = None) -> Answer:
 
 @router.get("/report", response_class=HTMLResponse)
 async def report(job: JobId, shared: Shared, at: At = None) -> Response:
-    """The report of a run, as one HTML page that stands alone."""
+    """Return the report of a run as one self-contained HTML page."""
     recall = shared.jobs.result(job).recall if at is None else None
     page = await viewed(shared, job, at, lambda view: report_html(view.found, recall))
     return HTMLResponse(page.encode("utf-8", "replace"), headers={"Content-Security-Policy": REPORT_POLICY})
@@ -116,17 +116,17 @@ async def report(job: JobId, shared: Shared, at: At = None) -> Response:
 @router.get("/evidence", response_model=TwoDocuments)
 async def evidence(
     job: JobId, shared: Shared, left: Annotated[str, Query(description="The id of a document.", examples=["fox"])],
-    right: Annotated[str, Query(description="That of another one.", examples=["fox/again"])],
+    right: Annotated[str, Query(description="The id of another document.", examples=["fox/again"])],
     at: At = None, length: Length = LENGTH,
     index: Annotated[
         str | None,
-        Query(description="Where the other one is kept (kept_in), unless it is one of the job's.", examples=["demo"]),
+        Query(description="The index of the other document (kept_in), unless it is in the job.", examples=["demo"]),
     ] = None,
 ) -> Answer:  # fmt: skip
-    """Two documents of the job side by side: how alike they are, and what they share. Any two may be asked for.
+    """Compare any two documents of the job: their similarity and the evidence.
 
-    Of an index that the job was held against, those may be asked for that the left one is alike; they are shown as
-    the index holds them now.
+    Documents of an index that the job was compared with are available if the left document matches them. They are
+    returned as currently stored in the index.
     """
     old = None if index is None else await shared.catalog[index].read(partial(sides.held, right))
 
@@ -143,7 +143,7 @@ async def cluster(
     job: JobId, shared: Shared, number: Annotated[int, Path(description="The number of the cluster.", examples=[0])],
     at: At = None, offset: Offset = 0, limit: Annotated[int, Query(ge=1, le=1000)] = PAGE_ROWS, length: Length = LENGTH,
 ) -> Answer:  # fmt: skip
-    """One cluster: who stays, the others with their similarity to it and their texts, and what ties it to others."""
+    """Return a cluster: the kept document, the others with texts and similarity to it, and links to other clusters."""
     return Answer(
         await viewed(shared, job, at, lambda view: clusters.opened(view.found, number, offset, limit, length))
     )
@@ -155,12 +155,12 @@ async def cluster(
 )  # fmt: skip
 async def decide(
     job: JobId, asked: Decisions, shared: Shared, at: At = None,
-    table: Annotated[Literal["kept", "removed"], Query(description="Which documents.")] = "kept",
-    format: Annotated[Literal["json", "ndjson", "csv"], Query(description="The format of the answer.")] = "json",
+    table: Annotated[Literal["kept", "removed"], Query(description="The documents to return.")] = "kept",
+    format: Annotated[Literal["json", "ndjson", "csv"], Query(description="The response format.")] = "json",
 ) -> Response:  # fmt: skip
-    """The documents that stay, or go, after some decisions about clusters; nothing of the job changes.
+    """Return the kept or removed documents after decisions about clusters. The job is not changed.
 
-    Each document that goes still names one that stays, and is exactly as similar to it as the job found.
+    Each removed document still names a kept one, with the exact similarity found by the job.
     """
     given = [decisions.Decision(one.cluster, one.decision, one.members) for one in asked.decisions]
 
@@ -182,14 +182,14 @@ async def decide(
 )  # fmt: skip
 async def table(
     request: Request, job: JobId, table: TableName, shared: Shared, at: At = None, order: Order = "largest",
-    format: Annotated[Format, Query(description="json is paged; the others are files.")] = "json", offset: Offset = 0,
+    format: Annotated[Format, Query(description="json is paged; others are files.")] = "json", offset: Offset = 0,
     limit: Annotated[
-        int | None, Query(ge=0, le=2**53, description="How many; by default 100 as JSON, else all.", examples=[100])
+        int | None, Query(ge=0, le=2**53, description="Maximum rows; default 100 for JSON, else all.", examples=[100])
     ] = None,
 ) -> Response:  # fmt: skip
-    """Some rows of a table, as JSON page by page, or as a file: JSON lines, CSV or Parquet.
+    """Return rows of a table as a page of JSON, or as a file: JSON lines, CSV or Parquet.
 
-    In CSV, a text that a spreadsheet could take for a formula stands behind an apostrophe.
+    In CSV, a text that a spreadsheet could read as a formula is prefixed with an apostrophe.
     """
 
     def work(view: View) -> Response:
@@ -201,7 +201,7 @@ async def table(
         most = PAGE_ROWS if limit is None else limit
         if most > MOST_ROWS:
             raise Refusal(
-                422, f"a page has {MOST_ROWS:,} rows at most, got {most:,}: ask for a file with format=ndjson",
+                422, f"a page has at most {MOST_ROWS:,} rows, got {most:,}: request a file with format=ndjson",
                 field="query.limit",
             )  # fmt: skip
         end = min(first + most, whole.total)
@@ -216,7 +216,7 @@ async def table(
 
 
 def download(table: Table, start: int, end: int, format: files.FileFormat, name: str) -> Response:
-    """Some rows of a table as a file; it is written before the answer begins, and read as the client takes it."""
+    """Rows of a table as a file; it is written before the response begins and streamed to the client."""
     file = files.written(table, start, end, format)
     return StreamingResponse(
         files.Chunks(file),

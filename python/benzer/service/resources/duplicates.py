@@ -1,7 +1,7 @@
-"""How are the duplicates of many documents found? By a job, which `/v1/duplicates` starts, shows and ends.
+"""Duplicate jobs: `/v1/duplicates` starts, shows, cancels and deletes them.
 
-Whoever may read may start jobs, and sees, cancels and forgets their own: the uploads of others are not theirs to read.
-Whoever may write sees all jobs.
+A key with the scope read can start jobs, and can see, cancel and delete its own jobs only, because uploads are
+private. A key with the scope write sees all jobs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ UPLOAD_PARAMETERS = [
         "name": name,
         "in": "query",
         "required": False,
-        "description": f"Of an upload: {field.description}",
+        "description": f"For uploads: {field.description}",
         "schema": {
             "type": {"measure": "boolean", "threshold": "number", "recall": "number"}.get(name, "string")
         },
@@ -60,7 +60,7 @@ STARTS = {
         "content": {
             JSON: {"schema": NewJob.model_json_schema(), "example": {"index": "demo", "threshold": 0.8}},
             NDJSON: {
-                "schema": {"type": "string", "description": "One document a line; the options stand in the query."},
+                "schema": {"type": "string", "description": "One document per line; options are in the query."},
                 "example": '{"id": "a", "text": "one two three"}\n{"id": "b", "text": "one two three four"}\n',
             },
         },
@@ -70,9 +70,10 @@ STARTS = {
 
 @router.post("", response_model=ShownJob, status_code=202, openapi_extra=STARTS)
 async def start(request: Request, shared: Shared, asker: Asking) -> Answer:
-    """Search an index, or the documents of this request, for duplicates; its answer says where to look for the result.
+    """Start a job that searches an index, or the documents of this request, for duplicates.
 
-    Documents come in the body, or, any number of them, as NDJSON, one a line; the options then stand in the query.
+    Documents are sent in the JSON body, or in any number as NDJSON, one per line, with the options in the query. The
+    Location header is the address of the job.
     """
     with shared.jobs.place() as begin:
         if media_type(request.headers) == NDJSON:
@@ -84,11 +85,11 @@ async def start(request: Request, shared: Shared, asker: Asking) -> Answer:
 
 
 async def of_json(request: Request, shared: State) -> tuple[Search, Job]:
-    """The job that a JSON body asks for."""
+    """The job described by a JSON body."""
     if request.query_params:
         name = next(iter(request.query_params))
         raise Refusal(
-            422, f"{name} goes into the body: a query is read for uploads only", field=f"query.{name}"
+            422, f"{name} is only valid in the query of an upload: move it to the body", field=f"query.{name}"
         )
     asked = await model_of(request, NewJob, partial(check_listed, shared.limits, "documents"))
     own = None if asked.index is None else shared.catalog[asked.index]
@@ -98,7 +99,7 @@ async def of_json(request: Request, shared: State) -> tuple[Search, Job]:
 
 
 async def of_upload(request: Request, shared: State) -> tuple[Search, Job]:
-    """The job that an upload asks for, which is complete when this returns."""
+    """The job of an upload; the upload is complete when this returns."""
     asked = of_query(request)
     spool = Spool()
     try:
@@ -110,13 +111,13 @@ async def of_upload(request: Request, shared: State) -> tuple[Search, Job]:
     except BaseException as error:
         spool.close()
         if isinstance(error, ClientDisconnect):
-            raise Refusal(400, "the upload was cut off") from None
+            raise Refusal(400, "the connection was closed during the upload") from None
         raise
     return search, Job({"upload": None}, settings)
 
 
 def of_query(request: Request) -> UploadOptions:
-    """The options of an upload, which stand in its query."""
+    """The options of an upload, from its query."""
     try:
         return UploadOptions.model_validate(dict(request.query_params), strict=False)
     except ValidationError as error:
@@ -128,7 +129,7 @@ async def prepared(
     options: Options, fields: Mapping[str, Mapping[str, Any]] | None, own: ServedIndex | None,
     uploaded: Spool | Sequence[Any] | None, shared: State,
 ) -> tuple[Search, dict[str, Any]]:  # fmt: skip
-    """What a job will do, and by which settings; refused where that cannot be."""
+    """The task and the settings of a job; rejects invalid combinations."""
     against = {name: shared.catalog[name] for name in options.against}
     asked = Asked(
         options.threshold, options.recall, options.keep, options.method,
@@ -144,36 +145,36 @@ async def prepared(
 
 
 def schema_of(fields: Mapping[str, Mapping[str, Any]]) -> Schema:
-    """The schema that a request describes."""
+    """The schema in a request."""
     try:
         return Schema.from_dict(fields)
     except (KeyError, TypeError) as error:
         raise Refusal(
-            422, f"the fields cannot be read ({error}): give each a type and its settings", field="fields"
+            422, f"fields is invalid ({error}): give each field a type and its settings", field="fields"
         ) from error
 
 
 @router.get("", response_model=ShownJobs)
 async def show_all(shared: Shared, asker: Asking) -> Answer:
-    """List one's own jobs, or all to a key that may write, the newest first."""
+    """List the jobs of the key, or all jobs for a key with the scope write, newest first."""
     return Answer({"jobs": [job.to_dict() for job in shared.jobs if asker.sees(job)]})
 
 
 @router.get("/{job}", response_model=ShownJob)
 async def show(job: JobId, shared: Shared) -> Answer:
-    """Show a job, and how far it is."""
+    """Return a job and its progress."""
     return Answer(shared.jobs[job].to_dict())
 
 
 @router.post("/{job}/cancel", response_model=ShownJob, openapi_extra=READS)
 async def cancel(job: JobId, shared: Shared) -> Answer:
-    """Ask a job to end, and show it when it has, or after a second; one that is over stays as it is."""
+    """Cancel a job and return it when it has ended, or after a second. A finished job is not changed."""
     shared.jobs.cancel(job)
     return Answer((await asyncio.to_thread(shared.jobs.wait, job, CANCEL_SECONDS)).to_dict())
 
 
 @router.delete("/{job}", status_code=204, openapi_extra=READS)
 async def delete(job: JobId, shared: Shared) -> Response:
-    """Cancel a job, and forget it with its result."""
+    """Cancel a job and delete it with its result."""
     shared.jobs.delete(job)
     return Response(status_code=204)

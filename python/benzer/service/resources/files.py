@@ -1,4 +1,4 @@
-"""Files of any format as JSON lines: `/v1/files`. The pages send here what is dropped on them."""
+"""Conversion of files to JSON lines: `/v1/files`, used by the pages for dropped files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/v1/files", tags=["files"])
 PIECE = 1 << 16
 Name = Annotated[
     str,
-    Query(min_length=1, max_length=1000, description="The name of the file; its ending counts.", examples=["a.csv"]),
+    Query(min_length=1, max_length=1000, description="The file name; its extension matters.", examples=["a.csv"]),
 ]  # fmt: skip
 EXAMPLE = "id,text\n1,one two three\n2,four five six\n"
 BODY: dict[str, Any] = {
@@ -35,30 +35,29 @@ BODY: dict[str, Any] = {
 
 
 class Recognized(BaseModel):
-    """What a file holds."""
+    """The detected format of a file."""
 
     name: str = Field(examples=["a.csv"])
     format: str | None = Field(
-        description="How its rows are read: jsonl, csv, tsv, parquet, text or images; null where Benzer does not "
-        "read it.",
+        description="jsonl, csv, tsv, parquet, text or images; null if Benzer does not read the format.",
         examples=["csv"],
     )
-    content: str = Field(description="The same in words.", examples=["a CSV file"])
+    content: str = Field(description="A description of the content.", examples=["a CSV file"])
     compression: str = Field(description="Empty, .gz or .zst.", examples=[""])
     columns: list[str] | None = Field(
-        description="The keys of the first row, of JSON lines.", examples=[["id", "text"]]
+        description="The keys of the first row of JSON lines.", examples=[["id", "text"]]
     )
     refusal: str | None = Field(
-        description="Why it is not read, and what to do; null where it is.",
+        description="Why the file cannot be read and how to fix it; null if it can be read.",
         examples=["report.pdf is a PDF file, which Benzer does not read: convert it to text first"],
     )
 
 
 @router.post("/format", response_model=Recognized, openapi_extra=BODY)
 async def recognize(request: Request, name: Name) -> Answer:
-    """Tell what a file holds, by its name and its first 64 KiB, and why where Benzer does not read it.
+    """Detect the format of a file from its name and its first 64 KiB, with the reason if Benzer cannot read it.
 
-    More of the file may be sent, and is not looked at.
+    Bytes after the first 64 KiB are ignored.
     """
     check_type(request)
     head = b""
@@ -77,12 +76,16 @@ async def rows(
     name: Name,
     field: Annotated[
         list[str] | None,
-        Query(description="A field to keep beside the id; all columns without any.", examples=[["text"]]),
+        Query(
+            description="A field to keep in addition to the id; without any, all columns are kept.",
+            examples=[["text"]],
+        ),
     ] = None,
 ) -> Response:
-    """Answer the rows of a file as JSON lines, to be sent to the documents of an index or to `/v1/duplicates`.
+    """Convert a file to JSON lines that can be sent to the documents of an index or to `/v1/duplicates`.
 
-    JSON lines, CSV, TSV and Parquet have a document a row, a text is one document; gzip and Zstandard are unpacked.
+    JSON lines, CSV, TSV and Parquet have one document per row; a text file is one document. gzip and Zstandard files
+    are decompressed.
     """
     check_type(request)
     file = File(name)
@@ -91,19 +94,21 @@ async def rows(
             await asyncio.to_thread(file.write, chunk)
         lines = await asyncio.to_thread(file.rows, field or (), shared.limits.max_upload_bytes)
     except ClientDisconnect:
-        raise Refusal(400, "the upload was cut off") from None
+        raise Refusal(400, "the connection was closed during the upload") from None
     finally:
         file.close()
     return StreamingResponse(pieces(lines), media_type=NDJSON, background=BackgroundTask(lines.close))
 
 
 def check_type(request: Request) -> None:
-    """Refuse a form or JSON, which would be taken for the content of the file."""
+    """Reject a form or JSON, which would be read as the content of the file."""
     if media_type(request.headers) != FILE:
-        raise Refusal(415, f"send the bytes of the file with the header Content-Type: {FILE}")
+        raise Refusal(
+            415, f"the body must be the bytes of the file: send it with the header Content-Type: {FILE}"
+        )
 
 
 def pieces(lines: BinaryIO) -> Iterator[bytes]:
-    """The content of a file, piece by piece."""
+    """The content of a file in chunks."""
     while piece := lines.read(PIECE):
         yield piece

@@ -1,4 +1,4 @@
-"""Is the service well? `GET /health` answers while the process lives, `GET /ready` when its indexes can be read."""
+"""Health checks: `GET /health` for the process, `GET /ready` for the indexes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE_SECONDS = 2.0
 
 
 class Health(BaseModel):
-    """The service is well, and of this version."""
+    """The status and the version of the service."""
 
     status: Literal["ok"]
     version: str = Field(examples=["0.1.0"])
@@ -27,31 +27,31 @@ class Health(BaseModel):
 
 @router.get("/health", response_model=Health)
 async def health() -> Answer:
-    """Say that the process lives."""
+    """Confirm that the process is running."""
     return Answer({"status": "ok", "version": __version__})
 
 
 @router.get("/ready", response_model=Health)
 async def ready(shared: Shared) -> Answer:
-    """Read from every index, and say that it went well.
+    """Check that every index can be read.
 
-    503 while the service is being stopped, while it works on as many requests as it takes at a time, and while an
-    index cannot be read, or not within 2 s.
+    Returns 503 while the service is shutting down, while it is at its limit of concurrent requests, and while an index
+    cannot be read within 2 s.
     """
     if shared.life.closing:
-        raise unready("the service is being stopped")
+        raise unready("the service is shutting down")
     if shared.life.working >= shared.limits.max_concurrent:
-        raise unready(f"the service works on {shared.life.working:,} requests, as many as it takes at a time")
+        raise unready(f"the service is at its limit of {shared.life.working:,} concurrent requests")
     indexes = dict(shared.catalog)
     answers = await asyncio.gather(*map(is_read, indexes.values()))
     away = [name for name, answered in zip(indexes, answers, strict=True) if not answered]
     if away:
-        raise unready(f"of these indexes nothing can be read now: {', '.join(away)}")
+        raise unready(f"these indexes cannot be read now: {', '.join(away)}")
     return Answer({"status": "ok", "version": __version__})
 
 
 async def is_read(served: ServedIndex) -> bool:
-    """Whether an index can be read, in time."""
+    """Whether an index can be read in time."""
     try:
         await asyncio.wait_for(served.read(len), PATIENCE_SECONDS)
     except (BenzerError, asyncio.TimeoutError):
@@ -60,4 +60,4 @@ async def is_read(served: ServedIndex) -> bool:
 
 
 def unready(why: str) -> Refusal:
-    return Refusal(503, f"{why}: ask again later", type="NotReadyError", retry_after=1)
+    return Refusal(503, f"{why}: retry later", type="NotReadyError", retry_after=1)

@@ -1,6 +1,6 @@
-"""Which documents have exactly these ids? `POST …/lookup` and `…/remove`, for programs.
+"""Lookup and removal by exact id, for programs: `POST …/lookup` and `…/remove`.
 
-In a path an id is text, and 7 may be found as "7"; in JSON the two differ, as they do in the index.
+In a path an id is text, so 7 may match "7"; in JSON the two differ, as in the index.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ from benzer.service.wire.documents import Body, Content, Id, Many
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["documents"])
 MOST_LOOKED_UP = 100
-Ids = Annotated[Many[Id], Field(description='1 and "1" are two ids.', examples=[["fox", 4711]])]
+Ids = Annotated[Many[Id], Field(description='1 and "1" are different ids.', examples=[["fox", 4711]])]
 
 
 class Lookup(Body):
     """Documents to look up."""
 
     ids: Annotated[Ids, Field(max_length=MOST_LOOKED_UP)]
-    contents: bool = Field(True, description="Give their fields, too.")
+    contents: bool = Field(True, description="Include the fields.")
 
 
 class LookedUp(BaseModel):
-    """A document that is held, and when it was last seen."""
+    """A stored document and when it was last seen."""
 
     id: Id = Field(examples=["fox"])
     fields: dict[str, Content] | None = Field(
-        None, description="Where they were asked for.", examples=[{"text": "one two three"}]
+        None, description="The fields, if requested.", examples=[{"text": "one two three"}]
     )
     thumbnails: dict[str, str] | None = Field(
         None,
-        description="The address of a small picture, by field.",
+        description="The address of a thumbnail, by field.",
         examples=[{"photo": "/v1/indexes/demo/thumbnail?id=coast&field=photo"}],
     )
     last_seen: str | None = Field(
-        description="To the second, in UTC; null where an early version of Benzer added it.",
+        description="To the second, in UTC; null if an early version of Benzer added the document.",
         examples=["2026-01-31T12:00:00Z"],
     )
 
 
 class AllLookedUp(BaseModel):
-    """For each id its document, in the order asked; null for those that are not held."""
+    """The document of each id in the order of the request; null for unknown ids."""
 
     documents: list[LookedUp | None] = Field(
         examples=[
@@ -67,7 +67,7 @@ class Remove(Body):
 
 
 class Removed(BaseModel):
-    """How many documents were removed, and how many are held now."""
+    """The number of removed documents and of documents now stored."""
 
     removed: int = Field(examples=[2])
     documents: int = Field(examples=[1762])
@@ -75,7 +75,7 @@ class Removed(BaseModel):
 
 @router.post("/lookup", response_model=AllLookedUp, openapi_extra=READS)
 async def look_up(asked: Lookup, served: Served) -> Answer:
-    """Look up documents by their exact ids, and when they were last seen."""
+    """Look up documents by exact id, and when they were last seen."""
 
     def one(index: Index, id: str | int) -> dict[str, Any] | None:
         if id not in index:
@@ -94,12 +94,14 @@ async def look_up(asked: Lookup, served: Served) -> Answer:
 
 @router.post("/remove", response_model=Removed, openapi_extra=described_body(Remove))
 async def remove(request: Request, served: Served, shared: Shared) -> Answer:
-    """Remove documents by their exact ids; those that are not held are passed over."""
+    """Remove documents by exact id; unknown ids are ignored."""
     asked = await model_of(request, Remove, partial(check_listed, shared.limits, "ids"))
 
     def work(index: Index) -> dict[str, int]:
         removed = index.remove(asked.ids)
-        if served.settings.schema.foreign:  # here, in turn: the copy of a later document of such an id stays
+        if (
+            served.settings.schema.foreign
+        ):  # here, in order: the thumbnail of a later document with such an id is kept
             served.thumbnails.remove(asked.ids)
         return {"removed": removed, "documents": len(index)}
 

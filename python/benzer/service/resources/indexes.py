@@ -1,4 +1,4 @@
-"""Which indexes are there? `/v1/indexes`: made, listed, described, deleted."""
+"""Creating, listing, describing and deleting indexes: `/v1/indexes`."""
 
 from __future__ import annotations
 
@@ -20,35 +20,33 @@ FROM_STORAGE = ("home", "documents", "removed", "bytes", "settings", "fingerprin
 
 
 class Information(BaseModel):
-    """Facts and figures of an index; where it lies is the server's own business."""
+    """An index: its size and settings. The storage location is not disclosed."""
 
     name: str = Field(examples=["news"])
-    home: str = Field(description="The kind of its home.", examples=["file"])
+    home: str = Field(description="The kind of storage.", examples=["file"])
     documents: int = Field(examples=[1764])
-    removed: int = Field(description="Removed documents that still take room.", examples=[0])
-    bytes: int = Field(
-        description="Room that it takes, on the disk or in the server's memory.", examples=[3_120_000]
-    )
+    removed: int = Field(description="Removed documents that still use space.", examples=[0])
+    bytes: int = Field(description="Bytes used on disk or in the memory of the server.", examples=[3_120_000])
     settings: dict[str, Any] = Field(
-        description="By which its documents are compared.", examples=[{"threshold": 0.8, "recall": 0.95}]
+        description="The settings of comparisons.", examples=[{"threshold": 0.8, "recall": 0.95}]
     )
     fingerprint: str = Field(
-        description="64 hexadecimal digits, equal for equal settings only.", examples=["9f86d081884c7d65…"]
+        description="64 hexadecimal digits, equal only for equal settings.", examples=["9f86d081884c7d65…"]
     )
     deletable: bool = Field(
-        description="Whether it can be deleted by request: it lies in the home of the service."
+        description="Whether it can be deleted by request, because it is stored in the home of the service."
     )
     buckets: Buckets | None = Field(None, description="With `?buckets=true` only.")
 
 
 class Indexes(BaseModel):
-    """All indexes, by name."""
+    """All indexes, sorted by name."""
 
     indexes: list[Information]
 
 
 async def described(name: str, shared: State, buckets: bool = False) -> dict[str, Any]:
-    """What is told of an index."""
+    """The description of an index."""
     served = shared.catalog[name]
     known = await served.read(lambda index: index.info())
     return {
@@ -61,7 +59,7 @@ async def described(name: str, shared: State, buckets: bool = False) -> dict[str
 
 @router.get("", response_model=Indexes)
 async def show_all(shared: Shared) -> Answer:
-    """List the indexes that are served."""
+    """List the served indexes."""
     told = []
     for name in list(shared.catalog):
         with suppress(Refusal):  # it was deleted meanwhile
@@ -71,7 +69,7 @@ async def show_all(shared: Shared) -> Answer:
 
 @router.post("", response_model=Information, status_code=201)
 async def create(asked: NewIndex, shared: Shared) -> Answer:
-    """Make an index in the home of the service; it is complete, and durable, when this is answered."""
+    """Create an index in the home of the service; it is durable when the response is sent."""
     settings = await asyncio.to_thread(settings_of, asked)
     await shared.catalog.create(asked.name, settings)
     return Answer(await described(asked.name, shared), 201, {"Location": f"/v1/indexes/{asked.name}"})
@@ -83,15 +81,15 @@ async def show(
     served: Served,
     shared: Shared,
     buckets: Annotated[
-        bool, Query(description="Count the buckets by size, too: reads all postings.")
+        bool, Query(description="Include the number of buckets by size, which reads all postings.")
     ] = False,
 ) -> Answer:
-    """Describe an index: how many documents it holds, and by which settings they are compared."""
+    """Return the number of documents and the settings of an index."""
     return Answer(await described(index, shared, buckets))
 
 
 @router.delete("/{index}", status_code=204)
 async def delete(index: IndexName, shared: Shared) -> Response:
-    """Delete an index with all its documents, when the work on it that has begun is done."""
+    """Delete an index with all its documents, after running work on it has ended."""
     await shared.catalog.delete(index)
     return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""What does Prometheus read? `GET /metrics`: the numbers of the service and of its indexes."""
+"""Prometheus metrics of the service and of its indexes: `GET /metrics`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 2.0
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def metrics(shared: Shared) -> Response:
-    """Measure, in the text form of Prometheus; an index that cannot be read now has `benzer_index_up` 0."""
+    """Return metrics in the Prometheus text format; an index that cannot be read now has `benzer_index_up` 0."""
     numbers, indexes = shared.metrics, dict(shared.catalog)
     known = await asyncio.gather(*map(information, indexes.values()))
     numbers.forget_indexes()
@@ -37,8 +37,8 @@ async def metrics(shared: Shared) -> Response:
 
 
 async def information(served: ServedIndex) -> dict[str, Any] | None:
-    """What an index says of itself; None where it says nothing in time."""
+    """The statistics of an index; None if it does not respond in time."""
     try:
         return await asyncio.wait_for(served.read(lambda index: index.info()), PATIENCE_SECONDS)
-    except Exception:  # a home that is away raises what its client raises
+    except Exception:  # an unreachable server raises errors of its client library
         return None

@@ -1,4 +1,4 @@
-"""Which documents are nearest to one, however far away? `POST …/nearest`."""
+"""The nearest documents, without a threshold: `POST …/nearest`."""
 
 from __future__ import annotations
 
@@ -19,33 +19,40 @@ router = APIRouter(prefix="/v1/indexes/{index}/nearest", tags=["questions"])
 
 
 class NearestQuestion(Explained):
-    """A document that is held, a text, or fields; and how surely its nearest are to be found."""
+    """A stored document, a text, or fields; and the recall of the search."""
 
     recall: Annotated[
         float,
-        Field(gt=0, le=1, description="The probability to find each; 1 compares all.", examples=[0.999]),
+        Field(
+            gt=0,
+            le=1,
+            description="The probability to find each nearest document; 1 compares all documents.",
+            examples=[0.999],
+        ),
     ] = 0.999
     threshold: Annotated[
-        Share | None, Field(description="The least similarity; none unless given.", examples=[0.1])
+        Share | None, Field(description="The minimum similarity; default: no minimum.", examples=[0.1])
     ] = None
 
 
 class Nearest(Matches):
-    """The nearest documents, best first, and what is promised of them."""
+    """The nearest documents, most similar first, and the guarantee of the search."""
 
     recall: float = Field(
-        description="Each true neighbour of at least `threshold` is there with this probability.",
+        description="Each true neighbour of at least `threshold` is found with this probability.",
         examples=[1.0],
     )
-    compared: int = Field(description="How many documents were compared exactly.", examples=[64])
-    documents: int = Field(description="How many the index holds.", examples=[1764])
-    threshold: float = Field(description="From which similarity on that is promised.", examples=[0.1])
+    compared: int = Field(description="Number of documents compared exactly.", examples=[64])
+    documents: int = Field(description="Number of documents in the index.", examples=[1764])
+    threshold: float = Field(description="The minimum similarity that `recall` refers to.", examples=[0.1])
 
 
 class NearestOptions(FormOptions):
-    """The options of a question that comes as a form."""
+    """The options of a query sent as a form."""
 
-    recall: Annotated[float, Field(gt=0, le=1, description="The probability to find each.")] = 0.999
+    recall: Annotated[
+        float, Field(gt=0, le=1, description="The probability to find each nearest document.")
+    ] = 0.999
 
 
 @router.post("", response_model=Nearest, openapi_extra=READS | described_body(NearestQuestion, form=True))
@@ -55,9 +62,9 @@ async def find(
     served: Served,
     shared: Shared,
 ) -> Answer:
-    """Find the nearest documents, also below the threshold of the index; each similarity is exact.
+    """Find the nearest documents, including those below the threshold of the index. Similarities are exact.
 
-    The first such question reads the whole collection, and keeps 137 bytes a document of one field in memory.
+    The first such query reads the whole collection and keeps 137 bytes per document with one field in memory.
     """
     question = await question_from(request, NearestQuestion, options, served, shared.limits)
 

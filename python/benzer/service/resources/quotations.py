@@ -1,4 +1,4 @@
-"""What quotes what? `POST …/containing`, `…/contained` and `…/passages`, of an index that files passages."""
+"""Containment and quotations: `POST …/containing`, `…/contained` and `…/passages`, for indexes with passages."""
 
 from __future__ import annotations
 
@@ -21,44 +21,48 @@ MOST_COMPARED = 1_000_000
 
 
 class ContainmentQuestion(Asked):
-    """A document that is held, a text, or fields; and how much of the one is to stand in the other."""
+    """A stored document, a text, or fields; and the minimum containment."""
 
-    threshold: Annotated[float, Field(gt=0, le=1, description="The least containment.", examples=[0.8])] = 0.8
+    threshold: Annotated[float, Field(gt=0, le=1, description="The minimum containment.", examples=[0.8])] = (
+        0.8
+    )
     limit: Limit = 10
     most: Annotated[
-        int, Field(ge=1, le=MOST_COMPARED, description="How many documents are compared at most.")
+        int, Field(ge=1, le=MOST_COMPARED, description="Maximum number of documents to compare.")
     ] = 10_000
 
 
 class PassagesQuestion(Asked):
-    """A document that is held, a text, or fields; of its passages those that stand anywhere in the index."""
+    """A stored document, a text, or fields, whose passages are searched in the index."""
 
-    least_words: Annotated[int, Field(ge=1, description="Words of a passage at least.", examples=[8])] = 8
+    least_words: Annotated[
+        int, Field(ge=1, description="Minimum number of words of a passage.", examples=[8])
+    ] = 8
     limit: Limit = 10
     most: Annotated[
-        int, Field(ge=1, le=MOST_COMPARED, description="How many documents are read at most, for each field.")
+        int, Field(ge=1, le=MOST_COMPARED, description="Maximum number of documents to read for each field.")
     ] = 1000
 
 
 class ContainedDocument(SimilarDocument):
-    """A document, and the exact share of the contained one that the other has."""
+    """A document, and the exact share of the contained document that appears in the other."""
 
     containment: float = Field(examples=[0.93])
 
 
 class ContainmentAnswer(BaseModel):
-    """Matches, best first; how many documents may be some, and how many of these were compared."""
+    """Matches, best first; the number of candidates, and how many of them were compared."""
 
     matches: list[ContainedDocument]
     candidates: int = Field(examples=[12])
     compared: int = Field(examples=[12])
     short: list[str] = Field(
-        description="Fields too short for all that contains them to be found.", examples=[[]]
+        description="Fields that are too short to find every document that contains them.", examples=[[]]
     )
 
 
 class FoundPassage(BaseModel):
-    """What stands in both texts: `a` is what was asked for, `b` the document; places are code points."""
+    """A passage in both texts: `a` is the query, `b` the document. Positions are code points."""
 
     a: tuple[int, int] = Field(examples=[(10, 49)])
     b: tuple[int, int] = Field(examples=[(16, 55)])
@@ -68,7 +72,7 @@ class FoundPassage(BaseModel):
 
 
 class PassagesOfDocument(BaseModel):
-    """A document in which passages stand, the longest first; and how many words of the text these are."""
+    """A document with its passages, longest first, and the number of words of the text that they cover."""
 
     id: Id = Field(examples=["page"])
     field: str = Field(examples=["text"])
@@ -77,36 +81,36 @@ class PassagesOfDocument(BaseModel):
 
 
 class CoveredText(BaseModel):
-    """What of a text was found anywhere: spans of code points, and the share of its words."""
+    """The parts of a text found in any document: spans of code points, and the share of its words."""
 
     spans: list[tuple[int, int]] = Field(examples=[[(10, 49)]])
     share: float = Field(examples=[0.83])
 
 
 class PassagesAnswer(BaseModel):
-    """Documents with passages, those of most words first; and how much of the text stands in any document at all."""
+    """Documents with passages, most words first, and the share of the text that appears in any document."""
 
     matches: list[PassagesOfDocument]
     covered: dict[str, CoveredText]
-    candidates: int = Field(description="Documents that may hold passages.", examples=[3])
-    unread: int = Field(description="Of those, how many were not read because of `most`.", examples=[0])
+    candidates: int = Field(description="Documents that may have passages.", examples=[3])
+    unread: int = Field(description="Candidates that were not read because of `most`.", examples=[0])
 
 
 @router.post("/containing", response_model=ContainmentAnswer, openapi_extra=READS)
 async def containing(question: ContainmentQuestion, served: Served, shared: Shared) -> Answer:
-    """Find the documents that contain one: a page with more around it, a book that quotes it."""
+    """Find the documents that contain a document, such as a longer page or a book that quotes it."""
     return Answer(await served.read(contained_by(question, shared.limits, Index.find_containing)))
 
 
 @router.post("/contained", response_model=ContainmentAnswer, openapi_extra=READS)
 async def contained(question: ContainmentQuestion, served: Served, shared: Shared) -> Answer:
-    """Find the documents that stand in one."""
+    """Find the documents that are contained in a document."""
     return Answer(await served.read(contained_by(question, shared.limits, Index.find_contained)))
 
 
 @router.post("/passages", response_model=PassagesAnswer, openapi_extra=READS)
 async def passages(question: PassagesQuestion, served: Served, shared: Shared) -> Answer:
-    """Find which passages of a text stand anywhere in the index, in which documents, and where there."""
+    """Find the passages of a text that appear in the index, with their documents and positions."""
 
     def work(index: Index) -> dict[str, Any]:
         asked = question_of(question, index, shared.limits)
@@ -118,7 +122,7 @@ async def passages(question: PassagesQuestion, served: Served, shared: Shared) -
 def contained_by(
     question: ContainmentQuestion, limits: Limits, find: Callable[..., ContainmentMatches]
 ) -> Callable[[Index], dict[str, Any]]:
-    """The work that answers a question of containment."""
+    """The work of a containment query."""
 
     def work(index: Index) -> dict[str, Any]:
         asked = question_of(question, index, limits)

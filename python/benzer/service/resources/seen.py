@@ -1,4 +1,4 @@
-"""When was a document last seen? `…/seen`, `…/touch`, and `…/evict` for what nobody has seen for long."""
+"""When documents were last seen: `…/seen`, `…/touch`, and `…/evict` for stale documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ router = APIRouter(prefix="/v1/indexes/{index}", tags=["upkeep"])
 
 
 def moment(given: Any) -> int:
-    """A moment in seconds since 1970: from ISO 8601 with its time zone, or a number of seconds.
+    """A time in seconds since 1970, from ISO 8601 with a time zone or from a number of seconds.
 
     >>> moment("2026-01-31T12:00:00Z"), moment(12.9)
     (1769860800, 12)
@@ -36,13 +36,15 @@ def moment(given: Any) -> int:
         try:
             given = datetime.fromisoformat(given[:-1] + "+00:00" if given.endswith(("Z", "z")) else given)
         except ValueError:
-            raise ValueError(f"{given[:40]!r} is no moment: give one as in 2026-01-31T12:00:00Z") from None
+            raise ValueError(f"{given[:40]!r} is not a time: give one as in 2026-01-31T12:00:00Z") from None
         if given.tzinfo is None:
             raise ValueError(
                 f"{given} has no time zone: give one, as in 2026-01-31T12:00:00Z, or seconds since 1970"
             )
     elif not is_number(given):
-        raise ValueError("a moment is a text as in 2026-01-31T12:00:00Z, or a number of seconds since 1970")
+        raise ValueError(
+            "a time must be a text as in 2026-01-31T12:00:00Z, or a number of seconds since 1970"
+        )
     return second_of(given)
 
 
@@ -57,33 +59,33 @@ Moment = Annotated[int, PlainValidator(moment), WithJsonSchema(_SCHEMA)]
 
 
 class Touch(Body):
-    """Documents that were seen, by default now."""
+    """Documents that were seen, by default at the current time."""
 
     ids: Many[Id] = Field(examples=[["fox", 4711]])
     seen_at: Moment | None = Field(None, examples=["2026-01-31T12:00:00Z"])
 
 
 class Touched(BaseModel):
-    """How many of the ids are held."""
+    """The number of ids that are stored."""
 
     held: int = Field(examples=[2])
 
 
 class Evict(Body):
-    """From when on a document must have been seen to stay."""
+    """The time since which a document must have been seen to be kept."""
 
     unseen_since: Moment = Field(examples=["2026-01-31T12:00:00Z"])
 
 
 class Evicted(BaseModel):
-    """How many documents were removed, and how many are held now."""
+    """The number of removed documents and of documents now stored."""
 
     removed: int = Field(examples=[3])
     documents: int = Field(examples=[1761])
 
 
 class Seen(BaseModel):
-    """When a document was last seen, to the second, in UTC; null where an early version of Benzer added it."""
+    """When a document was last seen, to the second, in UTC; null if an early version of Benzer added it."""
 
     id: Id = Field(examples=["fox"])
     last_seen: datetime | None = Field(examples=["2026-01-31T12:00:00Z"])
@@ -91,14 +93,14 @@ class Seen(BaseModel):
 
 @router.post("/touch", response_model=Touched, openapi_extra=described_body(Touch))
 async def touch(request: Request, served: Served, shared: Shared) -> Answer:
-    """Note that documents were seen, and are unchanged; an earlier time than is known changes nothing."""
+    """Record that documents were seen unchanged. A time before the recorded one changes nothing."""
     asked = await model_of(request, Touch, partial(check_listed, shared.limits, "ids"))
     return Answer({"held": await served.write(lambda index: index.touch(asked.ids, asked.seen_at))})
 
 
 @router.post("/evict", response_model=Evicted)
 async def evict(asked: Evict, served: Served) -> Answer:
-    """Remove the documents that were last seen before a moment."""
+    """Remove the documents that were last seen before a given time."""
 
     def work(index: Index) -> dict[str, int]:
         pictured = index.settings.schema.foreign
@@ -112,9 +114,9 @@ async def evict(asked: Evict, served: Served) -> Answer:
 
 @router.get("/seen", response_model=Seen)
 async def seen(
-    id: Annotated[str, Query(description="The document's id.", examples=["fox"])], served: Served
+    id: Annotated[str, Query(description="The id of the document.", examples=["fox"])], served: Served
 ) -> Answer:
-    """Say when a document was added, or last touched."""
+    """Return when a document was added or last touched."""
     found = await served.read(last_seen(id))
     if found is None:
         raise Refusal(404, f"no document has the id {id!r}", field="query.id")
@@ -123,7 +125,7 @@ async def seen(
 
 
 def last_seen(text: str) -> Callable[[Index], tuple[str | int, datetime | None] | None]:
-    """The work that looks up the document that a text names, and when it was seen."""
+    """The work that looks up a document by its id as text, and when it was seen."""
 
     def work(index: Index) -> tuple[str | int, datetime | None] | None:
         with index.snapshot():
@@ -134,7 +136,7 @@ def last_seen(text: str) -> Callable[[Index], tuple[str | int, datetime | None] 
 
 
 def shown(moment: datetime) -> str:
-    """A moment in UTC.
+    """A time in UTC as ISO 8601.
 
     >>> shown(datetime(2026, 1, 31, 12, tzinfo=timezone.utc))
     '2026-01-31T12:00:00Z'

@@ -1,18 +1,18 @@
-"""How does a person at a browser show a key? Once, to `POST /login`; then a cookie stands for it.
+"""Browser sessions: `POST /login` accepts a key once and sets a cookie.
 
-The page `/login` sends a form (`application/x-www-form-urlencoded`, which needs no script) with the fields
+The page `/login` sends a form (`application/x-www-form-urlencoded`, without a script) with the fields
 
-- `key`: the key, as `benzer keys add` printed it;
-- `next`: the path to go on to, as the query of the page's own address has it (`/login?next=/tune`); "/" without.
+- `key`: the key as printed by `benzer keys add`;
+- `next`: the path to redirect to, from the query of the page's own address (`/login?next=/tune`); default "/".
 
-The answer is a 303 to `next`, or back to `/login?failed=1&next=…` where there is no such key. A script may send
-the same as JSON (`{"key": …}`), and is answered 200 `{"name", "scopes"}`, or 401 in the shape of all errors.
-`POST /logout`, a form without fields, ends the session and answers a 303 to `/login`.
+The response is a 303 to `next`, or back to `/login?failed=1&next=…` if the key is unknown. A script may send the
+same as JSON (`{"key": …}`); the response is 200 `{"name", "scopes"}`, or 401 in the shape of all errors.
+`POST /logout`, a form without fields, ends the session and returns a 303 to `/login`.
 
-Pages read who asks from `request.scope["benzer.access"]`: `{"name": "ci", "scopes": ["read", "write"]}`. The name is
-None where the service asks for no keys, and where nobody has shown one; then the scopes are empty.
+Pages read the client from `request.scope["benzer.access"]`: `{"name": "ci", "scopes": ["read", "write"]}`. The name is
+None if the service requires no keys. It is also None without a key, and then the scopes are empty.
 
-These routes are for pages, and left out of the description: a program sends its key with each request.
+These routes are for pages and not in the OpenAPI description: programs send their key with each request.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from benzer.service.state import State
 
 router = APIRouter(include_in_schema=False)
 OWN_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]*")
-"""A path of this service. Browsers take `//host` and `/\\host` for another site, and pass over tabs and line ends."""
+"""A path of this service. Browsers read `//host` and `/\\host` as another site, and ignore tabs and line breaks."""
 
 
 @router.post("/login", openapi_extra=READS)
 async def login(request: Request, shared: Shared) -> Response:
-    """Begin a session for a key."""
+    """Start a session for a key."""
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     by_script = media == "application/json"
     fields = await sent(request, by_script)
@@ -49,12 +49,12 @@ async def login(request: Request, shared: Shared) -> Response:
     try:
         key = None if shared.keys is None else shared.keys.find(fields["key"].strip())
     except (BenzerError, OSError) as error:
-        raise Refusal(503, "the service cannot read its keys: its log says why", retry_after=1) from error
+        raise Refusal(503, "the service cannot read its keys: see the server log", retry_after=1) from error
     if key is None and shared.keys is not None:
         if (refused := wrong_key(shared, request.scope)) is not None:
             return refused
         if by_script:
-            return failure(401, "this key is not known: send one that benzer keys made", headers=CHALLENGE)
+            return failure(401, "unknown key: send a key created by benzer keys", headers=CHALLENGE)
         return RedirectResponse("/login?" + urlencode({"failed": "1", "next": place}), 303)
     known = access_of(key, asked=shared.keys is not None)
     access = {name: known[name] for name in ("name", "scopes")}
@@ -74,28 +74,28 @@ async def logout(request: Request, shared: Shared) -> Response:
 
 
 async def sent(request: Request, by_script: bool) -> dict[str, str]:
-    """The fields of a form, or of JSON; texts all."""
+    """The fields of a form or of JSON; all must be texts."""
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > STRANGER_BYTES:
-            raise Refusal(413, f"a login has at most {STRANGER_BYTES:,} bytes")
+            raise Refusal(413, f"the body of a login is too large: send at most {STRANGER_BYTES:,} bytes")
     try:
         text = body.decode()
         fields: Any = json.loads(text) if by_script else dict(parse_qsl(text, max_num_fields=10))
     except (ValueError, RecursionError) as error:
-        raise Refusal(400, "the body cannot be read: send the field key") from error
+        raise Refusal(400, "the body cannot be parsed: send the field key") from error
     if not isinstance(fields, dict) or not isinstance(fields.get("key"), str):
-        raise Refusal(422, "a login takes the field key, a text", field="body.key")
+        raise Refusal(422, "a login needs the field key: send it as a text", field="body.key")
     place = fields.get("next")
     return {"key": fields["key"], "next": place if isinstance(place, str) else "/"}
 
 
 def keep(answer: Response, request: Request, shared: State, id: str) -> None:
-    """Give a browser the cookie of a new session; no script reads it, no other site's page makes a browser send it.
+    """Set the cookie of a new session. Scripts cannot read it, and pages of other sites cannot make a browser send it.
 
-    `Secure` where the browser speaks TLS, to this service or to a proxy before it. Whoever sends that header without
-    a proxy narrows the use of a cookie of his own.
+    It is `Secure` if the browser uses TLS to this service or to a proxy in front of it. A client that sends the proxy
+    header itself only restricts its own cookie.
     """
     shared.sessions.end(session_of(request.headers))
     scheme = request.headers.get("x-forwarded-proto", request.url.scheme)

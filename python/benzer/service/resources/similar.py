@@ -1,4 +1,4 @@
-"""Which documents are like this one? `POST …/similar`; for many at once `…/similar/batch`."""
+"""Similarity search: `POST …/similar`, and `…/similar/batch` for many queries."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from benzer.service.wire.bodies import check_listed, described_body, model_of
 from benzer.service.wire.documents import Body, Many
 
 SMALL = 20_000
-"""Characters, and values of a set, of a question that is asked together with others."""
+"""Maximum characters and set values of a query that may run together with others."""
 TOGETHER = 100
-"""Questions of a batch that are asked at a time; between them others get their turn, and one given up ends."""
+"""Queries of a batch that run at a time; between them other requests run, and a cancelled batch ends."""
 router = APIRouter(prefix="/v1/indexes/{index}/similar", tags=["questions"])
-LEAST = Field(description="The least similarity; that of the index unless given.", examples=[0.8])
+LEAST = Field(description="The minimum similarity; default: the threshold of the index.", examples=[0.8])
 Least = Annotated[Share | None, LEAST]
 
 
 class Question(Explained):
-    """A document that is held, a text, or fields; of its likes the `limit` best."""
+    """A stored document, a text, or fields; and the number of matches to return."""
 
     threshold: Least = None
 
 
 class Questions(Body):
-    """Many questions at once, all of one limit and threshold."""
+    """Many queries with the same limit and threshold."""
 
     questions: Many[Asked]
     limit: Limit = 10
@@ -53,25 +53,25 @@ class Questions(Body):
 
 
 class Matches(BaseModel):
-    """The documents most like one, best first."""
+    """Matches, most similar first."""
 
     matches: list[ExplainedDocument]
-    asked: AskedFor | None = Field(None, description="What was asked for; with evidence only.")
+    asked: AskedFor | None = Field(None, description="The query; only with evidence.")
     unexplained: int = Field(
         0,
-        description="Matches without evidence, as the texts of those before them are too long.",
+        description="Matches without evidence, because the texts of the matches before them are too long.",
         examples=[0],
     )
 
 
 class OnlyMatches(BaseModel):
-    """The documents most like one, best first."""
+    """Matches, most similar first."""
 
     matches: list[SimilarDocument]
 
 
 class Answers(BaseModel):
-    """The matches of each question, in the order asked."""
+    """The matches of each query, in the order of the request."""
 
     answers: list[OnlyMatches]
 
@@ -83,23 +83,23 @@ async def find(
     served: Served,
     shared: Shared,
 ) -> Answer:
-    """Find the documents most like one, best first; each similarity is exact.
+    """Find the documents most similar to a query, most similar first. Similarities are exact.
 
-    A document that is asked for by its id is not among them. `threshold` is that of the index unless given;
-    a lower one is allowed, but pairs below that of the index are found with less than its promised recall.
+    A query by id does not return the document itself. `threshold` defaults to that of the index; a lower value is
+    allowed, but matches below the threshold of the index are found with a lower recall than guaranteed.
     """
     return await found(await question_from(request, Question, options, served, shared.limits), served, shared)
 
 
 async def find_by_json(request: Request) -> Answer:
-    """The same for a question in JSON alone, as `app.Short` has it: nothing is injected."""
+    """The same for JSON only, called by `app.Short` without dependency injection."""
     shared: State = request.app.state.shared
     served = shared.catalog[request.path_params["index"]]
     return await found(await model_of(request, Question), served, shared)
 
 
 async def found(question: Question, served: ServedIndex, shared: State) -> Answer:
-    """The answer to a question; a small one may be asked together with others."""
+    """The response to a query; small queries may run together with others."""
     if is_small(question):
         matches = await served.find_similar(
             lambda opened: question_of(question, opened, shared.limits), question.limit, question.threshold
@@ -117,7 +117,7 @@ async def found(question: Question, served: ServedIndex, shared: State) -> Answe
 
 
 def is_small(question: Question) -> bool:
-    """Whether it takes so little time that others can wait for it: no evidence, no pictures, no long texts."""
+    """Whether a query is so fast that others can wait for it: no evidence, no images, no long texts."""
     if question.evidence or question.contents:
         return False
     contents = [question.text or "", *(question.fields or {}).values()]
@@ -126,7 +126,7 @@ def is_small(question: Question) -> bool:
 
 @router.post("/batch", response_model=Answers, openapi_extra=READS | described_body(Questions))
 async def find_batch(request: Request, served: Served, shared: Shared) -> Answer:
-    """Find the documents most like each of many; faster than one by one."""
+    """Find the documents most similar to each of many queries; faster than single requests."""
     batch = await model_of(request, Questions, partial(check_listed, shared.limits, "questions"))
 
     def work(start: int, opened: Index) -> list[dict[str, Any]]:

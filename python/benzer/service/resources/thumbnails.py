@@ -1,4 +1,4 @@
-"""How is a picture shown that an index holds? `GET …/thumbnail`: by a small copy, never by the uploaded bytes."""
+"""Thumbnails of images in an index: `GET …/thumbnail`. The uploaded bytes are never returned."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ HEADERS = {"Cache-Control": "private, no-cache"}
     response_class=Response,
     responses={
         200: {
-            "description": "The picture.",
+            "description": "The image.",
             "content": {name: {"schema": {"type": "string", "format": "binary"}} for name in MEDIA_TYPES},
         }
     },
 )
 async def show(
     served: Served,
-    id: Annotated[str, Query(description="The document's id.", examples=["coast"])],
+    id: Annotated[str, Query(description="The id of the document.", examples=["coast"])],
     field: Annotated[str, Query(description="The name of the field.", examples=["photo"])],
     number: Annotated[
-        bool, Query(description="The id is the number, not the text.", examples=[False])
+        bool, Query(description="Treat the id as a number, not as a text.", examples=[False])
     ] = False,
 ) -> Response:
-    """Give the small copy of a picture that was made when the picture was put through the service.
+    """Return the thumbnail of an image that was added through the service.
 
-    An index keeps descriptions of pictures, not the pictures: those that were added otherwise have no copy (404).
+    An index stores descriptions of images, not the images. Images that were not added in this way have none (404).
     """
 
     def work(index: Index) -> Thumbnail | None:
@@ -52,7 +52,7 @@ async def show(
     if copy is None:
         raise Refusal(
             404,
-            f"no small copy of the field {field!r} is kept: it was not put through the service",
+            f"the field {field!r} has no thumbnail: the document was not added through the service",
             field="query.field",
         )
     return Response(copy.data, media_type=copy.media_type, headers=HEADERS)

@@ -1,6 +1,6 @@
-"""What if a connection brings no request? It is closed in time, and told so in the shape that all errors have.
+"""Closes connections that send no request in time, with an error in the common shape.
 
-So is one whose head has no end: the server itself keeps all of it that comes.
+The same applies to a request header without an end, which the server itself would buffer without a limit.
 """
 
 from __future__ import annotations
@@ -18,54 +18,55 @@ from benzer.service.guards.addresses import client_of
 from benzer.service.state import State
 
 MOST_HEAD_BYTES = 1 << 16
-"""Of a request line with its headers; as much again may come in one piece with its end."""
+"""Maximum bytes of a request line with its headers; the same amount may arrive in one piece with its end."""
 
 MOST_WAITING = 256
-"""Connections of one address that may wait for the head of a request as long as for a body."""
+"""Number of connections per address that may wait for a request header as long as for a body."""
 CROWDED_SECONDS = 2.0
-"""How long each further one may wait."""
+"""Maximum wait of each further connection."""
 
 
 class Connection(HttpToolsProtocol):
-    """The server's connection, with limits on the time between two requests, and on time and size of a head.
+    """A server connection with limits on the time between requests and on the time and size of a header.
 
-    The server itself closes a connection that says nothing after an answer, but waits for ever for the rest of a head,
-    and of a body that nobody wanted.
+    The server itself closes idle connections after a response, but waits forever for the rest of a header and of a
+    discarded body.
     """
 
     _closing: asyncio.TimerHandle | None = None
     _address = ""
     _waiting: Counter[str]
     _headed = 0
-    """Bytes that have come since a body last did, or a request was whole."""
+    """Bytes received since the last part of a body or the last complete request."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to wait for the first head."""
+        """Start waiting for the first header."""
         super().connection_made(transport)  # type: ignore[arg-type]
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; the wait ends when a request has begun."""
+        """Receive bytes; the wait ends when a request has started."""
         self._headed += len(data)
         super().data_received(data)
         if self._headed > MOST_HEAD_BYTES:
             self._refuse(
-                431, f"the head of a request has at most {MOST_HEAD_BYTES:,} bytes: send less, or in the body"
+                431,
+                f"the request header is larger than {MOST_HEAD_BYTES:,} bytes: send less, or use the body",
             )
         self._wait()
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of a body."""
+        """Receive a part of a body."""
         self._headed = 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Take note that a request is whole."""
+        """Mark the request as complete."""
         self._headed = 0
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop waiting."""
         super().connection_lost(exc)
         self._wait_no_more()
 
@@ -97,13 +98,11 @@ class Connection(HttpToolsProtocol):
                 del self._waiting[self._address]
 
     def _give_up(self, seconds: float) -> None:
-        self._refuse(408, f"no request came within {seconds:g} s: connect again")
+        self._refuse(408, f"no request arrived within {seconds:g} s: connect again")
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP."""
-        self._refuse(
-            400, "this is no HTTP request: send the head and the length of the body as HTTP/1.1 has it"
-        )
+        """Respond to invalid HTTP."""
+        self._refuse(400, "invalid HTTP request: send a header and a body length according to HTTP/1.1")
 
     def _refuse(self, status: int, message: str) -> None:
         if self.transport.is_closing():

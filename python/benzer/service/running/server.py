@@ -1,4 +1,4 @@
-"""How does the server run, and end? A signal lets it answer what has begun, for a while; then it ends in any case."""
+"""The server and its shutdown: after a signal it completes running requests within a time limit."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from benzer.service.state import State
 from benzer.service.telemetry.logs import forward
 
 SWITCH_SECONDS = 0.0005
-"""How long a thread keeps the interpreter from others that want it; see docs/decisions/0028-loading-apart.md. Python's
-own 5 ms are waited for at each step of a search, which lets the interpreter go for native work."""
+"""The switch interval of the interpreter lock; see docs/decisions/0028-loading-apart.md. With Python's default of 5 ms,
+every step of a search that releases the lock for native work would wait that long."""
 LAST_SECONDS = 2.0
-"""After the time of grace: for the last answers to be sent, and the indexes to be closed."""
+"""Seconds after the grace period to send the last responses and close the indexes."""
 
 
 class Server(uvicorn.Server):
-    """The server of an application. Once it is told to end, `/ready` says so, and nothing new is begun."""
+    """The server of an application. During shutdown `/ready` returns 503 and new work is rejected."""
 
     def __init__(self, app: FastAPI) -> None:
         self.state: State = app.state.shared
@@ -40,13 +40,13 @@ class Server(uvicorn.Server):
             )
         )  # fmt: skip
         forward(self.state.log, "uvicorn", "uvicorn.error", "benzer.service")
-        # What is there now stays. To look through all of it again and again held everybody up for 50 ms: with 16
+        # Existing objects are permanent. Scanning them in every collection blocked all requests for 50 ms: with 16
         # connections the p99 of a search was 51 ms, and is 11.
         gc.collect()
         gc.freeze()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin the end, on a signal."""
+        """Start the shutdown on a signal."""
         if not self.state.life.closing:
             self.state.life.closing = True
             self.state.log.write("info", "closing", signal=sig)
@@ -56,14 +56,14 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     def give_up(self, sig: int) -> None:
-        """End the process, whatever still runs. What was acknowledged is durable; what was not is undone."""
-        self.state.log.write("error", "gave up", message="work that did not end in time was broken off")
+        """End the process with all running work. Acknowledged changes are durable; others are rolled back."""
+        self.state.log.write("error", "gave up", message="work that did not end in time was aborted")
         with suppress(Exception):
             self.state.log.close()
         os._exit(128 + sig)
 
 
 def allow_files() -> None:
-    """Let the process open as many files as the system allows: each connection is one, and 1,024 is a usual limit."""
+    """Raise the limit of open files to the maximum: each connection is a file, and 1,024 is a common limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

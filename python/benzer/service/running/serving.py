@@ -1,4 +1,4 @@
-"""Where is an index served, and how does that end? On this machine alone, unless asked otherwise; until a signal."""
+"""Serves indexes at an address, by default on this machine only, until a signal."""
 
 from __future__ import annotations
 
@@ -31,23 +31,29 @@ def serve(
     log_level: str = "info",
     started: Callable[[Catalog, str], object] | None = None,
 ) -> None:
-    """Serve indexes until SIGINT or SIGTERM, which are raised again when all is closed.
+    """Serve indexes until SIGINT or SIGTERM, which are raised again after everything is closed.
 
-    locations: paths and URLs of indexes that are there; NAME=LOCATION serves one under another name than that of its
-    file, or of its prefix. home: a folder, or a redis:// URL, whose indexes are served, too, and in which new ones are
-    made. Without either, indexes of sample documents are made in a temporary folder, which is the home. keys, origins,
-    rate: as in `Options`. Port 0 takes a free one; `started` is told what is
-    served and the address, such as "http://127.0.0.1:8000", from when on requests are accepted. log_format: "json",
-    "text" or "off", of a line for each request on stderr; log_level: "debug", "info", "warning" or "error".
+    At shutdown running requests are completed for at most `limits.grace_seconds`. Then the remaining work is aborted,
+    and the process ends within two more seconds.
 
-    At the end requests that have begun are answered, for at most `limits.grace_seconds`; what then still runs is given
-    up, and the process ends within two seconds more.
+    Args:
+        locations: Paths and URLs of existing indexes; NAME=LOCATION serves an index under another name than that of
+            its file or prefix.
+        home: A folder or a redis:// URL. Its indexes are served, and new ones are created there. Without locations
+            and home, sample indexes are created in a temporary home.
+        host: The address to listen on.
+        port: The port to listen on; 0 for any free port.
+        started: Called with the catalog and the address, such as "http://127.0.0.1:8000", when requests are
+            accepted.
+        log_format: Format of the log lines on stderr: "json", "text" or "off".
+        log_level: Minimum level of log lines: "debug", "info", "warning" or "error".
+        keys, origins, rate: See `Options`.
 
     Raises:
-        SettingsError: the host is not this machine alone, and there are no keys; or the file holds none.
-        OutputError: the address is taken, or not of this machine.
+        SettingsError: The host can be reached from other machines and there are no keys, or the key file is invalid.
+        OutputError: The address is in use or does not belong to this machine.
         MissingExtraError: FastAPI or uvicorn is not installed.
-        StorageError and its kinds: there is no index, or it cannot be opened.
+        StorageError: An index does not exist or cannot be opened.
     """
     check_keys(host, keys)
     for module in ("fastapi", "uvicorn", "prometheus_client", "python_multipart"):
@@ -58,7 +64,7 @@ def serve(
     from benzer.service.samples import demo_home
     from benzer.service.telemetry.logs import Log
 
-    # With keys any name will do: what a page gains that had its own name resolve to this machine is no key.
+    # With keys any host name is allowed: DNS rebinding gives a page access to this machine, but no key.
     options = Options(
         limits or Limits(), loopback_only=keys is None, origins=tuple(origins), keys=keys, rate=rate
     )
@@ -83,28 +89,28 @@ def serve(
 
 
 def check_keys(host: str, keys: str | os.PathLike[str] | None) -> None:
-    """Refuse an address that others can reach without keys, and a file of keys that is not there."""
+    """Reject an address that other machines can reach without keys, and a missing key file."""
     if keys is None and not is_loopback(host):
         raise SettingsError(
-            f"the host {host!r} can be reached from other machines: make keys with benzer keys add FILE, "
+            f"the host {host!r} can be reached from other machines: create keys with benzer keys add FILE "
             "and serve with --keys FILE"
         )
     if keys is not None and not os.path.exists(keys):
         raise SettingsError(
-            f"there is no file of keys at {os.fspath(keys)}: make it with "
+            f"the key file {os.fspath(keys)} does not exist: create it with "
             f"benzer keys add {os.fspath(keys)} --name NAME --scope write"
         )
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that accepts connections to this address."""
+    """A listening socket at an address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        reason = (error.strerror or "").partition(" (while")[0]  # Python's words repeat the address
+        reason = (error.strerror or "").partition(" (while")[0]  # Python's message repeats the address
         raise OutputError(
-            f"{host} port {port} cannot be listened to ({reason}): choose another --host or --port"
+            f"cannot listen on {host} port {port} ({reason}): choose another --host or --port"
         ) from error
     # Connections inherit it. asyncio would set it only for a socket that names its protocol; without it the
     # body of an answer waits 40 ms for the client's word that it has the head.

@@ -1,4 +1,4 @@
-"""What is served when nothing is named? Sample documents that ship with the package, and pictures made by code."""
+"""The sample indexes that are served by default: documents from the package, and generated images."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from benzer.service.uploads.taking import prepared
 
 TEXTS, PICTURES = "demo", "pictures"
 THRESHOLD = 0.5
-"""Low enough for a question to find a range: other releases of a page, other wordings of a licence."""
+"""Low enough to find different matches: other releases of a page, other wordings of a licence."""
 
 
 @contextmanager
 def demo_home() -> Iterator[str]:
-    """A folder of indexes to try things with, made in a second or two; it is deleted at the end of the block."""
+    """A folder with sample indexes, created in a second or two and deleted at the end of the block."""
     with TemporaryDirectory(prefix="benzer-demo-") as folder:
         settings = IndexSettings(threshold=THRESHOLD, passages=True)
         with Index.open(Path(folder) / f"{TEXTS}.benzer", settings) as index:
@@ -48,7 +48,7 @@ def sample_rows() -> Iterator[dict[str, Any]]:
 
 
 def make_pictures(path: Path) -> None:
-    """An index of pictures, with the small copies that pages show."""
+    """An index of images with their thumbnails."""
     from benzer.service.samples.pictures import variants
 
     schema = Schema(picture=Image())

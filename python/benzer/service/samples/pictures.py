@@ -1,4 +1,4 @@
-"""Which pictures can be shown without shipping any? Landscapes painted by code, each in a few versions."""
+"""Generated sample images: landscapes, each in several versions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Pixels = NDArray[np.uint8]
 
 
 def variants() -> Iterator[tuple[str, bytes]]:
-    """Ids and files: of each landscape the original, and as others might have passed it on."""
+    """Ids and files: each landscape as the original and as typical copies."""
     for seed in range(SCENES):
         image = pillow().fromarray(landscape(seed))
         name = f"landscape-{seed + 1}"
@@ -36,7 +36,7 @@ def as_file(image: Any, form: str, **options: Any) -> bytes:
 
 
 def landscape(seed: int) -> Pixels:
-    """A sky with a sun, and ranges of hills before it (uint8, height x width x RGB); the same for equal seeds."""
+    """A sky with a sun and ranges of hills (uint8, height x width x RGB); deterministic for a seed."""
     rng = np.random.default_rng(seed)
     rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH].astype(np.float64)
     top, bottom = rng.integers(40, 160, 3), rng.integers(150, 250, 3)
@@ -59,7 +59,7 @@ def landscape(seed: int) -> Pixels:
 
 
 def hills(rng: np.random.Generator, height: float, swing: float) -> NDArray[np.float64]:
-    """The skyline of a range of hills: waves of ever shorter length."""
+    """The skyline of a range of hills: a sum of waves of decreasing length."""
     at = np.arange(WIDTH) / WIDTH
     waves = [
         swing / wave * np.sin(2 * np.pi * (wave * at * rng.uniform(0.7, 1.5) + rng.uniform()))

@@ -1,7 +1,7 @@
-"""What does the service tell those who run it? A line for each request, and for whatever goes wrong, on stderr.
+"""The log of the service on stderr: one line per request and per error.
 
-Requests only hand a line over; one thread writes them. A terminal or a pipe that takes no more lines stops neither the
-event loop nor a request: what does not fit into the queue is dropped, and the next line says how many were.
+Requests put lines into a queue and one thread writes them, so a blocked terminal or pipe stops neither the event loop
+nor a request. Lines that do not fit into the queue are dropped, and the next line reports their number.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Line = Mapping[str, Any]
 
 
 class Log:
-    """The log of a service: lines of one form, from a level on. `close` writes what still waits."""
+    """The log of a service in one format, from a minimum level. `close` writes the queued lines."""
 
     def __init__(self, form: str = "text", level: str = "info", stream: TextIO | None = None) -> None:
         self.form, self.least = form, LEVELS[level]
         self._stream = sys.stderr if stream is None else stream
         self._lines: deque[Line] = deque()
         self._dropped = 0
-        # No Event: a signal may fall into `write`, and its handler writes, too; only a SimpleQueue bears that.
+        # A SimpleQueue, because a signal handler may call `write` during `write`, and only a SimpleQueue is reentrant.
         self._ready: SimpleQueue[None] = SimpleQueue()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._write_all, name="benzer-log", daemon=True)
@@ -44,7 +44,7 @@ class Log:
             self._thread.start()
 
     def write(self, level: str, event: str, **facts: Any) -> None:
-        """Hand over a line; `event` says what kind of line it is."""
+        """Queue a line; `event` is its kind."""
         if self.form == "off" or LEVELS[level] < self.least:
             return
         if len(self._lines) >= QUEUED:
@@ -54,7 +54,7 @@ class Log:
         self._ready.put(None)
 
     def close(self) -> None:
-        """Write what waits, unless nobody takes it, and end."""
+        """Write the queued lines, unless the output is blocked, and end."""
         self._closing.set()
         self._ready.put(None)
         if self._thread.is_alive():
@@ -72,7 +72,7 @@ class Log:
             try:
                 self._stream.write("".join(written(line, self.form) for line in lines))
                 self._stream.flush()
-            except (OSError, ValueError):  # stderr was closed: there is nobody to tell
+            except (OSError, ValueError):  # stderr is closed
                 return
             self._closing.wait(TOGETHER_SECONDS)
 
@@ -86,14 +86,14 @@ class Log:
 
 
 class Forwarded(logging.Handler):
-    """Hands on what libraries say by the standard `logging`, such as the server's own errors."""
+    """Forwards records of the standard `logging`, such as errors of the server."""
 
     def __init__(self, log: Log) -> None:
         super().__init__()
         self.log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Hand one record on."""
+        """Forward one record."""
         level = next((name for name, value in LEVELS.items() if record.levelno <= value), "error")
         trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else None
         facts = {"logger": record.name, "message": record.getMessage()}
@@ -101,7 +101,7 @@ class Forwarded(logging.Handler):
 
 
 def forward(log: Log, *names: str) -> None:
-    """Have these loggers speak through `log`, and only through it."""
+    """Route these loggers to `log` only."""
     for name in names:
         logger = logging.getLogger(name)
         logger.handlers = [Forwarded(log)]
@@ -110,7 +110,7 @@ def forward(log: Log, *names: str) -> None:
 
 
 def written(line: Line, form: str) -> str:
-    """A line as it is written; in text, control characters are escaped, but for the ends of a traceback's lines.
+    """Format a line; in text, control characters are escaped, except the line breaks of a traceback.
 
     >>> line = {"time": 0.25, "level": "info", "event": "request", "method": "GET", "status": 200, "key": None}
     >>> print(written(line, "json"), end="")
@@ -131,7 +131,7 @@ def written(line: Line, form: str) -> str:
 
 
 def plain(value: object) -> str:
-    """A value as one word or a quoted text.
+    """A value as a word or a quoted text.
 
     >>> plain("a b\\n"), plain(0.00213)
     ('"a b\\\\n"', '0.00213')

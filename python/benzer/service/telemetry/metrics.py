@@ -1,4 +1,4 @@
-"""What is measured of a service, for Prometheus? Requests, indexes, candidates, jobs: each application has its own."""
+"""Prometheus metrics of an application: requests, indexes, candidates and jobs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CANDIDATES = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000)
 
 
 class Metrics:
-    """The numbers of one application. A route is named by its template, so that there are few."""
+    """The metrics of one application. Routes are labelled by their template, so that there are few labels."""
 
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
@@ -30,23 +30,23 @@ class Metrics:
         PlatformCollector(registry=registry)
         asked = ["route", "method"]
         self.requests = Counter(
-            "benzer_requests", "Requests that were answered.", [*asked, "status"], registry=registry
+            "benzer_requests", "Completed requests.", [*asked, "status"], registry=registry
         )
         self.seconds = Histogram(
-            "benzer_request_seconds", "From the head of a request to the end of its answer.", asked,
+            "benzer_request_seconds", "Time from the header of a request to the end of its response.", asked,
             buckets=SECONDS, registry=registry,
         )  # fmt: skip
         self.refused = Counter(
-            "benzer_refused", "Requests that were answered by an error, by its type.", ["reason"],
+            "benzer_refused", "Requests with an error response, by error type.", ["reason"],
             registry=registry,
         )  # fmt: skip
-        self.working = Gauge("benzer_requests_in_flight", "Requests that are worked on.", registry=registry)
+        self.working = Gauge("benzer_requests_in_flight", "Running requests.", registry=registry)
         self.candidates = Histogram(
-            "benzer_candidates", "Documents that share a bucket with one that was asked for.", ["index"],
+            "benzer_candidates", "Documents that share a bucket with a query document.", ["index"],
             buckets=CANDIDATES, registry=registry,
         )  # fmt: skip
         self.writes = Counter(
-            "benzer_writes", "Changes that were done, refused or failed.", ["index", "outcome"],
+            "benzer_writes", "Changes that were applied, refused or failed.", ["index", "outcome"],
             registry=registry,
         )  # fmt: skip
         self.indexes = {
@@ -54,16 +54,16 @@ class Metrics:
             for name, about in INDEXES.items()
         }
         self.sized = Gauge(
-            "benzer_index_buckets_of_size", "Buckets by the most documents that they hold, when last counted.",
+            "benzer_index_buckets_of_size", "Buckets by maximum number of documents, when last counted.",
             ["index", "most"], registry=registry,
         )  # fmt: skip
-        self.jobs = Gauge("benzer_jobs", "Jobs that are known, by state.", ["state"], registry=registry)
+        self.jobs = Gauge("benzer_jobs", "Jobs by state.", ["state"], registry=registry)
         self._ended: dict[tuple[str, str, int], Callable[[float], object]] = {}
 
     def request(self, route: str, method: str, status: int, seconds: float, error: str | None) -> None:
-        """Count a request that was answered."""
+        """Count a completed request."""
         known = self._ended.get((route, method, status))
-        if known is None:  # finding a child by its labels costs more than what the child does
+        if known is None:  # looking up a child by its labels is slower than its update
             count, spread = (
                 self.requests.labels(route, method, str(status)),
                 self.seconds.labels(route, method),
@@ -87,7 +87,7 @@ class Metrics:
         return self.candidates.labels(name).observe, wrote
 
     def forget(self, name: str) -> None:
-        """Count an index no more, which was deleted: others would come without end."""
+        """Remove the metrics of a deleted index; otherwise they would accumulate."""
         with suppress(KeyError):
             self.candidates.remove(name)
         for outcome in ("done", "refused", "failed"):
@@ -95,44 +95,44 @@ class Metrics:
                 self.writes.remove(name, outcome)
 
     def show_index(self, name: str, info: Mapping[str, Any] | None) -> None:
-        """Set the gauges of an index by what `Index.info` says of it; None where it cannot be read."""
+        """Set the gauges of an index from `Index.info`; None if it cannot be read."""
         self.indexes["up"].labels(name).set(info is not None)
         for fact in ("documents", "bytes", "removed"):
             if info is not None and fact in info:
                 self.indexes[fact].labels(name).set(info[fact])
 
     def show_buckets(self, name: str, buckets: Mapping[str, Any]) -> None:
-        """Set the gauges of an index's buckets, as they were last counted."""
+        """Set the gauges of the buckets of an index from the last count."""
         self.indexes["buckets"].labels(name).set(buckets["buckets"])
         self.indexes["largest_bucket"].labels(name).set(buckets["largest"])
         counts = Counted[str]()
-        for documents, count in buckets["histogram"]:  # of any number of sizes: put into few
+        for documents, count in buckets["histogram"]:  # many sizes are grouped into few
             counts[next((str(most) for most in CANDIDATES if documents <= most), "more")] += count
         for most, count in counts.items():
             self.sized.labels(name, most).set(count)
 
     def show_jobs(self, states: Iterable[str]) -> None:
-        """Set the gauge of jobs, by the state of each."""
+        """Set the gauge of jobs by state."""
         known = Counted(states)
         for state in JOB_STATES:
             self.jobs.labels(state).set(known[state])
 
     def forget_indexes(self) -> None:
-        """Take the gauges of indexes away before they are set anew: one may have been deleted."""
+        """Clear the gauges of indexes before they are set again, because an index may have been deleted."""
         for gauge in (*self.indexes.values(), self.sized):
             gauge.clear()
 
     def text(self) -> bytes:
-        """Everything, in the text form that Prometheus reads."""
+        """All metrics in the Prometheus text format."""
         return generate_latest(self.registry)
 
 
 JOB_STATES = ("waiting", "running", "done", "failed", "cancelled")
 INDEXES = {
     "up": "Whether the index can be read.",
-    "documents": "Documents that an index holds.",
-    "bytes": "Size of an index where it is kept.",
-    "removed": "Removed documents whose places are not yet used again.",
+    "documents": "Documents in an index.",
+    "bytes": "Size of an index in its storage.",
+    "removed": "Removed documents whose space is not yet reused.",
     "buckets": "Buckets, when they were last counted.",
     "largest_bucket": "Documents in the largest bucket, when they were last counted.",
 }

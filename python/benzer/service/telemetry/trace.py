@@ -1,4 +1,4 @@
-"""What is known of one request beside its message? A few words that guards and errors leave for its log line."""
+"""The trace of a request: values that guards and errors collect for its log line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PLACE = "benzer.trace"
 
 @dataclass(slots=True)
 class Trace:
-    """Of one request: its id, the name of the key that it came with, and the type of the error it was answered with."""
+    """The id of a request, the name of its key, and the type of its error."""
 
     id: str = ""
     key: str | None = None
@@ -19,5 +19,5 @@ class Trace:
 
 
 def trace_of(scope: MutableMapping[str, Any]) -> Trace:
-    """The trace of a request, which it gets when it is first asked for."""
+    """The trace of a request, created on first access."""
     return cast(Trace, scope.setdefault(PLACE, Trace()))

@@ -21,25 +21,25 @@ from benzer.sources.streams import BOM, FileInput, unpacked
 
 
 class File:
-    """A file that a client has sent, in a temporary file until it is closed."""
+    """A file sent by a client, in a temporary file until it is closed."""
 
     def __init__(self, name: str) -> None:
         self._file = tempfile.NamedTemporaryFile(prefix="benzer-file-")
         self.input = FileInput(name, Path(self._file.name), spool=self._file)
 
     def write(self, data: bytes) -> None:
-        """Take the next bytes."""
+        """Append bytes."""
         self._file.write(data)
 
     def rows(self, fields: Sequence[str], most: int) -> BinaryIO:
         """Return the rows as JSON lines, in a temporary file that is removed when it is closed.
 
         Args:
-            fields: The fields to keep beside the id, which is then made where a row has none; all columns if empty.
+            fields: The fields to keep besides the id, which is generated if a row has none; all columns if empty.
             most: Upper bound for the bytes of all lines.
 
         Raises:
-            InputError: Benzer does not read what the file holds, or no row has one of the fields.
+            InputError: Benzer does not read the format of the file, or no row has one of the fields.
             Refusal: The lines are larger than `most`.
         """
         self._file.flush()
@@ -71,12 +71,12 @@ class File:
 
 
 def text_as(fields: Sequence[str], format: str) -> Sequence[str]:
-    """The fields to keep of a row; none of a text, which has the two columns id and text."""
+    """The fields of a row to keep; empty for a text, which has the two columns id and text."""
     return fields if format in TABLES else ()
 
 
 def line_of(record: Mapping[str, Any] | BadRow, made_id: str, fields: Sequence[str]) -> bytes:
-    """One row as a line. What cannot be read becomes a string, which whoever reads the lines counts as malformed.
+    """One row as a line. An invalid row becomes a string, which readers of the lines count as malformed.
 
     >>> line_of({"id": 7, "text": "one", "year": 3}, "a.csv:1", ["text"])
     b'{"id": 7, "text": "one"}\\n'
@@ -96,7 +96,7 @@ def line_of(record: Mapping[str, Any] | BadRow, made_id: str, fields: Sequence[s
 
 
 def kept(record: Mapping[str, Any], made_id: str, fields: Sequence[str]) -> dict[str, Any]:
-    """The id and the fields of a row, which may hold them under "fields"."""
+    """The id and the fields of a row, which may be nested under "fields"."""
     id = made_id if record.get("id") in (None, "") else record["id"]
     nested = record.get("fields") if "fields" not in fields else None
     named = nested if isinstance(nested, Mapping) else record
@@ -110,7 +110,7 @@ def kept(record: Mapping[str, Any], made_id: str, fields: Sequence[str]) -> dict
 
 
 def plain(value: Any) -> Any:
-    """A value of Parquet as JSON: bytes as the service takes files, dates as ISO text, decimals as numbers."""
+    """A Parquet value as JSON: bytes as files in requests, dates as ISO text, decimals as numbers."""
     if isinstance(value, bytes):
         return {"base64": b64encode(value).decode()}
     if hasattr(value, "isoformat"):
@@ -119,7 +119,7 @@ def plain(value: Any) -> Any:
 
 
 def described(name: str, head: bytes) -> dict[str, Any]:
-    """What a file holds, by its name and its beginning; or why Benzer does not read it.
+    """The format of a file by its name and its beginning, or the reason why Benzer does not read it.
 
     >>> described("a.csv", b"id,text\\n1,one\\n")["format"]
     'csv'
@@ -137,7 +137,7 @@ def described(name: str, head: bytes) -> dict[str, Any]:
 
 
 def content_of(name: str, head: bytes) -> tuple[Content, str]:
-    """What a file holds, and how it is compressed."""
+    """The format and the compression of a file."""
     named = ending_format(name)
     content = recognize(head[:HEAD_BYTES], named)
     if not content.compression:
@@ -146,17 +146,17 @@ def content_of(name: str, head: bytes) -> tuple[Content, str]:
 
 
 def columns_of(head: bytes) -> list[str] | None:
-    """The keys of the first JSON line; None where it is malformed, or longer than what was looked at."""
+    """The keys of the first JSON line; None if it is malformed or longer than the given bytes."""
     line = next((line for line in head.removeprefix(BOM).split(b"\n") if line.strip()), b"")
     row = parsed(line)
     return None if isinstance(row, BadRow) else list(row)
 
 
 def check_lines(head: bytes) -> None:
-    """Refuse an upload of JSON lines that begins as something else."""
+    """Reject an upload of JSON lines that starts as another format."""
     fault = lines_fault(head[:HEAD_BYTES])
     if fault is not None:
         raise Refusal(
-            415, f"the body is {fault}, not JSON lines: POST it to /v1/files/rows first, which answers its rows as "
-            "JSON lines, or says why it cannot be read",
+            415, f"the body is {fault}, not JSON lines: POST it to /v1/files/rows first, which returns its rows as "
+            "JSON lines or reports why it cannot be read",
         )  # fmt: skip

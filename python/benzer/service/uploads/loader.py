@@ -1,7 +1,7 @@
-"""`python -m benzer.service.uploads.loader`: the process that writes uploads, by orders on stdin.
+"""`python -m benzer.service.uploads.loader`: the process that writes uploads, controlled by commands on stdin.
 
-An order is a line of JSON, and as many bytes as it says. The answer is a line of JSON. A service that dies leaves stdin
-at its end: the order that has begun is carried out, and the process ends.
+A command is a line of JSON followed by the number of bytes it states. The reply is a line of JSON. If the service dies,
+stdin ends: the running command is completed and the process exits.
 """
 
 from __future__ import annotations
@@ -23,17 +23,20 @@ from benzer.service.settings import Limits
 from benzer.service.uploads.upload import Batch, read_block, write_batch
 
 NICENESS = 10
-"""How far it stands back behind the process that answers requests."""
+"""The nice value relative to the process that serves requests."""
 
 
 def main() -> None:
-    """Take orders until there are no more."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # they go to all processes of a terminal, or of a service
+    """Run commands until stdin ends."""
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # they are sent to all processes of a terminal or a service
         signal.signal(number, signal.SIG_IGN)
     with suppress(OSError, AttributeError):
         os.nice(NICENESS)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library may print must not be taken for an answer
+    os.dup2(2, 1)  # output of libraries must not be read as a reply
     orders = taken(sys.stdin.buffer)
     start, _ = next(orders)
     hand = Hand(start["location"], start["timeout"])
@@ -47,7 +50,7 @@ def main() -> None:
         try:
             answers.write(json.dumps(answer).encode() + b"\n")
             answers.flush()
-        except BrokenPipeError:  # the service died meanwhile; what was written is durable
+        except BrokenPipeError:  # the service died meanwhile; written data is durable
             break
     hand.close()
     with suppress(BrokenPipeError):
@@ -55,7 +58,7 @@ def main() -> None:
 
 
 def taken(orders: BinaryIO) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """The orders with their bytes; one that was cut off is none."""
+    """The commands with their bytes; an incomplete one is ignored."""
     while (line := orders.readline()).endswith(b"\n"):
         order = json.loads(line)
         block = orders.read(order["bytes"])
@@ -65,7 +68,7 @@ def taken(orders: BinaryIO) -> Iterator[tuple[dict[str, Any], bytes]]:
 
 
 class Hand:
-    """What carries orders out: an index that is opened with the first one, and the batch that was read last."""
+    """Runs commands on an index, which is opened by the first one, and keeps the last parsed batch."""
 
     def __init__(self, location: str, timeout: float) -> None:
         self.location, self.timeout = location, timeout
@@ -74,14 +77,14 @@ class Hand:
         self.batch, self.skip = Batch(), False
 
     def opened(self) -> Index:
-        """The index, which is not made anew where it was deleted."""
+        """The index, which is not created again if it was deleted."""
         if self.index is None:
             Index.open(self.location, mode="read").close()
             self.index = Index.open(self.location, timeout=self.timeout)
         return self.index
 
     def do(self, order: dict[str, Any], block: bytes) -> dict[str, Any]:
-        """Carry out one order, and give the answer."""
+        """Run one command and return the reply."""
         index = self.opened()
         if order["do"] == "read":
             self.skip, limits = order["skip"], Limits(**order["limits"])
@@ -91,7 +94,7 @@ class Hand:
         return committed(lambda index: write_batch(index, self.thumbnails, batch, self.skip))(index).as_json()
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         self.thumbnails.close()
         if self.index is not None:
             self.index.close()

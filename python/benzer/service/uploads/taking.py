@@ -1,6 +1,6 @@
-"""How do the documents that a client sent come to be held? Pictures are described first, then all is written.
+"""Adds the documents of a request: images are described first, then all documents are written.
 
-Describing is the costly part, and needs no turn: it is done off the event loop and off the thread that writes.
+Describing images is expensive and needs no write lock, so it runs off the event loop and off the writing thread.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FEW = 100
 
 @dataclass(frozen=True)
 class Prepared:
-    """Documents with each picture as its description, the small copies, and which documents cannot be read."""
+    """Documents with images replaced by descriptions, their thumbnails, and the faults of invalid documents."""
 
     documents: list[Document]
     thumbnails: list[Kept] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Prepared:
 
 
 def prepared(schema: Schema, documents: Sequence[Document], threads: int = 0) -> Prepared:
-    """What a client sent, ready to be written. A document that cannot be read stays out, and is a fault."""
+    """Prepare the documents of a request for writing. An invalid document is omitted and reported as a fault."""
     if not schema.foreign:
         return Prepared(list(documents))
     done, copies, faults = list(documents), [], dict[int, InputError]()
@@ -56,7 +56,7 @@ def prepared(schema: Schema, documents: Sequence[Document], threads: int = 0) ->
 
 
 def all_prepared(schema: Schema, documents: Sequence[Document], alone: bool = False) -> Prepared:
-    """The same, where a document that cannot be read refuses them all. `alone`: it is the body by itself."""
+    """The same, but an invalid document rejects the request. `alone`: the document is the whole body."""
     ready = prepared(schema, documents)
     for at, error in ready.faults.items():
         if alone:
@@ -66,22 +66,22 @@ def all_prepared(schema: Schema, documents: Sequence[Document], alone: bool = Fa
 
 
 def without_copies(schema: Schema, documents: Sequence[Document], copies: Sequence[Kept]) -> list[DocumentId]:
-    """The ids of documents without a picture: an earlier document of such an id may have had one."""
+    """The ids of documents without an image: an earlier document with such an id may have had one."""
     pictured = {one.id for one in copies}
     return [document.id for document in documents if document.id not in pictured] if schema.foreign else []
 
 
 async def in_thread(schema: Schema, work: Callable[[], Result], documents: int = 1) -> Result:
-    """Run `work` off the event loop, where pictures, or many documents, make it long."""
+    """Run `work`, off the event loop if images or many documents make it slow."""
     return await asyncio.to_thread(work) if schema.foreign or documents > FEW else work()
 
 
 def add_sound(
     index: Index, documents: Sequence[Document], stop: bool, refused: Callable[[Document, InputError], object]
 ) -> int:
-    """Add all documents that the index takes, and tell of each that it refuses; gives how many were added.
+    """Add all valid documents and report each rejected one; returns the number of added documents.
 
-    With `stop` none is added behind the first that is refused. A batch without a fault is added at once.
+    With `stop`, no document after the first rejected one is added. A batch without faults is added in one call.
     """
     if not documents:
         return 0

@@ -1,7 +1,7 @@
-"""How are a million documents taken in one request? Line by line as they come, and written batch by batch.
+"""Streamed uploads of JSON lines, written in batches.
 
-They are received while those before them are written, and written in a process of their own (see `loading`), so that
-neither searches nor other writers wait for more than a batch; a client that sends faster than that is made to wait.
+Receiving and writing overlap, and a separate process writes (see `loading`), so that searches and other writers wait
+for at most one batch. A client that sends faster than the writer is slowed down.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DISCARDED_SECONDS, DISCARDED_BYTES = 5.0, 64 << 20
 
 @dataclass
 class Batch:
-    """What some lines held: documents and their rows, the small copies of pictures, and the malformed rows."""
+    """Parsed lines: documents and their rows, thumbnails, and malformed rows."""
 
     rows: dict[int, int] = field(default_factory=dict)
     documents: list[Document] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Batch:
 
 @dataclass
 class Totals:
-    """What has come of an upload so far; all that it counts is durable."""
+    """The totals of an upload so far; everything counted is durable."""
 
     read: int = 0
     new: int = 0
@@ -61,7 +61,7 @@ class Totals:
     malformed_count: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """The answer to the upload."""
+        """The response to the upload."""
         shown = [{"row": row, "message": message} for row, message in self.malformed]
         return {
             "read": self.read, "new": self.new, "documents": self.documents,
@@ -70,7 +70,7 @@ class Totals:
 
 
 class Upload:
-    """One upload of JSON lines into an index; `skip` says that malformed rows are passed over, and counted."""
+    """One upload of JSON lines into an index; with `skip`, malformed rows are skipped and counted."""
 
     def __init__(
         self, served: ServedIndex, limits: Limits, skip: bool, without_places: Callable[[str], str] = str
@@ -82,7 +82,7 @@ class Upload:
         self.totals = Totals()
 
     async def take(self, stream: AsyncIterable[bytes]) -> Totals:
-        """Take all lines of a stream; a refusal says how many documents are durable."""
+        """Add all lines of a stream; a refusal reports how many documents are durable."""
         chunks = aiter(stream)
         try:
             async for first, block in blocks(chunks, self._limits.max_body_bytes):
@@ -104,13 +104,13 @@ class Upload:
         return self.totals
 
     async def _settled(self) -> None:
-        """Wait until the batch that is being written is durable."""
+        """Wait until the current batch is durable."""
         writing, self._writing = self._writing, None
         if writing is not None:
             await writing
 
     async def _write(self, first: int, block: bytes) -> None:
-        """Write a block: the first one here, for it may be all; the others in a process of their own."""
+        """Write a block: the first one here, because it may be the only one; the others in the separate process."""
         served, limits, skip = self._served, self._limits, self._skip
         if first > 1:
             written = await served.load(block, first, skip, limits)
@@ -128,12 +128,12 @@ class Upload:
         if malformed and not self._skip:
             row, message = malformed[0]
             raise Refusal(
-                422, f"row {row}: {message}; mend it, or pass on_error=skip", field=f"body.{row}",
+                422, f"row {row}: {message}; fix it, or pass on_error=skip", field=f"body.{row}",
                 type="MalformedRowError",
             )  # fmt: skip
         if written.too_long is not None:
             raise Refusal(
-                413, f"row {written.too_long} is longer than {self._limits.max_body_bytes:,} bytes",
+                413, f"row {written.too_long} is longer than {self._limits.max_body_bytes:,} bytes: shorten it",
                 field=f"body.{written.too_long}",
             )  # fmt: skip
 
@@ -153,7 +153,7 @@ class Upload:
 
 
 def write_batch(index: Index, thumbnails: Thumbnails, batch: Batch, skip: bool) -> Written:
-    """Write the documents of a batch; the caller commits."""
+    """Write the documents of a batch without committing."""
     malformed, rows = list(batch.malformed), batch.rows
     if not batch.documents:
         return Written(0, 0, malformed, batch.too_long)
@@ -168,9 +168,9 @@ def write_batch(index: Index, thumbnails: Thumbnails, batch: Batch, skip: bool) 
 
 
 async def blocks(stream: AsyncIterable[bytes], longest: int) -> AsyncIterator[tuple[int, bytes]]:
-    """The bytes of a stream in blocks of whole lines, each with the number of its first line (from 1).
+    """The bytes of a stream in blocks of complete lines, each with the number of its first line (from 1).
 
-    A line of more than `longest` bytes ends them: the last block is then the beginning of that line.
+    A line with more than `longest` bytes ends the stream: the last block is then the beginning of that line.
     """
     pieces: list[bytes] = []
     size = lines = 0
@@ -191,7 +191,7 @@ async def blocks(stream: AsyncIterable[bytes], longest: int) -> AsyncIterator[tu
 
 
 def read_block(block: bytes, first: int, schema: Schema, limits: Limits, skip: bool) -> Batch:
-    """The documents on some lines; without `skip` those before the first malformed one."""
+    """The documents on some lines; without `skip`, those before the first malformed one."""
     batch, read = Batch(), reader_of(schema, limits)
     content = block.removeprefix(BOM) if first == 1 else block
     numbers: list[int] = []
@@ -216,7 +216,7 @@ def read_block(block: bytes, first: int, schema: Schema, limits: Limits, skip: b
 
 
 def _describe(batch: Batch, numbers: list[int], schema: Schema, skip: bool) -> None:
-    """Put descriptions in the place of pictures; what cannot be read is malformed."""
+    """Replace images by descriptions; invalid images are malformed."""
     ready = prepared(schema, batch.documents)
     end = min(ready.faults, default=len(numbers)) if not skip else len(numbers)
     kept = [row for at, row in enumerate(numbers) if at not in ready.faults]
@@ -234,7 +234,7 @@ def _describe(batch: Batch, numbers: list[int], schema: Schema, skip: bool) -> N
 
 
 def document_of(line: bytes, read: Any) -> Document:
-    """The document on a line: {"id", "fields": {...}}, or {"id"} with the fields beside it.
+    """The document on a line: {"id", "fields": {...}}, or {"id"} with the fields on the same level.
 
     >>> document_of(b'{"id": 7, "text": "one"}', lambda fields, place: fields)
     Document(id=7, fields={'text': 'one'})
@@ -251,7 +251,7 @@ def document_of(line: bytes, read: Any) -> Document:
 
 
 async def discarded(chunks: AsyncIterable[bytes]) -> None:
-    """Read on for a while: a client that is still sending would lose an answer to a closed connection."""
+    """Read on for a while: a client that is still sending would lose the response if the connection closed."""
 
     async def read_on() -> None:
         left = DISCARDED_BYTES

@@ -1,9 +1,9 @@
-"""How does what comes and goes look as JSON, and is it within the limits?
+"""The JSON of requests and responses, and the limits of their contents.
 
-| room | holds |
+| module | contents |
 |---|---|
-| `documents` | a document: its id, and the contents of its fields |
-| `bodies` | bodies that may come as JSON or as a form |
+| `documents` | a document: its id and the contents of its fields |
+| `bodies` | bodies that may be JSON or a form |
 | `recipes` | the fields of a schema |
-| `bounds` | whether it is within the limits |
+| `bounds` | limits |
 """

@@ -1,4 +1,4 @@
-"""How is a body read that may come as JSON or as a form? By its Content-Type, into one model or its parts."""
+"""Reads bodies that may be JSON or a form, by their Content-Type."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from benzer.sources.formats import text_fault
 Model = TypeVar("Model", bound=BaseModel)
 MOST_PARTS = 100
 LARGE = 65_536
-"""Bytes of a body that is read off the event loop, as it would stop all requests. While 14 MB of 380,000 tiny documents
-are read, a search waits 2.3 s at most on the loop, 0.1 s off it; of 1,000 documents of 15 kB 0.06 s, and 0.02 to 0.06.
-A thread alone changes little, for the reader of JSON keeps the interpreter to itself: see `interruptible`. A list of
-1.7 million numbers calls no Python, and is waited for 0.2 s in either case."""
+"""Minimum bytes of a body that is parsed off the event loop, because parsing would block all requests. While 14 MB of
+380,000 tiny documents are parsed, a search waits at most 2.3 s on the loop and 0.1 s off it; for 1,000 documents of
+15 kB, 0.06 s and 0.02 to 0.06 s. A thread alone changes little, because the JSON parser holds the interpreter lock: see
+`interruptible`. A list of 1.7 million numbers calls no Python code, so the wait is 0.2 s in both cases."""
 
 
 async def model_of(
     request: Request, model: type[Model], check: Callable[[Any], object] | None = None
 ) -> Model:
-    """The JSON body of a request as a model; what is wrong with it is refused as for any other route.
+    """The JSON body of a request as a model; errors are reported as by any other route.
 
-    check: refuses what was read for its size, before it is validated.
+    check: rejects a parsed value because of its size before it is validated.
     """
     body = await request.body()
     if len(body) > LARGE:
@@ -66,12 +66,12 @@ def read_model(
 
 
 def interruptible(value: dict[str, Any]) -> dict[str, Any]:
-    """The same object. What reads JSON is written in C, and lets no other thread run but where it calls Python."""
+    """Return the same object. The JSON parser is written in C and lets other threads run only when it calls Python."""
     return value
 
 
 def check_listed(limits: Limits, what: str, value: Any) -> None:
-    """Refuse a list of too many things as soon as it is read; what it holds is not looked at."""
+    """Reject a list with too many elements as soon as it is parsed, without validating them."""
     listed = value.get(what) if isinstance(value, dict) else None
     if isinstance(listed, list):
         check_batch(limits, len(listed), what)
@@ -88,31 +88,33 @@ def validated(model: type[Model], value: Any) -> Model:
 
 @asynccontextmanager
 async def form_of(request: Request, limits: Limits) -> AsyncIterator[FormData]:
-    """The parts of a form; large files lie on the disk until the block ends.
+    """The parts of a form; large files are stored on disk until the block ends.
 
-    In UTF-8: a parser that took any name of an encoding would run what is no encoding of text, too, and slow ones.
+    Only UTF-8 is accepted: other encoding names could select slow codecs or codecs that are not text encodings.
     """
     _, options = parse_options_header(request.headers.get("content-type", ""))
     if options.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
-        raise Refusal(415, "the names and texts of a form must be UTF-8: leave charset out")
+        raise Refusal(415, "the names and texts of a form must be UTF-8: remove charset")
     form = request.form(
         max_files=MOST_PARTS, max_fields=MOST_PARTS, max_part_size=limits.max_body_bytes
-    )  # the guard has bounded the whole
+    )  # the guard limits the total size
     async with form as parts:
         yield parts
 
 
 async def contents_of_form(request: Request, schema: Schema, limits: Limits) -> dict[str, FieldValue]:
-    """The parts of a form as contents of the schema's fields, one part each.
+    """The parts of a form as contents of the fields, one part per field.
 
-    An image is a file; a text a file or a plain part, in UTF-8; a value set a plain part that holds its JSON list.
+    An image is a file. A text is a file or a plain part in UTF-8. A value set is a plain part with a JSON list.
     """
     async with form_of(request, limits) as form:
         names = [name for name, _ in form.multi_items()]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise Refusal(
-                422, f"the part {twice!r} comes more than once: give one a field", field=f"body.{twice}"
+                422,
+                f"the part {twice!r} occurs more than once: send one part per field",
+                field=f"body.{twice}",
             )
         parts = {
             name: await value.read() if isinstance(value, UploadFile) else value
@@ -124,7 +126,7 @@ async def contents_of_form(request: Request, schema: Schema, limits: Limits) -> 
 def contents_of_parts(
     parts: Mapping[str, str | bytes], schema: Schema, limits: Limits
 ) -> dict[str, FieldValue]:
-    """The parts of a form, as they were read, as contents.
+    """Parsed parts of a form as field contents.
 
     >>> from benzer.fields import Text, ValueSet
     >>> contents_of_parts({"text": b"one", "tags": '["red"]'}, Schema(text=Text(), tags=ValueSet()), Limits())
@@ -139,7 +141,7 @@ def _content(name: str, kind: str | None, part: str | bytes) -> Any:
     if kind == "image":
         if isinstance(part, str):
             raise Refusal(
-                422, f"the field {name!r} takes a file: give its part a filename", field=f"body.{name}"
+                422, f"the field {name!r} must be a file: give its part a filename", field=f"body.{name}"
             )
         return part
     fault = text_fault(part) if isinstance(part, bytes) else None
@@ -151,19 +153,19 @@ def _content(name: str, kind: str | None, part: str | bytes) -> Any:
     except UnicodeDecodeError as error:
         raise Refusal(
             422,
-            f"the field {name!r} takes text in UTF-8, and byte {error.start} is none",
+            f"the field {name!r} must be UTF-8 text: byte {error.start} is invalid",
             field=f"body.{name}",
         ) from error
     except (ValueError, RecursionError) as error:
         raise Refusal(
-            422, f'the field {name!r} takes a JSON list such as ["red", 7]: {error}', field=f"body.{name}"
+            422, f'the field {name!r} must be a JSON list such as ["red", 7]: {error}', field=f"body.{name}"
         ) from error
 
 
 def described_body(
     model: type[BaseModel] | None = None, *, form: bool = False, lines: bool = False
 ) -> dict[str, Any]:
-    """`openapi_extra` of a route that reads its body by these functions."""
+    """`openapi_extra` of a route that reads its body with these functions."""
     content: dict[str, Any] = {}
     if model is not None:
         schema = model.model_json_schema()
@@ -172,7 +174,7 @@ def described_body(
         content[FORM] = {
             "schema": {
                 "type": "object",
-                "description": "A part a field: an image as a file, a text plainly, a value set as its JSON list.",
+                "description": "One part per field: an image as a file, a text as plain text, values as a JSON list.",
                 "additionalProperties": {"type": "string"},
             }
         }
@@ -185,7 +187,7 @@ def described_body(
 
 
 def whole(schema: Any, parts: Mapping[str, Any]) -> Any:
-    """A schema with its parts in their places: what a route adds to the description can name none beside it.
+    """A schema with its references inlined, because `openapi_extra` cannot add definitions.
 
     >>> whole({"items": {"$ref": "#/$defs/One"}}, {"One": {"type": "string"}})
     {'items': {'type': 'string'}}

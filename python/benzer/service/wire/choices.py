@@ -1,4 +1,4 @@
-"""Rules between the parts of a body, as a JSON schema says them: null is as good as left out."""
+"""Rules between the parts of a body as JSON schema; null counts as missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Rule = dict[str, Any]
 
 
 def exactly_one(*names: str) -> Rule:
-    """One of these parts is given.
+    """Require one of these parts.
 
     >>> exactly_one("id", "text")["oneOf"][0]
     {'required': ['id'], 'properties': {'id': {'not': {'type': 'null'}}}}
@@ -19,12 +19,12 @@ def exactly_one(*names: str) -> Rule:
 
 
 def never_both(one: str, other: str) -> Rule:
-    """Of these parts at most one is given."""
+    """Allow at most one of these parts."""
     return {"anyOf": [{"properties": {name: {"type": "null"}}} for name in (one, other)]}
 
 
 def both_or_neither(one: str, other: str) -> Rule:
-    """These parts are given together."""
+    """Require these parts together."""
     given = {name: {"not": {"type": "null"}} for name in (one, other)}
     return {
         "anyOf": [

@@ -1,4 +1,4 @@
-"""How do documents look in JSON? An id, and fields: a text, a list of values, or a file in base64."""
+"""Documents as JSON: an id, and fields with a text, a list of values, or a file in base64."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ Id = Annotated[
     PlainValidator(checked_id),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}], "examples": ["fox"]}),
 ]
-"""The id of a document; 1 and "1" are two ids."""
+"""The id of a document; 1 and "1" are different ids."""
 
 Content = Annotated[Any, WithJsonSchema({"anyOf": _CONTENTS})]
-"""The content of a field; the schema of the index says which of these it must be."""
+"""The content of a field; the schema of the index determines the type."""
 
 
 One = TypeVar("One")
 Many = Annotated[list[One], Field(fail_fast=True)]
-"""A list that a client sends. The first fault ends it: to note a million of them takes half a minute."""
+"""A list in a request. Validation stops at the first fault: collecting a million faults takes half a minute."""
 
 MOST_KEYS = 100
-"""Of an object in a body, unless they are the names of a document's fields."""
+"""Maximum keys of an object in a body, except the fields of a document."""
 
 
 def few(value: Any) -> Any:
-    """Refuse an object of many keys, each of which would be a fault; see `Many`."""
+    """Reject an object with many keys, each of which would be a fault; see `Many`."""
     if isinstance(value, dict) and len(value) > MOST_KEYS:
         raise ValueError(f"an object of {len(value):,} keys; at most {MOST_KEYS} are read here")
     return value
@@ -62,14 +62,14 @@ Few = Annotated[dict[str, One], BeforeValidator(few)]
 
 
 class Body(BaseModel):
-    """A body that a client sends: no other keys, and nothing is converted (`true` is no number)."""
+    """A request body: unknown keys are errors, and nothing is converted (`true` is not a number)."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
     def is_small(cls, value: Any) -> Any:
-        """Refuse what has many keys."""
+        """Reject objects with many keys."""
         return few(value)
 
 
@@ -80,7 +80,7 @@ class Contents(Body):
 
 
 class IdentifiedDocument(Contents):
-    """A document as it is sent and answered."""
+    """A document in requests and responses."""
 
     id: Id
 
@@ -89,7 +89,7 @@ FieldReader = Callable[[Mapping[str, Any], str], dict[str, FieldValue]]
 
 
 def reader_of(schema: Schema, limits: Limits) -> FieldReader:
-    """What reads the fields that a client sent, at some place in its body, as contents of the schema's fields."""
+    """A function that reads the fields in a request as contents of the schema; `place` is their place in the body."""
     readers = {name: READERS[field.kind] for name, field in schema.fields.items()}
 
     def read(fields: Mapping[str, Any], place: str) -> dict[str, FieldValue]:
@@ -99,7 +99,7 @@ def reader_of(schema: Schema, limits: Limits) -> FieldReader:
 
     def content(name: str, value: Any, place: str) -> FieldValue:
         if name not in readers:
-            return cast(FieldValue, value)  # an unknown field is the index's to refuse
+            return cast(FieldValue, value)  # the index rejects unknown fields
         try:
             return readers[name](name, value, limits)
         except InputError as error:
@@ -113,12 +113,12 @@ def reader_of(schema: Schema, limits: Limits) -> FieldReader:
 def contents_of(
     fields: Mapping[str, Any], schema: Schema, limits: Limits = DEFAULTS, place: str = "body.fields"
 ) -> dict[str, FieldValue]:
-    """What a client sent, as contents of the schema's fields; an unknown field is the index's to refuse.
+    """The content of a request as contents of the schema's fields; the index rejects unknown fields.
 
     >>> from benzer.fields import ValueSet
     >>> contents_of({"tags": "red"}, Schema(tags=ValueSet()))
     Traceback (most recent call last):
-    benzer.service.errors.Refusal: the field 'tags' takes a list of texts and integers, got a text
+    benzer.service.errors.Refusal: the field 'tags' must be a list of texts and integers, got a text
     """
     return reader_of(schema, limits)(fields, place)
 
@@ -132,15 +132,15 @@ def text_of(name: str, value: Any, limits: Limits) -> FieldValue:
 
 def values_of(name: str, value: Any, limits: Limits) -> FieldValue:
     if isinstance(value, list):
-        return value  # its elements are checked where they are hashed
+        return value  # its elements are checked when they are hashed
     raise wrong(name, "a list of texts and integers", value)
 
 
 def file_of(name: str, value: Any, limits: Limits) -> FieldValue:
-    """The content of a file. A text would be taken for a path on the server: it is refused."""
+    """The content of a file. A text is rejected, because it would be read as a path on the server."""
     data = (
         value if isinstance(value, bytes) else from_base64(name, value)
-    )  # JSON has no bytes: those are of a form
+    )  # bytes come from a form; JSON has none
     check_picture(limits, name, data)
     return data
 
@@ -152,7 +152,7 @@ def from_base64(name: str, value: Any) -> bytes:
     try:
         return b64decode(value["base64"], validate=True)
     except (binascii.Error, ValueError) as error:
-        raise InputError(f"the field {name!r} takes {wanted}; this is no base64: {error}") from error
+        raise InputError(f"the field {name!r} must be {wanted}, got invalid base64: {error}") from error
 
 
 READERS: dict[str, Callable[[str, Any, Limits], FieldValue]] = {
@@ -164,11 +164,11 @@ JSON_NAMES = {str: "a text", bool: "true or false", int: "a number", float: "a n
 
 
 def wrong(name: str, wanted: str, value: Any) -> InputError:
-    return InputError(f"the field {name!r} takes {wanted}, got {JSON_NAMES.get(type(value), 'an object')}")
+    return InputError(f"the field {name!r} must be {wanted}, got {JSON_NAMES.get(type(value), 'an object')}")
 
 
 def as_json(document: Document) -> dict[str, Any]:
-    """A document as it is answered; of a file the index keeps a description only, answered in base64.
+    """A document as a response. For a file the index stores only a description, which is returned in base64.
 
     >>> as_json(Document(7, {"text": "one", "photo": Description(b"seen")}))
     {'id': 7, 'fields': {'text': 'one', 'photo': {'description': 'c2Vlbg=='}}}

@@ -1,4 +1,4 @@
-"""How are fields described in JSON, and made again? By the settings that `Schema.to_dict` gives."""
+"""Field settings as JSON, in the format of `Schema.to_dict`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from benzer.service.errors import Refusal
 
 
 def schema_from(fields: Mapping[str, Mapping[str, Any]], place: str = "body.fields") -> Schema:
-    """The schema of fields that a client described; a refusal names the one at fault.
+    """The schema for field settings in a request; a refusal names the invalid field.
 
     >>> schema_from({"text": {"type": "text", "shingle_size": 2}}).fields["text"].shingle_size
     2
     >>> schema_from({"text": {"type": "text", "shingles": 2}})
     Traceback (most recent call last):
-    benzer.service.errors.Refusal: the field 'text' cannot be made: Text.__init__() got an unexpected keyword ...
+    benzer.service.errors.Refusal: the field 'text' is invalid: Text.__init__() got an unexpected keyword ...
     """
     if not fields:
-        raise Refusal(422, 'name one field at least, as in {"text": {"type": "text"}}', field=place)
+        raise Refusal(422, 'no fields: give at least one, as in {"text": {"type": "text"}}', field=place)
     if "self" in fields:
-        raise Refusal(422, "no field can be called 'self': choose another name", field=f"{place}.self")
+        raise Refusal(422, "a field cannot be named 'self': choose another name", field=f"{place}.self")
     return Schema(**{name: _field(name, one, f"{place}.{name}") for name, one in fields.items()})
 
 
@@ -41,4 +41,4 @@ def _field(name: str, settings: Mapping[str, Any], place: str) -> Field:
         AttributeError,
         KeyError,
     ) as error:  # other names, or values of other types
-        raise Refusal(422, f"the field {name!r} cannot be made: {error}", field=place) from error
+        raise Refusal(422, f"the field {name!r} is invalid: {error}", field=place) from error
