@@ -1,12 +1,12 @@
-"""What does a person read after a run? One HTML file that stands alone.
+"""The report of a run: one self-contained HTML file.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `writing` | how a result becomes a page |
-| `sections` | which figures stand in each part of it |
-| `shown` | which pairs are shown side by side, and what of their texts |
-| `rerun` | how the run is done again, and with which settings |
-| `charts` | how a figure is drawn, as SVG |
+| `writing` | renders a result to a page |
+| `sections` | the figures and tables of each section |
+| `shown` | pairs side by side |
+| `rerun` | code and settings to repeat the run |
+| `charts` | SVG charts |
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How is a figure drawn? As SVG inside the page: colours come from the page's style, words are escaped.
+"""SVG charts inside a page: the style sheet of the page sets the colours, and text is escaped.
 
-Each figure has a title and a description for those who do not see it, and every mark says its number.
+Each figure has a title and a description for screen readers, and every mark has a tooltip with its value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 12, 14, 44
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: from where to where on the x axis, how high, its look (a class of the style), and what it says."""
+    """One bar: its range on the x axis, height, style class and tooltip."""
 
     start: float
     end: float
@@ -30,7 +30,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Axes:
-    """The plane of a figure: the numbers at its edges, and what they are."""
+    """The axes of a figure: the ranges and the labels."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -38,17 +38,17 @@ class Axes:
     y_label: str
 
     def across(self, value: float) -> float:
-        """Where a number of the x axis lies."""
+        """The x coordinate of a value."""
         span = self.x[1] - self.x[0] or 1.0
         return round(LEFT + (value - self.x[0]) / span * (WIDTH - LEFT - RIGHT), 2)
 
     def up(self, value: float) -> float:
-        """Where a number of the y axis lies."""
+        """The y coordinate of a value."""
         span = self.y[1] - self.y[0] or 1.0
         return round(HEIGHT - BOTTOM - (value - self.y[0]) / span * (HEIGHT - TOP - BOTTOM), 2)
 
     def frame(self, x_ticks: Iterable[tuple[float, str]], y_ticks: Iterable[tuple[float, str]]) -> Markup:
-        """The axes with their numbers and names."""
+        """The axes with ticks and labels."""
         floor = HEIGHT - BOTTOM
         parts = [
             Markup(
@@ -81,7 +81,7 @@ class Axes:
 
 
 def figure(name: str, title: str, description: str, content: Markup, height: int = HEIGHT) -> Markup:
-    """An SVG element with its title and description; `name` is its own in the page."""
+    """An SVG element with a title and a description; `name` must be unique in the page."""
     return Markup(
         '<svg class="chart" viewBox="0 0 {w} {h}" role="img" aria-labelledby="{n}-title {n}-desc">'
         '<title id="{n}-title">{title}</title><desc id="{n}-desc">{description}</desc>{content}</svg>'
@@ -94,11 +94,11 @@ def s_curve(
     promised: float,
     measured: tuple[float, float, float] | None,
 ) -> Markup:
-    """The probability with which a pair is found, over its similarity; beside it what was measured.
+    """The probability that a pair is found by its similarity, with the measured recall.
 
-    measured: the least, the estimated and the largest recall of pairs at the threshold or above.
+    measured: lower bound, estimate and upper bound of the recall of pairs at or above the threshold.
     """
-    axes = Axes((0, 1), (0, 1), "similarity of a pair", "found with probability")
+    axes = Axes((0, 1), (0, 1), "similarity of a pair", "probability of being found")
     tenths = [(at / 10, f"{at / 10:g}") for at in range(0, 11, 2)]
     path = " ".join(f"{axes.across(x)},{axes.up(y)}" for x, y in points)
     left, right, floor = axes.across(threshold), axes.across(1), axes.up(0)
@@ -137,11 +137,13 @@ def s_curve(
     description = (
         f"The S-curve. A pair at the threshold {threshold:g} is found with probability {ratio(promised)}."
     )
-    return figure("s-curve", "What the bands find", description, Markup("").join(parts))
+    return figure(
+        "s-curve", "Probability that a pair is found, by similarity", description, Markup("").join(parts)
+    )
 
 
 def recall_strip(promised: float, measured: tuple[float, float, float]) -> Markup:
-    """The measured recall with its interval beside the promise, on a scale that ends at 1."""
+    """The measured recall with its interval and the guaranteed recall, on a scale that ends at 1."""
     low, estimate, high = measured
     start = math.floor(min(low, promised) * 20 - 1e-9) / 20
     axes = Axes((max(start, 0), 1), (0, 1), "", "")
@@ -161,8 +163,8 @@ def recall_strip(promised: float, measured: tuple[float, float, float]) -> Marku
         Markup('<line class="measured" x1="{x}" x2="{x}" y1="14" y2="40"/>').format(x=axes.across(estimate)),
         Markup('<circle class="mark" cx="{}" cy="40" r="4"/>').format(axes.across(promised)),
     ]
-    said = f"Measured {ratio(estimate)}, between {ratio(low)} and {high:.3f}; promised {ratio(promised)}."
-    return figure("strip", "Measured recall and promise", said, Markup("").join(parts), 66)
+    said = f"Measured {ratio(estimate)}, between {ratio(low)} and {high:.3f}; guaranteed {ratio(promised)}."
+    return figure("strip", "Measured and guaranteed recall", said, Markup("").join(parts), 66)
 
 
 def bars(
@@ -173,7 +175,7 @@ def bars(
     drawn: Sequence[Bar],
     x_ticks: Sequence[tuple[float, str]],
 ) -> Markup:
-    """A row of bars over an axis; the y axis begins at 0."""
+    """A bar chart; the y axis starts at 0."""
     parts = [axes.frame(x_ticks, [(at, short(at)) for at in ticks(axes.y[1])])]
     for bar in drawn:
         left, right = axes.across(bar.start), axes.across(bar.end)
@@ -195,7 +197,7 @@ def bars(
 
 
 def share_bar(parts: Sequence[tuple[float, str, str]]) -> Markup:
-    """A small bar of shares side by side, for a row of a table: (share, look, what it says) each."""
+    """A small stacked bar for a table row; each part is (share, style class, tooltip)."""
     drawn, start = [], 0.0
     for part, look, says in parts:
         if part > 0:
@@ -212,7 +214,7 @@ def share_bar(parts: Sequence[tuple[float, str, str]]) -> Markup:
 
 
 def ticks(most: float) -> list[int]:
-    """Round whole numbers from 0 to `most`, five at most.
+    """At most five round integers from 0 to `most`.
 
     >>> ticks(10), ticks(1), ticks(1234)
     ([0, 5, 10], [0, 1], [0, 500, 1000])
@@ -222,7 +224,7 @@ def ticks(most: float) -> list[int]:
 
 
 def short(number: float) -> str:
-    """A number in few letters.
+    """A number in short form.
 
     >>> short(950), short(1500), short(2000000)
     ('950', '1.5k', '2M')

@@ -1,4 +1,4 @@
-"""How is the run done again, and with which settings?"""
+"""Code and settings to repeat a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATHS_SHOWN = 20
 
 
 def command_line(command: str | Sequence[str] | None) -> str:
-    """A command as it would be typed, without passwords; "" if there is none.
+    """A command as typed, without passwords; "" if there is none.
 
     >>> command_line(["benzer", "dedupe", "my docs.jsonl"])
     "benzer dedupe 'my docs.jsonl'"
@@ -27,7 +27,7 @@ def command_line(command: str | Sequence[str] | None) -> str:
 
 
 def python_code(found: Duplicates) -> str:
-    """The call that gives the same result; documents that came from no file are named `documents`, many files `paths`.
+    """The Python call with the same result; documents without a file are named `documents`, many files `paths`.
 
     >>> from benzer import find_duplicates
     >>> print(python_code(find_duplicates({"a": "one two three", "b": "four"})))
@@ -50,7 +50,7 @@ def python_code(found: Duplicates) -> str:
 
 
 def given(reading: Reading) -> str:
-    """What was read, as an argument; many files are named `paths`."""
+    """The input as an argument; many files are named `paths`."""
     names = [source.name if source.path is None else str(source.path) for source in reading.sources]
     if any(source.path is None for source in reading.sources):
         return "documents"
@@ -60,7 +60,7 @@ def given(reading: Reading) -> str:
 
 
 def keywords(found: Duplicates) -> Iterator[tuple[str, str]]:
-    """Each setting that is not what it is by itself, as it is written in Python."""
+    """Each setting that differs from its default, as Python code."""
     settings, options = found.settings, found.reading.options
     yield "threshold", repr(settings.threshold)
     yield "recall", repr(settings.recall)
@@ -85,7 +85,7 @@ def keywords(found: Duplicates) -> Iterator[tuple[str, str]]:
 
 
 def signature(found: Duplicates) -> Iterator[tuple[str, str]]:
-    """The settings of signatures and bands, where there are any, and the older collections."""
+    """The settings of signatures and bands, if used, and the older collections."""
     settings = found.settings
     if found.bands is not None:
         yield "bands", f"benzer.Bands({found.bands.bands}, {found.bands.rows})"
@@ -102,7 +102,7 @@ def signature(found: Duplicates) -> Iterator[tuple[str, str]]:
 
 
 def schema_code(schema: Schema) -> str:
-    """A schema as it is written in Python, without what fields are by themselves.
+    """A schema as Python code without defaults of fields.
 
     >>> from benzer.fields import Text, ValueSet
     >>> schema_code(Schema(title=Text(shingle_size=2), tags=ValueSet()))
@@ -113,7 +113,7 @@ def schema_code(schema: Schema) -> str:
 
 
 def field_code(field: Any) -> str:
-    """A field as it is written in Python; one of a type of the user's own as it describes itself."""
+    """A field as Python code; a user-defined type as its `repr`."""
     kind = type(field)
     if not kind.__module__.startswith("benzer.") or not dataclasses.is_dataclass(field):
         return repr(field)
@@ -127,12 +127,12 @@ def field_code(field: Any) -> str:
 
 
 def needed(field: dataclasses.Field[Any]) -> bool:
-    """Whether a setting must be given."""
+    """Whether a setting is required."""
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def flat(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Settings with their values as text; those of an inner mapping with the names that lead there.
+    """Settings with their values as text; nested settings have the path of names.
 
     >>> list(flat({"threshold": 0.8, "schema": {"text": {"type": "text", "stop_words": []}}}))
     [('threshold', '0.8'), ('schema text type', 'text'), ('schema text stop_words', 'none')]

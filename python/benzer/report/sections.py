@@ -1,4 +1,4 @@
-"""Which figures stand in each part of the report?"""
+"""The figures and tables of each section of the report."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from benzer.wording import count, counted, ratio, setting, share, without_passwo
 SOURCES_SHOWN = 50
 MALFORMED_SHOWN = 20
 ALARMS_SHOWN = 10
-"""So many alarms of a kind."""
+"""Maximum number of alarms per kind."""
 MEMBERS_SHOWN = 8
 KNOWN_SHOWN = 5
 BIN = 0.02
 BELOW = 0.2
-"""Candidates of so much less than the threshold are drawn too."""
+"""Range below the threshold in which candidates are drawn."""
 SIZES = (2, 3, 4, 5, 8, 11, 21, 101, 1001, 10_001)
-"""Where the classes of cluster sizes begin."""
+"""Lower bounds of the classes of cluster sizes."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing, and the same as a table; what it shows in a sentence."""
+    """A drawing, the same data as a table, and a summary sentence."""
 
     drawing: Markup
     headings: tuple[str, ...]
@@ -42,7 +42,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class ClusterShown:
-    """One cluster: its report, some of its members, and the least similar of them beside the one that stays."""
+    """One cluster: its report, some of its members, and the least similar one next to the kept document."""
 
     report: ClusterReport
     members: Sequence[tuple[str | int, float]]
@@ -51,7 +51,7 @@ class ClusterShown:
 
 
 def tiles(found: Duplicates) -> list[tuple[str, str, str]]:
-    """The counts of the run: how many, of what, and what that means."""
+    """The counts of the run: value, name and explanation."""
     counts = found.counts
     threshold = setting(found.threshold)
     texts = {field.kind for field in found.settings.schema.fields.values()} == {"text"}
@@ -59,12 +59,12 @@ def tiles(found: Duplicates) -> list[tuple[str, str, str]]:
         "read": "rows of the input",
         "kept": share(counts["kept"], counts["documents"]) + " of the documents",
         "removed": share(counts["removed"], counts["documents"]) + " of the documents",
-        "identical": "removed: the same as a kept one" + ", after normalization" * texts,
-        "near": f"removed: at least {threshold} similar to a kept one",
-        "known": "removed: similar to one of an older collection",
+        "identical": "removed: the same as a kept document" + " after normalization" * texts,
+        "near": f"removed: similarity to a kept document at least {threshold}",
+        "known": "removed: match a document of an older collection",
         "short": "shorter than one shingle; compared as a whole",
-        "empty": "nothing to compare; kept, and nobody's duplicate",
-        "malformed": "rows that could not be read, set aside",
+        "empty": "nothing to compare; always kept",
+        "malformed": "rows that could not be read; skipped",
     }
     return [(count(counts[name]), name, remark) for name, remark in remarks.items() if name in counts]
 
@@ -73,21 +73,21 @@ def lead(found: Duplicates) -> str:
     """The result in two sentences."""
     counts = found.counts
     if not counts["documents"]:
-        return "Nothing was read."
-    stay = f"Of {counted(counts['documents'], 'document')} {count(counts['kept'])} stay."
+        return "The input has no documents."
+    stay = f"{count(counts['kept'])} of {counted(counts['documents'], 'document')} are kept."
     if not counts["removed"]:
-        return f"{stay} No two are at least {setting(found.threshold)} similar, as far as was found."
+        return f"{stay} No pair with a similarity of at least {setting(found.threshold)} was found."
     known = counts.get("known", 0)
-    old = f", {count(known)} similar to one of an older collection" if known else ""
+    old = f", {count(known)} match a document of an older collection" if known else ""
     return (
-        f"{stay} {count(counts['removed'])} ({share(counts['removed'], counts['documents'])}) go: "
-        f"{count(counts['identical'])} are identical to a kept one, {count(counts['near'])} at least "
-        f"{setting(found.threshold)} similar to one, by exact comparison{old}."
+        f"{stay} {count(counts['removed'])} ({share(counts['removed'], counts['documents'])}) are removed: "
+        f"{count(counts['identical'])} are identical to a kept document, {count(counts['near'])} have an exact "
+        f"similarity of at least {setting(found.threshold)} to one{old}."
     )
 
 
 def alarms_shown(alarms: Sequence[Alarm]) -> list[tuple[Alarm, int]]:
-    """The alarms of each kind, of sources those that lose most; with the last of a kind how many were left out."""
+    """The alarms of each kind, sources with the highest loss first; the last of a kind has the number omitted."""
     kinds: dict[str, list[Alarm]] = {}
     for alarm in alarms:
         kinds.setdefault(alarm.kind, []).append(alarm)
@@ -102,7 +102,7 @@ def alarms_shown(alarms: Sequence[Alarm]) -> list[tuple[Alarm, int]]:
 
 
 def recall_figure(found: Duplicates, recall: RecallEstimate | None) -> Figure | None:
-    """The S-curve with the measured recall; None where no bands were used."""
+    """The S-curve with the measured recall; None if no bands were used."""
     if found.bands is None:
         return None
     points = [(at / 100, found.probability(at / 100)) for at in range(1, 101)]
@@ -115,11 +115,11 @@ def recall_figure(found: Duplicates, recall: RecallEstimate | None) -> Figure | 
         drawing += recall_strip(promised, measured)
     at_tenths = sorted({*(at / 10 for at in range(1, 11)), found.threshold})
     rows = [(setting(at), ratio(found.probability(at))) for at in at_tenths]
-    return Figure(drawing, ("similarity", "found with probability"), rows)
+    return Figure(drawing, ("similarity", "probability"), rows)
 
 
 def similarity_edges(threshold: float) -> NDArray[np.float64]:
-    """Between which similarities pairs are counted, from a little below the threshold.
+    """The edges of the similarity histogram, starting below the threshold.
 
     >>> similarity_edges(0.95).tolist()[-4:]
     [0.95, 0.97, 0.99, 1.01]
@@ -127,17 +127,17 @@ def similarity_edges(threshold: float) -> NDArray[np.float64]:
     steps = np.arange(-round(BELOW / BIN), int(np.ceil(round((1 - threshold) / BIN, 6))) + (threshold == 1))
     edges = np.append(threshold + BIN * steps, threshold + BIN * (steps[-1] + 1))
     edges = edges[edges > -1e-9]
-    edges = np.round(edges, 9)  # else 0.82 lies below 0.8 + 0.02
+    edges = np.round(edges, 9)  # otherwise 0.82 is below 0.8 + 0.02
     edges[np.abs(edges - threshold) < 1e-9] = threshold
     edges[-1] = max(edges[-1], 1.0)
     return edges
 
 
 def similarity_figure(found: Duplicates) -> Figure:
-    """How many pairs there are of each similarity, from a little below the threshold."""
+    """The number of pairs by similarity, starting below the threshold."""
     threshold, edges = found.threshold, similarity_edges(found.threshold)
     heights, above, below, undrawn = found.spread(edges)
-    if below is None:  # nothing is drawn where nothing is known
+    if below is None:  # do not draw the unknown part
         heights = heights[int(np.searchsorted(edges, threshold)) :]
         edges = edges[edges >= threshold]
     drawn, rows = [], []
@@ -155,16 +155,16 @@ def similarity_figure(found: Duplicates) -> Figure:
         for at in range(parts + 1)
         if edges[0] - 1e-9 <= at / parts <= edges[-1]
     ]
-    less = "those below it were not kept" if below is None else f"{counted(below, 'candidate')} below it"
+    less = "pairs below it were not stored" if below is None else f"{counted(below, 'candidate')} below it"
     said = f"{counted(above, 'pair')} at or above the threshold, {less}."
     if undrawn:
         said += f" Not drawn: {counted(undrawn, 'candidate')} below {setting(float(edges[0]))}."
-    drawing = bars("similarities", "Exact similarities of the pairs compared", said, axes, drawn, places)
-    return Figure(drawing, ("similarity", "pairs", "counts as a pair"), rows, said)
+    drawing = bars("similarities", "Exact similarities of the compared pairs", said, axes, drawn, places)
+    return Figure(drawing, ("similarity", "pairs", "match"), rows, said)
 
 
 def size_figure(found: Duplicates) -> Figure:
-    """How many clusters there are of each size."""
+    """The number of clusters by size."""
     sizes, clusters = found.cluster_sizes()
     edges = [*[size for size in SIZES if size <= max(int(sizes.max(initial=2)), 4)], np.inf]
     heights = np.histogram(sizes, edges, weights=clusters)[0].tolist()
@@ -181,11 +181,11 @@ def size_figure(found: Duplicates) -> Figure:
     axes = Axes((0, len(heights)), (0, max(heights, default=0) or 1), "documents in a cluster", "clusters")
     said = f"{counted(int(clusters.sum()), 'cluster')}; the largest has {count(int(sizes.max(initial=0)))} documents."
     drawing = bars("sizes", "Sizes of the clusters", said, axes, drawn, places)
-    return Figure(drawing, ("documents in it", "clusters", "documents together"), rows, said)
+    return Figure(drawing, ("cluster size", "clusters", "documents in total"), rows, said)
 
 
 def size_class(least: int, most: int | None) -> str:
-    """The name of a class of sizes; None means no most.
+    """The name of a class of sizes; None means no upper bound.
 
     >>> size_class(2, 2), size_class(21, 100), size_class(101, 1000), size_class(10_001, None)
     ('2', '21–100', '101–1k', '10k+')
@@ -197,7 +197,7 @@ def size_class(least: int, most: int | None) -> str:
 
 
 def source_rows(found: Duplicates) -> tuple[list[tuple[SourceCounts, str, Markup]], int]:
-    """The sources, those that lose most of their documents first, with a bar; and how many were left out."""
+    """The sources with a bar, highest removed share first, and the number of omitted sources."""
     ordered = sorted(found.by_source(), key=lambda one: -one.removed_share)
     if len(ordered) <= SOURCES_SHOWN:
         ordered = found.by_source()
@@ -206,7 +206,7 @@ def source_rows(found: Duplicates) -> tuple[list[tuple[SourceCounts, str, Markup
 
 
 def source_bar(one: SourceCounts) -> Markup:
-    """The kept, similar and identical shares of a source's documents."""
+    """The shares of kept, near and identical documents of a source."""
     whole = one.documents or 1
     parts = [
         (one.kept, "kept", "kept"),
@@ -218,12 +218,12 @@ def source_bar(one: SourceCounts) -> Markup:
 
 
 def known_rows(found: Duplicates) -> list[OfCollection]:
-    """Each older collection with what goes for its documents."""
+    """Each older collection with the number of documents removed because of it."""
     return [one._replace(name=without_passwords(one.name)) for one in found.of_collections()]
 
 
 def known_examples(found: Duplicates) -> list[tuple[str | int, str | int, str, float]]:
-    """The known documents least like the old one for which they go: id, old id, its collection, similarity."""
+    """The known documents with the lowest similarity to their old match: id, old id, its collection, similarity."""
     matches = found.matches
     if matches is None:
         return []
@@ -235,7 +235,7 @@ def known_examples(found: Duplicates) -> list[tuple[str | int, str | int, str, f
 
 
 def clusters_shown(found: Duplicates, numbers: Sequence[int]) -> list[ClusterShown]:
-    """Some clusters, by number, each with the least similar of its removed documents beside the one that stays."""
+    """Clusters by number, each with the least similar removed document next to the kept one."""
     return [
         cluster_shown(found, report, int(found.safety.inside.leader[number]))
         for number, report in zip(numbers, found.safety.reports(numbers), strict=True)
@@ -253,7 +253,7 @@ def cluster_shown(found: Duplicates, report: ClusterReport, leader: int) -> Clus
 
 
 def chosen_clusters(found: Duplicates, evidence: int) -> tuple[list[int], list[int]]:
-    """The numbers of the largest clusters and of the most doubtful ones, no cluster twice."""
+    """The numbers of the largest and of the most doubtful clusters, without repeats."""
     safety = found.safety
     largest = safety.order("largest").tolist()[: evidence // 4]
     doubtful = [one for one in safety.order("doubtful").tolist() if one not in set(largest)]
@@ -261,7 +261,7 @@ def chosen_clusters(found: Duplicates, evidence: int) -> tuple[list[int], list[i
 
 
 def bridges_shown(found: Duplicates, most: int) -> list[tuple[Any, Shown]]:
-    """The bridges whose clusters have the least alike representatives, with the two documents that make them."""
+    """The bridges between clusters with the least similar representatives, with both representatives."""
     safety, bridges = found.safety, found.safety.bridges
     order = np.argsort(bridges.leaders, kind="stable")[:most]
     return [

@@ -1,4 +1,4 @@
-"""Which pairs are shown side by side, and what of their texts?"""
+"""Pairs of documents side by side."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from benzer.wording import brief
 
 PASSAGES = 3
 AROUND = 60
-"""So many characters stand before and behind a passage."""
+"""Characters of context before and after a passage."""
 EQUAL = 120
-"""Of what is equal so many characters are shown on either side of a difference; the rest is counted."""
+"""Characters of equal text shown on both sides of a difference; the rest is counted."""
 LONGEST = 1500
-"""A side of a passage is shown up to about so many characters."""
+"""Approximate maximum characters of one side of a passage."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Two documents beside each other, field by field: the name of each field with its side-by-side view.
+    """Two documents side by side: the name of each field with its view.
 
-    untold: the fields of which nothing can be shown, because only numbers of their contents are kept.
+    untold: the fields that cannot be shown, because only numbers of their contents are stored.
     """
 
     left_id: str | int
@@ -38,7 +38,7 @@ class Shown:
 
 
 def shown(found: Duplicates, left: int, right: int, similarity: float) -> Shown:
-    """Two documents, by position, side by side."""
+    """Two documents by position, side by side."""
     fields, untold = [], []
     ids = found.corpus.ids([left, right])
     for number, (name, field) in enumerate(found.settings.schema.fields.items()):
@@ -51,13 +51,13 @@ def shown(found: Duplicates, left: int, right: int, similarity: float) -> Shown:
 
 
 def side_by_side(field: Text, a: str, b: str, titles: tuple[str, str]) -> Markup:
-    """What two texts share and where they differ, as a fragment for the style of `benzer.evidence.html`.
+    """The shared and different parts of two texts, as HTML for the style of `benzer.evidence.html`.
 
-    Long stretches that are equal are cut, so that the differences are what is seen; what is left out is counted.
+    Long equal parts are shortened, so that the differences are visible; the omitted characters are counted.
 
     >>> text = "one two three " * 100
     >>> page = side_by_side(Text(), text + "four", text + "five", ("a", "b"))
-    >>> "characters the same" in page, "&" in page
+    >>> "equal characters" in page, "&" in page
     (True, False)
     """
     evidence = find_passages(field, a, b)
@@ -69,7 +69,9 @@ def side_by_side(field: Text, a: str, b: str, titles: tuple[str, str]) -> Markup
     if left_out > 0:
         noun = "passage" if left_out == 1 else "passages"
         body.append(
-            Markup('<p class="bz-quiet">and {} more {}, none longer</p>').format(f"{left_out:,}", noun)
+            Markup('<p class="bz-quiet">and {} more {}, none of them longer</p>').format(
+                f"{left_out:,}", noun
+            )
         )
     return Markup('<section class="bz-evidence">{}</section>').format(Markup("").join(body))
 
@@ -84,7 +86,7 @@ def passage_figure(a: str, b: str, evidence: Evidence, at: int, titles: tuple[st
 
 
 def one_side(pieces: Sequence[Stretch], name: str) -> Markup:
-    """One side of a passage, under the name of its document."""
+    """One side of a passage with the name of its document."""
     drawn = "".join(SPANS[kind].format(clean(text)) for kind, text in pieces)
     frame = (
         '<div class="bz-side"><span class="bz-name">{}</span><div class="bz-text" dir="auto">{}</div></div>'
@@ -93,12 +95,12 @@ def one_side(pieces: Sequence[Stretch], name: str) -> Markup:
 
 
 def stretches(a: str, b: str, passage: Passage) -> tuple[list[Stretch], list[Stretch]]:
-    """Both sides of a passage, cut at the same places: each a list of stretches with their kind.
+    """Both sides of a passage, split at the same places into segments with their kind.
 
     >>> text = "word " * 100
     >>> left, right = stretches(text, text, Passage((0, 499), (0, 499), 100, 100, ()))
     >>> left == right, [(kind, len(part)) for kind, part in left]
-    (True, [('equal', 119), ('cut', 29), ('equal', 119), ('around', 1)])
+    (True, [('equal', 119), ('cut', 26), ('equal', 119), ('around', 1)])
     """
     sides = Side(a, passage.a[0]), Side(b, passage.b[0])
     for one in sides:
@@ -119,28 +121,28 @@ def stretches(a: str, b: str, passage: Passage) -> tuple[list[Stretch], list[Str
 
 
 class Side:
-    """One side of a passage while it is cut into stretches; `at` is where in the text it has come to."""
+    """One side of a passage while it is split into segments; `at` is the current position."""
 
     def __init__(self, text: str, at: int) -> None:
         self.text, self.at, self.spent = text, at, 0
         self.pieces: list[Stretch] = []
 
     def add(self, kind: Kind, piece: str) -> None:
-        """One more stretch, if there is anything in it."""
+        """Add a segment unless it is empty."""
         if piece:
             self.pieces.append(Stretch(kind, piece))
             self.spent += len(piece)
 
     def before(self) -> None:
-        """What stands before the passage."""
+        """Add the context before the passage."""
         self.add("around", "…" * (self.at > AROUND) + self.text[max(0, self.at - AROUND) : self.at])
 
     def behind(self) -> None:
-        """What stands behind the passage."""
+        """Add the context after the passage."""
         self.add("around", self.text[self.at : self.at + AROUND] + "…" * (len(self.text) > self.at + AROUND))
 
     def equal(self, end: int) -> None:
-        """What is equal up to `end`: of much the two ends, in whole words where there are words."""
+        """Add equal text up to `end`; of a long text only both ends, in whole words if possible."""
         piece, self.at = self.text[self.at : end], max(self.at, end)
         if len(piece) <= 2 * EQUAL + 20:
             self.add("equal", piece)
@@ -149,16 +151,16 @@ class Side:
         head = head[: head.rfind(" ")] if " " in head[EQUAL // 2 :] else head
         tail = tail[tail.find(" ") + 1 :] if " " in tail[: EQUAL // 2] else tail
         self.add("equal", head)
-        self.add("cut", f" … {len(piece) - len(head) - len(tail):,} characters the same … ")
+        self.add("cut", f" … {len(piece) - len(head) - len(tail):,} equal characters … ")
         self.add("equal", tail)
 
     def differs(self, end: int) -> None:
-        """What differs up to `end`."""
+        """Add different text up to `end`."""
         piece, self.at = self.text[self.at : end], max(self.at, end)
         self.add("differs", piece[:LONGEST] + "…" * (len(piece) > LONGEST))
 
     def stop(self, end: int, differences: int) -> None:
-        """Leave out the rest of the passage, and say how much that is."""
+        """Omit the rest of the passage and count it."""
         more = "difference" if differences == 1 else "differences"
         self.add("cut", f" … {end - self.at:,} more characters, with {differences:,} more {more} …")
         self.at = end

@@ -1,4 +1,4 @@
-"""How does a result become a page?"""
+"""Renders a result to a page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benzer.tables import atomic_write
 
 EVIDENCE = 20
 UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What HTML cannot hold: controls and half characters."""
+"""Characters that are not allowed in HTML: controls and surrogates."""
 
 
 def write_report(
@@ -30,14 +30,23 @@ def write_report(
     evidence: int = EVIDENCE,
     replace: bool = False,
 ) -> Path:
-    """Write what a run found as one HTML file that needs no network; whole or not at all. Gives its path.
+    """Write the report of a run as one self-contained HTML file, atomically.
 
-    recall: what `Duplicates.measure_recall` measured; without it the page shows the promise alone.
-    command: the command line of the run, which the page repeats, without passwords.
-    evidence: how many pairs are shown side by side at most, cut around what they share.
-    replace: whether a file that exists may be replaced; else it is an `OutputError`.
+    The page contains ids and parts of texts of the input. It needs up to 120 comparisons per cluster.
 
-    The page shows ids and parts of texts of the input. It costs up to 120 comparisons a cluster beside the drawing.
+    Args:
+        found: The result of the run.
+        path: The path of the file.
+        recall: The result of `Duplicates.measure_recall`; without it the page shows only the guaranteed recall.
+        command: The command line of the run, which the page shows without passwords.
+        evidence: Maximum number of pairs side by side, shortened to their shared parts.
+        replace: Whether to replace an existing file.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        OutputError: The file exists and `replace` is false, or it cannot be written.
 
     >>> import tempfile
     >>> from benzer import find_duplicates
@@ -57,7 +66,7 @@ def report_html(
     command: str | Sequence[str] | None = None,
     evidence: int = EVIDENCE,
 ) -> str:
-    """The page that `write_report` writes.
+    """The HTML of the report; see `write_report` for the arguments.
 
     >>> from benzer import find_duplicates
     >>> page = report_html(find_duplicates({"a": "one <script> three", "b": "one <script>, three"}))
@@ -65,7 +74,7 @@ def report_html(
     ('<!doctype html>', False)
     """
     if evidence < 0:
-        raise SettingsError(f"evidence must be 0 or more, got {evidence}: 0 shows no texts")
+        raise SettingsError(f"evidence must be 0 or more, got {evidence}: use 0 to show no texts")
     page = environment().get_template("page.html").render(context(found, recall, command, evidence))
     return UNFIT.sub("\ufffd", page)
 
@@ -73,7 +82,7 @@ def report_html(
 def context(
     found: Duplicates, recall: RecallEstimate | None, command: str | Sequence[str] | None, evidence: int
 ) -> dict[str, Any]:
-    """What the template fills in."""
+    """The variables of the template."""
     largest, doubtful = sections.chosen_clusters(found, evidence)
     rows, sources_left_out = sections.source_rows(found)
     return {
@@ -102,7 +111,7 @@ def context(
 
 
 def environment(package: str = "benzer.report") -> Any:
-    """Where the templates of a package lie, and what they may call. Everything they fill in is escaped."""
+    """The template environment of a package, with filters and globals. All values are escaped."""
     import jinja2
 
     made = jinja2.Environment(
@@ -123,7 +132,7 @@ def environment(package: str = "benzer.report") -> Any:
 
 
 def styles() -> Any:
-    """The style sheets of the page and of what it shows side by side, as they are."""
+    """The style sheets of the page and of the side-by-side views."""
     from markupsafe import Markup
 
     own = files("benzer.report").joinpath("templates/style.css").read_text(encoding="utf-8")
