@@ -372,7 +372,7 @@ def test_indexes_are_made_listed_and_deleted(client: Client) -> None:
         client.create_index("all")
     assert (caught.value.status, caught.value.type) == (409, "ConflictError")
     client.delete_index("all")
-    with pytest.raises(NotFoundError, match="there is no index 'all'"):
+    with pytest.raises(NotFoundError, match="index 'all' does not exist"):
         client.index("all").get("a")
     assert client.create_index("plain").settings == IndexSettings()
     client.delete_index("plain")
@@ -393,7 +393,7 @@ WRONG: list[tuple[Callable[[Any], Any], type[BenzerError], str]] = [
     (lambda index: index.find_similar(FOX), InputError, "a text is ambiguous for the fields text, tags"),
     (lambda index: index.find_similar(7), InputError, "a query must be a text"),
     (lambda index: index.find_similar(ASKED, limit=0), SettingsError, "limit must be 1 or more"),
-    (lambda index: index.find_similar(ASKED, limit=1001), SettingsError, "1,000 matches at most"),
+    (lambda index: index.find_similar(ASKED, limit=1001), SettingsError, "at most 1,000 for a service"),
     (lambda index: index.find_similar(ASKED, threshold=1.5), InputError, "threshold"),
     (lambda index: index.find_similar({"words": FOX}), BenzerError, "words"),
     (lambda index: index.find_similar_batch(FOX), InputError, "documents must be a list"),

@@ -258,7 +258,7 @@ def test_no_service_at_an_address_is_told_in_one_sentence(ask: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
     with pytest.raises(
-        UnreachableError, match=f"^nobody answers at {url} .*: start benzer serve there"
+        UnreachableError, match=f"^no service responds at {url} .*: start benzer serve there"
     ) as caught:
         ask(url, lambda client: client.health(), retries=1)
     assert (caught.value.status, isinstance(caught.value, ConnectionError)) == (0, True)
@@ -266,7 +266,7 @@ def test_no_service_at_an_address_is_told_in_one_sentence(ask: Any) -> None:
 
 @BOTH
 def test_a_service_that_says_nothing_is_given_up(ask: Any) -> None:
-    with scripted(SILENCE) as server, pytest.raises(UnreachableError, match=r"did not answer within 0.2 s"):
+    with scripted(SILENCE) as server, pytest.raises(UnreachableError, match=r"did not respond within 0.2 s"):
         ask(server.url, lambda client: client.health(), retries=0, timeout=0.2)
 
 
@@ -282,7 +282,7 @@ ERRORS: list[tuple[int, Any, type[BenzerError], str]] = [
     (502, b"<h1>Bad gateway</h1>", ServiceError, "status 502"),
     (404, {"error": "no"}, ServiceError, "status 404"),
     (307, b"", ServiceError, "status 307"),
-    (200, b"<h1>Welcome</h1>", ServiceError, "this is no answer of a Benzer service"),
+    (200, b"<h1>Welcome</h1>", ServiceError, "the response is not from a Benzer service"),
 ]
 
 
@@ -303,9 +303,9 @@ def test_an_error_of_the_service_is_one_of_the_library(
 @pytest.mark.parametrize(
     "url, options, error, message",
     [
-        ("localhost:8000", {}, InputError, "is no address of a service"),
-        ("", {}, InputError, "is no address of a service"),
-        ("redis://localhost", {}, InputError, "is no address of a service"),
+        ("localhost:8000", {}, InputError, "is not the address of a service"),
+        ("", {}, InputError, "is not the address of a service"),
+        ("redis://localhost", {}, InputError, "is not the address of a service"),
         ("http://localhost:8000", {"retries": -1}, SettingsError, "retries must be 0 or more, got -1"),
         (
             "http://localhost:8000",

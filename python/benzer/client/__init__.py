@@ -1,18 +1,18 @@
-"""How does a program use a service from afar? By a client whose indexes have the methods of `benzer.Index`.
+"""Clients of a Benzer service; their indexes have the methods of `benzer.Index`.
 
-| room | holds |
+| module | contents |
 |---|---|
 | `clients` | `Client`, `AsyncClient`: a service |
-| `index` | `RemoteIndex`, `AsyncRemoteIndex`: one of its indexes |
-| `jobs` | `DuplicatesJob`, `AsyncDuplicatesJob`: a search for duplicates that runs there |
-| `methods` | how each call is written once, and there for programs that block and for those that await |
-| `steps` | what a call asks for, as steps that somebody else takes |
-| `connection` | who takes them |
-| `retrying` | when a request is sent again |
-| `adding`, `given`, `questions` | how documents, and questions, become requests |
-| `wire`, `failures` | how answers become the library's own types, and its errors |
+| `index` | `RemoteIndex`, `AsyncRemoteIndex`: an index of a service |
+| `jobs` | `DuplicatesJob`, `AsyncDuplicatesJob`: a search for duplicates in a service |
+| `methods` | descriptors that make each call available in blocking and asynchronous form |
+| `steps` | calls as generators of requests, without I/O |
+| `connection` | the I/O |
+| `retrying` | retries |
+| `adding`, `given`, `questions` | documents and queries as requests |
+| `wire`, `failures` | responses as types and errors of the library |
 
-httpx and tenacity come with `pip install 'benzer[client]'`; they are asked for when a client is made.
+httpx and tenacity are installed by `pip install 'benzer[client]'`; they are imported when a client is created.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How are many documents added? Part by part: each is durable when it is answered, and can be sent again unharmed."""
+"""Adds many documents in parts. Each part is durable when its response arrives, and can be sent again safely."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from benzer.sources import MalformedRow
 
 NDJSON = "application/x-ndjson"
 Progress = Callable[[int], object]
-"""Is told how many documents the service has taken so far."""
+"""Called with the number of documents that the service has added so far."""
 
 
 class Added(int):
-    """How many documents were read: a number, which also says what came of them.
+    """The number of documents read, with details as attributes.
 
-    new: those whose ids were not held. documents: how many the index holds now; None where nothing was sent.
-    malformed: the rows that `on_error="skip"` set aside, which count from 1 (of the service's 1,000 a part at most);
-        malformed_count: how many there are.
+    Attributes:
+        new: Number of documents with new ids.
+        documents: Number of documents in the index now; None if nothing was sent.
+        malformed: Rows skipped by `on_error="skip"`, numbered from 1 (at most 1,000 per part).
+        malformed_count: Number of malformed rows.
 
     >>> added = Added(3, new=2, documents=10)
     >>> added, added.new
@@ -78,7 +80,7 @@ ROW = re.compile(r"^row (\d+): ")
 
 
 def told(error: BenzerError, part: Sequence[Row], read: int) -> BenzerError:
-    """The error, which counts rows and durable documents from the beginning of the input, not of the part.
+    """The error with row numbers and durable documents counted from the start of the input, not of the part.
 
     >>> lines = [Row(2001, b""), Row(2002, b"")]
     >>> told(BenzerError("row 2: no text; 1 documents of this upload are durable"), lines, 2000)
@@ -86,7 +88,7 @@ def told(error: BenzerError, part: Sequence[Row], read: int) -> BenzerError:
     """
     message = str(error)
     found = DURABLE.search(message)
-    if found:  # the service's own words
+    if found:  # a message of the service
         message = message[: found.start()]
         read += int(found[1].replace(",", ""))
         row = ROW.match(message)

@@ -1,4 +1,4 @@
-"""How does a program reach a service? By a client: its indexes, comparisons, searches for duplicates."""
+"""Clients of a service: its indexes, comparisons and searches for duplicates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Job = TypeVar("Job", DuplicatesJob, AsyncDuplicatesJob)
 
 
 class ServiceCalls(Generic[OneIndex, Job]):
-    """What a service can be asked beside its indexes."""
+    """The calls of a service other than those of an index."""
 
     _connection: Any
     _index: type[OneIndex]
@@ -41,28 +41,40 @@ class ServiceCalls(Generic[OneIndex, Job]):
         return f"{type(self).__name__}({self._connection.address.url!r})"
 
     def index(self, name: str) -> OneIndex:
-        """The index of this name; nothing is asked yet, so one that is not there is told of at its first use."""
+        """Return a handle of an index without sending a request; a missing index is reported at first use.
+
+        Args:
+            name: The name of the index in the service.
+        """
         return self._index(self._connection, name)
 
     def job(self, id: str) -> Job:
-        """The search for duplicates of this id."""
+        """Return a handle of the job with this id without sending a request."""
         return self._job(self._connection, id)
 
     @call
     def health(self) -> Steps[dict[str, Any]]:
-        """Whether the service is well, and its version."""
+        """Return the status and the version of the service."""
         told: dict[str, Any] = (yield from ask("GET", "/health")).json()
         return told
 
     @call
     def indexes(self) -> Steps[list[dict[str, Any]]]:
-        """Facts and figures of each index that is served; `name` is what `index` takes."""
+        """Return the size and the settings of each served index, with its name under "name"."""
         told: list[dict[str, Any]] = (yield from ask("GET", "/v1/indexes")).json()["indexes"]
         return told
 
     @call
     def create_index(self, name: str, settings: IndexSettings | None = None) -> Steps[OneIndex]:
-        """Make an index, which is durable when this returns."""
+        """Create an index, which is durable when this returns.
+
+        Args:
+            name: 1 to 64 letters, digits and . _ -
+            settings: The settings of the index; default: `IndexSettings()`.
+
+        Returns:
+            A handle of the index.
+        """
         body = {"name": name, **({} if settings is None else settings_as_json(settings))}
         yield from ask("POST", "/v1/indexes", body, again=False)
         return self._index(self._connection, name)
@@ -76,9 +88,15 @@ class ServiceCalls(Generic[OneIndex, Job]):
     def compare(
         self, a: Any, b: Any, schema: Schema | None = None, *, evidence: bool = False
     ) -> Steps[Comparison]:
-        """Compare two documents, or texts, exactly and by signatures; see `benzer.compare`.
+        """Compare two documents or texts exactly and by signatures; see `benzer.compare`.
 
-        By the settings of an index: `client.index("news").compare(a, b)`.
+        To compare with the settings of an index, use `client.index("news").compare(a, b)`.
+
+        Args:
+            a: A document, a mapping of fields, or a text.
+            b: Another one.
+            schema: The fields; default: one text field.
+            evidence: Whether to include the evidence.
         """
         known = schema or Schema()
         sides = {side: {"fields": Asked.of(one, known).fields} for side, one in {"a": a, "b": b}.items()}
@@ -103,10 +121,23 @@ class ServiceCalls(Generic[OneIndex, Job]):
         on_error: Literal["stop", "skip"] = "stop",
         progress: Progress | None = None,
     ) -> Steps[Job]:
-        """Start a search for duplicates among documents, and in older ones: a job; see `benzer.find_duplicates`.
+        """Start a job that searches documents for duplicates; see `benzer.find_duplicates`.
 
-        `documents`: what `RemoteIndex.add` takes, of any number; they are written to a temporary file here before
-        they are sent, which `progress` follows. `against`: names of indexes; documents like one of theirs go.
+        Args:
+            documents: Any iterable accepted by `RemoteIndex.add`. It is written to a local temporary file before it
+                is sent.
+            threshold: Minimum similarity of duplicates.
+            recall: Minimum share of pairs at the threshold that is found.
+            schema: The fields; default: one text field.
+            keep: The document of a cluster to keep.
+            method: The method that finds candidates.
+            against: Names of indexes; documents that match one of theirs are removed.
+            measure: Whether to measure the recall.
+            on_error: Whether malformed documents stop the job or are skipped.
+            progress: Called with the number of documents written to the temporary file.
+
+        Returns:
+            A handle of the job.
         """
         names = ",".join(against)
         options = given({
@@ -125,7 +156,7 @@ class ServiceCalls(Generic[OneIndex, Job]):
 
     @call
     def jobs(self) -> Steps[list[Job]]:
-        """The searches for duplicates that the service knows, the newest first."""
+        """Return the jobs of the service, newest first."""
         told = (yield from ask("GET", "/v1/duplicates")).json()["jobs"]
         return [self._job(self._connection, one["id"]) for one in told]
 
@@ -139,7 +170,7 @@ class ServiceCalls(Generic[OneIndex, Job]):
         bands: int | None = None,
         rows: int | None = None,
     ) -> Steps[dict[str, Any]]:
-        """The bands for a threshold and a recall, their S-curve, and what they cost."""
+        """Return the bands for a threshold and a recall, their S-curve and their cost; see `GET /v1/tune`."""
         answer = yield from ask(
             "GET",
             "/v1/tune",
@@ -154,25 +185,28 @@ class ServiceCalls(Generic[OneIndex, Job]):
 
 
 def settings_as_json(settings: IndexSettings) -> dict[str, Any]:
-    """Settings as a service takes them."""
+    """Settings in the format of the service."""
     told: dict[str, Any] = {**settings.to_dict()}
     del told["hashing"]
     return {"fields": told.pop("schema"), **told}
 
 
 class Client(Blocking, ServiceCalls[RemoteIndex, DuplicatesJob]):
-    """A service, to be asked: its indexes have the methods of `benzer.Index`, and give the same answers.
+    """A client of a service. Its indexes have the methods of `benzer.Index` with the same results.
 
     Args:
-        key: the API key, where the service asks for one.
-        retries: how often a request is sent again that the service could not take for now, or whose answer was
-            lost and that may be repeated; after waits that grow, and as long as the service asks for.
-        timeout: seconds that one answer may take. patience: seconds for all attempts of a request.
+        url: The address of the service, such as "http://127.0.0.1:8000".
+        key: The API key, if the service requires one.
+        retries: Number of retries of a request that the service rejected temporarily, or whose response was lost and
+            that is safe to repeat. The wait grows with each retry and respects Retry-After.
+        timeout: Maximum seconds for one response.
+        patience: Maximum seconds for all attempts of a request.
+        sleep: Called to wait between attempts.
 
-    >>> with Client("http://127.0.0.1:9", retries=0) as client:  # where nobody is
+    >>> with Client("http://127.0.0.1:9", retries=0) as client:  # no service there
     ...     client.index("news").find_similar("the quick brown fox")
     Traceback (most recent call last):
-    benzer.errors.UnreachableError: nobody answers at http://127.0.0.1:9 (...): start benzer serve ...
+    benzer.errors.UnreachableError: no service responds at http://127.0.0.1:9 (...): start benzer serve ...
     """
 
     _index, _job = RemoteIndex, DuplicatesJob
@@ -203,15 +237,15 @@ class Client(Blocking, ServiceCalls[RemoteIndex, DuplicatesJob]):
 
 
 class AsyncClient(Awaiting, ServiceCalls[AsyncRemoteIndex, AsyncDuplicatesJob]):
-    """`Client` for programs that await: the same methods, each to be awaited.
+    """The asynchronous `Client`: the same methods as coroutines.
 
     >>> import asyncio
     >>> async def ask() -> None:
-    ...     async with AsyncClient("http://127.0.0.1:9", retries=0) as client:  # where nobody is
+    ...     async with AsyncClient("http://127.0.0.1:9", retries=0) as client:  # no service there
     ...         await client.index("news").find_similar("the quick brown fox")
     >>> asyncio.run(ask())
     Traceback (most recent call last):
-    benzer.errors.UnreachableError: nobody answers at http://127.0.0.1:9 (...): start benzer serve ...
+    benzer.errors.UnreachableError: no service responds at http://127.0.0.1:9 (...): start benzer serve ...
     """
 
     _index, _job = AsyncRemoteIndex, AsyncDuplicatesJob

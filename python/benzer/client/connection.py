@@ -1,4 +1,4 @@
-"""Who takes the steps of a call? A connection that blocks, and one that is awaited; each does little else."""
+"""Connections that run the steps of a call, blocking or asynchronous."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Address:
-    """Where a service is, and the key to it."""
+    """The address of a service and its key."""
 
     url: str
     key: str | None = field(default=None, repr=False)
@@ -40,16 +40,16 @@ class Address:
             url = URL(self.url)
         except (InvalidURL, TypeError) as error:
             raise InputError(
-                f"{self.url!r} is no address of a service: give one such as {EXAMPLE}"
+                f"{self.url!r} is not the address of a service: use one such as {EXAMPLE}"
             ) from error
         if url.scheme not in ("http", "https") or not url.host:
-            raise InputError(f"{self.url!r} is no address of a service: give one such as {EXAMPLE}")
+            raise InputError(f"{self.url!r} is not the address of a service: use one such as {EXAMPLE}")
         if self.key is not None and not re.fullmatch("[!-~]+", self.key):
-            raise InputError("the key holds other characters than those of ASCII that are seen: copy it anew")
+            raise InputError("the key has characters other than printable ASCII: copy it again")
         object.__setattr__(self, "url", self.url.rstrip("/"))
 
     def settings(self, timeout: float) -> dict[str, Any]:
-        """What a client of httpx is made with; no proxy stands before this machine itself."""
+        """The options of the httpx client; no proxy is used for this machine."""
         from httpx import URL
 
         headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
@@ -66,7 +66,7 @@ def is_local(host: str) -> bool:
 
 
 class Sending:
-    """What both connections know: how a request is written, and how an answer and a failure are read."""
+    """Shared by both connections: builds requests and reads responses and failures."""
 
     def __init__(self, url: str, key: str | None, patience: Patience) -> None:
         for module in ("httpx", "tenacity"):
@@ -74,7 +74,7 @@ class Sending:
         self.address, self.patience = Address(url, key), patience
 
     def written(self, request: Request, pieces: Any) -> dict[str, Any]:
-        """A request, as httpx takes it."""
+        """A request for httpx."""
         content = pieces if request.body is not None and not isinstance(request.body, bytes) else request.body
         headers = {} if content is None else {"Content-Type": request.media_type}
         parameters = dict(request.parameters) or None
@@ -84,7 +84,7 @@ class Sending:
         }  # fmt: skip
 
     def read(self, response: httpx.Response) -> Answer:
-        """An answer; raises the error that it describes."""
+        """A response; raises the error that it contains."""
         if response.status_code < 300:
             return Answer(response.status_code, response.content)
         error = failures.error_of(response.status_code, response.content)
@@ -97,7 +97,7 @@ class Sending:
         raise error
 
     def failed(self, error: httpx.TransportError) -> Transient:
-        """What became of a request that got no answer."""
+        """The failure of a request without a response."""
         from httpx import ConnectError, ConnectTimeout, PoolTimeout, TimeoutException
 
         if isinstance(error, (ConnectError, ConnectTimeout, PoolTimeout)):
@@ -108,7 +108,7 @@ class Sending:
 
 
 class Walk(Generic[Result]):
-    """A call on its way: the step to take next; where there is none, its result."""
+    """A running call: its next step, or its result."""
 
     step: Any
     result: Result
@@ -118,11 +118,11 @@ class Walk(Generic[Result]):
         self.on(None)
 
     def on(self, outcome: Any) -> None:
-        """Go on after a step."""
+        """Continue after a step."""
         self._follow(lambda: self._steps.send(outcome))
 
     def fail(self, error: Exception) -> None:
-        """Let the call know that a step failed; most raise that again."""
+        """Raise the failure of a step in the call."""
         self._follow(lambda: self._steps.throw(error))
 
     def _follow(self, move: Callable[[], Any]) -> None:
@@ -132,12 +132,12 @@ class Walk(Generic[Result]):
             self.step, self.result = None, end.value
 
     def close(self) -> None:
-        """Leave the call where it is."""
+        """Abort the call."""
         self._steps.close()
 
 
 class Connection(Sending):
-    """Takes steps, and blocks meanwhile. `sleep` waits between attempts."""
+    """Runs steps and blocks meanwhile. `sleep` waits between attempts."""
 
     def __init__(
         self, url: str, key: str | None, patience: Patience, sleep: Callable[[float], None] = time.sleep
@@ -156,7 +156,7 @@ class Connection(Sending):
         return walk.result
 
     def pages(self, steps: Pages[Item]) -> Iterator[Item]:
-        """The things of a call that gives many."""
+        """The items of a paged call."""
         with closing(Walk(steps)) as walk:
             while walk.step is not None:
                 if isinstance(walk.step, list):
@@ -181,7 +181,7 @@ class Connection(Sending):
         return list(islice(step.source, step.count))
 
     def send(self, request: Request) -> Answer:
-        """Send a request, again where that may help."""
+        """Send a request with retries."""
         from tenacity import Retrying
 
         try:
@@ -203,7 +203,7 @@ class Connection(Sending):
 
 
 class AsyncConnection(Sending):
-    """Takes steps, and awaits them. `sleep` waits between attempts."""
+    """Awaits steps. `sleep` waits between attempts."""
 
     def __init__(
         self, url: str, key: str | None, patience: Patience,
@@ -223,7 +223,7 @@ class AsyncConnection(Sending):
         return walk.result
 
     async def pages(self, steps: Pages[Item]) -> AsyncIterator[Item]:
-        """The things of a call that gives many."""
+        """The items of a paged call."""
         with closing(Walk(steps)) as walk:
             while walk.step is not None:
                 if isinstance(walk.step, list):
@@ -249,7 +249,7 @@ class AsyncConnection(Sending):
         return await drawn(step)
 
     async def send(self, request: Request) -> Answer:
-        """Send a request, again where that may help."""
+        """Send a request with retries."""
         from tenacity import AsyncRetrying
 
         try:
@@ -272,13 +272,13 @@ class AsyncConnection(Sending):
 
 
 async def pieces_of(request: Request) -> AsyncIterator[bytes]:
-    """The body of a file, in pieces; each is read at once, from a file of this machine."""
+    """The content of a local file in chunks."""
     for piece in request.pieces():
         yield piece
 
 
 async def drawn(step: Draw) -> list[Any]:
-    """The next things of an iterator, whichever kind it is."""
+    """The next items of a synchronous or asynchronous iterator."""
     if not isinstance(step.source, AsyncIterator):
         return list(islice(step.source, step.count))
     taken: list[Any] = []

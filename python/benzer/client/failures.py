@@ -1,4 +1,4 @@
-"""Which error does an answer stand for? The library's own, where it names one; else one for what helps."""
+"""Converts error responses to exceptions: the error of the library if it is named, otherwise one per remedy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BROKEN_OFF = ("OutOfTimeError", "ClosingError")
 
 
 def error_of(status: int, body: bytes) -> BenzerError:
-    """The error that an answer describes.
+    """The exception for an error response.
 
     >>> error_of(422, b'{"error": {"type": "SettingsError", "message": "limit must be 1 or more"}}')
     SettingsError('limit must be 1 or more')
@@ -50,7 +50,7 @@ def error_of(status: int, body: bytes) -> BenzerError:
 
 
 def is_refused(error: BenzerError) -> bool:
-    """Whether nothing was done, where a service asks to try again: work that ran out of time may go on to its end.
+    """Whether a rejected request had no effect; a request that ran out of time may still be completed.
 
     >>> is_refused(BusyError(503, "BusyError", "full")), is_refused(BusyError(503, "OutOfTimeError", "30 s"))
     (True, False)
@@ -59,7 +59,7 @@ def is_refused(error: BenzerError) -> bool:
 
 
 def fault_of(body: bytes) -> Mapping[str, Any] | None:
-    """What stands under "error"; None where the answer has another shape, as that of a proxy."""
+    """The value of "error"; None if the response has another shape, e.g. from a proxy."""
     try:
         fault = json.loads(body)["error"]
         return fault if isinstance(fault["message"], str) else None
@@ -68,25 +68,25 @@ def fault_of(body: bytes) -> Mapping[str, Any] | None:
 
 
 def unreachable(address: str, error: Exception) -> UnreachableError:
-    """Nobody is there, or does not speak HTTP, or not in time."""
+    """The error for an address without a service, or one that does not respond in HTTP or in time."""
     why = str(error) or type(error).__name__
     return UnreachableError(
         0,
         "UnreachableError",
-        f"nobody answers at {address} ({why}): start benzer serve there, or mend the address",
+        f"no service responds at {address} ({why}): start benzer serve there, or correct the address",
     )
 
 
 def silent(address: str, seconds: float) -> UnreachableError:
-    """Somebody is there, and has not answered in time."""
+    """The error for a service that did not respond in time."""
     return UnreachableError(
         0,
         "UnreachableError",
-        f"{address} did not answer within {seconds:g} s: ask for less, or raise timeout",
+        f"{address} did not respond within {seconds:g} s: request less, or increase timeout",
     )
 
 
 def lost(address: str, error: Exception) -> UnreachableError:
-    """The connection broke; what was asked may have been done."""
+    """The error for a lost connection; the request may have been completed."""
     why = str(error) or type(error).__name__
-    return UnreachableError(0, "UnreachableError", f"the connection to {address} was lost ({why}): try again")
+    return UnreachableError(0, "UnreachableError", f"the connection to {address} was lost ({why}): retry")

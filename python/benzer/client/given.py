@@ -1,4 +1,4 @@
-"""How do given documents become parts of a body? Row by row, and no more at a time than one request carries."""
+"""Converts documents to rows of request bodies, limited to the size of one request."""
 
 from __future__ import annotations
 
@@ -15,34 +15,36 @@ from benzer.index.given import as_document, check_id
 from benzer.sources import MalformedRow
 
 LARGEST_PART = 8_000_000
-"""Bytes of rows that are sent together, unless one document alone has more."""
+"""Maximum bytes of rows in one request, except for a single larger document."""
 DRAWN = 64
 SOURCE = "documents"
 
 
 def source_of(documents: Any) -> Any:
-    """An iterator over documents; over a mapping of id → text, its pairs."""
+    """An iterator over documents; for a mapping of id → text, over its pairs."""
     if isinstance(documents, AsyncIterable):
         return aiter(documents)
     if isinstance(documents, str | bytes):
         raise InputError(f"documents must be a list, got the text {documents!r:.80}: put it into a list")
     if not isinstance(documents, Iterable):
-        raise InputError(f"documents must be a list or an iterator, got {type(documents).__name__}: give one")
+        raise InputError(
+            f"documents must be an iterable, got {type(documents).__name__}: pass a list or an iterator"
+        )
     return iter(documents.items() if isinstance(documents, Mapping) else documents)
 
 
 class Row(NamedTuple):
-    """A document as a line of NDJSON, and which row of the input it is, from 1."""
+    """A document as a line of NDJSON, and its row number in the input, from 1."""
 
     number: int
     line: bytes
 
 
 class Rows:
-    """Documents as rows, taken from their source as they are sent.
+    """Documents as rows, read from their source while they are sent.
 
-    skips: whether what cannot be a row goes to `malformed`, and is counted in `refused`; else it is an error.
-    taken: how many were taken so far.
+    skips: whether invalid documents are added to `malformed` and counted in `refused`; otherwise they are errors.
+    taken: number of documents read so far.
 
     >>> [row.number for row in Rows(iter([]), Schema()).written([("a", "one"), (7, "two")])]
     [1, 2]
@@ -56,7 +58,7 @@ class Rows:
         self.malformed: list[MalformedRow] = []
 
     def written(self, given: Iterable[Any]) -> Iterator[Row]:
-        """Each thing as a row."""
+        """Each document as a row."""
         for one in given:
             self.taken += 1
             try:
@@ -77,7 +79,7 @@ class Rows:
             raise InputError(f"document {document.id!r} cannot be written as JSON: {error}") from error
 
     def part(self, most: int) -> Steps[list[Row]]:
-        """The next rows, `most` at most; none at the end."""
+        """The next rows, at most `most`; empty at the end."""
         part: list[Row] = []
         size = 0
         while len(part) < most and (yield from self._filled(min(DRAWN, most - len(part)))):
@@ -88,7 +90,7 @@ class Rows:
         return part
 
     def _filled(self, count: int) -> Steps[bool]:
-        """Whether a row waits, for which some are taken where none does."""
+        """Whether a row is buffered; reads some if none is."""
         while not self._waiting and not self._ended:
             given = yield from draw(self._source, count)
             self._ended = len(given) < count
@@ -97,6 +99,6 @@ class Rows:
 
 
 def check_batch_size(batch_size: Any) -> None:
-    """Refuse a number of documents that is none."""
+    """Reject an invalid number of documents."""
     if not is_number(batch_size) or int(batch_size) != batch_size or batch_size < 1:
         raise SettingsError(f"batch_size must be 1 or more, got {batch_size}")

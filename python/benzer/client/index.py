@@ -1,4 +1,4 @@
-"""How is an index that a service holds kept and asked? As one that lies here: the same methods, the same answers."""
+"""Indexes of a service, with the same methods and results as local indexes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from benzer.storage.base import checked_id
 IDS_AT_ONCE = 5000
 QUESTIONS_AT_ONCE, QUESTION_BYTES = 200, 4_000_000
 DOCUMENTS_A_PAGE = 500
-MOST_COMPARED = 1_000_000  # what a service takes for all
+MOST_COMPARED = 1_000_000  # the limit of the service
 Job = TypeVar("Job", bound=DuplicatesJob | AsyncDuplicatesJob)
 
 
 class IndexCalls(Generic[Job]):
-    """What a remote index can be asked; see `benzer.Index`, whose methods these are.
+    """The methods of a remote index, which are those of `benzer.Index`.
 
-    Threads are the service's, and every change is durable when its method returns: there is no `commit`.
+    The service sets the number of threads. Every change is durable when its method returns, so there is no `commit`.
     """
 
     _connection: Any
@@ -55,32 +55,32 @@ class IndexCalls(Generic[Job]):
     def _asked(self, document: Any) -> Steps[Asked]:
         return Asked.of(document, (yield from self._settings()).schema)
 
-    # What it is
+    # Description
 
     @call
     def info(self) -> Steps[dict[str, Any]]:
-        """Facts and figures of the index, its settings, and their fingerprint."""
+        """Return the size of the index, its settings and their fingerprint."""
         told: dict[str, Any] = (yield from ask("GET", self._path)).json()
         return told
 
     @value
     def settings(self) -> Steps[IndexSettings]:
-        """What the index compares, and what it promises; the same for its whole life."""
+        """The settings of the index, which never change."""
         return (yield from self._settings())
 
     @call
     def probability(self, similarity: float) -> Steps[float]:
-        """With which probability a document of this similarity is found; of several fields, at least that."""
+        """Return the probability that a document with this similarity is found; with several fields, a lower bound."""
         settings = yield from self._settings()
         return float(settings.bands.probability(settings.schema.band_threshold(similarity)))
 
     @call
     def count(self) -> Steps[int]:
-        """How many documents the index holds."""
+        """Return the number of documents in the index."""
         told = (yield from ask("GET", self._path)).json()
         return int(told["documents"])
 
-    # What it holds
+    # Documents
 
     @call
     def add(
@@ -91,13 +91,20 @@ class IndexCalls(Generic[Job]):
         on_error: Literal["stop", "skip"] = "stop",
         progress: Progress | None = None,
     ) -> Steps[Added]:
-        """Add documents from any iterable, of which no more than a batch is held: `Document`s, pairs, mappings.
+        """Add documents in batches.
 
-        A picture may be a path, which is read here, its bytes, or an array. A document whose id is held already
-        replaces the old one, so that a batch whose answer was lost is sent again unharmed. Gives how many were
-        read; see `Added`. After an error the batches before it are durable, and the message says how many
-        documents that is; with `on_error="skip"` malformed documents are set aside, and listed. `progress` is
-        called with the number of documents so far.
+        A document with an existing id replaces the stored one, so that a batch whose response was lost can be sent
+        again. After an error the previous batches are durable, and the message states the number of documents.
+
+        Args:
+            documents: An iterable of `Document`s, pairs or mappings; only one batch is in memory at a time. An image
+                may be a path, which is read locally, bytes, or an array.
+            batch_size: Maximum number of documents per request.
+            on_error: Whether malformed documents stop the call or are skipped and listed.
+            progress: Called with the number of documents added so far.
+
+        Returns:
+            The number of documents read, with details; see `Added`.
         """
         check_batch_size(batch_size)
         if on_error not in ("stop", "skip"):
@@ -108,7 +115,7 @@ class IndexCalls(Generic[Job]):
 
     @call
     def remove(self, ids: Iterable[DocumentId]) -> Steps[int]:
-        """Remove documents; ids that are not held are passed over. Gives how many were removed."""
+        """Remove documents by id; unknown ids are ignored. Returns the number of removed documents."""
         removed = 0
         for some in parts_of(ids):
             answer = yield from ask("POST", f"{self._path}/remove", {"ids": some})
@@ -117,13 +124,13 @@ class IndexCalls(Generic[Job]):
 
     @call
     def get(self, document_id: DocumentId) -> Steps[Document | None]:
-        """The document with this id; None when it is not held."""
+        """Return the document with this id, or None if it does not exist."""
         found = yield from self._held(document_id, contents=True)
         return None if found is None else wire.document_of(found)
 
     @call
     def contains(self, document_id: DocumentId) -> Steps[bool]:
-        """Whether the index holds a document with this id."""
+        """Return whether the index has a document with this id."""
         if isinstance(document_id, bool) or not isinstance(document_id, str | int):
             return False
         return (yield from self._held(document_id, contents=False)) is not None
@@ -136,7 +143,7 @@ class IndexCalls(Generic[Job]):
 
     @paged
     def documents(self) -> Pages[Document]:
-        """All documents, in the order in which they were added."""
+        """Iterate over all documents in insertion order."""
         after = None
         while True:
             page = yield from ask("GET", f"{self._path}/documents", limit=DOCUMENTS_A_PAGE, after=after)
@@ -146,7 +153,7 @@ class IndexCalls(Generic[Job]):
             if after is None:
                 return
 
-    # What is like a document
+    # Search
 
     @call
     def find_similar(
@@ -158,9 +165,14 @@ class IndexCalls(Generic[Job]):
         evidence: bool = False,
         contents: bool = False,
     ) -> Steps[list[wire.FoundMatch]]:
-        """The documents most like one, best first; see `benzer.Index.find_similar`.
+        """Return the documents most similar to a document, most similar first; see `benzer.Index.find_similar`.
 
-        With `evidence` each match says where both agree; with `contents` what it holds.
+        Args:
+            document: A `Document`, a mapping of fields, or a text.
+            limit: Maximum number of matches; None for all.
+            threshold: Minimum similarity; default: that of the index.
+            evidence: Whether each match has the evidence.
+            contents: Whether each match has the contents of the document.
         """
         explained = {"evidence": evidence or None, "contents": contents or None}
         asked = yield from self._asked(document)
@@ -174,7 +186,7 @@ class IndexCalls(Generic[Job]):
     def find_similar_batch(
         self, documents: Any, limit: int | None = 10, threshold: float | None = None
     ) -> Steps[list[list[Match]]]:
-        """`find_similar` for many documents, in the order asked; much faster than one by one."""
+        """Run `find_similar` for many documents; much faster than single calls. Results are in input order."""
         source, found = source_of(documents), list[list[Match]]()
         path, waiting = f"{self._path}/similar/batch", list[Asked]()
         size, ended = 0, False
@@ -206,9 +218,16 @@ class IndexCalls(Generic[Job]):
         *,
         evidence: bool = False,
     ) -> Steps[NearestMatches]:
-        """The documents nearest to one, also below the threshold; see `benzer.Index.find_nearest`.
+        """Return the nearest documents, including those below the threshold; see `benzer.Index.find_nearest`.
 
-        Without a limit the service looks for as many as it gives, further than an `Index` that is here does.
+        Without a limit the service searches for its maximum number of results, more than a local `Index`.
+
+        Args:
+            document: A `Document`, a mapping of fields, or a text.
+            limit: Maximum number of matches.
+            recall: The probability to find each nearest document.
+            threshold: Minimum similarity.
+            evidence: Whether each match has the evidence.
         """
         asked = yield from self._asked(document)
         options = {"recall": recall, "threshold": threshold, "evidence": evidence or None}
@@ -219,12 +238,12 @@ class IndexCalls(Generic[Job]):
 
     @call
     def find_candidates(self, document: Any, limit: int | None = 10) -> Steps[list[Candidate]]:
-        """The documents that share a bucket with one, those of most shared buckets first: not verified."""
+        """Return the documents that share a bucket with a document, most shared buckets first, unverified."""
         return (yield from self._candidates(document, limit))
 
     @call
     def find_candidates_batch(self, documents: Any, limit: int | None = 10) -> Steps[list[list[Candidate]]]:
-        """`find_candidates` for many documents, in the order asked."""
+        """Run `find_candidates` for many documents. Results are in input order."""
         source, found = source_of(documents), list[list[Candidate]]()
         while some := (yield from draw(source, 1)):
             found.append((yield from self._candidates(some[0], limit)))
@@ -236,20 +255,20 @@ class IndexCalls(Generic[Job]):
         _, found = yield from answered(path, asked, limit, "candidates", wire.candidate_of)
         return found
 
-    # What quotes a document
+    # Quotations
 
     @call
     def find_containing(
         self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
     ) -> Steps[ContainmentMatches]:
-        """The documents that contain one; see `benzer.Index.find_containing`."""
+        """Return the documents that contain a document; see `benzer.Index.find_containing`."""
         return (yield from self._contained("containing", document, threshold, limit, most))
 
     @call
     def find_contained(
         self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
     ) -> Steps[ContainmentMatches]:
-        """The documents that stand in one; see `benzer.Index.find_contained`."""
+        """Return the documents that a document contains; see `benzer.Index.find_contained`."""
         return (yield from self._contained("contained", document, threshold, limit, most))
 
     def _contained(
@@ -266,7 +285,7 @@ class IndexCalls(Generic[Job]):
     def find_passages(
         self, document: Any, least_words: int = 8, limit: int | None = 10, most: int | None = 1000
     ) -> Steps[PassageMatches]:
-        """Which passages of a text stand anywhere in the index; see `benzer.Index.find_passages`."""
+        """Return the passages of a text that appear in the index; see `benzer.Index.find_passages`."""
         asked = yield from self._asked(document)
         options = {"least_words": least_words, "most": MOST_COMPARED if most is None else most}
         answer, found = yield from answered(
@@ -276,18 +295,18 @@ class IndexCalls(Generic[Job]):
 
     @call
     def compare(self, a: Any, b: Any, *, evidence: bool = False) -> Steps[Comparison]:
-        """Compare two documents, which need not be held, by the settings of the index; see `benzer.compare`."""
+        """Compare two documents, stored or not, with the settings of the index; see `benzer.compare`."""
         sides = {}
         for side, document in {"a": a, "b": b}.items():
             sides[side] = {"fields": (yield from self._asked(document)).fields}
         answer = yield from ask("POST", "/v1/compare", {"index": self.name, **sides, "evidence": evidence})
         return wire.comparison_of(answer.json())
 
-    # What was seen, and what goes
+    # Stale documents
 
     @call
     def touch(self, ids: Iterable[DocumentId], seen_at: When | None = None) -> Steps[int]:
-        """Note that documents were seen, by default now. Gives how many are held."""
+        """Record that documents were seen, by default now. Returns the number of ids in the index."""
         held = 0
         seconds = None if seen_at is None else second_of(seen_at)
         for some in parts_of(ids):
@@ -297,21 +316,21 @@ class IndexCalls(Generic[Job]):
 
     @call
     def last_seen(self, document_id: DocumentId) -> Steps[datetime | None]:
-        """When a document was added or last touched, in UTC; None when it is not held, or that is not known."""
+        """Return when a document was added or last touched, in UTC; None if it does not exist or is unknown."""
         found = yield from self._held(document_id, contents=False)
         moment = None if found is None else found["last_seen"]
         return None if moment is None else datetime.fromisoformat(moment.replace("Z", "+00:00"))
 
     @call
     def evict(self, unseen_since: When) -> Steps[int]:
-        """Remove the documents that were last seen before a moment. Gives how many."""
+        """Remove the documents last seen before a given time. Returns the number of removed documents."""
         if unseen_since is None:
             raise InputError("the time since which documents were not seen is required, got None")
         body = {"unseen_since": second_of(unseen_since)}
         removed: int = (yield from ask("POST", f"{self._path}/evict", body)).json()["removed"]
         return removed
 
-    # Duplicates, and settings
+    # Duplicates and tuning
 
     @call
     def find_duplicates(
@@ -324,10 +343,18 @@ class IndexCalls(Generic[Job]):
         against: Iterable[str] = (),
         measure: bool = False,
     ) -> Steps[Job]:
-        """Start a search for the duplicates among all documents held: a job, whose result is there when it is done.
+        """Start a job that searches all documents of the index for duplicates.
 
-        `against`: names of other indexes; documents like one of theirs go, too. `measure`: whether the recall is
-        measured at the end.
+        Args:
+            keep: The document of a cluster to keep.
+            threshold: Minimum similarity of duplicates; default: that of the index.
+            recall: Minimum share of pairs at the threshold that is found; default: that of the index.
+            method: The method that finds candidates.
+            against: Names of other indexes; documents that match one of theirs are removed as well.
+            measure: Whether to measure the recall.
+
+        Returns:
+            A handle of the job.
         """
         options = {"threshold": threshold, "recall": recall, "method": method, "keep": str(keep)}
         body = {"index": self.name, **given(options), "against": list(against), "measure": measure}
@@ -345,7 +372,7 @@ class IndexCalls(Generic[Job]):
         sample: int = 2000,
         examples: int = 5,
     ) -> Steps[dict[str, Any]]:
-        """What a threshold and a recall would cost and find in this index, from a sample of it."""
+        """Return the effect and the cost of a threshold and a recall in this index; see `POST …/tune`."""
         options = {"fields": fields, "shingle_size": shingle_size}
         body = {"threshold": threshold, "recall": recall, "sample": sample, "examples": examples}
         told: dict[str, Any] = (
@@ -355,7 +382,7 @@ class IndexCalls(Generic[Job]):
 
 
 def parts_of(ids: Iterable[DocumentId]) -> Iterator[list[DocumentId]]:
-    """Ids, so many at a time as one request carries."""
+    """Ids in parts of the size of one request."""
     if isinstance(ids, str):
         raise InputError(f"ids must be a list of ids, got the text {ids!r}: put it into a list")
     listed = [checked_id(one) for one in ids]
@@ -364,7 +391,7 @@ def parts_of(ids: Iterable[DocumentId]) -> Iterator[list[DocumentId]]:
 
 
 class RemoteIndex(Blocking, IndexCalls[DuplicatesJob]):
-    """An index that a service holds, with the methods of `benzer.Index`; `benzer.Client.index` makes it."""
+    """An index of a service, with the methods of `benzer.Index`; created by `benzer.Client.index`."""
 
     _job = DuplicatesJob
 
@@ -375,17 +402,17 @@ class RemoteIndex(Blocking, IndexCalls[DuplicatesJob]):
         return self.contains(document_id)  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[DocumentId]:
-        """The ids of all documents, in the order in which they were added."""
+        """Iterate over the ids of all documents in insertion order."""
         for document in self.documents():
             yield document.id
 
 
 class AsyncRemoteIndex(Awaiting, IndexCalls[AsyncDuplicatesJob]):
-    """An index that a service holds: its methods are awaited, and `await index.settings` is, too."""
+    """The asynchronous `RemoteIndex`: its methods are coroutines, and `index.settings` is awaited as well."""
 
     _job = AsyncDuplicatesJob
 
     async def __aiter__(self) -> AsyncIterator[DocumentId]:
-        """The ids of all documents, in the order in which they were added."""
+        """Iterate over the ids of all documents in insertion order."""
         async for document in self.documents():
             yield document.id

@@ -1,4 +1,4 @@
-"""How is a search for duplicates followed that runs in a service? By a handle: its state, and its result, paged."""
+"""Handles of jobs in a service: their state and their paged results."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ from benzer.storage import DocumentId
 
 ENDED = ("done", "failed", "cancelled")
 FIRST_LOOK, LAST_LOOK = 0.05, 1.0
-"""Seconds between two looks at a job, which grow."""
+"""Minimum and maximum seconds between two status requests; the interval grows."""
 ROWS_A_PAGE = 5000
 
 
 @dataclass(frozen=True)
 class JobStatus:
-    """How far a job is. Times are ISO 8601 in UTC.
+    """The state of a job. Times are ISO 8601 in UTC.
 
-    source: {"index": name}, or {"upload": documents}. progress: {"stage", "done", "total"} while it runs.
-    counts: those of `benzer.Duplicates.counts`, and recall the measured one, when it is done.
-    error: {"type", "message"} of a job that failed.
+    Attributes:
+        source: {"index": name} or {"upload": documents}.
+        progress: {"stage", "done", "total"} while the job runs.
+        counts: The counts of `benzer.Duplicates.counts` when the job is done.
+        recall: The measured recall when the job is done.
+        error: {"type", "message"} of a failed job.
     """
 
     id: str
@@ -46,17 +49,17 @@ class JobStatus:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> JobStatus:
-        """What a service tells of a job; what a later one tells beyond it is passed over."""
+        """Create the status from a response; unknown keys of later versions are ignored."""
         return cls(**{one.name: told.get(one.name) for one in fields(cls)})  # type: ignore[arg-type]
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing about it will change any more."""
+        """Whether the job has ended."""
         return self.state in ENDED
 
 
 class ClusterRow(NamedTuple):
-    """One cluster, by its number: who stays, how many there are, how alike the least alike, and all in the mean."""
+    """A cluster: its number, the kept document, its size, and the lowest and the mean similarity."""
 
     cluster: int
     kept_id: DocumentId
@@ -71,7 +74,7 @@ Watched = Callable[[JobStatus], object]
 
 
 class JobCalls:
-    """What can be asked of a job. Its result reads as `benzer.Duplicates` does, as iterators over pages."""
+    """The methods of a job. Results are those of `benzer.Duplicates`, as iterators over pages."""
 
     _connection: Any
 
@@ -87,15 +90,22 @@ class JobCalls:
 
     @call
     def status(self) -> Steps[JobStatus]:
-        """The state of the job, and how far it is."""
+        """Return the state and the progress of the job."""
         return (yield from self._status())
 
     @call
     def wait(self, progress: Watched | None = None) -> Steps[JobStatus]:
-        """Wait until the job is done; `progress` is called with its status at each look.
+        """Wait until the job is done.
+
+        Args:
+            progress: Called with each status.
+
+        Returns:
+            The final status.
 
         Raises:
-            ServiceError, or the error of the library that the job ended by, where it failed or was cancelled.
+            BenzerError: The job failed, with the error of the library if it was one.
+            ServiceError: The job was cancelled or failed with another error.
         """
         pause = FIRST_LOOK
         while True:
@@ -109,12 +119,12 @@ class JobCalls:
 
     @call
     def cancel(self) -> Steps[JobStatus]:
-        """Ask the job to end; one that is over stays as it is."""
+        """Cancel the job and return its status; a finished job is not changed."""
         return JobStatus.of((yield from ask("POST", f"{self._path}/cancel")).json())
 
     @call
     def delete(self) -> Steps[None]:
-        """Cancel the job, and forget it with its result."""
+        """Cancel the job and delete it with its result."""
         yield from ask("DELETE", self._path)
 
     def _rows(self, table: str, read: Callable[[Any], Item], **parameters: Any) -> Pages[Item]:
@@ -133,17 +143,22 @@ class JobCalls:
         *,
         threshold: float | None = None,
     ) -> Pages[dict[str, Any]]:
-        """The rows of a table, with all columns; also as they are at a higher `threshold` than that of the job."""
+        """Iterate over the rows of a table with all columns.
+
+        Args:
+            table: The name of the table.
+            threshold: A threshold above that of the job, for the rows at this threshold.
+        """
         return self._rows(table, dict, **given({"threshold": threshold}))
 
     @paged
     def pairs(self) -> Pages[Pair]:
-        """The verified pairs; see `benzer.Duplicates.pairs`."""
+        """Iterate over the verified pairs; see `benzer.Duplicates.pairs`."""
         return self._rows("pairs", lambda row: Pair(row["left_id"], row["right_id"], row["similarity"]))
 
     @paged
     def removed(self) -> Pages[tuple[DocumentId, Removal]]:
-        """For each document that goes its id, and who stays for it; a `dict` of them is as `Duplicates.removed`."""
+        """Iterate over the removed documents: id and `Removal`; `dict(job.removed())` equals `Duplicates.removed`."""
 
         def removal(row: Mapping[str, Any]) -> tuple[DocumentId, Removal]:
             return row["id"], Removal(row["kept_id"], row["similarity"], row.get("kept_in"))
@@ -152,12 +167,12 @@ class JobCalls:
 
     @paged
     def kept(self) -> Pages[DocumentId]:
-        """The ids of the documents that stay, in the order of the input."""
+        """Iterate over the ids of the kept documents in input order."""
         return self._rows("kept", identified)
 
     @paged
     def clusters(self, order: Literal["largest", "doubtful", "source"] = "largest") -> Pages[ClusterRow]:
-        """The clusters, in an order; `cluster` opens one."""
+        """Iterate over the clusters in the given order; `cluster` returns the members of one."""
 
         def of(row: Mapping[str, Any]) -> ClusterRow:
             return ClusterRow(*(row[name] for name in ClusterRow._fields))
@@ -166,7 +181,7 @@ class JobCalls:
 
     @call
     def cluster(self, number: int, limit: int = 100) -> Steps[dict[str, Any]]:
-        """One cluster: its members, who stays first, with their texts and their similarity to it."""
+        """Return a cluster: its members, the kept one first, with their texts and their similarity to it."""
         answer = yield from ask("GET", f"{self._path}/clusters/{segment(number)}", limit=limit)
         told: dict[str, Any] = answer.json()
         return told
@@ -175,22 +190,25 @@ class JobCalls:
     def evidence(
         self, left_id: DocumentId, right_id: DocumentId, index: str | None = None
     ) -> Steps[dict[str, Evidence | None]]:
-        """Where two documents of the job agree, by field; None for images.
+        """Return the evidence of two documents of the job by field; None for images.
 
-        `index`: where the second is kept, of a document that goes for an older one: `kept_in` of its removal.
+        Args:
+            left_id: The id of a document of the job.
+            right_id: The id of another document.
+            index: The index of the other document, if it is in an older index: `kept_in` of the removal.
         """
         answer = yield from ask("GET", f"{self._path}/evidence", left=left_id, right=right_id, index=index)
         return {name: evidence_of(one["evidence"]) for name, one in answer.json()["fields"].items()}
 
     @call
     def summary(self) -> Steps[dict[str, Any]]:
-        """Counts, settings, sources, seconds by stage, and alarms."""
+        """Return counts, settings, sources, seconds by stage, and alarms."""
         told: dict[str, Any] = (yield from ask("GET", f"{self._path}/summary")).json()
         return told
 
     @call
     def report(self) -> Steps[str]:
-        """The report of the run: one HTML page that stands alone."""
+        """Return the report of the run as one self-contained HTML page."""
         answer: Answer = yield from ask("GET", f"{self._path}/report")
         return answer.body.decode()
 
@@ -200,7 +218,12 @@ class JobCalls:
         table: Literal["pairs", "clusters", "removed", "kept", "malformed"],
         format: Literal["ndjson", "csv", "parquet"] = "ndjson",
     ) -> Steps[bytes]:
-        """A whole table as the content of a file."""
+        """Return a complete table as the content of a file.
+
+        Args:
+            table: The name of the table.
+            format: The format of the file.
+        """
         answer: Answer = yield from ask("GET", f"{self._path}/{table}", format=format)
         return answer.body
 
@@ -212,7 +235,7 @@ def identified(row: Mapping[str, Any]) -> DocumentId:
 
 
 def done(status: JobStatus) -> JobStatus:
-    """The status of a job that is done; raises what another one ended by."""
+    """Return the status of a finished job, or raise the error that it ended with."""
     if status.state == "done":
         return status
     if status.error is None:
@@ -223,8 +246,8 @@ def done(status: JobStatus) -> JobStatus:
 
 
 class DuplicatesJob(Blocking, JobCalls):
-    """A search for duplicates that runs in a service; `find_duplicates` of a client or an index starts it."""
+    """A search for duplicates in a service, started by `find_duplicates` of a client or an index."""
 
 
 class AsyncDuplicatesJob(Awaiting, JobCalls):
-    """The same, whose methods are awaited; its tables are asynchronous iterators."""
+    """The asynchronous `DuplicatesJob`: its methods are coroutines and its tables asynchronous iterators."""

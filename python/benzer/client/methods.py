@@ -1,8 +1,8 @@
-"""How is each call written once, and there for programs that block and for those that await?
+"""Descriptors that make each call available in blocking and asynchronous classes.
 
-A class of calls names them by `call` (one result), `paged` (many, as an iterator) and `value` (an attribute). The class
-that inherits it and `Blocking` gets plain methods; the one that inherits it and `Awaiting` gets the same to be awaited.
-Type checkers see that through `__get__`, and people and programs see real functions.
+A class of calls defines them with `call` (one result), `paged` (many results, as an iterator) and `value` (an
+attribute). A subclass that also inherits `Blocking` gets plain methods; one that inherits `Awaiting` gets coroutines.
+Type checkers see this through `__get__`; at run time they are real functions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 class Blocking:
-    """What has a connection that blocks."""
+    """A class with a blocking connection."""
 
     _connection: Connection
 
@@ -31,7 +31,7 @@ class Blocking:
 
 
 class Awaiting:
-    """What has a connection that is awaited."""
+    """A class with an asynchronous connection."""
 
     _connection: AsyncConnection
 
@@ -49,7 +49,7 @@ def calls_of(kind: type) -> Iterator[tuple[str, Any]]:
 
 
 def told(method: Any) -> Any:
-    """A method that says in its signature what it gives, not by which steps."""
+    """A method whose signature has the result type instead of the steps."""
     shown = re.fullmatch(r"(Steps|Pages)\[(.*)\]", method.__annotations__["return"])
     if shown:
         gives = shown[2] if shown[1] == "Steps" else f"Iterator[{shown[2]}]"
@@ -59,7 +59,7 @@ def told(method: Any) -> Any:
 
 
 class call(Generic[P, Result]):  # noqa: N801 (reads as a decorator)
-    """A method whose steps give one result."""
+    """A method whose steps return one result."""
 
     def __init__(self, steps: Callable[Concatenate[Any, P], Steps[Result]]) -> None:
         self.steps = steps
@@ -72,7 +72,7 @@ class call(Generic[P, Result]):  # noqa: N801 (reads as a decorator)
         raise AttributeError("inherit Blocking or Awaiting")
 
     def blocking(self) -> Any:
-        """The method of a client that blocks."""
+        """The method of a blocking client."""
 
         @wraps(self.steps)
         def method(owner: Blocking, *args: P.args, **kwargs: P.kwargs) -> Result:
@@ -81,7 +81,7 @@ class call(Generic[P, Result]):  # noqa: N801 (reads as a decorator)
         return told(method)
 
     def awaiting(self) -> Any:
-        """The method of a client that is awaited."""
+        """The method of an asynchronous client."""
 
         @wraps(self.steps)
         async def method(owner: Awaiting, *args: P.args, **kwargs: P.kwargs) -> Result:
@@ -91,7 +91,7 @@ class call(Generic[P, Result]):  # noqa: N801 (reads as a decorator)
 
 
 class paged(Generic[P, Result]):  # noqa: N801
-    """A method whose steps give many things, a page at a time."""
+    """A method whose steps return many items in pages."""
 
     def __init__(self, steps: Callable[Concatenate[Any, P], Pages[Result]]) -> None:
         self.steps = steps
@@ -104,7 +104,7 @@ class paged(Generic[P, Result]):  # noqa: N801
         raise AttributeError("inherit Blocking or Awaiting")
 
     def blocking(self) -> Any:
-        """The method of a client that blocks."""
+        """The method of a blocking client."""
 
         @wraps(self.steps)
         def method(owner: Blocking, *args: P.args, **kwargs: P.kwargs) -> Iterator[Result]:
@@ -113,7 +113,7 @@ class paged(Generic[P, Result]):  # noqa: N801
         return told(method)
 
     def awaiting(self) -> Any:
-        """The method of a client that is awaited."""
+        """The method of an asynchronous client."""
 
         @wraps(self.steps)
         def method(owner: Awaiting, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[Result]:
@@ -123,7 +123,7 @@ class paged(Generic[P, Result]):  # noqa: N801
 
 
 class value(Generic[Result]):  # noqa: N801
-    """An attribute that takes steps; of a client that is awaited, `await index.settings`."""
+    """An attribute that needs steps; in an asynchronous client it is awaited: `await index.settings`."""
 
     def __init__(self, steps: Callable[[Any], Steps[Result]]) -> None:
         self.steps = steps
@@ -136,9 +136,9 @@ class value(Generic[Result]):  # noqa: N801
         raise AttributeError("inherit Blocking or Awaiting")
 
     def blocking(self) -> Any:
-        """The attribute of a client that blocks."""
+        """The attribute of a blocking client."""
         return property(call(self.steps).blocking())
 
     def awaiting(self) -> Any:
-        """The attribute of a client that is awaited."""
+        """The attribute of an asynchronous client."""
         return property(call(self.steps).awaiting())

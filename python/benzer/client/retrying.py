@@ -1,4 +1,4 @@
-"""When is a request sent again, and after how long? Refused for now, or its answer lost; by jittered, growing waits."""
+"""Retries with jittered exponential waits, for requests that were rejected temporarily or lost their response."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FIRST_WAIT, LONGEST_WAIT = 0.25, 16.0
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a client tries.
+    """The limits of retries.
 
-    retries: how often a request is sent again. timeout: seconds that one answer may take.
-    patience: seconds that all attempts of a request may take together, the waits between them included.
+    retries: number of retries of a request. timeout: maximum seconds for one response.
+    patience: maximum seconds for all attempts of a request, including the waits between them.
     """
 
     retries: int = 5
@@ -40,9 +40,9 @@ class Patience:
 
 
 class Transient(Exception):
-    """A failure that may not last: `error` is what it is in the end.
+    """A temporary failure; `error` is raised if all retries fail.
 
-    refused: the service has said that nothing was done, or nothing has reached it. after: seconds that it asks for.
+    refused: whether the request certainly had no effect. after: seconds requested by the service.
     """
 
     def __init__(self, error: BenzerError, *, refused: bool, after: float | None = None) -> None:
@@ -51,7 +51,7 @@ class Transient(Exception):
 
 
 def policy(patience: Patience, request: Request) -> dict[str, Any]:
-    """What tenacity is told of one request."""
+    """The tenacity options for one request."""
     from tenacity import (
         retry_if_exception,
         stop_after_attempt,
@@ -78,7 +78,7 @@ def policy(patience: Patience, request: Request) -> dict[str, Any]:
 
 
 def seconds_of(header: str | None) -> float | None:
-    """How long a Retry-After header asks to wait; None where it says nothing that can be read.
+    """The wait of a Retry-After header in seconds; None if it is missing or invalid.
 
     >>> seconds_of("3"), seconds_of("soon"), seconds_of("Thu, 01 Jan 1970 00:00:00 GMT")
     (3.0, None, 0.0)

@@ -1,7 +1,6 @@
-"""What is asked of the service, in which steps? A call is a generator: it yields steps, and gets their outcomes.
+"""Calls of the service as generators that yield steps and receive their results.
 
-Nothing here waits, or knows a connection: one and the same call is driven by `Client`, which blocks, and by
-`AsyncClient`, which awaits.
+This module does no I/O: the same call is run by `Client`, which blocks, and by `AsyncClient`, which awaits.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from benzer.errors import ServiceError, SettingsError
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 PIECE = 1 << 16
-STRANGE = "this is no answer of a Benzer service: check the address"
+STRANGE = "the response is not from a Benzer service: check the address"
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request of HTTP.
+    """One HTTP request.
 
-    body: bytes, or an open file that is read piece by piece, again from its beginning where the request is sent again.
-    again: whether it may be sent again when nobody knows if it has been served; one that was refused always may.
+    body: bytes, or an open file that is read in chunks, from its beginning for each attempt.
+    again: whether it may be repeated if its outcome is unknown; a rejected request can always be repeated.
     """
 
     method: str
@@ -36,7 +35,7 @@ class Request:
     again: bool = True
 
     def pieces(self) -> Iterator[bytes]:
-        """The body of a file, in pieces, from its beginning."""
+        """The content of a file in chunks, from its beginning."""
         if self.body is not None and not isinstance(self.body, bytes):
             self.body.seek(0)
             while piece := self.body.read(PIECE):
@@ -45,13 +44,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer that is no error: its status, and its body."""
+    """A successful response: its status and its body."""
 
     status: int
     body: bytes
 
     def json(self) -> Any:
-        """The body, read; a `ServiceError` where somebody else than a service answered."""
+        """The parsed body; raises a `ServiceError` if the response is not from a Benzer service."""
         try:
             return json.loads(self.body)
         except ValueError as error:
@@ -67,7 +66,7 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Draw:
-    """Take the next things of an iterator: a list of `count`, or of those that are left."""
+    """Read the next items of an iterator: a list of `count`, or of the rest."""
 
     source: Any
     count: int
@@ -75,20 +74,20 @@ class Draw:
 
 Step: TypeAlias = "Request | Sleep | Draw"
 Steps: TypeAlias = Generator[Step, Any, Result]
-"""What a call is: it yields steps, and returns its result."""
+"""A call: a generator that yields steps and returns the result."""
 
 Pages: TypeAlias = "Generator[Step | list[Item], Any, None]"
-"""The same for a call that gives many things: it yields lists of them, too."""
+"""A paged call: a generator that yields steps and lists of items."""
 
 
 def ask(
     method: str, path: str, content: Any = None, *, again: bool = True, **parameters: Any
 ) -> Steps[Answer]:
-    """Send a request whose body is JSON; parameters that are None are left out."""
+    """Send a request with a JSON body; parameters that are None are omitted."""
     try:
         body = None if content is None else as_json(content)
-    except ValueError as error:  # what the service would refuse, if it could be told
-        raise SettingsError(f"what is asked cannot be written as JSON: {error}") from error
+    except ValueError as error:  # the service would reject it
+        raise SettingsError(f"the request cannot be written as JSON: {error}") from error
     answer: Answer = yield Request(method, path, given(parameters), body, again=again)
     return answer
 
@@ -99,13 +98,13 @@ def sleep(seconds: float) -> Steps[None]:
 
 
 def draw(source: Any, count: int) -> Steps[list[Any]]:
-    """The next things of an iterator, which may be one that has to be awaited."""
+    """The next items of an iterator, which may be asynchronous."""
     taken: list[Any] = yield Draw(source, count)
     return taken
 
 
 def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that are not None.
+    """The values that are not None.
 
     >>> given({"limit": 3, "after": None})
     {'limit': 3}
@@ -114,7 +113,7 @@ def given(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_json(content: Any) -> bytes:
-    """JSON in UTF-8; a lone surrogate can only travel escaped.
+    """JSON in UTF-8; with a lone surrogate, non-ASCII characters are escaped.
 
     >>> as_json({"text": "é"}), as_json("\\ud800")
     (b'{"text":"\\xc3\\xa9"}', b'"\\\\ud800"')

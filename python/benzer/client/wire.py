@@ -1,4 +1,4 @@
-"""How does what a program gives travel, and how does an answer become what an `Index` gives?"""
+"""Converts documents to JSON, and responses to the types that an `Index` returns."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from benzer.registry import require
 
 
 class FoundMatch(Match):
-    """A `Match` as a service answers it; equal to that of an index.
+    """A `Match` of a service; equal to that of a local index.
 
-    evidence: where both agree, by field, if that was asked for; None for images, and for what is too long.
-    contents: the fields of the matching document, if these were asked for.
+    evidence: the evidence by field, if requested; None for images and for texts that are too long.
+    contents: the fields of the matching document, if requested.
 
     >>> found = FoundMatch("a", 0.9, {"text": 0.9})
     >>> found == Match("a", 0.9, {"text": 0.9}), found.evidence
@@ -43,7 +43,7 @@ class FoundMatch(Match):
 
 
 def document_as_json(document: Document, schema: Schema) -> dict[str, Any]:
-    """A document as it is sent; pictures are read here, never by the service."""
+    """A document as JSON; images are read locally, never by the service."""
     try:
         return {"id": document.id, "fields": fields_as_json(document.fields, schema)}
     except BenzerError as error:
@@ -51,7 +51,7 @@ def document_as_json(document: Document, schema: Schema) -> dict[str, Any]:
 
 
 def fields_as_json(fields: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """Contents as they are sent; what no field of the schema is called is the service's to refuse.
+    """Contents as JSON; the service rejects names that are not in the schema.
 
     >>> from benzer.fields import ValueSet
     >>> fields_as_json({"text": b"one", "tags": {7}}, Schema(tags=ValueSet()))
@@ -62,7 +62,7 @@ def fields_as_json(fields: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
 
 
 def content_as_json(kind: str | None, content: Any) -> Any:
-    """One content, as its kind of field travels."""
+    """One content in the format of its field type."""
     if content is None:
         return None
     if kind == "image":
@@ -74,7 +74,7 @@ def content_as_json(kind: str | None, content: Any) -> Any:
 
 
 def picture(content: Any) -> bytes:
-    """The content of a file of a picture: a path is read, an array written as PNG, which loses nothing."""
+    """The bytes of an image file: a path is read, an array is encoded as PNG without loss."""
     if isinstance(content, bytes):
         return content
     if isinstance(content, (str, PathLike)):
@@ -82,40 +82,38 @@ def picture(content: Any) -> bytes:
             return Path(fspath(content)).read_bytes()
         except OSError as error:
             raise InputError(
-                f"{fspath(content)!r} cannot be read ({error.strerror}): mend the path"
+                f"{fspath(content)!r} cannot be read ({error.strerror}): check the path"
             ) from error
     if isinstance(content, np.ndarray):
         image = require("PIL.Image", extra="images", purpose="image arrays")
         written = io.BytesIO()
         image.fromarray(content).save(written, "PNG")
         return written.getvalue()
-    raise InputError(
-        f"a picture is sent as bytes, a path or an array, got {type(content).__name__}: give one"
-    )
+    raise InputError(f"an image must be bytes, a path or an array, got {type(content).__name__}: convert it")
 
 
 # From the service
 
 
 def settings_of(information: Mapping[str, Any]) -> IndexSettings:
-    """The settings of an index, as it describes them."""
+    """The settings in the description of an index."""
     return IndexSettings.from_json(json.dumps(information["settings"]))
 
 
 def document_of(given: Mapping[str, Any]) -> Document:
-    """A document; of a picture that is kept as a description, that."""
+    """A document; an image is its description."""
     return Document(given["id"], {name: content_of(value) for name, value in given["fields"].items()})
 
 
 def content_of(value: Any) -> Any:
-    """A content; a description is one of bytes."""
+    """A content; a description is bytes."""
     if isinstance(value, dict) and set(value) == {"description"}:
         return Description(b64decode(value["description"]))
     return value
 
 
 def match_of(given: Mapping[str, Any]) -> FoundMatch:
-    """A match, with what explains it."""
+    """A match with its evidence and contents."""
     match = FoundMatch(given["id"], given["similarity"], given["fields"])
     if given.get("evidence"):
         match.evidence = {name: evidence_of(one) for name, one in given["evidence"].items()}
@@ -125,7 +123,7 @@ def match_of(given: Mapping[str, Any]) -> FoundMatch:
 
 
 def nearest_of(answer: Mapping[str, Any], matches: list[FoundMatch]) -> NearestMatches:
-    """The nearest documents, and what is promised of them."""
+    """The nearest documents and the guarantee of the search."""
     promised = {name: answer[name] for name in ("recall", "compared", "documents", "threshold")}
     return NearestMatches(matches, **promised)
 
@@ -136,23 +134,23 @@ def candidate_of(given: Mapping[str, Any]) -> Candidate:
 
 
 def containment_of(given: Mapping[str, Any]) -> ContainmentMatch:
-    """A document that contains another, or stands in it."""
+    """A document that contains another one, or is contained in it."""
     return ContainmentMatch(given["id"], given["containment"], given["similarity"], given["fields"])
 
 
 def containments_of(answer: Mapping[str, Any], matches: list[ContainmentMatch]) -> ContainmentMatches:
-    """All of them, and how many were looked at."""
+    """All containment matches, and the number of compared documents."""
     return ContainmentMatches(matches, answer["candidates"], answer["compared"], tuple(answer["short"]))
 
 
 def quotation_of(given: Mapping[str, Any]) -> PassageMatch:
-    """A document in which passages stand."""
+    """A document with passages."""
     passages = tuple(passage_of(passage) for passage in given["passages"])
     return PassageMatch(given["id"], given["field"], given["words"], passages)
 
 
 def quotations_of(answer: Mapping[str, Any], matches: list[PassageMatch]) -> PassageMatches:
-    """All of them, and what of the text they cover."""
+    """All documents with passages, and the part of the text that they cover."""
     covered = {
         name: Covered([(start, end) for start, end in one["spans"]], one["share"])
         for name, one in answer["covered"].items()
@@ -161,14 +159,14 @@ def quotations_of(answer: Mapping[str, Any], matches: list[PassageMatch]) -> Pas
 
 
 def passage_of(given: Mapping[str, Any]) -> Passage:
-    """One passage, with its places in both texts."""
+    """One passage with its positions in both texts."""
     differences = tuple((a, b, c, d) for a, b, c, d in given["differences"])
     a, b = given["a"], given["b"]
     return Passage((a[0], a[1]), (b[0], b[1]), given["tokens"], given["shared"], differences)
 
 
 def evidence_of(given: Mapping[str, Any] | None) -> Evidence | None:
-    """What two documents share in one field; the service lists the first passages, and counts the others in `more`."""
+    """The evidence of one field; the service lists the first passages and counts the others in `more`."""
     if given is None:
         return None
     counted = {
@@ -183,7 +181,7 @@ def evidence_of(given: Mapping[str, Any] | None) -> Evidence | None:
 
 
 def comparison_of(answer: Mapping[str, Any]) -> Comparison:
-    """Two documents, field by field."""
+    """The comparison of two documents by field."""
     fields = {
         name: FieldComparison(
             one["similarity"], one["estimate"], one["containment_a"], one["containment_b"], one["shingles_a"],
