@@ -333,8 +333,8 @@ def test_a_key_that_may_only_read_is_shown_no_control_that_writes(
     read = {"Authorization": f"Bearer {keys['read']}"}
     listed, one = got(client, "/indexes", **read), got(client, "/indexes/made", **read)
     assert not listed.all("form")[1:]  # the first ends the session
-    assert "log in with one that may write" in listed.named("new").words
-    assert "log in with one that may write" in one.named("main").words
+    assert "log in with a key that has write access" in listed.named("new").words
+    assert "log in with a key that has write access" in one.named("main").words
     assert "files" not in [each.attributes.get("id") for each in one.all("input")]
     assert one.all("body")[0].attributes["data-scopes"] == "read"
 
@@ -342,7 +342,7 @@ def test_a_key_that_may_only_read_is_shown_no_control_that_writes(
 def test_without_keys_the_login_page_says_that_none_is_needed(client: httpx.Client) -> None:
     page = got(client, "/login")
     assert not page.all("form")
-    assert "asks for no key" in page.named("main").words
+    assert "requires no key" in page.named("main").words
 
 
 # The description

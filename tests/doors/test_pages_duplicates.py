@@ -115,4 +115,4 @@ def test_a_job_that_nobody_knows_is_a_page_that_says_so(client: httpx.Client, na
     page = got(client, f"/duplicates/{quoted}", 404)
     assert len(page.all("script")) == 1
     assert not page.all("img")[1:]  # the first is the mark beside the name
-    assert "here is no " in page.named("main").words
+    assert " does not exist: see " in page.named("main").words

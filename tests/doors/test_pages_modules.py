@@ -122,7 +122,7 @@ def test_the_python_code_of_a_page_has_the_same_settings(run: Run, schema: Schem
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_the_command_line_of_a_page_is_understood(run: Run, schema: Schema) -> None:
     line = run("recipe.js", "commandLine", asked(schema))
-    says_more = line.startswith("# the fields have more settings")
+    says_more = line.startswith("# this command line does not show all field settings")
     assert says_more == (run("recipe.js", "plainText", schema.to_dict()) is None)
     words = shlex.split(line.partition("\n")[2] if says_more else line.replace("\\\n", " "))
     words = shlex.split(" ".join(words).replace("\\", " ")) if says_more else words
