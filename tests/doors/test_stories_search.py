@@ -109,7 +109,7 @@ def test_an_id_that_is_not_there_and_a_text_like_nothing_are_told_and_a_lower_th
         expect(page.locator("#results .empty")).to_contain_text("No document has a similarity of 0.5 or more")
         page.get_by_role("button", name="Search down to 0.30").click()
         assert set(alike(page)) <= set(library(far, 0.3))
-        expect(page.locator("#threshold-hint")).to_contain_text("some documents can be missed")
+        expect(page.locator("#threshold-hint")).to_contain_text("some matches can be missed")
         page.get_by_role("textbox", name="Or a document id").fill("nobody")
         page.get_by_role("button", name="Search", exact=True).click()
         expect(page.get_by_role("alert")).to_contain_text("nobody")

@@ -101,7 +101,7 @@ def test_collections_are_checked_before_anything_is_read(spark: Any) -> None:
     words = collection_of(df, threshold=0.8, name="words")
     with pytest.raises(SettingsError, match=r"the bands of words find a pair at 0\.3 with probability"):
         check([words], Schema(), 0.3, 0.95)
-    with pytest.raises(SettingsError, match="against takes collections or their paths, got 7"):
+    with pytest.raises(SettingsError, match="against must be collections or their paths, got 7"):
         opened(df, [7])
     assert opened(df, None) == ()
 

@@ -14,10 +14,10 @@ from benzer.spark import Work, find_duplicates
 REFUSED: list[tuple[Mapping[str, Any], str]] = [
     ({"bucket_limit": 1}, "bucket_limit must be at least 2, got 1"),
     ({"schema": {"text": "words"}}, "schema must be a Schema"),
-    ({"recall": 1}, "there is no exact join on Spark: ask for a recall of at most 0.9999"),
+    ({"recall": 1}, "recall must be at most 0.9999 on Spark, which has no exact join"),
     ({"threshold": 1.4}, "threshold must be in (0, 1], got 1.4"),
     ({"keep": "best"}, "keep must be first, last, longest"),
-    ({"against": 7}, "against takes collections or their paths, got 7"),
+    ({"against": 7}, "against must be collections or their paths, got 7"),
 ]
 
 
@@ -31,7 +31,7 @@ def test_a_setting_that_makes_no_run_is_refused(asked: Mapping[str, Any], told: 
 
 
 def test_what_is_no_dataframe_is_refused_with_what_to_do() -> None:
-    with pytest.raises(InputError, match="takes a DataFrame of Spark, got list: make one with"):
+    with pytest.raises(InputError, match="needs a Spark DataFrame, got list: create one with"):
         find_duplicates([{"id": 1, "text": "one"}])
 
 
@@ -47,5 +47,5 @@ def test_work_that_cannot_be_cut_so_is_refused(asked: Mapping[str, Any]) -> None
 
 
 def test_every_name_of_spark_is_there_and_documented() -> None:
-    assert set(benzer.spark.__all__) == set(benzer.spark._ROOMS) == set(dir(benzer.spark))
+    assert set(benzer.spark.__all__) == set(benzer.spark._MODULES) == set(dir(benzer.spark))
     assert [name for name in benzer.spark.__all__ if not getattr(benzer.spark, name).__doc__] == []

@@ -89,7 +89,7 @@ def test_other_settings_are_refused_with_both(spark: Any, small: Path) -> None:
 
 def test_what_cannot_be_kept_is_refused(spark: Any, small: Path) -> None:
     df = frame(spark, families(3, 1), 1)
-    with pytest.raises(StorageError, match='holds a collection already: add to it with mode="append"'):
+    with pytest.raises(StorageError, match='already has a collection: add to it with mode="append"'):
         write_collection(df, str(small))
     with pytest.raises(SettingsError, match='mode must be "error" or "append", got \'overwrite\''):
         write_collection(df, str(small), mode="overwrite")  # type: ignore[arg-type]
@@ -102,14 +102,14 @@ def test_what_cannot_be_kept_is_refused(spark: Any, small: Path) -> None:
 
 def test_what_is_no_collection_is_not_read(spark: Any, small: Path, tmp_path: Path) -> None:
     nothing = tmp_path / "nothing"
-    with pytest.raises(StorageError, match="nothing holds no collection: make one with write_collection"):
+    with pytest.raises(StorageError, match="nothing has no collection: create one with write_collection"):
         read_collection(spark, str(nothing))
     shutil.copytree(small, nothing)
     (part,) = parts(nothing)
     shutil.copy(part, part.with_name("part-of-another-writer.snappy.parquet"))
-    with pytest.raises(StoreFormatError, match="was appended to by two writers at once"):
+    with pytest.raises(StoreFormatError, match="has two concurrent appends"):
         read_collection(spark, str(nothing))
     for one in parts(nothing):
         one.unlink()
-    with pytest.raises(StorageError, match="holds no collection"):
+    with pytest.raises(StorageError, match="has no collection"):
         read_collection(spark, str(nothing))

@@ -192,5 +192,5 @@ def test_a_spark_that_cannot_keep_rounds_is_told_what_cures_it() -> None:
     def refused() -> None:
         raise PySparkNotImplementedError("not here")  # by place: its names differ between versions
 
-    with pytest.raises(SettingsError, match=r"give a checkpoint folder, or a larger Work\.forest_nodes"):
+    with pytest.raises(SettingsError, match=r"use a checkpoint folder or a larger Work\.forest_nodes"):
         stars_module._kept(Stages(None), "stars-0", lambda: SimpleNamespace(localCheckpoint=refused))

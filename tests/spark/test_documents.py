@@ -107,22 +107,25 @@ def test_an_id_that_is_missing_gives_no_number(spark: Any) -> None:
 @pytest.mark.parametrize(
     "schema, how, error, said",
     [
-        ("doc string, text string", {}, SettingsError, r"no column \"id\", and its rows have no places"),
+        ("doc string, text string", {}, SettingsError, r"no column \"id\": name the column of ids"),
         ("id string, text string", {"id": "url"}, InputError, r'no column "url": choose one of .* \(id, text\)'),
         ("id string, body string", {}, InputError, r'no column "text": use one of \(id, body\)'),
         ("id string, Text string", {}, InputError, r'no column "text": use one of \(id, Text\)'),
-        ("id string, text int", {}, InputError, 'column "text" of the DataFrame holds int, not text'),
-        ("id string, text array<string>", {}, InputError, "holds array<string>, not text"),
-        ("id decimal(20,0), text string", {}, InputError, r"holds decimal\(20,0\); ids are strings or integers"),
-        ("id double, text string", {}, InputError, "holds double; ids are strings"),
-        ("id int, text string, x double", {"order_by": "x"}, InputError, "holds double, which gives no order here"),
+        ("id string, text int", {}, InputError, 'column "text" of the DataFrame has the type int, not text'),
+        ("id string, text array<string>", {}, InputError, "has the type array<string>, not text"),
+        ("id decimal(20,0), text string", {}, InputError, r"has the type decimal\(20,0\), but ids are strings or 64-bit integers"),
+        ("id double, text string", {}, InputError, "has the type double, but ids are strings"),
+        ("id int, text string, x double", {"order_by": "x"}, InputError, "has the type double, which has no order"),
         ("id int, text string", {"order_by": "x"}, InputError, 'no column "x"'),
         ("id int, text string", {"keep": Keep.parse("largest:x")}, InputError, 'no column "x"'),
         ("id int, text string, x binary", {"keep": Keep.parse("largest:x")}, InputError, "cannot rank column"),
-        ("id int, text string", {"keep": Keep.parse("source:a")}, SettingsError, "a DataFrame has none: give a column"),
+        ("id int, text string", {"keep": Keep.parse("source:a")}, SettingsError, "a DataFrame has none: use a column"),
         ("id int, text string", {"on_error": "ignore"}, SettingsError, 'must be "stop" or "skip"'),
         ("id int, tags array<double>", {"fields": Schema(tags=ValueSet())}, InputError, "array<double>, not lists"),
-        ("id int, p int", {"fields": Schema(p=Image())}, InputError, "holds int, not paths or contents of images"),
+        (
+            "id int, p int", {"fields": Schema(p=Image())}, InputError,
+            "has the type int, not paths or contents of images",
+        ),
     ],
 )  # fmt: skip
 def test_columns_that_cannot_be_read_are_refused(

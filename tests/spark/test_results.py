@@ -82,7 +82,7 @@ def test_a_part_of_the_clusters_has_the_counts_and_the_figures_of_the_whole_run(
     part = found.to_local(12)
     assert 0 < len(part.clusters) < local.counts["clusters"]
     page = report_html(part)
-    assert f"drawn from {len(part.clusters)} of {local.counts['clusters']} clusters" in page
+    assert f"are from {len(part.clusters)} of {local.counts['clusters']} clusters" in page
     assert part.counts == local.counts
     edges = similarity_edges(0.5)
     above = int(np.searchsorted(edges, 0.5))
@@ -134,9 +134,9 @@ def test_rows_are_kept_or_annotated_by_their_ids(both: tuple[Any, Any]) -> None:
     told = {row.id: (row.kept_id, row.similarity) for row in found.annotate().collect()}
     expected = dict.fromkeys(local.ids, (None, None)) | {id: tuple(one) for id, one in local.removed.items()}
     assert told == expected
-    with pytest.raises(SettingsError, match="give a prefix"):
+    with pytest.raises(SettingsError, match="use a prefix"):
         found.annotate(found.annotate())
-    with pytest.raises(SettingsError, match="has no rows by number"):
+    with pytest.raises(SettingsError, match="has no row numbers"):
         found.bitmaps()
 
 
@@ -152,7 +152,7 @@ def test_what_is_written_is_whole_where_the_summary_says_so(
     assert summary["counts"] == local.counts
     assert summary["spark"]["version"] == spark.version
     assert spark.read.parquet(names["removed"]).count() == local.counts["removed"]
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         found.write(place)
     with pytest.raises(SettingsError, match='got "csv"'):
         found.write(str(tmp_path / "other"), tables="csv")
@@ -203,7 +203,7 @@ def test_a_file_is_copied_without_the_rows_that_go(tmp_path: Path, ending: str) 
     )
     assert [row["id"] for row in read] == [1, 2, 3, 4, 5, 6, 7, 10]
     longer = np.packbits([*mask, True], bitorder="little").tobytes()
-    with pytest.raises(InputError, match=r"4 rows, and .* has 3 of them"):
+    with pytest.raises(InputError, match=r"4 rows, but .* has only 3 of them"):
         filter_file(source, longer, tmp_path / f"c.{ending}")
     assert not (tmp_path / f"c.{ending}").exists()
 

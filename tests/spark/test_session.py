@@ -44,7 +44,7 @@ def test_a_missing_pyspark_names_what_to_install(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("version", ["3.4.4", "5.0.0", "2.4.8"])
 def test_a_pyspark_of_another_age_is_refused(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", SimpleNamespace(__version__=version))
-    with pytest.raises(MissingExtraError, match=f"need pyspark 3.5 to 4, and {version} is installed"):
+    with pytest.raises(MissingExtraError, match=f"need pyspark 3.5 to 4, but {version} is installed"):
         session.require_spark()
 
 
@@ -78,7 +78,7 @@ def test_a_java_that_is_too_old_is_refused(
 
 
 def test_what_is_no_dataframe_of_spark_is_refused() -> None:
-    with pytest.raises(InputError, match="takes a DataFrame of Spark, got Table: make one with"):
+    with pytest.raises(InputError, match="needs a Spark DataFrame, got Table: create one with"):
         session.session_of(TABLE)
 
 

@@ -124,7 +124,7 @@ def test_an_id_that_is_no_text_makes_a_row_malformed() -> None:
     batch = batch_of(["oak elm fir"] * 2)
     ids = pa.array([b"d\xff", b"fine"], pa.binary()).view(pa.string())
     rows = SketchRows(sketcher_of(Schema())).rows(pa.Table.from_batches([batch.set_column(1, "id", ids)]))
-    assert rows.column("reason").to_pylist() == ["the id is no valid utf-8", None]
+    assert rows.column("reason").to_pylist() == ["the id is not valid UTF-8", None]
 
 
 def test_value_sets_and_several_fields_are_sketched_too() -> None:
@@ -201,7 +201,7 @@ def test_a_row_without_a_place_is_malformed(spark: Any) -> None:
 def test_an_id_that_occurs_twice_is_refused_by_name(spark: Any) -> None:
     documents = made.documents(spark, [("a", "oak"), ("b", "elm"), ("a", "fir")], "id string, text string")
     run = made.run_of(documents)
-    with pytest.raises(DuplicateIdError, match="the id 'a' stands in 2 rows of the DataFrame"):
+    with pytest.raises(DuplicateIdError, match="the id 'a' occurs in 2 rows of the DataFrame"):
         made.counted(run, documents, sketch(run, documents))
 
 
@@ -213,6 +213,6 @@ def test_two_ids_of_one_hash_are_told_from_one_id_twice(spark: Any) -> None:
     number = F.when(F.col("id") == "c", F.col("number")).otherwise(F.lit(7).cast("bigint"))
     collided = sketch(run, documents).withColumn("number", number)
     with pytest.raises(
-        DuplicateIdError, match="the ids 'a' and 'b' have the same 64-bit hash: name an id column of"
+        DuplicateIdError, match="the ids 'a' and 'b' have the same 64-bit hash: use an id column of"
     ):
         made.counted(run, documents, collided)

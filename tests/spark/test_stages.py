@@ -102,7 +102,7 @@ def test_other_columns_are_another_run(spark: Any, tmp_path: Path) -> None:
 def test_a_folder_of_other_files_is_refused(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "sketch").mkdir()
     (tmp_path / "sketch" / "mine.txt").write_text("mine")
-    with pytest.raises(OutputError, match=r"holds other files \(.*mine.txt\) and no checkpoint"):
+    with pytest.raises(OutputError, match=r"has other files \(.*mine.txt\) and no checkpoint"):
         opened(spark, tmp_path)
 
 
@@ -159,5 +159,5 @@ def test_an_error_releases_what_is_cached(spark: Any) -> None:
 
 @pytest.mark.parametrize("name", ["Sketch", "a/b", "", "run", "finished", "../up"])
 def test_a_name_that_is_no_name_of_a_stage_is_refused(spark: Any, name: str) -> None:
-    with pytest.raises(SettingsError, match="names no stage"):
+    with pytest.raises(SettingsError, match="is not a valid stage name"):
         opened(spark, None).keep(name, Made(spark))

@@ -1,29 +1,29 @@
-"""How is the work carried out beyond one machine? On Apache Spark, with the same answer as here.
+"""Runs on Apache Spark, with the same result as on one machine.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `flow` | the run itself, on one page: `find_duplicates` |
-| `settings` | what it depends on, and how the work is cut: `Work` |
-| `frames` | which columns the tables between the stages have |
-| `session` | which Spark there is, and what a run sets in it |
-| `stages` | where finished stages are kept, and how an interrupted run goes on |
-| `documents` | how the rows of a DataFrame are documents |
-| `columns` | how columns of Spark's types become ids, places and JSON |
-| `reading` | how batches of documents become a corpus, where the work is done |
-| `ranking` | which document of a few stays |
-| `failures` | what a task stumbled over, told without a trace |
-| `files` | how files are, read natively where the work is done |
-| `sketching` | keys, contents and counts of every document |
-| `repeats` | which contents and ids occur more than once |
-| `copies` | which documents have equal contents |
-| `joining` | which documents share a band key |
-| `components` | what hangs together, by union-find, spanning forests or stars |
-| `blocks` | what is verified together |
-| `deciding` | who is truly alike, and which document stays |
-| `contents` | how contents are kept, to be compared later |
-| `collection` | sketches and contents that are kept for later runs |
-| `matching` | which documents of another table are alike: `find_similar`, `against` |
-| `results` | what came of it |
+| `flow` | the run: `find_duplicates` |
+| `settings` | the settings of a run, and how the work is divided: `Work` |
+| `frames` | the columns of the tables between stages |
+| `session` | the Spark session and its configuration |
+| `stages` | finished stages and checkpoints |
+| `documents` | rows of a DataFrame as documents |
+| `columns` | columns of Spark types as ids, places and JSON |
+| `reading` | batches of documents as a corpus, in workers |
+| `ranking` | the keep order |
+| `failures` | errors of tasks without Spark's trace |
+| `files` | files as documents, read by the workers |
+| `sketching` | keys, contents and counts of documents |
+| `repeats` | repeated contents and ids |
+| `copies` | documents with equal contents |
+| `joining` | candidates: documents with a common band key |
+| `components` | connected components by union-find, spanning forests or stars |
+| `blocks` | groups of candidates that are verified together |
+| `deciding` | verification, and the choice of kept documents |
+| `contents` | stored contents for later comparison |
+| `collection` | sketches and contents stored for later runs |
+| `matching` | matches with other tables: `find_similar`, `against` |
+| `results` | the result |
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
     "write_collection",
 ]
 
-_ROOMS = {
+_MODULES = {
     "Collection": "collection",
     "SparkDuplicates": "results",
     "Work": "settings",
@@ -64,11 +64,11 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ROOMS:
+    if name not in _MODULES:
         raise AttributeError(f"module 'benzer.spark' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"benzer.spark.{_ROOMS[name]}"), name)
+    value = getattr(import_module(f"benzer.spark.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

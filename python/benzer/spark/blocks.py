@@ -1,8 +1,8 @@
 """Blocks: the candidates that are verified together. A component that fits in one task is a block; a larger one is cut.
 
-A whole block can be verified and decided at once: nothing outside it touches its documents. The pairs of a larger
-component are put in the order of the least neighbour of their left document, in which those of a group of documents
-alike mostly stand together, and filled into blocks one after another: such a document is copied into few blocks.
+A whole block can be verified and decided at once, because no other block has its documents. The pairs of a larger
+component are sorted by the least neighbour of their left document, so that pairs of similar documents are mostly
+adjacent, and are filled into blocks in this order. So each document is copied into few blocks.
 
 A component with large buckets is a block whatever its size: only a task with all of its texts can compare them with the
 kept documents among them.
@@ -27,11 +27,11 @@ from benzer.spark.tasks import Task
 FIRST = "first_left bigint, first_right bigint"
 LOWEST = -(2**63)
 ROWS = 1 << 16
-"""Rows of a batch that a task hands on."""
+"""Rows of a batch that a task returns."""
 
 
 class Candidates(Protocol):
-    """What `joining` hands on.
+    """The output of `joining`.
 
     distinct: each pair is listed once. candidates: the number of pairs, if that is known. ties: pairs of documents that
     must be in one block beside the candidates.
@@ -49,7 +49,7 @@ class Candidates(Protocol):
 
 @dataclass(frozen=True)
 class Blocks:
-    """What is verified together.
+    """The blocks of candidates that are verified together.
 
     pairs: `frames.BLOCK_PAIRS`, each pair in one block. members: `frames.MEMBERS`. documents, pair_count: their rows;
     a document that several blocks need counts in each. cut: some blocks are not whole.
@@ -63,7 +63,7 @@ class Blocks:
 
 
 def blocks(run: Any, stages: Any, joined: Candidates) -> Blocks:
-    """The blocks of all candidates; on the driver where they fit there."""
+    """The blocks of all candidates, computed on the driver if they fit there."""
     rows = joined.pairs.count() if joined.candidates is None else joined.candidates
     tie_rows = 0 if joined.ties is None else joined.ties.count()
     if rows + tie_rows <= run.work.driver_pairs:
@@ -98,7 +98,7 @@ def _on_driver(run: Any, pairs: DataFrame, distinct: bool, ties: DataFrame | Non
     tables = [pa.table({"block": block, "left": numbers[left[whole]], "right": numbers[right[whole]]})]
     documents = [_members(pa, numbers[label[members]], numbers[members], True)]
     if not inner.all():
-        # a position tells as much as a number here, and the order is the same
+        # positions are equivalent to numbers here and have the same order
         left, right = left[~whole].astype(np.int64), right[~whole].astype(np.int64)
         order = np.lexsort((right, left, _least_neighbours(len(numbers), left, right)[left]))
         left, right = left[order], right[order]
@@ -125,7 +125,7 @@ def _distinct(
 
 
 def _least_neighbours(count: int, left: Numbers, right: Numbers) -> Numbers:
-    """For each position the least of itself and its neighbours."""
+    """For each position the minimum of itself and its neighbours."""
     least = np.arange(count)
     np.minimum.at(least, left, right)
     np.minimum.at(least, right, left)
@@ -133,7 +133,7 @@ def _least_neighbours(count: int, left: Numbers, right: Numbers) -> Numbers:
 
 
 def _on_spark(run: Any, stages: Any, pairs: DataFrame, rows: int, ties: DataFrame | None = None) -> Blocks:
-    """Blocks of more pairs than the driver may hold."""
+    """Blocks of more pairs than fit on the driver."""
     from pyspark.sql import functions as F
 
     edges = pairs if ties is None else pairs.unionByName(ties)
@@ -161,7 +161,7 @@ def _on_spark(run: Any, stages: Any, pairs: DataFrame, rows: int, ties: DataFram
 
 
 def _large(run: Any, named: DataFrame, labelled: DataFrame, ties: DataFrame | None = None) -> Any:
-    """The names of the components that do not fit in one task, without those that have ties: few, each is large."""
+    """The names of the components that do not fit in one task, except those with ties; few, because each is large."""
     from pyspark.sql import functions as F
 
     work = run.work
@@ -190,7 +190,7 @@ def _cut(run: Any, pairs: DataFrame) -> DataFrame:
 
 
 def _names(run: Any, cut: DataFrame, labels: DataFrame) -> DataFrame:
-    """A name of each block by its first pair; not that of a whole one."""
+    """A name for each block by its first pair, different from the names of whole blocks."""
     import pyarrow as pa
     from pyspark.sql import functions as F
 
@@ -200,7 +200,7 @@ def _names(run: Any, cut: DataFrame, labels: DataFrame) -> DataFrame:
     room, taken = first.num_rows, None
     while (
         taken is None or room - len(taken) < first.num_rows
-    ):  # once, as documents hardly have numbers as low as these
+    ):  # usually one pass, because documents rarely have such low numbers
         room += 0 if taken is None else 2 * len(taken)
         taken = np.sort(to_arrow(names.where(F.col("component") < LOWEST + room)).column(0).to_numpy())
     return handed_back(run, first.append_column("block", pa.array(_free(taken, first.num_rows))))
@@ -208,7 +208,7 @@ def _names(run: Any, cut: DataFrame, labels: DataFrame) -> DataFrame:
 
 @dataclass(frozen=True)
 class Fill:
-    """Puts pairs, in the order in which they come, into blocks of at most so many documents and pairs."""
+    """Fills pairs in order into blocks with a maximum number of documents and pairs."""
 
     documents: int
     pairs: int
@@ -219,7 +219,7 @@ class Fill:
         for batch in batches:
             waiting.append((batch.column(0).to_numpy(), batch.column(1).to_numpy()))
             rows += batch.num_rows
-            if rows > self.pairs:  # more than fit in one block: what comes before its end is final
+            if rows > self.pairs:  # more than fit in one block: everything before its end is final
                 left, right = _joined([(left, right), *waiting])
                 waiting, rows = [], 0
                 starts = filled(left, right, self.documents, self.pairs)
@@ -242,14 +242,14 @@ def _blocks_of(left: Numbers, right: Numbers, starts: Numbers) -> Iterator[Any]:
 
 
 def filled(left: Numbers, right: Numbers, documents: int, pairs: int) -> Numbers:
-    """Where blocks begin that are filled one after another, each with as many pairs as fit (one at least).
+    """The start positions of blocks that are filled in order, each with as many pairs as fit (at least one).
 
     >>> filled(np.array([1, 1, 1, 2, 5]), np.array([2, 3, 4, 3, 6]), documents=3, pairs=9)
     array([0, 2, 3, 4])
     """
     each = np.stack((left, right), axis=1).ravel()
     order = np.argsort(each, kind="stable")
-    before = np.full(len(each), -1)  # where the same document stands before
+    before = np.full(len(each), -1)  # the previous position of the same document
     same = each[order[1:]] == each[order[:-1]]
     before[order[1:][same]] = order[:-1][same]
     starts, start = [], 0
@@ -260,7 +260,7 @@ def filled(left: Numbers, right: Numbers, documents: int, pairs: int) -> Numbers
 
 
 def _fitting(before: Numbers, start: int, documents: int, pairs: int) -> int:
-    """How many pairs from `start` on have at most so many documents."""
+    """The number of pairs from `start` with at most this many documents."""
     view = documents
     while True:
         end = min(start + min(view, pairs), len(before) // 2)
@@ -272,7 +272,7 @@ def _fitting(before: Numbers, start: int, documents: int, pairs: int) -> int:
 
 
 def _free(taken: Numbers, count: int) -> Numbers:
-    """That many numbers, from the lowest on, of which none is taken (ascending).
+    """The lowest unused numbers, ascending.
 
     >>> _free(np.array([LOWEST + 1, 0]), 3) - LOWEST
     array([0, 2, 3])

@@ -1,11 +1,11 @@
-"""How are sketches and contents kept for later runs? In a folder of Parquet, wherever Spark reaches, that only grows.
+"""Collections: sketches and contents stored for later runs, in an append-only folder of Parquet files.
 
     sketches/NUMBER-NAME/   band keys of the documents of one append (`frames.SKETCHES`)
-    contents/NUMBER-NAME/   their contents: `field_0` … as an index keeps them, a text as its bytes
-    replaced/NUMBER-NAME/   which documents of earlier appends it replaces, where there are any
-    appends/                one row an append, written last: with it, and with it alone, the append is there
+    contents/NUMBER-NAME/   their contents: `field_0` … as an index stores them, a text as its bytes
+    replaced/NUMBER-NAME/   the documents of earlier appends that it replaces, if any
+    appends/                one row per append, written last: it makes the append visible
 
-What an append that was interrupted has left is named by no row, and never read.
+Files of an interrupted append have no row and are never read.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ REPLACED = "number bigint, generation int"
 
 @dataclass(frozen=True)
 class Append:
-    """One append: how many documents it brought, and how many of earlier ones it replaced."""
+    """One append: the number of its documents, and of earlier documents that it replaced."""
 
     generation: int
     name: str
@@ -56,17 +56,20 @@ class Append:
     replaced: int
 
     def folder(self, path: str, kind: str) -> str:
-        """Where its files of a kind lie."""
+        """The folder of its files of a kind."""
         return f"{path}/{kind}/{self.generation:06}-{self.name}"
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Documents that are asked for those like others: their sketches and their contents.
+    """A searchable set of documents: their sketches and contents.
 
-    settings: what they are compared by, as of an index. columns: types of the columns `id` and `place`. sketches:
-    `frames.SKETCHES`. contents: `number`, `generation`, `id`, `place`, and `field_0` … encoded; documents stand in
-    the order of `generation`, `place`, `number`. Both name the documents of the collection only, each once.
+    Attributes:
+        settings: The settings of comparisons, as in an index.
+        columns: Types of the columns `id` and `place`.
+        sketches: `frames.SKETCHES`, one row per document.
+        contents: `number`, `generation`, `id`, `place`, and `field_0` … encoded, one row per document. The order of
+            documents is `generation`, `place`, `number`.
     """
 
     spark: Any
@@ -81,11 +84,11 @@ class Collection:
         return sum(one.documents - one.replaced for one in self.appends)
 
     def probability(self, similarity: float) -> float:
-        """With which probability a document of this similarity is found; of several fields, at least that."""
+        """Return the probability that a document with this similarity is found; with several fields, a lower bound."""
         return float(self.settings.bands.probability(self.settings.schema.band_threshold(similarity)))
 
     def info(self) -> dict[str, Any]:
-        """What it is called, what it holds and by which settings."""
+        """Return the path, the number of documents, the appends and the settings."""
         return {
             "path": self.name,
             "documents": len(self),
@@ -96,7 +99,7 @@ class Collection:
 
     @cached_property
     def state(self) -> str:
-        """A name for what it holds now: another append gives another one."""
+        """An identifier of the current content, which changes with each append."""
         return "-".join(one.name for one in self.appends)
 
 
@@ -119,27 +122,33 @@ def write_collection(
     mode: Literal["error", "append"] = "error",
     work: Work | None = None,
 ) -> Collection:
-    """Keep the documents of a DataFrame as a collection at `path`, a folder on any storage that Spark reaches.
+    """Store the documents of a DataFrame as a collection, a folder on any storage that Spark can reach.
 
-    df: a row a document; it is read more than once, and must give the same rows each time.
-    threshold, recall, schema, minhash, num_hashes, bands, seed: as of an index (`benzer.IndexSettings`), and for the
-        life of the collection; left out, those of `IndexSettings`, or of the collection that is there.
-    text, id, order_by, on_error, work: as of `find_duplicates`. Documents of one append stand in the order of
-        `order_by`; those of a later one behind them.
-    mode: "error" refuses a path where there is a collection; "append" adds to it, or makes it. A document whose id is
-        held already replaces the old one, and comes after all others.
-
-    An append is there as a whole or not at all. One writer at a time: two that append at once are noticed by the next
-    who reads. It keeps 8 bytes a band, and the contents, of each document.
+    An append is atomic. Only one writer is allowed at a time: concurrent appends are detected by the next reader. A
+    collection stores 8 bytes per band, and the contents, of each document.
 
         write_collection(spark.read.parquet("s3://lake/articles"), "s3://lake/articles.benzer", id="url")
 
+    Args:
+        df: One row per document. It is read more than once and must return the same rows each time.
+        path: The path of the folder.
+        threshold, recall, schema, minhash, num_hashes, bands, seed: As in `benzer.IndexSettings`. They cannot be
+            changed later; default: those of `IndexSettings`, or of the existing collection.
+        text, id, order_by, on_error, work: As in `find_duplicates`. Documents of one append are in the order of
+            `order_by`, after those of earlier appends.
+        mode: "error" rejects the path of an existing collection; "append" adds to it or creates it. A document with an
+            existing id replaces the stored one and moves to the end.
+
+    Returns:
+        The collection with the new documents.
+
     Raises:
-        SettingsError: a setting is out of range. InputError: a column is missing, or of another type than is needed.
-        SettingsMismatchError: the collection was made with other settings, or ids of another type; the message shows
-            both.
-        StorageError: there is a collection already. StoreFormatError: it cannot be read.
-        MalformedRowError, DuplicateIdError: as their names say, with the id.
+        SettingsError: A setting is out of range.
+        InputError: A column is missing or has the wrong type.
+        SettingsMismatchError: The collection has other settings, or ids of another type; the message shows both.
+        StorageError: The collection already exists.
+        StoreFormatError: The collection cannot be read.
+        MalformedRowError, DuplicateIdError: A row is malformed or an id is not unique; the message has the id.
     """
     if mode not in ("error", "append"):
         raise SettingsError(f'mode must be "error" or "append", got {mode!r}')
@@ -147,7 +156,7 @@ def write_collection(
     old = found(spark, path)
     if old is not None and mode == "error":
         raise StorageError(
-            f'{path} holds a collection already: add to it with mode="append", or choose another path'
+            f'{path} already has a collection: add to it with mode="append", or choose another path'
         )
     given = {
         "schema": schema, "threshold": threshold, "recall": recall, "minhash": minhash, "num_hashes": num_hashes,
@@ -169,19 +178,20 @@ def write_collection(
 
 
 def read_collection(spark: Any, path: str) -> Collection:
-    """The collection at a path, as it is now: what is appended later is not seen.
+    """Open the collection at a path; later appends are not visible.
 
     Raises:
-        StorageError: there is none. StoreFormatError: it cannot be read.
+        StorageError: The collection does not exist.
+        StoreFormatError: The collection cannot be read.
     """
     collection = found(spark, path.rstrip("/"))
     if collection is None:
-        raise StorageError(f"{path} holds no collection: make one with write_collection")
+        raise StorageError(f"{path} has no collection: create one with write_collection")
     return collection
 
 
 def found(spark: Any, path: str) -> Collection | None:
-    """The collection at a path, if there is one."""
+    """The collection at a path, or None."""
     rows = appended(spark, path)
     if not rows:
         return None
@@ -198,7 +208,7 @@ def found(spark: Any, path: str) -> Collection | None:
     if [one.generation for one in appends] != list(range(1, len(appends) + 1)):
         told = ", ".join(f"{one.generation}-{one.name}" for one in appends)
         raise StoreFormatError(
-            f"{path} was appended to by two writers at once ({told}): remove the row of one from {path}/appends, and "
+            f"{path} has two concurrent appends ({told}): remove the row of one from {path}/appends and "
             f"append its documents again"
         )
     columns = json.loads(last["columns"])
@@ -213,13 +223,13 @@ def found(spark: Any, path: str) -> Collection | None:
 
 
 def appended(spark: Any, path: str) -> list[Any]:
-    """The rows of all appends that came to their end, in order."""
+    """The rows of all completed appends, in order."""
     rows = read(spark.read.schema(APPENDS).format("parquet"), f"{path}/appends")
     return [] if rows is None else sorted(rows.collect(), key=lambda row: (row["generation"], row["name"]))
 
 
 def live(rows: Any, gone: Any) -> Any:
-    """Rows of documents that no later append replaced."""
+    """Rows of documents that were not replaced by a later append."""
     if gone is None:
         return rows
     from pyspark.sql import functions as F
@@ -231,13 +241,13 @@ def live(rows: Any, gone: Any) -> Any:
 
 
 def replaced(spark: Any, path: str, appends: Iterable[Append]) -> Any:
-    """Which documents were replaced, and by which append; None where none was."""
+    """The replaced documents with the replacing append; None if there are none."""
     folders = [one.folder(path, "replaced") for one in appends if one.replaced]
     return spark.read.schema(REPLACED).parquet(*folders) if folders else None
 
 
 def chosen(path: str, old: Collection | None, given: dict[str, Any]) -> IndexSettings:
-    """The settings of a collection; given ones must be those that it has."""
+    """The settings of a collection; given settings must be equal."""
     if old is None:
         return IndexSettings(**given)
     theirs = old.settings
@@ -252,9 +262,9 @@ def chosen(path: str, old: Collection | None, given: dict[str, Any]) -> IndexSet
 
 
 def mismatch(path: str, stored: IndexSettings, given: IndexSettings) -> SettingsMismatchError:
-    """The error that shows both settings, field by field, where they differ."""
+    """The error that shows the differences of both settings."""
     return SettingsMismatchError(
-        f"{path} was made with other settings: {differences(stored, given)}. Leave settings out, or make another "
+        f"{path} has other settings: {differences(stored, given)}. Remove the settings, or create another "
         f"collection"
     )
 
@@ -271,7 +281,7 @@ def told(columns: Mapping[str, str]) -> str:
 def run_of(
     documents: Documents, settings: IndexSettings, on_error: Literal["stop", "skip"], work: Work | None
 ) -> Run:
-    """What sketches documents by the settings of a collection."""
+    """The sketcher for the settings of a collection."""
     sketcher = settings.sketcher()
     by = Settings(
         settings.threshold,
@@ -287,7 +297,7 @@ def run_of(
 
 
 def append(run: Run, path: str, old: Collection | None, documents: Documents, sketches: Any) -> None:
-    """Write an append, its row last."""
+    """Write an append, with its row last."""
     from pyspark.sql import functions as F
 
     with Stages(run.spark) as stages:
@@ -315,7 +325,7 @@ def append(run: Run, path: str, old: Collection | None, documents: Documents, sk
 
 
 def replace_older(run: Run, path: str, old: Collection, new: Append, held: Any) -> int:
-    """Write which documents an append replaces; gives how many."""
+    """Write the documents that an append replaces; returns their number."""
     from pyspark.sql import functions as F
 
     theirs = old.sketches.select("number", F.col("id").alias("old_id"))
@@ -328,8 +338,8 @@ def replace_older(run: Run, path: str, old: Collection, new: Append, held: Any) 
     if facts["clash"] is not None:
         one = same.where(F.col("number") == facts["clash"]).first()
         raise DuplicateIdError(
-            f"the ids {one['id']!r} and {one['old_id']!r} of {path} have the same 64-bit hash: keep the collection "
-            f"by an id column of integers"
+            f"the ids {one['id']!r} and {one['old_id']!r} of {path} have the same 64-bit hash: use an id "
+            f"column of integers"
         )
     if facts["count"]:
         same.select("number", "generation").write.parquet(new.folder(path, "replaced"))
@@ -337,7 +347,7 @@ def replace_older(run: Run, path: str, old: Collection, new: Append, held: Any) 
 
 
 def finish(spark: Any, path: str, facts: dict[str, Any]) -> None:
-    """Write the row of an append: one file, which is there as a whole or not at all."""
+    """Write the row of an append as one file, atomically."""
     typed = (part.split() for part in APPENDS.split(", "))
     columns = ", ".join(f"CAST(:{name} AS {kind}) AS {name}" for name, kind in typed)
     spark.sql(f"SELECT {columns}", args=facts).write.mode("append").parquet(f"{path}/appends")
@@ -356,7 +366,7 @@ def collection_of(
     name: str = "the collection",
     work: Work | None = None,
 ) -> Collection:
-    """The documents of a DataFrame as a collection that is kept nowhere: sketched whenever it is asked."""
+    """The documents of a DataFrame as a temporary collection, which is sketched for each query."""
     from pyspark.sql import functions as F
 
     settings = IndexSettings(schema, threshold=threshold, recall=recall, bands=bands)

@@ -1,4 +1,4 @@
-"""How do columns of Spark's types become ids, places, and what a rule of keeping asks for? By expressions."""
+"""Expressions that convert columns of Spark types to ids, places, and the values of keep rules."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ FRACTIONS = ("FloatType", "DoubleType", "DecimalType")
 TIMES = ("DateType", "TimestampType", "TimestampNTZType")
 TEXTS = ("StringType", "CharType", "VarcharType")
 PICTURE = ("bytes", "path")
-"""Parts of a struct that is a picture; others, such as when its file was changed, are not read."""
+"""The parts of an image struct that are read; others, such as the modification time, are ignored."""
 DAY, HOUR, MINUTE, SECOND = 86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000
 
 
 def kind_of(found: Any) -> str:
-    """The name of a type's class, by which all versions of PySpark tell types alike."""
+    """The class name of a type, which is the same in all versions of PySpark."""
     return type(found).__name__
 
 
 def quoted(name: str) -> str:
-    """The very name of a column as SQL writes it, whatever dots and quotes are in it.
+    """The exact name of a column quoted for SQL, including dots and quotes.
 
     >>> quoted("a.b")
     '`a.b`'
@@ -28,7 +28,7 @@ def quoted(name: str) -> str:
 
 
 def column(name: str) -> Any:
-    """A column by its very name."""
+    """A column by its exact name."""
     from pyspark.sql import functions as F
 
     return F.col(quoted(name))
@@ -46,7 +46,7 @@ def reads_as(found: Any, kind: str) -> bool:
 
 
 def content(name: str, found: Any) -> Any:
-    """A column of contents as plain texts, bytes, lists and pictures: what all versions hand on, and no more of it."""
+    """A column of contents as plain texts, bytes, lists and images, which all versions support."""
     from pyspark.sql import functions as F
 
     value, kind = column(name), kind_of(found)
@@ -61,12 +61,12 @@ def content(name: str, found: Any) -> Any:
 
 
 def id_type(found: Any) -> str | None:
-    """The type in which ids of this type travel; None where they are no ids."""
+    """The type in which ids of this type are transferred; None if they are not ids."""
     return "bigint" if kind_of(found) in INTEGERS else "string" if kind_of(found) in TEXTS else None
 
 
 def number(name: str, id_type: str) -> Any:
-    """The number of a document by its id: an integer is its own, a string's is its hash; null stays null."""
+    """The number of a document by its id: the integer itself, or the hash of a string; null remains null."""
     from pyspark.sql import functions as F
 
     if id_type == "bigint":
@@ -75,18 +75,18 @@ def number(name: str, id_type: str) -> Any:
 
 
 def place_type(found: Any) -> str | None:
-    """The type in which places of this type travel; None where they are no places."""
+    """The type in which places of this type are transferred; None if they are not places."""
     name = kind_of(found)
     return "bigint" if name in (*INTEGERS, *TIMES) else "string" if name in TEXTS else None
 
 
 def place(name: str, found: Any) -> Any:
-    """Where a document stands by a column: integers by value, texts by their bytes, times by microseconds."""
+    """The place of a document by a column: integers by value, texts by bytes, times by microseconds."""
     return microseconds(name, found) if kind_of(found) in TIMES else column(name).cast(str(place_type(found)))
 
 
 def microseconds(name: str, found: Any) -> Any:
-    """Those since 1970, whatever the time zone of the session is."""
+    """Microseconds since 1970, independent of the time zone of the session."""
     from pyspark.sql import functions as F
 
     if kind_of(found) == "TimestampType":
@@ -94,18 +94,18 @@ def microseconds(name: str, found: Any) -> Any:
     days = F.datediff(column(name).cast("date"), F.lit("1970-01-01").cast("date")).cast("bigint") * DAY
     if kind_of(found) == "DateType":
         return days
-    seconds = F.expr(f"extract(SECOND FROM {quoted(name)})")  # with those of its parts
+    seconds = F.expr(f"extract(SECOND FROM {quoted(name)})")  # including fractions
     within = F.hour(column(name)) * F.lit(HOUR) + F.minute(column(name)) * F.lit(MINUTE)
     return days + within + (seconds * SECOND).cast("bigint")
 
 
 def ranks(found: Any) -> bool:
-    """Whether a keep rule can go by a column of this type."""
+    """Whether a keep rule can use a column of this type."""
     return kind_of(found) in (*INTEGERS, *FRACTIONS, *TIMES, *TEXTS, "BooleanType", "NullType")
 
 
 def as_json(name: str, found: Any) -> Any:
-    """A value as JSON, equal when it is parsed to what `benzer.sources.rows.json_bytes` gives of it."""
+    """A value as JSON, equal after parsing to the result of `benzer.sources.rows.json_bytes`."""
     from pyspark.sql import functions as F
 
     value, kind = column(name), kind_of(found)
@@ -122,7 +122,7 @@ def as_json(name: str, found: Any) -> Any:
 
 
 def iso(name: str, found: Any) -> Any:
-    """A time as Python's `isoformat` writes it; one that is the same everywhere is that of UTC."""
+    """A time as in Python's `isoformat`; a time with a time zone is converted to UTC."""
     from pyspark.sql import functions as F
 
     micros = microseconds(name, found)

@@ -1,4 +1,4 @@
-"""How are contents kept, to be compared later? Encoded, as an index keeps them: whatever types their columns had."""
+"""Contents stored for later comparison, encoded as in an index, whatever the types of their columns."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from benzer.spark.documents import Documents
 
 
 def contents_schema(schema: Schema, columns: Mapping[str, str]) -> str:
-    """The columns of contents, as Spark writes them."""
+    """The Spark schema of contents."""
     fields = ", ".join(f"field_{at} binary" for at in range(len(schema.fields)))
     return f"number bigint, id {columns['id']}, place {columns['place']}, {fields}"
 
 
 def contents_of(documents: Documents) -> Any:
-    """The contents of documents, encoded as an index keeps them."""
+    """The contents of documents, encoded as in an index."""
     return documents.through(Encode(documents.schema), contents_schema(documents.schema, documents.columns))
 
 
 @dataclass(frozen=True)
 class Encode:
-    """Documents become their numbers, ids, places and encoded contents; rows that make no document are left out."""
+    """Converts documents to numbers, ids, places and encoded contents; malformed rows are omitted."""
 
     schema: Schema
 
@@ -49,9 +49,9 @@ class Encode:
 
 
 def encode(schema: Schema, columns: Sequence[Any]) -> tuple[list[list[bytes | None]], NDArray[np.bool_]]:
-    """The contents of Arrow columns, one for each field, encoded; and which rows cannot be read (bool, n).
+    """The encoded contents of Arrow columns, one per field, and which rows cannot be read (bool, n).
 
-    A text is kept as it is, a picture as its description.
+    A text is stored as it is, an image as its description.
     """
     import pyarrow as pa
 

@@ -30,9 +30,9 @@ Positions = NDArray[np.intp]
 
 
 def copies(run: Run, sketches: Any, repeated: Repeats) -> Any:
-    """A row of `COPIES` for each document that is identical to one before it in the keep order.
+    """A row of `COPIES` for each document that is identical to an earlier one in the keep order.
 
-    An empty document is no copy. Only documents of content hashes that are `repeated` are moved.
+    An empty document is not a copy. Only documents with `repeated` content hashes are moved.
     """
     live = sketches.where(f"state IN ({WHOLE}, {SHORT})").select(*SEEN, "content_a")
     if repeated.contents is None:
@@ -46,9 +46,9 @@ def copies(run: Run, sketches: Any, repeated: Repeats) -> Any:
 
 @dataclass(frozen=True)
 class FindOriginals:
-    """What a worker makes of documents in the order of identity, place and number: the original of each identity.
+    """A worker that finds the original of each identity, for documents sorted by identity, place and number.
 
-    Of an identity only two documents are held, the first and the one that stays so far, however many there are.
+    For each identity only two documents are in memory: the first one and the best one to keep so far.
     """
 
     keep: Keep
@@ -64,12 +64,12 @@ class FindOriginals:
             table = table if held is None else pa.concat_tables([held, table]).combine_chunks()
             first, best = self.find(table)
             yield from told(table, first[:-1], best[:-1]).to_batches()
-            held = table.take(np.unique([first[-1], best[-1]]))  # in this order: the first stands before all
+            held = table.take(np.unique([first[-1], best[-1]]))  # in this order: the first precedes all
         if held is not None:
             yield from told(held, *self.find(held)).to_batches()
 
     def find(self, table: Any) -> tuple[Positions, Positions]:
-        """Of each identity the row that comes first, and the one that stays."""
+        """The first row and the kept row of each identity."""
         a, b = (table.column(name).to_numpy() for name in IDENTITY)
         first = np.flatnonzero(np.concatenate(([True], (a[1:] != a[:-1]) | (b[1:] != b[:-1]))))
         rank = ranks(self.keep, table)

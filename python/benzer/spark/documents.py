@@ -1,4 +1,4 @@
-"""How are the rows of a DataFrame documents? By named columns: an id, the fields, and where it stands in the input."""
+"""Rows of a DataFrame as documents, by named columns: an id, the fields, and the place in the input order."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from benzer.spark.session import session_of
 from benzer.spark.tasks import Task
 
 NO_ID, NO_PLACE = "no id", "no place in the order"
-"""Reasons of workers, which do not know the columns' names."""
+"""Reasons reported by workers, which do not know the names of the columns."""
 MOST_BROADCAST = 1_000_000
-"""Rows of `members` up to which they are sent to all who read: some 60 bytes a row."""
+"""Maximum rows of `members` that are broadcast to all readers, at about 60 bytes per row."""
 
 
 class Documents(ABC):
-    """Documents of a run, wherever they lie: rows of a DataFrame, or of files that are read natively.
+    """Documents of a run: rows of a DataFrame, or files.
 
-    schema: their fields. keep: the rule that `extra` is read for. columns: types of the columns `id` and `place`, by
-    name, as Spark writes them.
-    fields: the column that each field is read from, by name. name: what messages call the input.
+    schema: their fields. keep: the keep rule that `extra` is read for. columns: Spark types of the columns `id` and
+    `place`, by name.
+    fields: the source column of each field, by name. name: the name of the input in messages.
     """
 
     spark: Any
@@ -40,44 +40,44 @@ class Documents(ABC):
     name: str
     id_form: ClassVar[Literal["plain", "json"]] = "plain"
     unique: ClassVar[Literal["number", "id"]] = "number"
-    """The column that no two documents may share."""
+    """The column whose values must be unique."""
 
     @abstractmethod
     def through(self, worker: Any, schema: str) -> Any:
-        """What `worker` (see `DataFrame.mapInArrow`) makes of batches of the columns `DOCUMENTS` and `field_0` …"""
+        """The output of `worker` (see `DataFrame.mapInArrow`) for batches of the columns `DOCUMENTS` and `field_0` …"""
 
     @abstractmethod
     def wanted(self, members: Any, extra_columns: Sequence[str] = (), *, count: int | None = None) -> Any:
-        """The documents whose `number` is in `members`, a row for each of its: its columns, `DOCUMENTS`, `field_0` …
+        """The documents whose `number` is in `members`, one row for each: its columns, `DOCUMENTS`, `field_0` …
 
-        extra_columns: further columns of the input. count: of the rows of `members`, where it is known: few are sent
-        to where the documents lie, so that these stay there.
+        extra_columns: further columns of the input. count: the number of rows of `members`, if known: few rows are
+        broadcast to the documents, so that these are not moved.
         """
 
     @abstractmethod
     def wanted_through(self, worker: Any, schema: str, members: Any, *, count: int | None = None) -> Any:
-        """What `worker` makes of batches of the rows of `wanted`."""
+        """The output of `worker` for batches of the rows of `wanted`."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """What tells this input from another, JSON-able, as far as that can be told without reading it."""
+        """JSON-able facts that identify this input, as far as possible without reading it."""
 
     @abstractmethod
     def check_same(self, sketches: Any) -> None:
-        """Refuse documents that are not those of `sketches`, which a checkpoint holds; for what `facts` cannot tell."""
+        """Reject documents that differ from the `sketches` of a checkpoint in ways that `facts` cannot detect."""
 
     @abstractmethod
     def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:
-        """How a row that makes no document is told of."""
+        """The description of a malformed row."""
 
     @abstractmethod
     def duplicate(self, rows: Sequence[Mapping[str, Any]]) -> DuplicateIdError:
-        """The error for rows (number, id) that share what must be `unique`."""
+        """The error for rows (number, id) with the same value in the column `unique`."""
 
 
 @dataclass(frozen=True)
 class FrameDocuments(Documents):
-    """The rows of a DataFrame. `df` is as it was given; `rows` has `DOCUMENTS` and the fields."""
+    """The rows of a DataFrame. `df` is the original; `rows` has `DOCUMENTS` and the fields."""
 
     df: Any
     spark: Any
@@ -96,7 +96,7 @@ class FrameDocuments(Documents):
 
     @property
     def rows(self) -> Any:
-        """`DOCUMENTS` and the fields; only what is selected of it is read."""
+        """`DOCUMENTS` and the fields; only selected columns are read."""
         return self.df.select(*self._columns())
 
     def _columns(self) -> list[Any]:
@@ -139,14 +139,14 @@ class FrameDocuments(Documents):
         return self.wanted(members, count=count).mapInArrow(Task(worker), schema)
 
     def facts(self) -> dict[str, Any]:
-        """The columns and their types, how they are read, and which files lie below, where any do."""
+        """The columns and their types, how they are read, and the underlying files, if any."""
         import hashlib
 
         from pyspark.errors import PySparkException
 
         try:
             files = sorted(self.df.inputFiles())
-        except PySparkException:  # not every service tells
+        except PySparkException:  # not supported by all services
             files = []
         return {
             "columns": dict(self.df.dtypes),
@@ -160,23 +160,23 @@ class FrameDocuments(Documents):
         }
 
     def check_same(self, sketches: Any) -> None:
-        """By the numbers of the rows: what is read again is the column of ids."""
+        """Compare the numbers of the rows, which reads the id column again."""
         from pyspark.sql import functions as F
 
         def told(rows: Any) -> Any:
-            total = F.sum(F.col("number").cast("decimal(38,0)"))  # of hashes, which 64 bits cannot hold
+            total = F.sum(F.col("number").cast("decimal(38,0)"))  # a sum of hashes exceeds 64 bits
             return rows.agg(F.count(F.lit(1)).alias("rows"), total.alias("total")).first()
 
         there, here = told(sketches), told(self.df.select(self.number.alias("number")))
         if there != here:
             other = f"{here['rows']:,}" if there["rows"] != here["rows"] else "others"
             raise SettingsError(
-                f"the checkpoint is of {there['rows']:,} rows, and {self.name} has {other}: give the same rows, or "
+                f"the checkpoint has {there['rows']:,} rows, but {self.name} has {other}: use the same rows or "
                 f"another folder"
             )
 
     def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:
-        """By its id: a DataFrame's rows have no places."""
+        """By its id, because rows of a DataFrame have no position."""
         reasons = {NO_ID: f'no id in column "{self.id}"', NO_PLACE: f'null in column "{self.order_by}"'}
         for field, column in self.fields.items():
             reason = reason.replace(f'column "{field}"', f'column "{column}"')
@@ -184,15 +184,15 @@ class FrameDocuments(Documents):
         return MalformedRow(self.name, row, reasons.get(reason, reason), unit=self.id)
 
     def duplicate(self, rows: Sequence[Mapping[str, Any]]) -> DuplicateIdError:
-        """The same id twice, or two ids of one hash."""
+        """The error for a repeated id, or for two ids with the same hash."""
         ids = list(dict.fromkeys(row["id"] for row in rows))
         if len(ids) == 1:
             return DuplicateIdError(
-                f"the id {ids[0]!r} stands in {len(rows)} rows of {self.name}: make ids unique, or name another "
+                f"the id {ids[0]!r} occurs in {len(rows)} rows of {self.name}: make ids unique, or use another "
                 f"id column"
             )
         return DuplicateIdError(
-            f"the ids {ids[0]!r} and {ids[1]!r} have the same 64-bit hash: name an id column of integers, which "
+            f"the ids {ids[0]!r} and {ids[1]!r} have the same 64-bit hash: use an id column of integers, which "
             f"are not hashed"
         )
 
@@ -206,16 +206,17 @@ def documents_of(
     keep: Keep | None = None,
     on_error: Literal["stop", "skip"] = "stop",
 ) -> FrameDocuments:
-    """The rows of a DataFrame as documents; `InputError` where its columns cannot be read so.
+    """The rows of a DataFrame as documents; raises `InputError` if its columns do not fit.
 
-    text: the column of the text field, or a mapping of fields to columns; by default the fields' own names.
-    id: the column of ids, strings or integers; by default "id". It must be there: rows of a DataFrame have no places of
-    which ids could be made. order_by: the column that says where a document stands in the input, integers, texts,
-    dates or times; by default the id. Rows equal in it stand in the order of their ids' numbers; a row without
-    it, or without an id, is malformed.
+    The DataFrame is evaluated more than once and must return the same rows each time: write or cache it first if it
+    is sampled, limited without an order, or numbered by Spark.
 
-    The DataFrame is evaluated more than once, and must give the same rows each time: one that is sampled, limited
-    without an order, or numbered by Spark is to be written, or cached, first.
+    Args:
+        text: The column of the text field, or a mapping of fields to columns; default: columns named after the fields.
+        id: The column of ids, strings or integers; default: "id". It is required, because rows of a DataFrame have no
+            positions to create ids from.
+        order_by: The column of the input order: integers, texts, dates or times; default: the id. Equal rows are in
+            the order of the numbers of their ids. A row without it or without an id is malformed.
     """
     keep = keep or Keep()
     spark = session_of(df)
@@ -223,13 +224,10 @@ def documents_of(
         raise SettingsError(f'on_error must be "stop" or "skip", got "{on_error}"')
     if keep.rule == "source":
         raise SettingsError(
-            f"keep {keep} names sources, and a DataFrame has none: give a column, as in keep='priority:source=a,b'"
+            f"keep {keep} needs sources, but a DataFrame has none: use a column, as in keep='priority:source=a,b'"
         )
     if id is None and "id" not in df.columns:
-        raise SettingsError(
-            'the DataFrame has no column "id", and its rows have no places of which ids could be made: name the '
-            "column of ids, as in id='url'"
-        )
+        raise SettingsError("the DataFrame has no column \"id\": name the column of ids, as in id='url'")
     fields, name = columns_of(schema, text), "the DataFrame"
     id = id or "id"
     types = {field.name: field.dataType for field in df.schema}
@@ -241,18 +239,18 @@ def documents_of(
     found = {"id": columns.id_type(types[id])}
     if found["id"] is None:
         raise InputError(
-            f'column "{id}" of {name} holds {types[id].simpleString()}; ids are strings or integers of 64 bits: '
+            f'column "{id}" of {name} has the type {types[id].simpleString()}, but ids are strings or 64-bit integers: '
             f"cast it to string"
         )
     place = columns.place_type(types[order_by or id])
     if place is None:
         raise InputError(
-            f'column "{order_by}" of {name} holds {types[order_by or id].simpleString()}, which gives no order here: '
-            f"integers, strings, dates and timestamps do; cast it to one of these"
+            f'column "{order_by}" of {name} has the type {types[order_by or id].simpleString()}, which has no order: '
+            f"cast it to integers, strings, dates or timestamps"
         )
     if keep.column is not None and not columns.ranks(types[keep.column]):
         raise InputError(
-            f'keep {keep} cannot rank column "{keep.column}", which holds {types[keep.column].simpleString()}: choose '
+            f'keep {keep} cannot rank column "{keep.column}" of the type {types[keep.column].simpleString()}: choose '
             f"a column of numbers, texts, dates or times"
         )
     return FrameDocuments(
@@ -269,7 +267,7 @@ def _check_there(spark: Any, name: str, column: str, present: Sequence[str]) -> 
     others = [one for one in present if one != column and one.lower() == column.lower()]
     if others and str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() != "true":
         raise InputError(
-            f'{name} has the columns "{column}" and "{others[0]}", which Spark does not tell apart: rename one, or set '
+            f'{name} has the columns "{column}" and "{others[0]}", which Spark does not distinguish: rename one or set '
             f"spark.sql.caseSensitive to true"
         )
 
@@ -277,6 +275,6 @@ def _check_there(spark: Any, name: str, column: str, present: Sequence[str]) -> 
 def _check_reads_as(name: str, column: str, found: Any, kind: str) -> None:
     if not columns.reads_as(found, kind):
         raise InputError(
-            f'column "{column}" of {name} holds {found.simpleString()}, not {WANTED[kind]}: choose another '
+            f'column "{column}" of {name} has the type {found.simpleString()}, not {WANTED[kind]}: choose another '
             f"column"
         )

@@ -1,4 +1,4 @@
-"""What did a task stumble over? An error of Benzer's own in a task is that error again, without Spark's trace."""
+"""Errors of tasks: an error of Benzer in a task is raised again without Spark's trace."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ TELL_OF_TASKS = ("pyspark", "py4j")
 
 @contextmanager
 def told_plainly() -> Iterator[None]:
-    """Raise what a task raised, where that is one of `benzer.errors`; everything else stays as it was raised.
+    """Raise the error of a task if it is one of `benzer.errors`; other exceptions are not changed.
 
-    It serves as a decorator of all that waits for tasks.
+    Used as a decorator of functions that wait for tasks.
     """
     try:
         yield

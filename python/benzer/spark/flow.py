@@ -1,4 +1,4 @@
-"""The run on Spark, on one page: the stages of a local run, each a table."""
+"""The run on Spark: the stages of a local run, each as a table."""
 
 from __future__ import annotations
 
@@ -46,47 +46,58 @@ def find_duplicates(
     work: Work | None = None,
     progress: Any = None,
 ) -> SparkDuplicates:
-    """Find near-duplicates in a DataFrame of Spark: the pairs, clusters and survivors of `benzer.find_duplicates`.
+    """Find near-duplicates in a Spark DataFrame, with the same result as `benzer.find_duplicates`.
 
-    Equal to a local run over the same documents in the same order, whatever the cluster, the partitions and `work`.
+    The result equals that of a local run over the same documents in the same order. It does not depend on the
+    cluster, the partitions or `work`.
 
-    df: a row a document. It is read more than once and must give the same rows each time: write or cache first what is
-        sampled, limited without an order, or numbered by Spark. Or files, opened with `read_files`, whose schema, keep
-        and columns are those that they were opened with.
-    threshold: the similarity from which two documents are duplicates, in (0, 1].
-    recall: the probability with which a pair at the threshold is found, in (0, 1): there is no exact join here. Bands
-        are chosen for it unless `bands` is given.
-    schema: the fields and how they are read; by default that of the first collection of `against`, or one text field.
-    text: the column of the text field, or a mapping of fields to columns; by default the fields' own names.
-    id: the column of ids, strings or integers; by default "id". No two rows share one.
-    order_by: the column that says where a document stands in the input: integers, strings, dates or timestamps; by
-        default the id. A DataFrame has no order of its own, and rules such as "first", and all ties, go by one.
-    keep: which document of a cluster stays, see `benzer.Keep`; the rule `source` is for files.
-    against: a `Collection` or the path of one, or several: documents like one of theirs go, the rest are compared
-        among themselves. A document is no match of the old one of the same id.
-    minhash, num_hashes, seed: the signature, see `benzer.MinHash`; or a `MinHash` that says all three.
-    bucket_limit: the most documents of a bucket whose pairs are all listed; by default from 100 to 1,000, so that there
-        are few candidates for each document (see `benzer.candidates.propose`). Documents of larger buckets are compared
-        with the kept ones among them, so removals are as promised, but pairs of two removed documents are not listed.
-        One task holds the texts of all documents that large buckets tie together.
-    on_error: "stop" if a row is malformed, or "skip" and list such rows in the result.
-    checkpoint: a folder that Spark reaches, to keep finished stages in; the same call goes on from there. It stays.
-    work: how the work is cut, see `Work`.
-    progress: called with (stage, 0, 1) where a stage begins and (stage, 1, 1) where it ends.
-
-    It returns when all is decided. Every document is read and sketched once; those that have a candidate are read once
-    more, and their contents go to the tasks that compare them. Sketches, candidates and decisions stay on the cluster,
-    in the checkpoint or cached.
+    Every document is read and sketched once. Documents with a candidate are read once more, and their contents are
+    sent to the tasks that compare them. Sketches, candidates and decisions remain on the cluster, in the checkpoint or
+    cached.
 
         found = benzer.spark.find_duplicates(spark.read.parquet("s3://lake/articles"), id="url", text="body")
         found.kept().write.parquet("s3://lake/clean")
 
+    Args:
+        df: A DataFrame with one row per document, or files opened with `read_files`, whose schema, keep and columns
+            must be the same. A DataFrame is read more than once and must return the same rows each time: write or
+            cache it first if it is sampled, limited without an order, or numbered by Spark.
+        threshold: Minimum similarity of duplicates, in (0, 1].
+        recall: Probability that a pair at the threshold is found, in (0, 1), because Spark has no exact join. Bands
+            are chosen for it unless `bands` is given.
+        schema: The fields; default: those of the first collection of `against`, or one text field.
+        text: The column of the text field, or a mapping of fields to columns; default: columns named after the fields.
+        id: The column of ids, strings or integers; default: "id". Ids must be unique.
+        order_by: The column of the input order: integers, strings, dates or timestamps; default: the id. A DataFrame
+            has no order of its own, but rules such as "first" and all ties need one.
+        keep: The document of a cluster to keep, see `benzer.Keep`; the rule `source` is only for files.
+        against: One or more `Collection`s or their paths. Documents that match one of theirs are removed; the rest are
+            compared with each other. A document does not match an old one with the same id.
+        minhash: The signature algorithm, or a `benzer.MinHash`, which includes `num_hashes` and `seed`.
+        num_hashes: Number of values of a signature.
+        bands: The bands; default: chosen for the recall.
+        seed: The seed of the signatures.
+        bucket_limit: Maximum number of documents of a bucket whose pairs are all listed; default: 100 to 1,000, so that
+            there are few candidates per document (see `benzer.candidates.propose`). Documents of larger buckets are
+            compared with the kept ones among them, so removals are complete, but pairs of two removed documents are
+            not listed. One task holds the texts of all documents that are linked by large buckets.
+        on_error: "stop" at a malformed row, or "skip" and list malformed rows in the result.
+        checkpoint: A folder for finished stages, reachable by Spark; the same call continues from there. It is not
+            deleted.
+        work: How the work is divided, see `Work`.
+        progress: Called with (stage, 0, 1) at the start and (stage, 1, 1) at the end of a stage.
+
+    Returns:
+        The result, when everything is decided.
+
     Raises:
-        SettingsError: a setting is out of range, or the checkpoint is that of another run.
-        InputError: `df` is no DataFrame, or a column is missing or of another type than is needed.
-        SettingsMismatchError: a collection compares otherwise. StorageError, StoreFormatError: it cannot be read.
-        MalformedRowError, DuplicateIdError: as their names say, with the id. OutputError: the checkpoint's folder
-            holds other files. MissingExtraError: PySpark is not installed, or too old.
+        SettingsError: A setting is out of range, or the checkpoint belongs to another run.
+        InputError: `df` is not a DataFrame, or a column is missing or has the wrong type.
+        SettingsMismatchError: A collection has incompatible settings.
+        StorageError, StoreFormatError: A collection cannot be read.
+        MalformedRowError, DuplicateIdError: A row is malformed or an id is not unique; the message has the id.
+        OutputError: The checkpoint folder has other files.
+        MissingExtraError: PySpark is not installed, or its version is not supported.
     """
     started = perf_counter()
     collections = matching.opened(df, against)
@@ -94,7 +105,7 @@ def find_duplicates(
         schema = df.schema if isinstance(df, Documents) else matching.schema_of(collections)
     check_work(schema, 0, bucket_limit)
     if method_of(None, recall, bands, schema) != "lsh":
-        raise SettingsError("there is no exact join on Spark: ask for a recall of at most 0.9999, not 1")
+        raise SettingsError("recall must be at most 0.9999 on Spark, which has no exact join, got 1")
     keep = Keep.parse(keep)
     way = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands).by("lsh")
     assert way is not None
@@ -115,7 +126,7 @@ def find_duplicates(
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
         if "sketch" in stages.found:
             documents.check_same(sketches)
-        counts = sketching.counted(run, stages, documents, sketches)  # where a run ends that must not go on
+        counts = sketching.counted(run, stages, documents, sketches)  # ends a run that must not continue
         copied = stages.keep("copies", lambda: copies.copies(run, sketches, counts.repeated))
         known = matching.known(run, stages, documents, sketches, copied, collections)
         joined = joining.join(run, stages, sketches, copied, documents=counts.documents)
@@ -130,17 +141,19 @@ def find_duplicates(
 def as_read(
     documents: Documents, schema: Schema, keep: Keep, given: tuple[Any, ...], against: bool
 ) -> Documents:
-    """Documents that were read before the run, as `files.read_files` does; refused where they were read otherwise."""
+    """Documents from `files.read_files`; rejected if they were opened with other settings."""
     if (documents.schema, documents.keep) != (schema, keep):
         raise SettingsError(
-            f"the documents were read for keep {documents.keep} and fields {', '.join(documents.schema.fields)}, and "
-            f"the run has keep {keep} and fields {', '.join(schema.fields)}: give both the same schema and keep"
+            f"the documents were read for keep {documents.keep} and fields {', '.join(documents.schema.fields)}, but "
+            f"the run has keep {keep} and fields {', '.join(schema.fields)}: use the same schema and keep"
         )
     if any(one is not None for one in given):
-        raise SettingsError("the documents are read already: give text and id to read_files, and no order_by")
+        raise SettingsError(
+            "text, id and order_by cannot be used with read_files: pass text and id to read_files, and remove order_by"
+        )
     if against and documents.id_form == "json":
         raise SettingsError(
-            "files are not compared with collections, whose ids are of a DataFrame: read them with Spark, and give "
+            "files cannot be compared with collections, whose ids are from a DataFrame: read them with Spark and pass "
             "the DataFrame"
         )
     return documents

@@ -1,4 +1,4 @@
-"""Which document of a few stays? The rule of the local run, over rows that come from Spark."""
+"""The keep order of rows from Spark, by the rule of the local run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ PLACED = [("place", "ascending"), ("number", "ascending")]
 
 
 def placed(table: Any) -> Any:
-    """The rows of an Arrow table (or record batch) in the order of the input: by `place`, equal ones by `number`.
+    """The rows of an Arrow table (or record batch) in input order: by `place`, equal ones by `number`.
 
-    Texts are ordered by their bytes, as Spark orders them.
+    Texts are sorted by their bytes, as in Spark.
     """
     import pyarrow.compute as pc
 
@@ -23,9 +23,9 @@ def placed(table: Any) -> Any:
 
 
 def ranks(keep: Keep, rows: Any) -> NDArray[np.uint32]:
-    """The place of each row in the keep order (uint32, n), for rows that are `placed`, with `length` and `extra`.
+    """The rank of each row in the keep order (uint32, n), for `placed` rows with `length` and `extra`.
 
-    Rows of several groups may stand one after the other: ranks within one are right where its rows are in order.
+    Rows of several groups may be concatenated: ranks within a group are correct if its rows are in order.
     """
     count = rows.num_rows
     lengths = np.zeros(count, dtype=np.uint64)
@@ -35,6 +35,6 @@ def ranks(keep: Keep, rows: Any) -> NDArray[np.uint32]:
     if keep.column is not None or keep.rule == "source":
         extras = [None if one is None else one.encode() for one in rows.column("extra").to_pylist()]
     places = None
-    if keep.rule == "source":  # whose extra is the place of the source in the rule
+    if keep.rule == "source":  # extra is the place of the source in the rule
         places = np.array([int(one or 0) for one in extras], dtype=np.int64)
     return keep.rank(lengths, extras, places)

@@ -1,4 +1,4 @@
-"""How do batches of documents become a corpus, where the work is done?"""
+"""Converts batches of documents to a corpus in workers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from benzer.sources.base import ReadOptions
 class Batch(NamedTuple):
     """Documents of some rows.
 
-    corpus: one of `benzer.corpus`, its documents in the order of the rows. rows: the row of each of them (int64, n).
-    malformed: why the other rows are none, by row.
+    corpus: a `benzer.corpus` with the documents in row order. rows: the row of each document (int64, n).
+    malformed: the reasons of the other rows, by row.
     """
 
     corpus: Any
@@ -27,10 +27,10 @@ class Batch(NamedTuple):
 
 
 def corpus_of_batch(schema: Schema, table: Any) -> Batch:
-    """The documents of an Arrow table (or record batch) with the columns `field_0` … and perhaps others.
+    """The documents of an Arrow table (or record batch) with the columns `field_0` … and possibly others.
 
-    Texts go over as they lie in memory. Reasons name a field, for the column that it is read from is called `field_0`.
-    Whether ids and places are there is for the caller.
+    Texts are passed without copying. Reasons name a field, because its column is called `field_0`. The caller checks
+    ids and places.
     """
     import pyarrow as pa
 
@@ -41,7 +41,7 @@ def corpus_of_batch(schema: Schema, table: Any) -> Batch:
     options = ReadOptions(
         fields={name: name for name in schema.fields},
         kinds={name: field.kind for name, field in schema.fields.items()},
-        id_plan=(None, False),  # a field may be called "id"
+        id_plan=(None, False),  # a field may be named "id"
         on_error="skip",
         threads=1,
     )
@@ -54,14 +54,14 @@ def corpus_of_batch(schema: Schema, table: Any) -> Batch:
 
 
 def is_encoded(kind: Any) -> bool:
-    """Whether a column holds contents as their fields encode them, as columns of files do."""
+    """Whether a column has contents encoded by their fields, as columns of files do."""
     import pyarrow as pa
 
     return bool(pa.types.is_struct(kind)) and [part.name for part in kind] == ["encoded"]
 
 
 def corpus_of_encoded(schema: Schema, columns: Sequence[Any]) -> Batch:
-    """The documents of columns of which some are encoded; the rows that are malformed are told of elsewhere."""
+    """The documents of columns of which some are encoded; malformed rows are reported elsewhere."""
     corpus = corpus_of(schema, threads=1)
     contents = [
         [None if one is None else field.decode(one["encoded"]) for one in column.to_pylist()]

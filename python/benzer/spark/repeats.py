@@ -1,7 +1,6 @@
-"""Which contents and which ids occur more than once? Found for both in one pass, from hashes that travel packed.
+"""Repeated contents and ids, found in one pass from packed hashes.
 
-What is found is a little more than what there is: two of a billion contents may have the same 64 bits. Whoever goes
-on compares the whole.
+The result may have false positives: two of a billion contents may have the same 64 bits. Later steps compare fully.
 """
 
 from __future__ import annotations
@@ -21,22 +20,22 @@ from benzer.spark.session import to_arrow
 from benzer.spark.tasks import Task
 
 REPEATS = "column int, value bigint"
-"""A value that two rows or more have: of `content_a` where `column` is 0, else of the hash of what is unique."""
+"""A value of two or more rows: of `content_a` if `column` is 0, otherwise of the hash of the unique column."""
 
 FEW = 1_000_000
-"""Values up to which they go by way of the driver: 8 MB."""
+"""Maximum number of values that pass through the driver: 8 MB."""
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """Values that occur more than once. contents: `content_a`, None where there is none. unique: hashes, here."""
+    """Values that occur more than once. contents: `content_a`, None if none. unique: hashes, on the driver."""
 
     contents: DataFrame | None
     unique: Numbers
 
 
 def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) -> Repeats:
-    """What occurs more than once: contents of documents that have any, and values of the column `unique`."""
+    """Repeated contents of non-empty documents, and repeated values of the column `unique`."""
     from pyspark.sql import functions as F
 
     sizes = Sizes()
@@ -57,7 +56,7 @@ def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) 
 
 
 def hashed(unique: str) -> Any:
-    """A column as 64 bits in which nothing stands out, not even the number -1; null stays null."""
+    """A column as evenly distributed 64 bits, including -1; null remains null."""
     from pyspark.sql import functions as F
 
     return F.when(F.col(unique).isNotNull(), F.xxhash64(F.col(unique)))
@@ -65,7 +64,7 @@ def hashed(unique: str) -> Any:
 
 @dataclass(frozen=True)
 class DealTwo:
-    """Deals out the content and the hash of each row (content_a, state, unique) as keys of two bands."""
+    """Distributes the content and the hash of each row (content_a, state, unique) as keys of two bands."""
 
     deal: Deal
 
@@ -74,7 +73,7 @@ class DealTwo:
 
 
 def two_keys(batches: Iterator[Any]) -> Iterator[Any]:
-    """Of each row its content and its hash as keys of two bands; all bits are set where there is none."""
+    """The content and the hash of each row as keys of two bands; all bits are set if there is none."""
     import pyarrow as pa
 
     for batch in batches:
@@ -92,9 +91,9 @@ def two_keys(batches: Iterator[Any]) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Twice:
-    """`PACKED` entries, those of a part neighbours -> `REPEATS`. parts: of each of the two columns.
+    """Converts `PACKED` entries, sorted by part, to `REPEATS`. parts: number of parts of each of the two columns.
 
-    A key that a task has seen twice came without a number. A part has some 65,000 entries.
+    A key that a task has seen twice arrives without a number. A part has about 65,000 entries.
     """
 
     parts: int

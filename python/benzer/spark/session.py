@@ -1,4 +1,4 @@
-"""Which Spark is there, and what does a run set in it? PySpark 3.5 to 4, classic or over Spark Connect."""
+"""The Spark session and its configuration: PySpark 3.5 to 4, classic or Spark Connect."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from benzer.spark.tasks import Task
 OLDEST, FIRST_UNKNOWN = (3, 5), (5, 0)
 JAVA = 17
 BATCH_ROWS, BATCH_BYTES = 4_096, 32 << 20
-"""How much a worker gets at a time: 10,000 rows, as Spark has it, would be gigabytes of long texts."""
+"""Maximum bytes of a batch: with Spark's default of 10,000 rows, long texts would need gigabytes."""
 
 PLANNED_BYTES = 1 << 16
-"""Tables handed to Spark up to this size are part of its plans. Above it, to plan the next stage takes longer than to
-fetch them: 0.65 s instead of 0.17 with 112,000 rows of three numbers."""
+"""Maximum size of tables that become part of a Spark plan. Above it, planning the next stage takes longer than fetching
+them: 0.65 s instead of 0.17 s with 112,000 rows of three numbers."""
 
 PACKED = "part binary"
 PART_BYTES = 8 << 20
 
 
 def require_spark() -> ModuleType:
-    """PySpark; where it is missing or of an unknown version, the error says what to install.
+    """Import PySpark; if it is missing or its version is not supported, the error names the package to install.
 
     >>> require_spark().__name__
     'pyspark'
@@ -41,7 +41,7 @@ def require_spark() -> ModuleType:
     version = tuple(int(part) for part in re.findall(r"\d+", pyspark.__version__)[:2])
     if not OLDEST <= version < FIRST_UNKNOWN:
         raise MissingExtraError(
-            f"runs on Spark need pyspark 3.5 to 4, and {pyspark.__version__} is installed: pip install 'benzer[spark]'"
+            f"runs on Spark need pyspark 3.5 to 4, but {pyspark.__version__} is installed: pip install 'benzer[spark]'"
         )
     return pyspark
 
@@ -56,7 +56,7 @@ def session_of(df: Any) -> Any:
     require_spark()
     if not type(df).__module__.startswith("pyspark.sql.") or not hasattr(df, "mapInArrow"):
         raise InputError(
-            f"a run on Spark takes a DataFrame of Spark, got {type(df).__name__}: make one with "
+            f"a run on Spark needs a Spark DataFrame, got {type(df).__name__}: create one with "
             f"spark.createDataFrame or spark.read, or call benzer.find_duplicates"
         )
     return df.sparkSession
@@ -64,9 +64,10 @@ def session_of(df: Any) -> Any:
 
 @contextmanager
 def configured(spark: Any, partitions: int | None = None) -> Iterator[Any]:
-    """The session, set as a run needs it, and set back at the end.
+    """Configure the session for a run and restore it at the end.
 
-    Batches are bounded, which changes no answer. partitions: tasks of a shuffle, if not those that are set.
+    The size of batches is limited, which does not affect the result. partitions: number of tasks of a shuffle; None
+    for the current setting.
     """
     rows = int(spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch", None) or BATCH_ROWS)
     wanted = {
@@ -97,13 +98,13 @@ def _set(spark: Any, name: str, value: str, before: dict[str, str | None]) -> No
     try:
         old = spark.conf.get(name, None)
         spark.conf.set(name, value)
-    except PySparkException:  # services that run Spark for others allow few settings; none of these is needed
+    except PySparkException:  # managed services allow few settings; none of these is required
         return
     before[name] = old
 
 
 def from_arrow(spark: Any, table: Any) -> Any:
-    """A DataFrame of an Arrow table: integers and nulls stay what they are."""
+    """A DataFrame of an Arrow table; integers and nulls are preserved."""
     if tuple(map(int, require_spark().__version__.split(".")[:1])) >= (4,):
         return spark.createDataFrame(table)
     return from_parts(spark, table)
@@ -115,7 +116,7 @@ def to_arrow(df: Any) -> Any:
 
 
 def from_parts(spark: Any, table: Any) -> Any:
-    """The same before PySpark 4, whose way through pandas would make floats of integers: as Arrow's own bytes."""
+    """The same before PySpark 4, as Arrow bytes, because conversion through pandas would turn integers into floats."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     rows = max(1, table.num_rows * PART_BYTES // max(1, table.nbytes))
@@ -124,7 +125,7 @@ def from_parts(spark: Any, table: Any) -> Any:
 
 
 def to_parts(df: Any) -> Any:
-    """As `from_parts`, the other way."""
+    """The inverse of `from_parts`."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -134,7 +135,7 @@ def to_parts(df: Any) -> Any:
 
 
 def packed(batch: Any) -> bytes:
-    """A record batch as a stream of Arrow's."""
+    """A record batch as an Arrow stream."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -144,7 +145,7 @@ def packed(batch: Any) -> bytes:
 
 
 def pack(batches: Iterator[Any]) -> Iterator[Any]:
-    """Each batch as one row; what a worker runs."""
+    """A worker that converts each batch to one row."""
     import pyarrow as pa
 
     for batch in batches:
@@ -153,7 +154,7 @@ def pack(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def unpack(batches: Iterator[Any]) -> Iterator[Any]:
-    """Each row as the batch that it holds; what a worker runs."""
+    """A worker that converts each row back to its batch."""
     import pyarrow as pa
 
     for batch in batches:
@@ -166,10 +167,12 @@ SOCKET_FOLDER = 50
 
 
 def local_session(master: str = "local[*]", memory: str | None = None, **confs: str) -> Any:
-    """A session that is started here, quiet and without pages; the one that is active, if there is one.
+    """Start a quiet session without web UI, or return the active one.
 
-    memory: of the driver, which on a local master does everything, such as "4g". confs: settings of Spark, with `__`
-    for each dot.
+    Args:
+        master: The Spark master.
+        memory: Memory of the driver, such as "4g"; with a local master the driver does all the work.
+        confs: Spark settings with `__` in place of each dot.
     """
     require_spark()
     check_java()
@@ -185,7 +188,7 @@ def local_session(master: str = "local[*]", memory: str | None = None, **confs: 
 
 
 def settings_for(master: str, memory: str | None, confs: Mapping[str, str]) -> dict[str, str]:
-    """The settings of a session: on this machine it is reached by nobody else; on others it must be.
+    """The settings of a session: a local one is reachable only from this machine.
 
     >>> "spark.driver.host" in settings_for("local[2]", None, {})
     True
@@ -209,9 +212,9 @@ def settings_for(master: str, memory: str | None, confs: Mapping[str, str]) -> d
 
 
 def shuffled(master: str) -> int:
-    """Tasks of a shuffle on this machine: four a core, at least eight, where Spark has 200 for a cluster.
+    """Number of tasks of a shuffle on this machine: four per core, at least eight; Spark's default is 200.
 
-    A shuffle from 200 tasks to 200 takes 5 s on two cores, however little there is to do.
+    A shuffle from 200 tasks to 200 tasks takes 5 s on two cores even for little data.
 
     >>> shuffled("local[2]"), shuffled("local[16, 3]"), shuffled("local")
     (8, 64, 8)
@@ -222,9 +225,9 @@ def shuffled(master: str) -> int:
 
 
 def sockets(folder: str) -> dict[str, str]:
-    """Workers of this machine get their batches by sockets in a folder, not of the network: 1 s less of 15 with 1 GB.
+    """Local workers receive batches through Unix sockets instead of the network: 14 s instead of 15 s with 1 GB.
 
-    Known since Spark 4.1. A long path is none for a socket: systems end at 104 or 108 bytes, and a name comes to it.
+    Supported since Spark 4.1. Paths of sockets are limited to 104 or 108 bytes, including the name.
 
     >>> sockets("/tmp")["spark.python.unix.domain.socket.dir"]
     '/tmp'
@@ -240,10 +243,10 @@ def sockets(folder: str) -> dict[str, str]:
 
 
 def check_java() -> None:
-    """Spark that is started here needs Java: say so in one sentence, not in a trace of a process that ended."""
+    """Check that Java is installed for local Spark, to raise a short error instead of a trace of a failed process."""
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else "java"
-    cure = "apt-get install openjdk-17-jre-headless on Debian or Ubuntu, or let JAVA_HOME say where it is"
+    cure = "apt-get install openjdk-17-jre-headless on Debian or Ubuntu, or set JAVA_HOME to its folder"
     if shutil.which(java) is None:
         where = f"JAVA_HOME, {home}, has no bin/java" if home else "there is no java"
         raise MissingExtraError(f"Spark on this machine needs Java {JAVA}, and {where}: {cure}")

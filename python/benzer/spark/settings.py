@@ -1,4 +1,4 @@
-"""What does a run on Spark depend on, and what of it changes the answer?"""
+"""The settings of a run on Spark."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from benzer.sketcher import Sketcher
 
 @dataclass(frozen=True)
 class Work:
-    """How the work is cut; none of it changes the answer.
+    """How the work is divided. It does not affect the result.
 
-    partitions: tasks of a shuffle; None leaves it to Spark (`spark.sql.shuffle.partitions`).
-    bands_per_pass: how many bands are shuffled at a time, 0 for all. k of b need k/b of the local disk, and read the
-        sketches b/k times.
-    driver_pairs: up to so many candidate pairs are grouped on the driver; more by Spark.
-    forest_nodes: up to so many documents with candidates are grouped by a tree of spanning forests, whose last task
-        takes 265 bytes a document; more by stars, in rounds.
-    block_documents, block_pairs: the most of one component that one task verifies and decides at once, its texts
-        held; larger components are cut, and decided in rounds. Small components are sent together, some 4,096
-        documents, or so many if it is less. Fewer where texts are long or workers small.
+    Attributes:
+        partitions: Number of tasks of a shuffle; None for the setting of Spark (`spark.sql.shuffle.partitions`).
+        bands_per_pass: Number of bands that are shuffled at a time, 0 for all. k of b bands need k/b of the local disk
+            and read the sketches b/k times.
+        driver_pairs: Maximum number of candidate pairs that are grouped on the driver; more are grouped by Spark.
+        forest_nodes: Maximum number of documents with candidates that are grouped by a tree of spanning forests, whose
+            last task needs 265 bytes per document; more are grouped by stars, in rounds.
+        block_documents: Maximum number of documents of a component that one task verifies and decides at once, with
+            their texts in memory. Larger components are divided and decided in rounds. Small components are sent
+            together, about 4,096 documents, or this number if it is lower. Use a lower number for long texts or small
+            workers.
+        block_pairs: Maximum number of pairs of a component that one task verifies and decides at once.
 
     >>> Work(partitions=2000, bands_per_pass=2).driver_pairs
     10000000
@@ -51,15 +54,15 @@ class Work:
 LEAST = {
     "partitions": 1, "bands_per_pass": 0, "driver_pairs": 0, "forest_nodes": 0, "block_documents": 2, "block_pairs": 1
 }  # fmt: skip
-"""The least that each can be: a pair has two documents."""
+"""The minimum of each; a pair has two documents."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What every stage of a run shares.
+    """The context shared by all stages of a run.
 
-    settings: what the answer depends on, as in a local run. sketcher: what makes keys. columns: types of the columns
-    `id` and `place`, by name, as Spark writes them.
+    settings: the settings that affect the result, as in a local run. sketcher: computes the keys. columns: Spark types
+    of the columns `id` and `place`, by name.
     """
 
     spark: Any
@@ -70,12 +73,12 @@ class Run:
 
     @property
     def threshold(self) -> float:
-        """The similarity from which two documents are duplicates."""
+        """The minimum similarity of duplicates."""
         return self.settings.threshold
 
     @property
     def keep(self) -> Keep:
-        """Which document of a cluster stays."""
+        """The keep rule."""
         return self.settings.keep
 
     def typed(self, schema: str) -> str:

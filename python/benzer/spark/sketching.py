@@ -1,4 +1,4 @@
-"""What is known of each document once it was read? Keys, contents and counts, made where the rows are."""
+"""Sketches documents in workers: keys, content hashes and counts."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from benzer.spark.repeats import Repeats, hashed, repeats
 from benzer.spark.settings import Run
 
 TOGETHER_BYTES, TOGETHER_ROWS = 32 << 20, 1 << 16
-"""How much is sketched at a time."""
+"""Maximum bytes that are sketched at a time."""
 MOST_LISTED = 1_000
-"""Malformed rows that are listed; all are counted."""
+"""Maximum number of listed malformed rows; all are counted."""
 
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What was read.
+    """The counts of the input.
 
-    documents: how many of the rows that were `read` became documents. malformed: the first of the rows that became
-    none, `malformed_rows` in all. by_source: rows by (source, state). repeated: contents that may have copies.
+    documents: number of documents among the rows `read`. malformed: the first of the `malformed_rows` malformed rows.
+    by_source: rows by (source, state). repeated: contents that may have copies.
     """
 
     repeated: Repeats
@@ -53,7 +53,7 @@ def sketch(run: Run, documents: Documents, with_identities: bool = True) -> Any:
 
 @dataclass(frozen=True)
 class SketchRows:
-    """What a worker makes of batches of documents; where batches end does not matter."""
+    """A worker that sketches batches of documents; batch boundaries do not matter."""
 
     sketcher: Sketcher
     with_lengths: bool = False
@@ -85,7 +85,7 @@ class SketchRows:
             "keys": packed(sketches.keys, read.rows, state),
         }
         rows = pa.table({**{name: table.column(name) for name in DOCUMENTS}, **made})
-        return rows.combine_chunks()  # of which the documents' columns have one a batch
+        return rows.combine_chunks()  # columns of documents have one chunk per batch
 
     def _identities(self, corpus: Any, rows: Rows, state: NDArray[np.int32]) -> dict[str, Any]:
         import pyarrow as pa
@@ -108,7 +108,7 @@ class SketchRows:
 
 
 def together(batches: Iterator[Any]) -> Iterator[Any]:
-    """Batches in tables of a size that is worth a call of the native core."""
+    """Batches combined to tables that are large enough for a native call."""
     import pyarrow as pa
 
     held: list[Any] = []
@@ -126,7 +126,7 @@ def together(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def faults_of(table: Any) -> dict[int, str]:
-    """Why rows are malformed by their id or their place, by row."""
+    """The reasons of rows with an invalid id or place, by row."""
     import pyarrow as pa
 
     found: dict[int, str] = {}
@@ -140,12 +140,12 @@ def faults_of(table: Any) -> dict[int, str]:
         except pa.ArrowInvalid:
             for row, value in enumerate(column.cast(pa.binary()).to_pylist()):
                 if value is not None and not is_utf8(value):
-                    found[row] = f"the {name} is no valid utf-8"
+                    found[row] = f"the {name} is not valid UTF-8"
     return found
 
 
 def told(table: Any) -> dict[int, str]:
-    """Why rows are malformed that come with their `reason`, as those of files do, by row."""
+    """The reasons of rows that have a `reason`, as those of files, by row."""
     if "reason" not in table.schema.names or table.column("reason").null_count == table.num_rows:
         return {}
     reasons = enumerate(table.column("reason").to_pylist())
@@ -153,7 +153,7 @@ def told(table: Any) -> dict[int, str]:
 
 
 def is_utf8(value: bytes) -> bool:
-    """Whether bytes are text.
+    """Whether bytes are valid UTF-8.
 
     >>> is_utf8(b"caf\\xc3\\xa9"), is_utf8(b"caf\\xe9")
     (True, False)
@@ -175,7 +175,7 @@ def reasons(faults: Mapping[int, str], count: int) -> Any:
 
 
 def spread(values: NDArray[np.int64], rows: Rows, state: NDArray[np.int32]) -> Any:
-    """Values (int64) of the documents, each in its row; null where there is none."""
+    """Values (int64) of the documents in their rows; null for other rows."""
     import pyarrow as pa
 
     whole = np.zeros(len(state), dtype=np.int64)
@@ -184,7 +184,7 @@ def spread(values: NDArray[np.int64], rows: Rows, state: NDArray[np.int32]) -> A
 
 
 def packed(keys: NDArray[np.uint64], rows: Rows, state: NDArray[np.int32]) -> Any:
-    """The band keys of the documents as bytes, each in its row; null where there are none."""
+    """The band keys of the documents as bytes in their rows; null if there are none."""
     import pyarrow as pa
 
     there = (state != MALFORMED) & (state != EMPTY)
@@ -198,13 +198,13 @@ def packed(keys: NDArray[np.uint64], rows: Rows, state: NDArray[np.int32]) -> An
 
 
 def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Counts:
-    """How many rows were read, and became what; and what occurs more than once.
+    """Count the rows by state and find repeated values.
 
     Raises:
-        MalformedRowError: a row is malformed, and they are not to be set aside.
-        DuplicateIdError: two documents share their id, or their number; or a document and a malformed row, which no
-            id would tell apart in the result.
-        InputError: a rule of keeping cannot rank its column.
+        MalformedRowError: A row is malformed and `on_error` is "stop".
+        DuplicateIdError: Two documents have the same id or number, or a document and a malformed row, which could not
+            be distinguished in the result.
+        InputError: The keep rule cannot rank its column.
     """
     by_source, kinds = _counted(run, sketches)
     by_state = [0, 0, 0, 0]
@@ -214,9 +214,9 @@ def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Count
     if malformed and run.settings.on_error == "stop":
         more = f" (and {by_state[MALFORMED] - 1} more)" if by_state[MALFORMED] > 1 else ""
         raise MalformedRowError(
-            f"{malformed[0]}{more}. Mend the row, or set malformed rows aside with on_error='skip'."
+            f"{malformed[0]}{more}. Fix the row, or skip malformed rows with on_error='skip'."
         )
-    if "str" in kinds and len(kinds) > 1:  # no task sees them all
+    if "str" in kinds and len(kinds) > 1:  # no single task sees all of them
         raise run.keep.mixed(kinds)
     total = sum(by_state)
     repeated = repeats(run, stages, sketches, documents.unique, total)
@@ -234,9 +234,9 @@ def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Count
 
 
 def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
-    """`DuplicateIdError` where two documents, or a document and a malformed row, share their id or their number.
+    """Raise `DuplicateIdError` if two documents, or a document and a malformed row, have the same id or number.
 
-    hashes: those (see `repeats.hashed`) that more than one row has, of which some may be of two values.
+    hashes: hashes (see `repeats.hashed`) of more than one row, some of which may belong to two values.
     """
     from pyspark.sql import functions as F
 
@@ -259,7 +259,7 @@ def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
 
 
 def _counted(run: Run, sketches: Any) -> tuple[dict[tuple[int, int], int], set[str]]:
-    """Rows by (source, state), and the types that are to be ranked."""
+    """Rows by (source, state), and the types of the values to rank."""
     from pyspark.sql import functions as F
 
     kind = kind_of_json("extra") if run.keep.rule in ("largest", "smallest") else F.lit(None).cast("string")
@@ -277,14 +277,14 @@ def _malformed(documents: Documents, sketches: Any) -> list[MalformedRow]:
 
     order = [F.col(name).asc_nulls_last() for name in ("source", "number", "id", "reason")]
     rows = sketches.where(f"state = {MALFORMED}").orderBy(*order).limit(MOST_LISTED)
-    # An id that is no UTF-8 becomes text by way of a Java string.
+    # An id that is not valid UTF-8 becomes text through a Java string.
     text = F.when(F.col("id").isNotNull(), _text("id")).alias("id")
     found = rows.select("number", text, "source", "reason").collect()
     return [documents.malformed(row.number, row.id, row.source, row.reason) for row in found]
 
 
 def kind_of_json(name: str) -> Any:
-    """The type in Python of a JSON value that can be ranked; null for others."""
+    """The Python type of a JSON value that can be ranked; null for others."""
     from pyspark.sql import functions as F
 
     value = F.col(name)

@@ -1,4 +1,4 @@
-"""Where are finished stages kept, and how does an interrupted run go on? In memory, or as tables in a folder."""
+"""Finished stages, in memory or as tables in a checkpoint folder, from which an interrupted run continues."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ Progress = Callable[[str, int, int], object]
 
 
 class Stages:
-    """The tables of a run that are made once and read often.
+    """The tables of a run that are computed once and read often.
 
-    Without a checkpoint they are cached where they were made, until `release`. With one, any folder that Spark reaches,
-    each is written as Parquet, and after it a row in the table `finished`, which says that it is whole: a run that is
-    started anew with the same folder reads what is there, and makes the rest. What was being written when the driver
-    died is written again. The first row says what run it is; another one is refused.
+    Without a checkpoint they are cached on the cluster until `release`. With a checkpoint, any folder that Spark can
+    reach, each table is written as Parquet, followed by a row in the table `finished`, which marks it as complete. A
+    run that is started again with the same folder reads the finished tables and computes the rest. Incomplete tables
+    are written again. The first row identifies the run; other runs are rejected.
 
-    The folder stays after the run: what it holds serves later ones. One run at a time may use it, for which the caller
-    answers, as for giving the same rows again: of a DataFrame its columns, files and ids are compared, not its
-    contents.
+    The folder is not deleted after the run and can be used again. The caller must ensure that only one run uses it at a
+    time and that the rows are the same: the columns, files and ids of a DataFrame are compared, but not its contents.
     """
 
     def __init__(self, spark: Any, checkpoint: str | None = None, progress: Progress | None = None) -> None:
@@ -43,7 +42,7 @@ class Stages:
         self.path = checkpoint
         self.timings: dict[str, float] = {}
         self.found: list[str] = []
-        """The stages that were read, not made."""
+        """The stages that were read, not computed."""
         self._progress = progress
         self._finished: dict[str, Any] = {}
         self._cached: list[Any] = []
@@ -56,7 +55,7 @@ class Stages:
         checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> Stages:
-        """The stages of a run; `SettingsError` where the checkpoint is that of another one."""
+        """Open the stages of a run; raises `SettingsError` if the checkpoint belongs to another run."""
         path = None if checkpoint is None else os.fspath(checkpoint).rstrip("/")
         stages = cls(run.spark, path, progress)
         if path is not None:
@@ -73,7 +72,7 @@ class Stages:
             self.release()
 
     def begin(self, run: dict[str, Any]) -> None:
-        """Say what the run is (JSON-able); a folder that holds another run, or anything else, is refused."""
+        """Record the identity of the run (JSON-able); rejects a folder with another run or other files."""
         asked = json.loads(json.dumps(run))
         rows = read(self.spark.read.schema(FINISHED_ROWS).format("json"), self._place(FINISHED))
         for row in [] if rows is None else rows.collect():
@@ -86,7 +85,7 @@ class Stages:
             raise other_run(self.path, there, asked)  # type: ignore[arg-type]
 
     def keep(self, name: str, make: Callable[[], Any]) -> Any:
-        """The table of a stage: made whole now, or found. name: words of small letters and numbers, tied by hyphens."""
+        """The table of a stage, computed now or read. name: lower-case words and numbers, joined by hyphens."""
         started = self._start(name)
         table = self._found(name)
         if table is None and self.path is None:
@@ -100,7 +99,7 @@ class Stages:
         return table
 
     def note(self, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """A few facts (JSON-able) of a stage, made or found."""
+        """JSON-able facts of a stage, computed or read."""
         started = self._start(name)
         if name in self._finished:
             self.found.append(name)
@@ -111,16 +110,16 @@ class Stages:
         return facts
 
     def release(self) -> None:
-        """Let go of what is cached; what is in a checkpoint stays."""
+        """Release cached tables; a checkpoint is not changed."""
         for table in self._cached:
             table.unpersist()
         self._cached.clear()
 
     def _held(self, table: Any) -> Any:
-        """A table that is made now and kept.
+        """Compute and cache a table.
 
-        Where all is one process, without the plan that made it: with it, planning what comes later took 3 of the 18
-        seconds of a job over a gigabyte. Elsewhere an executor may be lost, and its share is made again by that plan.
+        In a single process the plan is dropped: with it, planning later stages took 3 of the 18 seconds of a job over a
+        gigabyte. On a cluster the plan is kept, because the data of a lost executor is recomputed from it.
         """
         if is_local(self.spark) and hasattr(table, "localCheckpoint"):
             return table.localCheckpoint()
@@ -130,7 +129,7 @@ class Stages:
         return table
 
     def _found(self, name: str) -> Any:
-        """The table of a finished stage; None where there is none, or no longer."""
+        """The table of a finished stage; None if it does not exist (any more)."""
         from pyspark.sql.types import StructType
 
         facts = self._finished.get(name)
@@ -156,7 +155,7 @@ class Stages:
 
     def _start(self, name: str) -> float:
         if not NAME.fullmatch(name) or name in (RUN, FINISHED):
-            raise SettingsError(f"{name!r} names no stage: take words of small letters, tied by hyphens")
+            raise SettingsError(f"{name!r} is not a valid stage name: use lower-case words joined by hyphens")
         if self._progress is not None:
             self._progress(name, 0, 1)
         return perf_counter()
@@ -168,9 +167,9 @@ class Stages:
 
 
 def run_of(run: Run, documents: Documents) -> dict[str, Any]:
-    """What a checkpoint must be of: the version, the settings, the input, and how the work is cut."""
+    """The identity of a checkpoint: the version, the settings, the input, and how the work is divided."""
     work = asdict(run.work)
-    del work["partitions"]  # no stage depends on it, and a larger cluster may go on
+    del work["partitions"]  # no stage depends on it, so a larger cluster may continue
     return {
         "format": FORMAT,
         "version": __version__,
@@ -187,12 +186,12 @@ def is_local(spark: Any) -> bool:
 
 
 def read(reader: Any, path: str) -> Any:
-    """What a reader finds at a place; None where there is nothing."""
+    """The DataFrame at a path; None if there is nothing."""
     from pyspark.errors import AnalysisException
 
     try:
         found = reader.load(path)
-        _ = found.schema  # over Spark Connect nothing is looked at before it is asked for
+        _ = found.schema  # Spark Connect is lazy, so access the schema to check the path
     except AnalysisException as error:
         if "PATH_NOT_FOUND" in str(error):
             return None
@@ -201,11 +200,11 @@ def read(reader: Any, path: str) -> Any:
 
 
 def refuse_foreign(spark: Any, path: str) -> None:
-    """Refuse a folder of other files: a stage of the same name would replace them."""
+    """Reject a folder with other files, because a stage of the same name would replace them."""
     every = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
     found = read(every, path)
     first = [] if found is None else found.select("path").limit(1).collect()
     if first:
         raise OutputError(
-            f"{path} holds other files ({first[0].path}) and no checkpoint: choose another folder, or an empty one"
+            f"{path} has other files ({first[0].path}) and no checkpoint: choose another or an empty folder"
         )

@@ -1,4 +1,4 @@
-"""What happens where a task begins? A Python worker that Spark keeps is made cheap to keep."""
+"""The start of a task: reduces the garbage collection cost of reused Python workers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Worker = Callable[[Iterator[Any]], Iterator[Any]]
 
 @dataclass(frozen=True)
 class Task:
-    """What `DataFrame.mapInArrow` is given: a worker that turns record batches into others.
+    """The function for `DataFrame.mapInArrow`: a worker that converts record batches.
 
-    PySpark looks for cycles among all objects of a Python worker after each of its tasks, which takes 60 ms where
-    pandas, PyArrow and Benzer are imported: of the 15 s of CPU that the workers of a run over 1 GB took, that was 10.
-    What was imported stays until the process ends, so it is set aside from that search.
+    PySpark runs the cycle collector after each task of a Python worker, which takes 60 ms if pandas, PyArrow and Benzer
+    are imported: 10 of the 15 s of CPU time of the workers of a run over 1 GB. Imported objects live until the process
+    ends, so they are frozen and excluded from the collection.
     """
 
     worker: Worker
@@ -28,15 +28,15 @@ class Task:
 
 
 class Imported:
-    """How many modules there were when the objects of this process were last set aside."""
+    """The number of modules when the objects of this process were last frozen."""
 
     count = 0
 
 
 def set_aside() -> None:
-    """Set aside the objects that are there, where modules have been imported since the last time.
+    """Freeze the existing objects if modules have been imported since the last time.
 
-    The worker's last task was followed by a search, so that hardly a cycle of garbage is kept by it.
+    The previous task was followed by a collection, so almost no garbage is frozen.
     """
     if len(sys.modules) > Imported.count:
         gc.freeze()

@@ -1,12 +1,12 @@
-"""Which documents hang together? Three ways with one answer, chosen by the size of the graph.
+"""Connected components of documents, by three methods with the same result, chosen by the size of the graph.
 
-| way | up to | holds |
+| method | up to | holds |
 |---|---|---|
 | `driver` | `Work.driver_pairs` edges | all edges, on the driver |
 | `forests` | `Work.forest_nodes` numbers | a spanning forest of all numbers, in one task |
-| `stars` | any size | edges only, none of them in one place |
+| `stars` | any size | edges only, distributed |
 
-A component is named by its least number, in the order of signed 64-bit integers.
+A component is named by its lowest number, in the order of signed 64-bit integers.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Way = Literal["driver", "forests", "stars"]
 def components(
     run: Any, stages: Any, edges: DataFrame, count: int | None = None, name: str = "components"
 ) -> DataFrame:
-    """The columns number and component (bigint each) of every number at an end of an edge.
+    """The columns number and component (bigint each) of every number with an edge.
 
-    edges: columns left and right, not equal; an edge may occur twice. count: how many there are, or at most; None
-    counts them. name: of the stages in which the result is kept, where it is not found again at once.
+    edges: columns left and right, not equal; an edge may occur twice. count: the number of edges or an upper bound;
+    None to count them. name: the stages in which the result is stored if it is expensive.
     """
     count = edges.count() if count is None else count
     way = way_of(run, count, edges)
@@ -39,10 +39,10 @@ def components(
 
 
 def way_of(run: Any, count: int, edges: DataFrame) -> Way:
-    """How that many edges are grouped; their numbers are counted only if they might be too many for one task."""
+    """The method for a number of edges; the nodes are counted only if they might be too many for one task."""
     if count <= run.work.driver_pairs:
         return "driver"
-    # twice as many numbers as edges at most
+    # at most twice as many numbers as edges
     if 2 * count <= run.work.forest_nodes or _numbers(edges) <= run.work.forest_nodes:
         return "forests"
     return "stars"

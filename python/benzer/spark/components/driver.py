@@ -1,4 +1,4 @@
-"""What hangs together, when all edges fit on the driver? Union-find over compacted numbers, in one go."""
+"""Components if all edges fit on the driver: union-find over compacted numbers."""
 
 from __future__ import annotations
 

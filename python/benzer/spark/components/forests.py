@@ -1,4 +1,4 @@
-"""What hangs together, when the numbers fit in one task, but not all edges? A tree of spanning forests.
+"""Components if the numbers fit in one task, but not all edges: a tree of spanning forests.
 
 Each task reduces its edges to a spanning forest: an edge from each number to the least one of its tree. A forest of n
 numbers has fewer than n edges, however many there were. Trees with the same root meet in one task of the next level,
@@ -18,20 +18,20 @@ from benzer.spark.frames import DataFrame
 from benzer.spark.tasks import Task
 
 ROWS = 1 << 16
-"""Rows of a batch that a task hands on."""
+"""Rows of a batch that a task returns."""
 
 
 def by_forests(run: Any, edges: DataFrame, factor: int = 8) -> DataFrame:
     """The component of each number that has an edge; the last task holds all numbers."""
     forest = edges.select("left", "right").mapInArrow(Task(Forest()), "left bigint, right bigint")
     for count in levels(tasks(run), factor):
-        # by the root: the trees of a cluster, whose documents mostly know its first one, meet at the next level already
+        # by the root: trees of a cluster, which mostly have its first document as root, meet at the next level
         forest = forest.repartition(count, "left").mapInArrow(Task(Forest()), "left bigint, right bigint")
     return forest.repartition(1).mapInArrow(Task(Forest(labels=True)), "number bigint, component bigint")
 
 
 def levels(count: int, factor: int) -> list[int]:
-    """How many tasks each level has before the last one.
+    """The number of tasks of each level before the last one.
 
     >>> levels(200, 8)
     [200, 25, 4]

@@ -1,4 +1,4 @@
-"""What hangs together, when no task can hold all numbers? Alternating large-star and small-star.
+"""Components if no task can hold all numbers: alternating large-star and small-star.
 
 R. Kiveris, S. Lattanzi, V. Mirrokni, V. Rastogi, S. Vassilvitskii: Connected Components in MapReduce and Beyond, SoCC
 2014. The large-star ties each neighbour above a number to the least neighbour of that number (or to itself, if it is
@@ -20,8 +20,8 @@ from benzer.errors import SettingsError
 from benzer.spark.frames import DataFrame
 
 HEAVY = 1_000_000
-"""From so many neighbours on, the least neighbour of a number is broadcast to where its edges are: a join would bring
-all of them into one task. There are at most edges / 500,000 such numbers."""
+"""Number of neighbours from which the lowest neighbour of a number is broadcast to its edges, because a join would move
+all of them to one task. There are at most edges / 500,000 such numbers."""
 
 
 def by_stars(stages: Any, edges: DataFrame, name: str, heavy: int = HEAVY) -> DataFrame:
@@ -47,7 +47,7 @@ def _turn(arcs: DataFrame, heavy: int | None) -> DataFrame:
 
 
 def _kept(stages: Any, name: str, make: Callable[[], DataFrame]) -> DataFrame:
-    """A round as a table whose plan is short: each names the one before several times, so that plans would explode."""
+    """Cut the plan of a round: each round uses the previous one several times, so plans would grow exponentially."""
     if stages.path is not None:
         return stages.keep(name, make)
     from pyspark.errors import PySparkNotImplementedError
@@ -56,7 +56,7 @@ def _kept(stages: Any, name: str, make: Callable[[], DataFrame]) -> DataFrame:
         return make().localCheckpoint()
     except PySparkNotImplementedError:  # Spark Connect before version 4
         raise SettingsError(
-            "this graph is grouped in rounds, which this Spark cannot keep in memory: give a checkpoint folder, "
+            "this graph is grouped in rounds, which this version of Spark cannot cache: use a checkpoint folder "
             "or a larger Work.forest_nodes"
         ) from None
 
@@ -69,7 +69,7 @@ def large_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
     above = _with_least(both, heavy).where("other > one")
     return above.select(
         F.col("other").alias("high"), F.col("least").alias("low")
-    )  # some twice: the small-star minds
+    )  # with duplicates, which the small-star removes
 
 
 def small_star(arcs: DataFrame, heavy: int | None) -> DataFrame:

@@ -1,16 +1,16 @@
-"""Who is truly alike, and which document stays?
+"""Verification of candidates, and the choice of kept documents.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `flow` | all of it, on one page: `decide` |
-| `parcels` | how texts and pairs travel to the task that compares them |
-| `streams` | how documents without texts, and pairs, come to the tasks |
-| `workers` | what one task does |
-| `gathering` | which rows of a sorted stream stand together |
-| `members` | what is known of the documents that are decided together |
-| `judging` | what is said of them |
-| `rounds` | how components are decided that are too large for one task |
-| `copied` | what becomes of documents of equal content |
+| `flow` | `decide` |
+| `parcels` | transfer of texts and pairs to the task that compares them |
+| `streams` | transfer of pairs and of documents without texts |
+| `workers` | the tasks |
+| `gathering` | groups of rows in a sorted stream |
+| `members` | the columns of documents that are decided together |
+| `judging` | decisions as rows of outcomes |
+| `rounds` | components that are too large for one task |
+| `copied` | documents with equal content |
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What becomes of documents of equal content? A copy goes for its original, or for what stays for both.
+"""Decisions about copies: a copy is a duplicate of its original, or of the document kept for both.
 
-Where the original stays, that is what its copies go for, with similarity 1. Where it goes, a copy goes for the most
-similar document that stays and comes before the copy in the keep order: mostly the one that the original goes for;
-a WITNESS that comes later is looked at for each copy by the rule of keeping itself. No group is ever gathered.
+If the original is kept, its copies are removed as its duplicates, with similarity 1. If it is removed, a copy is a
+duplicate of the most similar kept document that precedes the copy in the keep order, usually that of the original. A
+later WITNESS is compared with each copy by the keep rule itself. Groups are never collected.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ BETTER = "left bigint, right bigint, right_id {id}, similarity double"
 
 @dataclass(frozen=True)
 class Before:
-    """Keeps the rows of copies and witnesses in which the witness comes before the copy in the keep order.
+    """Keeps the rows of copies and witnesses in which the witness precedes the copy in the keep order.
 
-    Two documents are in the same order wherever they are ranked, so it does not matter what else is in a batch.
+    The order of two documents does not depend on the other documents of a batch.
     """
 
     keep: Keep
@@ -51,9 +51,9 @@ class Before:
 
 
 def outcomes_of_copies(run: Any, copied: DataFrame, found: DataFrame, known: DataFrame | None) -> DataFrame:
-    """A row REMOVED for each copy, in the columns of `OUTCOMES`, and in two more.
+    """A row REMOVED for each copy, in the columns of `OUTCOMES` and two more.
 
-    same: it goes for its original. alone: in `found` there is nothing about that.
+    same: it is a duplicate of its original. alone: `found` has no row about the original.
     """
     from pyspark.sql import functions as F
 
@@ -90,7 +90,7 @@ def outcomes_of_copies(run: Any, copied: DataFrame, found: DataFrame, known: Dat
 
 
 def _decided_as_copies(copied: DataFrame, known: DataFrame | None) -> DataFrame:
-    """Without those that are known, or decided in place of their original."""
+    """Without known copies and copies that are decided in place of their original."""
     if known is None:
         return copied
     known = known.select("number")
@@ -99,7 +99,7 @@ def _decided_as_copies(copied: DataFrame, known: DataFrame | None) -> DataFrame:
 
 
 def _better(run: Any, copied: DataFrame, found: DataFrame) -> DataFrame:
-    """For copies that come after a witness the last such one, which is the most similar."""
+    """For copies after a witness the last such witness, which is the most similar."""
     from pyspark.sql import functions as F
 
     steps = found.filter(F.col("kind") == WITNESS)
@@ -124,7 +124,7 @@ def _with_better(run: Any, rows: DataFrame, better: DataFrame) -> DataFrame:
 
 
 def originals_alone(rows: DataFrame) -> DataFrame:
-    """A row KEPT for each original about which there is no other row, in the columns of `OUTCOMES`."""
+    """A row KEPT for each original without another row, in the columns of `OUTCOMES`."""
     from pyspark.sql import functions as F
 
     once = rows.filter("alone").dropDuplicates(["right"])

@@ -1,4 +1,4 @@
-"""Who is truly alike, and which document stays? Blocks are verified and decided, then their copies."""
+"""Verifies and decides blocks, then their copies."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ def decide(
     known: Any,
     buckets: DataFrame | None = None,
 ) -> Decided:
-    """Verify all candidates and decide who stays, as a local run does: similarities are equal to the last bit.
+    """Verify all candidates and choose the kept documents as in a local run; similarities are equal to the last bit.
 
-    Each text is read once, in the one task that verifies and decides its block. No bound comes before: one by
-    signatures would lose pairs that a local run reports, for signatures estimate; an exact one by the sizes of sets
-    would spare 0.1 % of the candidates and 0.2 % of their texts (154,769 documents at 0.8: of 38,013 candidates
-    27 % are below). Even one that knew the answer would spare but 17 % of these texts: the others are in true pairs.
+    Each text is read once, in the task that verifies and decides its block. Candidates are not filtered before: a
+    filter by signatures would lose pairs that a local run reports, because signatures are estimates; an exact one by
+    the sizes of sets would save 0.1 % of the candidates and 0.2 % of their texts (154,769 documents at 0.8: 27 % of
+    38,013 candidates are below). Even a perfect filter would save only 17 % of these texts: the others are in true
+    pairs.
     """
     numbers = None if known is None else known.numbers
     members = members_with_others(run, blocked.members, copied, numbers, buckets)
@@ -41,10 +42,10 @@ def decide(
 
 @dataclass(frozen=True)
 class Decided:
-    """What became of all documents that have a candidate or a copy.
+    """The outcomes of all documents with a candidate or a copy.
 
-    found: what was decided of blocks, with columns of its own. copies: what of copies. copied: all copies, those that
-    are known among them.
+    found: the outcomes of blocks, with additional columns. copies: the outcomes of copies. copied: all copies,
+    including known ones.
     """
 
     found: DataFrame = field(repr=False)
@@ -55,7 +56,7 @@ class Decided:
     def outcomes(self) -> DataFrame:
         """The rows of `frames.OUTCOMES`.
 
-        A document in no verified pair and without a copy has none: it stays. Of a known one only pairs tell.
+        A document without a verified pair and without a copy has no row and is kept. A known one only has pairs.
         """
         columns = names_of(OUTCOMES)
         found, copies, alone = (
@@ -65,13 +66,13 @@ class Decided:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many, as `benzer.results.Duplicates.counts` has them, in one job.
+        """The counts as in `benzer.results.Duplicates.counts`, in one job.
 
-        pairs: with those of copies and their originals. removed: for another document of the run.
+        pairs: including those of copies and their originals. removed: as duplicates of another document of the run.
         """
         from pyspark.sql import functions as F
 
-        # Each copy makes a pair with its original; those that are known have no row among `copies`.
+        # Each copy is a pair with its original; known copies have no row in `copies`.
         copies = self.copied.select(
             F.lit(None).cast("int").alias("kind"), F.lit(None).cast("bigint").alias("right")
         )

@@ -1,4 +1,4 @@
-"""Which rows of a sorted stream stand together? Whole groups, several at a time, in the memory of a few batches."""
+"""Complete groups of a sorted stream, several at a time, in the memory of a few batches."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import numpy as np
 from benzer.registry import require
 
 GATHERED_BYTES = 32 << 20
-"""From so many bytes on the groups at hand are worked on: components are independent, and one call of the native core
-serves them all."""
+"""Minimum bytes of groups that are processed together: components are independent, and one native call handles all."""
 
 
 def whole_groups(batches: Iterable[Any], column: str, most: int = GATHERED_BYTES) -> Iterator[Any]:
-    """Tables of whole groups: rows of equal `column` (bigint), which come one after the other.
+    """Tables of complete groups: consecutive rows with equal `column` (bigint).
 
-    A table has the last group that begins before `most` bytes are full, and at least one: a group is never cut, so
-    that what is held is `most`, a batch and the longest group.
+    A table ends with the last group that starts within `most` bytes and has at least one group. Groups are never
+    divided, so the memory is `most`, a batch and the longest group.
     """
     pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
     held: list[Any] = []
@@ -40,7 +39,7 @@ def whole_groups(batches: Iterable[Any], column: str, most: int = GATHERED_BYTES
 
 
 def _last_group(groups: Any) -> int:
-    """Where the last group of some rows begins.
+    """The start of the last group of some rows.
 
     >>> _last_group(np.array([3, 3, 5, 8, 8]))
     3

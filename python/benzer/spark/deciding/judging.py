@@ -1,4 +1,4 @@
-"""Which of some documents stay, and what is said of it? Rows of outcomes, from pairs with their similarity."""
+"""Decides which documents are kept, as rows of outcomes, from pairs with their similarity."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from benzer.spark.deciding.members import Members, input_order, whole_numbers
 from benzer.spark.frames import KEPT, OUTCOMES, PAIR, REMOVED, WITNESS
 
 FOUND = OUTCOMES + ", of_place {place}, of_extra string, of_length bigint"
-"""Outcomes, and of a WITNESS what tells where `right` stands in the keep order."""
+"""Outcomes, and for a WITNESS the columns that determine the place of `right` in the keep order."""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """Pairs by position, the one earlier in the input first, with their exact similarity."""
+    """Pairs by position, the earlier document in the input first, with their exact similarity."""
 
     left: Positions
     right: Positions
@@ -33,7 +33,7 @@ class Verified:
         return cls(np.minimum(left, right), np.maximum(left, right), similarity)
 
     def at_least(self, threshold: float) -> Verified:
-        """Those that are so similar."""
+        """The pairs with at least this similarity."""
         alike = self.similarity >= threshold
         return Verified(self.left[alike], self.right[alike], self.similarity[alike])
 
@@ -48,9 +48,9 @@ class Verified:
 
 @dataclass(frozen=True)
 class Judge:
-    """Decides as a local run does: by the rules of `benzer.clusters`, on documents in the order of the input.
+    """Decides as in a local run: by the rules of `benzer.clusters`, on documents in input order.
 
-    Whole components are independent of each other, so that any number of them may be decided in one call.
+    Complete components are independent, so any number of them can be decided in one call.
     """
 
     threshold: float
@@ -65,7 +65,7 @@ class Judge:
             members: The documents.
             pairs: Their pairs.
             compare: Returns the exact similarity of further pairs.
-            families: Compares the documents of large buckets; None where no text is at hand and none is in any.
+            families: Compares the documents of large buckets; None without texts and without such documents.
         """
         rank = members.rank(self.keep)
         itself = np.arange(len(members), dtype=np.uint32)
@@ -80,7 +80,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class _Rows:
-    """What is told of decided documents; `pairs` are those at the threshold."""
+    """The outcomes of decided documents; `pairs` are those at the threshold."""
 
     members: Members
     rank: Positions
@@ -102,7 +102,7 @@ class _Rows:
         )
 
     def _documents(self) -> Any:
-        """Those that a pair ties to another: who goes for whom, and who stays."""
+        """The outcomes of documents in pairs: removed ones with the kept document, and kept ones."""
         leader = self.decision.leader
         tied = np.zeros(len(leader), dtype=bool)
         tied[self.pairs.left] = tied[self.pairs.right] = True
@@ -111,16 +111,16 @@ class _Rows:
         return self._of(kind, told, leader[told], self.decision.similarity[told])
 
     def _witnesses(self) -> Any:
-        """For each document that goes the ones that stay, come after it and are more like it than all before.
+        """For each removed document the later kept ones that are more similar than all before.
 
-        A copy of it that comes after one of them goes for that one, as `best_leader` of the core says.
+        A copy after one of them is removed as its duplicate, as in `best_leader` of the core.
         """
         leader, rank, pairs = self.decision.leader, self.rank, self.pairs
         gone = np.concatenate((pairs.left, pairs.right))
         kept = np.concatenate((pairs.right, pairs.left))
         similarity = np.concatenate((pairs.similarity, pairs.similarity))
         stays = (leader == np.arange(len(leader))) & ~self.members.known
-        # `known` documents were not decided, so that they are neither.
+        # `known` documents were not decided, so they are neither.
         steps = ~stays[gone] & ~self.members.known[gone] & stays[kept] & (rank[kept] > rank[gone])
         steps &= similarity > self.decision.similarity[gone]
         order = np.flatnonzero(steps)
@@ -146,7 +146,7 @@ class _Rows:
 
     @property
     def _component(self) -> tuple[Any, Any]:
-        """The number and id of the first in the input among all that pairs and equal contents tie together."""
+        """The number and id of the first document in the input of those linked by pairs and equal contents."""
         members = self.members
         tied = components(len(members), self.pairs.left, self.pairs.right)
         place, number, id = (members.first(column) for column in ("place", "number", "id"))
@@ -207,14 +207,14 @@ class _Rows:
 
 
 def rising(group: Sequence[int] | NDArray[Any], value: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which values are more than all before them in their group (bool, n); groups ascend.
+    """Which values are larger than all before them in their group (bool, n); groups are ascending.
 
     >>> rising([0, 0, 0, 0, 2], np.array([0.8, 0.8, 0.9, 0.85, 0.1])).tolist()
     [True, False, True, False, True]
     """
     if not len(value):
         return np.zeros(0, dtype=bool)
-    # By the places of the values in their order, which are whole numbers: sums of a group and a value would lose bits.
+    # By the ranks of the values, which are integers: sums of a group and a value would lose bits.
     distinct, place = np.unique(value, return_inverse=True)
     height = np.asarray(group, dtype=np.int64) * (len(distinct) + 1) + place + 1
     before = np.maximum.accumulate(np.concatenate(([0], height[:-1])))

@@ -1,13 +1,13 @@
-"""What is known of the documents that are decided together? Columns, in the order of the input.
+"""The columns of documents that are decided together, in input order.
 
-Beside its own columns a document may have those of others of equal content, where such matter:
+A document may also have columns of others with equal content, if they matter:
 
-| columns | whose |
+| columns | document |
 |---|---|
-| `first`, `first_id`, `first_place` | the one that stands first in the input |
-| `as_number`, `as_id`, `as_place`, `as_extra`, `as_length` | the one decided instead, as this one is known |
+| `first`, `first_id`, `first_place` | the first one in the input |
+| `as_number`, `as_id`, `as_place`, `as_extra`, `as_length` | the one decided instead, because this one is known |
 
-`buckets`: the numbers of the large buckets that a document is in, where there are any.
+`buckets`: the numbers of the large buckets of a document, if any.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Members:
-    """Documents by position, in the order of the input (see `in_order`).
+    """Documents by position, in input order (see `in_order`).
 
-    lengths: what the rule `longest` counts. identity: the digest of each content (int64, n x 2).
+    lengths: the lengths for the rule `longest`. identity: the digest of each content (int64, n x 2).
     """
 
     table: Any
@@ -49,7 +49,7 @@ class Members:
 
     @cached_property
     def large(self) -> LargeBuckets:
-        """The large buckets that these documents are in."""
+        """The large buckets of these documents."""
         if "buckets" not in self.table.column_names:
             return LargeBuckets()
         buckets = self.table.column("buckets").combine_chunks()
@@ -62,7 +62,7 @@ class Members:
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
-        """Which documents are known: nobody goes for them, and nobody of equal content is decided in their place."""
+        """Which documents are known: nothing is removed as their duplicate, and no copy is decided in their place."""
         if "known" not in self.table.column_names:
             return np.zeros(len(self), dtype=bool)
         known = self.table.column("known").to_numpy(zero_copy_only=False).astype(bool)
@@ -77,11 +77,11 @@ class Members:
         return valid
 
     def decided(self, column: str) -> Any:
-        """A column (`number`, `id`, `place`, `extra`) of those that are decided."""
+        """A column (`number`, `id`, `place`, `extra`) of the decided documents."""
         return self._either(f"as_{column}", column)
 
     def first(self, column: str) -> Any:
-        """A column (`number`, `id`, `place`) of the first in the input among those of equal content."""
+        """A column (`number`, `id`, `place`) of the first document in the input with equal content."""
         return self._either("first" if column == "number" else f"first_{column}", column)
 
     def _either(self, other: str, own: str) -> Any:
@@ -92,14 +92,14 @@ class Members:
 
     @cached_property
     def decided_lengths(self) -> NDArray[np.uint64]:
-        """The lengths of those that are decided."""
+        """The lengths of the decided documents."""
         if "as_length" not in self.table.column_names:
             return self.lengths
         others = self.table.column("as_length").fill_null(0).to_numpy(zero_copy_only=False)
         return np.where(self._replaced, others.astype(np.uint64), self.lengths)
 
     def positions(self, numbers: Numbers) -> Positions:
-        """Where the documents of some numbers stand."""
+        """The positions of documents by number."""
         order = np.argsort(self.numbers, kind="stable")
         places = np.searchsorted(self.numbers, numbers, sorter=order)
         found = order[np.minimum(places, len(order) - 1)] if len(order) else places
@@ -107,12 +107,12 @@ class Members:
             missing = numbers if not len(order) else numbers[self.numbers[found] != numbers]
             raise InputError(
                 f"{len(missing)} documents of candidate pairs were not read again, the first is number "
-                f"{missing[0]}: the input changed during the run; run again, on a table that stays as it is"
+                f"{missing[0]}: the input changed during the run; run again on a table that does not change"
             )
         return found.astype(np.uint32)
 
     def rank(self, keep: Keep) -> Positions:
-        """The place of each in the keep order (uint32, n)."""
+        """The rank of each document in the keep order (uint32, n)."""
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
         columns = {name: self.decided(name) for name in ("place", "number", "extra")}
         lengths = pyarrow.array(self.decided_lengths.astype(np.int64))
@@ -120,7 +120,7 @@ class Members:
 
 
 def rank_of(keep: Keep, rows: Any) -> Positions:
-    """The place of each row in the keep order (uint32, n), with `place`, `number`, `extra` and `length`."""
+    """The rank of each row in the keep order (uint32, n), by `place`, `number`, `extra` and `length`."""
     order = input_order(rows.column("place"), rows.column("number"))
     rank = np.empty(rows.num_rows, dtype=np.uint32)
     rank[order] = ranks(keep, rows.take(order))
@@ -128,7 +128,7 @@ def rank_of(keep: Keep, rows: Any) -> Positions:
 
 
 def in_order(table: Any) -> Any:
-    """The documents of a table in the order of the input, each once."""
+    """The distinct documents of a table in input order."""
     numbers = whole_numbers(table.column("number"))
     _, firsts = np.unique(numbers, return_index=True)
     order = input_order(table.column("place"), table.column("number"))
@@ -140,7 +140,7 @@ def in_order(table: Any) -> Any:
 
 
 def input_order(places: Any, numbers: Any) -> NDArray[np.int64]:
-    """The order of the input: by place, and of equal places by number."""
+    """The input order: by place, then by number."""
     pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
     compute = require("pyarrow.compute", extra="spark", purpose="Arrow batches")
     both = pyarrow.table({"place": places, "number": numbers})

@@ -1,7 +1,7 @@
-"""How do texts travel to the task that compares them? The rows of a part together, as Arrow writes them.
+"""Transfers texts to the task that compares them: the rows of a part packed in Arrow format.
 
-Spark makes a row of each document, sorts them and makes columns of them again, which takes as long as to compare
-them. A parcel is one row, and opened where it lies.
+Spark would convert each document to a row, sort the rows and convert them to columns again, which takes as long as the
+comparison. A parcel is one row and is read without copying.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ PARCELS = "part int, pairs boolean, rows binary"
 """Documents or pairs of the blocks of one part, as a record batch in Arrow's format, without its schema."""
 
 PART_DOCUMENTS, MOST_PARTS, LARGER = 4_096, 4_096, 8
-"""Documents of a part, about, and at most as many as a block may have; up to eight times as many where there would be
-more parts than `MOST_PARTS`. A task holds a part whole."""
+"""Approximate documents of a part, at most the maximum of a block; up to eight times as many if there would be more
+parts than `MOST_PARTS`. A task holds a complete part."""
 LEAST_DOCUMENTS, PARTS_OF_TASK = 64, 4
-"""Fewer documents a part, down to so many, where tasks would have fewer than so many parts."""
+"""Minimum documents of a part, used if tasks would have fewer than this number of parts."""
 APART = 2**31 - 1
 HELD_BYTES, MOST_HELD_BYTES = 32 << 20, 128 << 20
-"""How much is packed at a time, and where there are many parts."""
+"""Bytes that are packed at a time, and with many parts."""
 PARCEL_BYTES = 64 << 10
 FEW_PARCEL_BYTES = BATCH_BYTES // BATCH_ROWS
-"""Of a parcel; and before Spark 4.1, which bounds what it hands to a task at a time by rows alone."""
+"""Bytes of a parcel; and before Spark 4.1, which limits batches by rows only."""
 GIVEN_BYTES = 64 << 20
 MIXED = np.uint64(0x9E3779B97F4A7C15)
 """2**64 over the golden ratio: products with it differ in their upper bits (Knuth, TAOCP 3, 6.4)."""
@@ -44,7 +44,7 @@ MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class Parcels:
-    """Documents and pairs on their way: rows of `PARCELS`, and what opens them."""
+    """Documents and pairs in transfer: rows of `PARCELS`, and the function that opens them."""
 
     rows: DataFrame
     open: Open
@@ -53,9 +53,9 @@ class Parcels:
 def parcelled(
     run: Any, documents: Documents, members: DataFrame, pairs: DataFrame, count: int, apart: bool = False
 ) -> Parcels:
-    """The documents of `members` and the pairs, both with a `block`; all of a block in one part.
+    """The documents of `members` and the pairs, both with a `block`; each block is in one part.
 
-    count: of the members, about. apart: blocks are as large as they may be, so that each is a part of its own.
+    count: approximate number of members. apart: blocks have the maximum size, so that each is a separate part.
     """
     parts = parts_of(count, run.work.block_documents, tasks(run))
     of_pairs = arrow_schema(pairs)
@@ -72,7 +72,7 @@ def parcelled(
 
 
 def parts_of(documents: int, most: int = PART_DOCUMENTS, tasks: int = 1) -> int:
-    """Into how many parts so many documents go. most: of a part, if it is less than `PART_DOCUMENTS`.
+    """The number of parts for a number of documents. most: maximum per part, if less than `PART_DOCUMENTS`.
 
     >>> parts_of(0), parts_of(10_000), parts_of(10**8), parts_of(10**9)
     (1, 4, 4096, 30518)
@@ -85,7 +85,7 @@ def parts_of(documents: int, most: int = PART_DOCUMENTS, tasks: int = 1) -> int:
 
 
 def arrow_schema(rows: DataFrame) -> Any:
-    """The schema of a DataFrame's rows; 64-bit offsets in texts, as those of a part may be more than 2 GiB together."""
+    """The schema of the rows of a DataFrame, with 64-bit offsets in texts, because a part may exceed 2 GiB."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
@@ -156,7 +156,7 @@ def part_of(block: NDArray[np.int64], parts: int) -> NDArray[np.int32]:
 
 
 def parcel_starts(part: NDArray[np.int32], most: int) -> NDArray[np.int64]:
-    """Where parcels begin: each is of one part, and has at most so many rows.
+    """The starts of parcels: each is of one part and has a maximum number of rows.
 
     >>> parcel_starts(np.array([0, 0, 0, 4, 5, 5]), 2).tolist()
     [0, 2, 3, 4]
@@ -168,9 +168,9 @@ def parcel_starts(part: NDArray[np.int32], most: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Open:
-    """`PARCELS`, those of a part neighbours -> tables of the documents and of the pairs of whole blocks.
+    """Converts `PARCELS`, sorted by part, to tables of the documents and pairs of complete blocks.
 
-    most: from so many bytes on blocks are worked on; parts of less are taken together, and those of more are divided.
+    most: bytes from which blocks are processed; smaller parts are combined and larger ones divided.
     """
 
     documents: Any
@@ -202,14 +202,14 @@ class Open:
             return
         of_documents, of_pairs = (table.column("block").to_numpy() for table in (documents, pairs))
         blocks, at = np.unique(of_documents, return_inverse=True)
-        # Texts of one part are taken to be of like sizes: they are in memory already, this bounds what is made of them.
+        # Texts of one part are assumed to have similar sizes: they are in memory already, this limits derived data.
         sizes = np.bincount(at) * (documents.nbytes / documents.num_rows)
         if pairs.num_rows:
             of_block = np.minimum(np.searchsorted(blocks, of_pairs), len(blocks) - 1)
             sizes += np.bincount(of_block, minlength=len(blocks)) * (pairs.nbytes / pairs.num_rows)
         filled = np.cumsum(sizes)
         firsts = blocks[np.flatnonzero(np.diff(filled // self.most, prepend=-1))]
-        # A pair of an unknown block is in one of the groups, too, where it is missed.
+        # A pair of an unknown block is in one of the groups too, where it is detected.
         group_of = [np.searchsorted(firsts[1:], block, side="right") for block in (of_documents, of_pairs)]
         for group in range(len(firsts)):
             here = [pyarrow.array(of == group) for of in group_of]

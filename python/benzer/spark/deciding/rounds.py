@@ -1,12 +1,12 @@
-"""How are components decided that are too large for one task? Verified in parts, then decided without their texts.
+"""Decides components that are too large for one task: verified in parts, then decided without texts.
 
-The pairs that the second look wants are compared in a round of their own, and their components decided again, until
-none wants any. Rounds end by themselves: a pair that was wanted is given with its similarity ever after, so each round
-compares a pair of a component that no round before has compared, and these are finite. A local run has the same loop.
-Components stay as they are meanwhile: a pair is wanted only of documents that verified pairs tie together already.
+The additional pairs that a decision needs are compared in a separate round, and their components are decided again,
+until no more pairs are needed. The rounds terminate: the similarity of a requested pair is known in all later rounds,
+so each round compares a new pair of a component, and these are finite. A local run has the same loop.
 
-What is kept between the rounds is the pairs at the threshold, and of the others only those that were wanted: another
-candidate below it that is wanted is compared once more, which costs less than to shuffle all of them.
+Components do not change meanwhile: a pair is requested only for documents that verified pairs already link. Between
+rounds only the pairs at the threshold and the requested ones are kept: another candidate below the threshold that is
+requested is compared again, which costs less than shuffling all of them.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ OTHERS = (
     "known boolean, first bigint, first_id {id}, first_place {place}, as_number bigint, as_id {id}, as_place {place}, "
     "as_extra string, as_length bigint"
 )
-"""Columns of those documents for which others of equal content matter."""
+"""Columns of documents for which others with equal content matter."""
 
 WANTED_TOGETHER = 1_000
-"""Wanted pairs that are compared together, with up to twice as many documents."""
+"""Maximum requested pairs that are compared together, with up to twice as many documents."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Verifies and decides what is cut into several blocks."""
+    """Verifies and decides components that are divided into several blocks."""
 
     run: Any
     stages: Any
@@ -48,7 +48,7 @@ class Cut:
     judge: Judge
 
     def decide(self, members: DataFrame, pairs: DataFrame, count: int) -> DataFrame:
-        """The rows of `FOUND` of all cut components. count: of the members, about."""
+        """The rows of `FOUND` of all divided components. count: approximate number of members."""
         from pyspark.sql import functions as F
 
         compared = self.stages.keep(
@@ -61,7 +61,7 @@ class Cut:
         edges = self._labelled(edges, labels)
         found: list[DataFrame] = []
         while True:
-            name = f"round-{len(found) + 1}"  # no name of a stage of `components`
+            name = f"round-{len(found) + 1}"  # different from the stage names of `components`
             decided = self.stages.keep(name, partial(self._decide, nodes, edges))
             found.append(decided.filter(F.col("kind") != WANTED))
             wanted = decided.filter(F.col("kind") == WANTED).select("component", "left", "right")
@@ -81,7 +81,7 @@ class Cut:
         return parcels.rows.mapInArrow(Task(compared), schema)
 
     def _compare_wanted(self, wanted: DataFrame, count: int) -> DataFrame:
-        """The wanted pairs with their similarity, in blocks of any of them: one document may have very many."""
+        """The requested pairs with their similarity, in arbitrary blocks, because a document may have very many."""
         from pyspark.sql import functions as F
 
         together = max(1, min(WANTED_TOGETHER, self.run.work.block_documents // 2))

@@ -1,4 +1,4 @@
-"""How do documents without texts, and pairs, come to the tasks? One table of both, sorted by group."""
+"""Transfers pairs and documents without texts to tasks: one table of both, sorted by group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benzer.spark.frames import DataFrame
 
 
 def streamed(run: Any, documents: DataFrame, pairs: DataFrame, group: str) -> DataFrame:
-    """Documents (`left` is null) and pairs, each `group` in one task and one after the other."""
+    """Documents (`left` is null) and pairs; each `group` is contiguous in one task."""
     both = documents.unionByName(pairs, allowMissingColumns=True)
     parts = () if run.work.partitions is None else (run.work.partitions,)
     return both.repartition(*parts, group).sortWithinPartitions(group)
@@ -17,7 +17,7 @@ def streamed(run: Any, documents: DataFrame, pairs: DataFrame, group: str) -> Da
 def members_with_others(
     run: Any, members: DataFrame, copied: DataFrame, known: DataFrame | None, buckets: DataFrame | None = None
 ) -> DataFrame:
-    """Members with the columns of other documents of equal content, where such matter (see `members`).
+    """Members with the columns of other documents with equal content, if they matter (see `members`).
 
     Args:
         run: The run.
@@ -42,10 +42,10 @@ def members_with_others(
 
 
 def firsts(copied: DataFrame) -> DataFrame:
-    """Of each group of equal contents the number of its original, and `first`, `first_id`, `first_place`."""
+    """The number of the original of each group of equal contents, and `first`, `first_id`, `first_place`."""
     from pyspark.sql import functions as F
 
-    number = F.max(F.when(F.col("id") == F.col("first_id"), F.col("number")))  # null where it is the original
+    number = F.max(F.when(F.col("id") == F.col("first_id"), F.col("number")))  # null if it is the original
     found = copied.groupBy("original").agg(
         number.alias("first"), F.max("first_id").alias("first_id"), F.max("first_place").alias("first_place")
     )
@@ -55,7 +55,7 @@ def firsts(copied: DataFrame) -> DataFrame:
 def replacing(copied: DataFrame, known: DataFrame) -> DataFrame:
     """For known originals the copy that is not known, in columns `as_…`.
 
-    There is one at most: all documents of one content have the same matches, but for the one whose id a match has.
+    There is at most one: all documents of a content have the same matches, except the one with the id of a match.
     """
     from pyspark.sql import functions as F
 

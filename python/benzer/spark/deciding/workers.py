@@ -1,8 +1,8 @@
-"""What does one task do? It gathers whole groups of rows, reads their documents, compares pairs and decides.
+"""The tasks: they collect complete groups of rows, read their documents, compare pairs and decide.
 
-A worker that compares gets parcels of documents and pairs, by part; one that compares nothing gets rows sorted by
-component, in which they are mixed: a pair has a `left`, a document has a `number`. What it gives depends on the rows
-of a block or a component only.
+A worker that compares receives parcels of documents and pairs by part. A worker that does not compare receives mixed
+rows sorted by component: a pair has a `left`, a document has a `number`. The output depends only on the rows of a block
+or component.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from benzer.verify import verify
 OTHERS = (
     "known", "first", "first_id", "first_place", "as_number", "as_id", "as_place", "as_extra", "as_length"
 )  # fmt: skip
-"""Columns of `benzer.spark.deciding.members` that documents have only where they matter."""
+"""Columns of `benzer.spark.deciding.members` that documents have only if they matter."""
 
 WANTED = -1
 """The `kind` of a pair that must be compared before its component is decided."""
@@ -40,19 +40,19 @@ GIVEN_ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads the documents of a table into a corpus, with what the rules of keeping ask of their contents."""
+    """Reads the documents of a table into a corpus, with the values that keep rules need."""
 
     schema: Schema
     lengths: bool = False
 
     def read(self, table: Any) -> tuple[Members, Comparing]:
-        """The documents in the order of the input, and what compares them."""
+        """The documents in input order, and their comparison function."""
         documents = in_order(table)
         corpus = corpus_of_batch(self.schema, documents).corpus
         if len(corpus) != documents.num_rows:
             raise InputError(
                 f"{documents.num_rows - len(corpus)} documents can no longer be read: the input changed during the "
-                f"run; run again, on a table that stays as it is"
+                f"run; run again on a table that does not change"
             )
         everyone = np.arange(len(corpus), dtype=np.uint32)
         lengths = corpus.text_lengths(everyone, 1) if self.lengths else np.zeros(len(corpus), dtype=np.uint64)
@@ -85,10 +85,10 @@ class Comparing:
 
 @dataclass(frozen=True)
 class Whole:
-    """Verifies and decides whole blocks in one pass: the documents of a second look are all at hand.
+    """Verifies and decides complete blocks in one pass: all documents of additional pairs are available.
 
-    A part is held whole; of its blocks some `Open.most` bytes are worked on together, and at least one, which has at
-    most `Work.block_documents` documents and `Work.block_pairs` pairs.
+    A part is in memory completely. About `Open.most` bytes of its blocks are processed together, and at least one
+    block, which has at most `Work.block_documents` documents and `Work.block_pairs` pairs.
     """
 
     reader: Reader
@@ -104,9 +104,9 @@ class Whole:
 
 @dataclass(frozen=True)
 class Compared:
-    """Verifies the pairs of cut blocks: gives the pairs at least `least` alike, and their documents without texts.
+    """Verifies the pairs of divided blocks: returns the pairs of at least `least`, and their documents without texts.
 
-    A document comes once for each table of blocks that has a pair of it. columns: in which order, which Spark goes by.
+    A document is returned once for each table of blocks with a pair of it. columns: their order, which Spark uses.
     """
 
     reader: Reader
@@ -143,10 +143,10 @@ class Compared:
 
 @dataclass(frozen=True)
 class Tied:
-    """Decides components of verified pairs without their texts; pairs it wants compared come out as rows `WANTED`.
+    """Decides components of verified pairs without texts; pairs to compare are returned as rows `WANTED`.
 
-    A component of which a pair is wanted has no other rows. It is held whole: a document takes some 100 bytes beside
-    its id, a pair 24, and 32 more while it is decided.
+    A component with such a pair has no other rows. It is in memory completely: a document needs about 100 bytes and its
+    id, a pair 24 bytes, and 32 more while it is decided.
     """
 
     judge: Judge
@@ -157,7 +157,7 @@ class Tied:
         for documents, pairs in _parts(batches, "component", self.most):
             found, wanted = self._decide(documents, pairs)
             if wanted.num_rows:
-                # The rest is decided again: that costs less than to keep in mind which rows are whose.
+                # The rest is decided again, which costs less than tracking the owners of rows.
                 still = pyarrow.array(np.unique(whole_numbers(wanted.column("component"))))
                 found, _ = self._decide(_without(documents, still), _without(pairs, still))
             yield from _batches(pyarrow.concat_tables([found, wanted]))
@@ -183,7 +183,7 @@ class Tied:
 
 @dataclass
 class Wanted:
-    """Stands in for a comparison that must be made elsewhere: remembers the pairs, and calls none of them alike."""
+    """Replaces a comparison that another task must do: records the pairs and reports none as similar."""
 
     asked: list[tuple[Positions, Positions]] = field(default_factory=list)
 
@@ -193,14 +193,14 @@ class Wanted:
 
     @property
     def pairs(self) -> tuple[Positions, Positions]:
-        """All pairs that were asked for."""
+        """All requested pairs."""
         none = np.empty(0, dtype=np.uint32)
         left, right = zip((none, none), *self.asked, strict=True)
         return np.concatenate(left), np.concatenate(right)
 
 
 def _parts(batches: Iterable[Any], group: str, most: int) -> Iterator[tuple[Any, Any]]:
-    """The documents and the pairs of some whole groups at a time."""
+    """The documents and the pairs of complete groups."""
     compute = require("pyarrow.compute", extra="spark", purpose="Arrow batches")
     for table in whole_groups(batches, group, most):
         are_pairs = table.column("left").is_valid()

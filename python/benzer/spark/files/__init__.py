@@ -1,14 +1,14 @@
-"""How are files documents of a run on Spark? Read natively where the work is done.
+"""Files as documents of a run on Spark, read by the native core in workers.
 
-Of the texts only those of candidates go through the JVM.
+Only the texts of candidates pass through the JVM.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `parts` | which parts of which files a task reads |
-| `counting` | how many lines stand before each part of a file that is cut |
-| `reading` | how a part becomes Arrow batches, the same documents as in a local run |
-| `documents` | what a run sees of it all: `read_files` |
-| `writing` | how the result becomes the folder that a local run writes |
+| `parts` | the parts of files that a task reads |
+| `counting` | the number of lines before each part of a divided file |
+| `reading` | parts as Arrow batches, with the same documents as in a local run |
+| `documents` | `read_files` |
+| `writing` | the result as the output folder of a local run |
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many lines stand before each part of a file that is cut? Line ends are counted where the work is done."""
+"""Counts the lines before each part of a divided file, in workers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNTED = "piece bigint, lines bigint"
 
 @dataclass(frozen=True)
 class Count:
-    """Counts the lines of the pieces that a task is given by their places."""
+    """Counts the lines of the pieces of a task, given by their positions."""
 
     pieces: tuple[Piece, ...]
 
@@ -46,7 +46,7 @@ def lines_of(piece: Piece) -> int:
 
 
 def numbered(spark: Any, pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces with the numbers of their first rows; one job where there are cut files of lines, else none."""
+    """The pieces with the numbers of their first rows; runs one job if there are divided files of lines."""
     cut = [place for place, piece in enumerate(pieces) if not piece.counted]
     if not cut:
         return list(pieces)

@@ -1,4 +1,4 @@
-"""What does a run see of files? Documents whose ids, rows and order are those of a local run."""
+"""Documents in files, with the ids, rows and order of a local run."""
 
 from __future__ import annotations
 
@@ -44,17 +44,24 @@ def read_files(
     format: str | None = None,
     encoding: str = "utf-8",
 ) -> FileDocuments:
-    """The documents of files, for `benzer.spark.find_duplicates`; the arguments are those of `benzer.find_duplicates`.
+    """Open files for `benzer.spark.find_duplicates`.
 
-    inputs: paths, globs and folders that every executor reaches under the same name. Files are opened here only to see
-    how they can be cut; a file that changes before the run ends is an `InputError`. Say `keep` and `schema` in the run
-    as they are said here.
+    Files are opened on the driver only to see how they can be divided. Use the same `keep` and `schema` in the run.
 
         files = benzer.spark.read_files(spark, "/mnt/crawl/*.jsonl", keep="longest")
         found = benzer.spark.find_duplicates(files, keep="longest")
 
+    Args:
+        spark: The session.
+        inputs: Paths, globs and folders that every executor can reach under the same name.
+        schema, text, id, keep, on_error, format, encoding: As in `benzer.find_duplicates`.
+
+    Returns:
+        The documents of the files. A file that changes before the end of the run is an `InputError`.
+
     Raises:
-        SettingsError: an address of an object store, or the standard input. InputError: as in a local run.
+        SettingsError: An input is the address of an object store or the standard input.
+        InputError: As in a local run.
     """
     schema = Schema() if schema is None else schema
     keep = Keep.parse(keep)
@@ -69,7 +76,9 @@ def read_files(
     )
     sources = [located(one) for one in opened(inputs, schema, format)]
     if len(sources) >= MOST_SOURCES:
-        raise SettingsError(f"at most {MOST_SOURCES - 1:,} files, got {len(sources):,}: give folders of them")
+        raise SettingsError(
+            f"at most {MOST_SOURCES - 1:,} files are supported, got {len(sources):,}: pass folders"
+        )
     places = keep.source_places([one.name for one in sources])
     pieces = [
         replace(piece, place=place if keep.rule == "source" else None)
@@ -80,13 +89,13 @@ def read_files(
 
 
 def opened(inputs: Any, schema: Schema, format: str | None) -> list[Source]:
-    """The files of a run: opened, not read; addresses of a store ("s3://bucket/docs.jsonl") and "-" are refused."""
+    """The files of a run, opened but not read; rejects object store addresses ("s3://bucket/docs.jsonl") and "-"."""
     for one in [inputs] if isinstance(inputs, str) else inputs:
         name = str(one)
         if "://" in name:
             raise SettingsError(
-                f"{name} is an address of a store, and files are read by their paths: mount it, or read it with Spark "
-                "and give the DataFrame to benzer.spark.find_duplicates"
+                f"{name} is an address of an object store, but files are read by path: mount it, or read it with Spark "
+                "and pass the DataFrame to benzer.spark.find_duplicates"
             )
         if name == "-":
             raise SettingsError("the standard input cannot be read by executors: write it to a file first")
@@ -95,9 +104,9 @@ def opened(inputs: Any, schema: Schema, format: str | None) -> list[Source]:
 
 @dataclass(frozen=True)
 class FileDocuments(Documents):
-    """Documents in files, where their numbers are their places.
+    """Documents in files; their numbers are their positions.
 
-    sources: the files in the order of the input. parts: what each task reads of them.
+    sources: the files in input order. parts: the parts that each task reads.
     """
 
     spark: Any = field(repr=False)
@@ -123,7 +132,7 @@ class FileDocuments(Documents):
         return first if len(self.sources) == 1 else f"{first} and {len(self.sources) - 1} more"
 
     def facts(self) -> dict[str, Any]:
-        """The files, when they were last changed, and how they are read."""
+        """The files, their modification times, and how they are read."""
         pieces = [piece for at in range(len(self.parts)) for piece in self.parts.pieces(at)]
         stamps = repr([(piece.source.name, piece.stamp) for piece in pieces]).encode()
         return {
@@ -135,42 +144,42 @@ class FileDocuments(Documents):
         }
 
     def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:
-        """By its file and row, in the words of its source."""
+        """By its file and row, as in messages of its source."""
         of = self.sources[source]
         unit = "line" if isinstance(of, JsonlSource) else "file" if isinstance(of, FolderSource) else "row"
         return MalformedRow(of.name, (number or 0) & ROW, reason, unit)
 
     def duplicate(self, rows: Sequence[Mapping[str, Any]]) -> DuplicateIdError:
-        """The same id twice, by the first two places."""
+        """The error for a repeated id, with its first two positions."""
         numbers = sorted(row["number"] for row in rows)[:2]
         places = " and ".join(f"{self.sources[one >> SOURCE_BITS].name} row {one & ROW}" for one in numbers)
         return DuplicateIdError(
-            f"the id {json.loads(rows[0]['id'])!r} stands in {places}: make ids unique, name another id column, or "
-            f"leave the column out"
+            f"the id {json.loads(rows[0]['id'])!r} occurs in {places}: make ids unique, use another id column, or "
+            f"remove the id column"
         )
 
     def check_same(self, sketches: Any) -> None:
-        """See `Documents.check_same`: the files' stamps were compared."""
+        """See `Documents.check_same`: `facts` already compares the stamps of the files."""
         self.check_unchanged()
 
     def check_unchanged(self) -> None:
-        """Refuse files that have changed since the run began."""
+        """Reject files that have changed since the start of the run."""
         for part in range(len(self.parts)):
             for piece in self.parts.pieces(part):
                 piece.check_unchanged()
 
     def through(self, worker: Worker, schema: str) -> Any:
-        """What `worker` makes of all documents; malformed rows come with a `reason` and nothing else."""
+        """The output of `worker` for all documents; malformed rows have only a `reason`."""
         count = len(self.parts)
         read = Read(self.parts, self.schema, self.options, worker)
         return self.spark.range(0, count, 1, count).mapInArrow(Task(read), schema)
 
     def wanted(self, members: Any, extra_columns: Sequence[str] = (), *, count: int | None = None) -> Any:
-        """See `Documents.wanted`; parts of which no document is wanted are not read. There are no further columns."""
+        """See `Documents.wanted`; parts without a wanted document are not read. There are no extra columns."""
         return self._chosen(members, handed_on, f"{columns_of(members)}, {KNOWN}, {self._fields}")
 
     def wanted_through(self, worker: Worker, schema: str, members: Any, *, count: int | None = None) -> Any:
-        """See `Documents.wanted_through`: by the task that reads, so that texts make no detour by the JVM."""
+        """See `Documents.wanted_through`: run by the task that reads, so that texts do not pass through the JVM."""
         return self._chosen(members, worker, schema)
 
     @property
@@ -190,18 +199,18 @@ class FileDocuments(Documents):
 
 
 def columns_of(table: Any) -> str:
-    """The columns of a table, as Spark writes them."""
+    """The Spark schema of a table."""
     return ", ".join(f"{one.name} {one.dataType.simpleString()}" for one in table.schema.fields)
 
 
 def handed_on(batches: Iterator[Any]) -> Iterator[Any]:
-    """The batches as they are."""
+    """The batches unchanged."""
     return batches
 
 
 @dataclass(frozen=True)
 class Read:
-    """Reads the parts that a task is given, and hands them to a worker."""
+    """Reads the parts of a task and passes them to a worker."""
 
     parts: Parts
     schema: Schema
@@ -220,7 +229,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Placed:
-    """Adds to each row in which part its number is read."""
+    """Adds the part that contains its number to each row."""
 
     firsts: tuple[int, ...]
 
@@ -235,9 +244,9 @@ class Placed:
 
 @dataclass(frozen=True)
 class Choose:
-    """Reads the parts whose rows come, and hands the documents that these ask for to a worker.
+    """Reads the parts of the input rows and passes the requested documents to a worker.
 
-    Rows come by part and number.
+    Rows are sorted by part and number.
     """
 
     parts: Parts
@@ -270,12 +279,12 @@ class Choose:
                 yield from matched(members, numbers, batch)
         if found != len(left):
             raise InputError(
-                f"{len(left) - found} documents that were read are not found again: run again on the files as they are"
+                f"{len(left) - found} documents could not be read again: run again on the current files"
             )
 
 
 def runs_of(batch: Any) -> Iterator[Any]:
-    """Slices of a batch of one part each."""
+    """Slices of a batch, one per part."""
     part = batch.column("part").to_numpy(zero_copy_only=False)
     borders = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(part)]
     for start, end in pairwise(borders):
@@ -284,7 +293,7 @@ def runs_of(batch: Any) -> Iterator[Any]:
 
 
 def matched(members: Any, numbers: NDArray[np.int64], batch: Any) -> Iterator[Any]:
-    """Each row of `members` (ascending `numbers`) whose document is in the batch, with the columns of that."""
+    """Each row of `members` (ascending `numbers`) whose document is in the batch, with the columns of the document."""
     pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
     here = batch.column("number").to_numpy()
     starts, ends = (np.searchsorted(numbers, here, side=side) for side in ("left", "right"))

@@ -1,4 +1,4 @@
-"""Which parts of which files does a task read?"""
+"""The parts of files that each task reads."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from benzer.sources.parquet import ParquetSource
 from benzer.sources.rows import id_plan
 
 PART_BYTES = 32 << 20
-"""So much of the input is one task: some 60 tasks a gigabyte on a few cores, so that none is waited for at the end."""
+"""Bytes of the input per task: about 60 tasks per gigabyte on a few cores, so that all end at a similar time."""
 PART_FILES = 2_000
-"""A task reads no more files than this: to open one takes longer than to read a small one."""
+"""Maximum number of files per task, because opening a small file takes longer than reading it."""
 SOURCE_BITS = 40
-"""A number is that of the source, and in so many lower bits the row."""
+"""Number of lower bits for the row in the number of a document; the upper bits are the source."""
 MOST_SOURCES = 1 << (63 - SOURCE_BITS)
 
 IdPlan = tuple[str | None, bool]
@@ -33,12 +33,12 @@ IdPlan = tuple[str | None, bool]
 
 @dataclass(frozen=True)
 class Piece:
-    """A file, a range of one, or some of the files of a folder.
+    """A file, a range of a file, or some of the files of a folder.
 
-    number: that of the source in the input. source: what reads it; of a folder only the files of this piece. stamp: by
-    which it is known to be unchanged. start, end: of a cut file, bytes of JSON lines, or row groups; end is None where
-    the source is read whole. first_row: the number of its first row. plan: of a cut file, where the ids stand.
-    place: that of the source in a rule of keeping that names sources.
+    number: the number of the source in the input. source: reads the piece; for a folder only its files. stamp:
+    identifies the version of the file. start, end: the range of a divided file, in bytes or row groups; end is
+    None if the source is read completely. first_row: the number of its first row. plan: the location of the ids in a
+    divided file. place: the place of the source in a keep rule that names sources.
     """
 
     number: int
@@ -53,28 +53,28 @@ class Piece:
 
     @property
     def counted(self) -> bool:
-        """Whether the number of its first row is known: of a range of bytes it is not, until lines are counted."""
+        """Whether the number of its first row is known; for a range of bytes only after lines are counted."""
         return self.end is None or not isinstance(self.source, JsonlSource)
 
     @property
     def first(self) -> int:
-        """The least number that a document of it can have."""
+        """The lowest possible number of its documents."""
         return (self.number << SOURCE_BITS) | self.first_row
 
     def check_unchanged(self) -> None:
-        """A file that changed since the run began would be another one's answer."""
+        """Reject a file that has changed since the start of the run."""
         if self.stamp != stamp_of(self.source):
             raise InputError(
-                f"{self.source.name} has changed since the run began: run again on the file as it is now"
+                f"{self.source.name} has changed since the start of the run: run again on the current file"
             )
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What each task reads, in the order of numbers.
+    """The parts of all tasks in the order of numbers.
 
-    packed: the pieces of each part, pickled one by one, so that a task unpacks its own only. firsts: the least number
-    of each part.
+    packed: the pickled pieces of each part, so that a task unpickles only its own. firsts: the lowest number of each
+    part.
     """
 
     packed: tuple[bytes, ...]
@@ -84,13 +84,13 @@ class Parts:
         return len(self.packed)
 
     def pieces(self, part: int) -> list[Piece]:
-        """What one part reads."""
+        """The pieces of one part."""
         unpacked: list[Piece] = pickle.loads(self.packed[part])  # noqa: S301 - packed by the driver of this run
         return unpacked
 
     @classmethod
     def of(cls, pieces: Sequence[Piece]) -> Parts:
-        """Neighbouring pieces together, as far as they are one task's work."""
+        """Combine neighbouring pieces up to the size of a task."""
         grouped = list(together(pieces))
         return cls(
             tuple(pickle.dumps(group) for group in grouped),
@@ -114,7 +114,7 @@ def together(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
 
 
 def pieces_of(number: int, source: Source, options: ReadOptions) -> list[Piece]:
-    """The pieces of one source; of a cut file of JSON lines they have no row numbers yet (see `counting`)."""
+    """The pieces of one source; those of a divided file of JSON lines have no row numbers yet (see `counting`)."""
     assert source.path is not None
     if isinstance(source, FolderSource) and source.path.is_dir():
         return list(folder_pieces(number, source))
@@ -130,16 +130,16 @@ def pieces_of(number: int, source: Source, options: ReadOptions) -> list[Piece]:
 
 
 def located(source: Any) -> Source:
-    """The source with its full path, by which a task finds it from any folder; its name stays as it was given."""
+    """The source with its absolute path, so that tasks find it from any folder; its name is not changed."""
     if source.path is None:
-        raise SettingsError(f"{source.name} can be read only once, here: write it to a file, and give that")
+        raise SettingsError(f"{source.name} can be read only once: write it to a file and pass the file")
     source.path = source.path.absolute()
     source._file = replace(source._file, path=source.path)
     return source  # type: ignore[no-any-return]
 
 
 def folder_pieces(number: int, source: FolderSource) -> Iterator[Piece]:
-    """The files of a folder, some at a time."""
+    """The files of a folder in groups."""
     sizes = [size for size, _ in source.stamps()]
     start = held = 0
     for end, size in enumerate(sizes, 1):
@@ -151,7 +151,7 @@ def folder_pieces(number: int, source: FolderSource) -> Iterator[Piece]:
 
 
 def line_pieces(whole: Piece, options: ReadOptions) -> Iterator[Piece]:
-    """A file of JSON lines, cut where lines end."""
+    """A file of JSON lines, divided at line ends."""
     path = whole.source.path
     plan = whole.source.plan(options)
     with path.open("rb") as stream:
@@ -165,7 +165,7 @@ def line_pieces(whole: Piece, options: ReadOptions) -> Iterator[Piece]:
 
 
 def group_pieces(whole: Piece, options: ReadOptions) -> Iterator[Piece]:
-    """A Parquet file, some row groups at a time."""
+    """A Parquet file, divided into groups of row groups."""
     parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
     with parquet.ParquetFile(whole.source.path) as content:
         metadata, plan = content.metadata, groups_plan(content, options)
@@ -181,7 +181,7 @@ def group_pieces(whole: Piece, options: ReadOptions) -> Iterator[Piece]:
 
 
 def groups_plan(content: Any, options: ReadOptions) -> IdPlan:
-    """Where the ids stand, as the first row of the file decides."""
+    """The location of the ids, determined by the first row of the file."""
     if options.id_column is not None or "id" not in content.schema_arrow.names:
         return id_plan(options, None)
     batch = next((one for one in content.iter_batches(batch_size=1, columns=["id"]) if one.num_rows), None)
@@ -189,7 +189,7 @@ def groups_plan(content: Any, options: ReadOptions) -> IdPlan:
 
 
 def stamp_of(source: Source) -> Any:
-    """By what a source is known again: size and time of change, of a folder a hash of those of all its files."""
+    """The identity of a version of a source: size and modification time; for a folder a hash of those of all files."""
     if isinstance(source, FolderSource) and source.path is not None and source.path.is_dir():
         return hashlib.sha256(repr(source.stamps()).encode()).hexdigest()
     path = Path(os.fspath(source.path or ""))
@@ -197,6 +197,6 @@ def stamp_of(source: Source) -> Any:
         status = path.stat()
     except FileNotFoundError as error:
         raise InputError(
-            f"{source.name} is not there for a task: give a folder that all executors share, by its full path"
+            f"{source.name} does not exist for a task: use the absolute path of a folder that all executors share"
         ) from error
     return status.st_size, status.st_mtime_ns

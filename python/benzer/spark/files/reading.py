@@ -1,4 +1,4 @@
-"""How does a part become Arrow batches? Read by `benzer.sources`, so that the documents are those of a local run."""
+"""Reads parts of files as Arrow batches with `benzer.sources`, so that documents are those of a local run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from benzer.sources.streams import BOM
 from benzer.spark.files.parts import SOURCE_BITS, Piece
 
 READ_AHEAD = 2
-"""Batches that wait for the worker: sources push what they read, and a worker pulls it."""
+"""Maximum number of batches in the queue from the reading thread to the worker."""
 BLANK = b" \t\r\n"
 HALVES = re.compile("[\ud800-\udfff]")
 
@@ -37,13 +37,13 @@ Wanted = NDArray[np.int64] | None
 
 
 class _Left(Exception):
-    """The worker wants no more."""
+    """The worker has stopped reading."""
 
 
 def batches_of(piece: Piece, schema: Schema, options: ReadOptions, wanted: Wanted = None) -> Iterator[Any]:
     """The documents of a piece as record batches with the columns of `columns_of`.
 
-    wanted: the numbers (ascending) of those to give; then malformed rows are left out too.
+    wanted: the numbers (ascending) of the documents to return; malformed rows are then omitted.
     """
 
     def read(put: Callable[[Any], None]) -> None:
@@ -58,7 +58,7 @@ def batches_of(piece: Piece, schema: Schema, options: ReadOptions, wanted: Wante
 
 
 def pulled(push: Callable[[Callable[[Any], None]], None]) -> Iterator[Any]:
-    """What a function hands on, as an iterator, a little ahead of it; its error is raised here."""
+    """The batches that a function emits, as an iterator that reads ahead; raises the errors of the function."""
     queue: Queue[tuple[bool, Any]] = Queue(READ_AHEAD)
     left = Event()
 
@@ -89,7 +89,7 @@ def pulled(push: Callable[[Callable[[Any], None]], None]) -> Iterator[Any]:
 
 
 def read_piece(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int, str]]:
-    """Read a piece into `rows`; gives (row in the piece, reason) of those that are malformed."""
+    """Read a piece into `rows`; returns (row in the piece, reason) of malformed rows."""
     options = replace(options, id_plan=piece.plan, on_error="skip", threads=1)
     if piece.end is None:
         report = piece.source.read_into(rows, piece.number, options)
@@ -100,7 +100,7 @@ def read_piece(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int
 
 
 def read_lines(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int, str]]:
-    """Read a range of a file of JSON lines, as `JsonlSource` reads all of it."""
+    """Read a range of a file of JSON lines, as `JsonlSource` reads the whole file."""
     assert piece.end is not None
     assert piece.plan is not None
     with piece.source.path.open("rb") as stream:
@@ -120,7 +120,7 @@ def read_lines(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int
 
 
 def numbered_lines(data: bytes, begins: bool) -> Iterator[NumberedRow]:
-    """The rows of some lines; a byte order mark may stand before the first where the file begins."""
+    """The rows of some lines; the start of a file may have a byte order mark."""
     for number, line in enumerate(data.split(b"\n"), 1):
         content = line.removeprefix(BOM) if begins and number == 1 else line
         if content.strip(BLANK):
@@ -128,7 +128,7 @@ def numbered_lines(data: bytes, begins: bool) -> Iterator[NumberedRow]:
 
 
 def read_groups(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int, str]]:
-    """Read some row groups of a Parquet file, as `ParquetSource` reads all of them."""
+    """Read some row groups of a Parquet file, as `ParquetSource` reads the whole file."""
     assert piece.end is not None
     batches = piece.source.groups(piece.start, piece.end, options)
     found = add_batches(rows, piece.number, batches, piece.source.name, options, piece.source.path.parent)
@@ -137,10 +137,10 @@ def read_groups(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[in
 
 @dataclass
 class Rows:
-    """What a source writes to, in the place of a corpus: documents of one piece go on as record batches.
+    """Receives the documents of a source in place of a corpus and emits record batches.
 
-    The content of a text field stays text; that of another goes on as its field encodes it, so that a picture is
-    looked at once in a pass, and values of mixed types have one type of column.
+    The content of a text field remains text; other contents are encoded by their field, so that an image is processed
+    once per pass, and values of mixed types have one column type.
     """
 
     piece: Piece
@@ -159,7 +159,7 @@ class Rows:
         return self.count
 
     def name_source(self, source: int, name: str) -> None:
-        """Say what made ids begin with."""
+        """Set the prefix of generated ids."""
         self.name = name
 
     def add(
@@ -170,7 +170,7 @@ class Rows:
         fields: Sequence[Sequence[FieldValue]],
         extras: Sequence[bytes | None] | None = None,
     ) -> list[tuple[int, str]]:
-        """Hand on documents; gives the rows of which a content cannot be read, each with why."""
+        """Emit documents; returns the rows with invalid contents and their reasons."""
         numbers, places = self._chosen(np.asarray(rows, dtype=np.int64))
         at = places.tolist()
         columns: list[Any] = []
@@ -196,7 +196,7 @@ class Rows:
         return [(rows[at[place]], faults[place]) for place in sorted(faults)]
 
     def add_columns(self, source: int, first_row: int, count: int, ids: Any, fields: Sequence[Any]) -> bool:
-        """Hand on columns as they lie in memory; False where the source must look at each row."""
+        """Emit columns without copying; returns False if the source must process single rows."""
         if any(kind != "text" for kind in self.kinds):
             return False
         numbers, at = self._chosen(np.arange(first_row, first_row + count, dtype=np.int64))
@@ -217,10 +217,10 @@ class Rows:
         return self._pyarrow.array(values, mask=None if there is None else ~there)
 
     def add_jsonl(self, **given: Any) -> tuple[int, list[tuple[int, str]]]:
-        """Hand on the documents of JSON lines, scanned by the core."""
+        """Emit the documents of JSON lines scanned by the core."""
         corpus = Corpus(self.schema.readers())
         self.name = given["name"]
-        before = self.piece.first_row - 1  # ids are made here of the rows of the file, not of the piece
+        before = self.piece.first_row - 1  # ids are generated from rows of the file, not of the piece
         count, faults = corpus.add_jsonl(**{**given, "first_row": given["first_row"] + before})
         numbers, at = self._chosen(corpus.rows().astype(np.int64) - before)
         extras = corpus.extras() if given["extra_column"] is not None else None
@@ -233,20 +233,20 @@ class Rows:
         return count, [(line - before, reason) for line, reason in faults]
 
     def _texts_of(self, corpus: Any, places: NDArray[np.uint32], field: int) -> Any:
-        """A column of texts, as they lie in a corpus."""
+        """A column of texts from a corpus."""
         ends, texts = corpus.texts(places, field)
         there = ~corpus.missing(field)[places]
         return self._text_array(len(places), ends, texts, there).cast(self._pyarrow.string())
 
     def refused(self, malformed: Sequence[tuple[int, str]]) -> Any:
-        """The batch of malformed rows: nothing but where each stands, and why."""
+        """The batch of malformed rows: only positions and reasons."""
         rows = np.array([row for row, _ in malformed], dtype=np.int64)
         nothing = [None] * len(rows)
         columns = [self.texts(nothing) if kind == "text" else self.encoded(nothing) for kind in self.kinds]
         return self._batch(self._numbers(rows), None, columns, None, [reason for _, reason in malformed])
 
     def _chosen(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The numbers of those rows that are wanted, and their places."""
+        """The numbers of the wanted rows, and their positions."""
         self.count += len(rows)
         numbers = self._numbers(rows)
         if self.wanted is None:
@@ -265,7 +265,7 @@ class Rows:
         return pyarrow.Array.from_buffers(pyarrow.large_string(), count, buffers)
 
     def texts(self, contents: Sequence[Any]) -> Any:
-        """A column of texts; half of a surrogate pair is what the core makes of it."""
+        """A column of texts; lone surrogates are converted as in the core."""
         plain = [one.decode() if isinstance(one, bytes) else one for one in contents]
         try:
             return self._pyarrow.array(plain, self._pyarrow.string())
@@ -274,7 +274,7 @@ class Rows:
             return self._pyarrow.array(whole, self._pyarrow.string())
 
     def encoded(self, contents: Sequence[bytes | None]) -> Any:
-        """A column of contents as their field encodes them."""
+        """A column of contents encoded by their field."""
         kind = self._pyarrow.struct([("encoded", self._pyarrow.binary())])
         return self._pyarrow.array([None if one is None else {"encoded": one} for one in contents], kind)
 
@@ -286,15 +286,15 @@ class Rows:
             self.put(batch)
 
     def _ids(self, numbers: NDArray[np.int64], names: Any) -> Any:
-        """Ids as JSON: an Arrow column or a list of those that there are, None where they are made of the rows.
+        """Ids as JSON, from an Arrow column or a list; None if they are generated from rows.
 
-        Columns of integers and of plain texts are written without a Python object an id.
+        Columns of integers and of plain texts are converted without a Python object per id.
         """
         pyarrow = self._pyarrow
         compute = require("pyarrow.compute", extra="spark", purpose="Runs on Spark")
         rows = numbers & ((1 << SOURCE_BITS) - 1)
         if names is None:
-            # What stands before the row is the same for all: `json.dumps` writes it once.
+            # The part before the row is the same for all ids, so `json.dumps` writes it once.
             start = json.dumps(f"{self.name}:")[:-1]
             return compute.binary_join_element_wise(start, pyarrow.array(rows).cast("string"), '"', "")
         if isinstance(names, list):
@@ -338,6 +338,6 @@ class Rows:
 
 
 def has_special(names: Any) -> bool:
-    """Whether any text of a column is not in JSON what it is, but for the quotes around it."""
+    """Whether any text of a column needs escapes in JSON."""
     compute = require("pyarrow.compute", extra="spark", purpose="Runs on Spark")
     return bool(compute.any(compute.match_substring_regex(names, r"[^ !#-\[\]-~]")).as_py())

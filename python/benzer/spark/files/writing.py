@@ -1,4 +1,4 @@
-"""How does a result over files become the folder that a local run writes, byte for byte? Its rows come in order."""
+"""Writes a result over files as the output folder of a local run, byte for byte, from sorted rows."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def write_folder(
     replace: bool = False,
     extra: Mapping[str, Callable[[Path], object]] | None = None,
 ) -> dict[str, Path]:
-    """Fill a folder of the driver that appears whole at the end; other arguments are those of `Duplicates.write`.
+    """Write a folder on the driver atomically; other arguments are those of `Duplicates.write`.
 
-    summary: what stands in summary.json, by default `found.summary()`.
+    summary: the content of summary.json, by default `found.summary()`.
 
-    Documents are copied here from their files, each as its format says; tables come in parts, in their order.
+    Documents are copied from their files in the format of each file; tables are collected in parts, in order.
     """
     documents: FileDocuments = found.documents
     check_destination([source.path for source in documents.sources if source.path is not None], output)
@@ -61,7 +61,7 @@ def write_folder(
 
 
 def write_documents(found: SparkDuplicates, set_aside: list[MalformedRow], folder: Path) -> dict[str, Path]:
-    """Copy the documents that stay and those that go, source by source; one file for one source, else a folder."""
+    """Copy the kept and the removed documents of each source; one file for a single source, otherwise a folder."""
     documents: FileDocuments = found.documents
     sources, kinds = documents.sources, ("kept", "removed_documents")
     targets = {kind: folder / f"{kind}{sources[0].suffix}" for kind in kinds}
@@ -85,7 +85,7 @@ def write_documents(found: SparkDuplicates, set_aside: list[MalformedRow], folde
 
 
 def by_source(found: SparkDuplicates) -> dict[int, NDArray[np.bool_]]:
-    """Which documents of each source stay (bool), in the order of its rows: a byte a document, on the driver."""
+    """Which documents of each source are kept (bool), in row order: one byte per document on the driver."""
     from pyspark.sql import functions as F
 
     gone = found.removed.select("number", F.lit(False).alias("stays"))
@@ -103,7 +103,7 @@ def by_source(found: SparkDuplicates) -> dict[int, NDArray[np.bool_]]:
 
 
 def malformed_rows(found: SparkDuplicates) -> Iterator[MalformedRow]:
-    """All rows that were set aside, in their order."""
+    """All malformed rows in order."""
     from pyspark.sql import functions as F
 
     rows = found.sketches.where(F.col("state") == MALFORMED).select("number", "reason").orderBy("number")
@@ -113,7 +113,7 @@ def malformed_rows(found: SparkDuplicates) -> Iterator[MalformedRow]:
 
 
 def streamed(ordered: Any) -> Iterator[Any]:
-    """The batches of a DataFrame in its order, a partition at a time, whatever there is of it."""
+    """The batches of a DataFrame in order, one partition at a time."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -121,12 +121,12 @@ def streamed(ordered: Any) -> Iterator[Any]:
     for row in ordered.mapInArrow(Task(pack), PACKED).toLocalIterator():
         some = True
         yield from pa.ipc.open_stream(bytes(row.part))
-    if not some:  # the columns of a table are told where there are no rows, too
+    if not some:  # an empty table also has columns
         yield pa.RecordBatch.from_pylist([], to_arrow_schema(ordered.schema))
 
 
 def pairs(found: SparkDuplicates) -> Iterator[Columns]:
-    """The table of pairs, in its local order."""
+    """The table of pairs in the order of a local run."""
     from pyspark.sql import functions as F
 
     names = ("left", "right", "left_id", "right_id", "similarity")
@@ -154,7 +154,7 @@ def pairs(found: SparkDuplicates) -> Iterator[Columns]:
 
 
 def removed(found: SparkDuplicates) -> Iterator[Columns]:
-    """The table of removals, in its local order."""
+    """The table of removals in the order of a local run."""
     more = () if found.known is None else ("kept_in",)
     names = ("id", "kept_id", "similarity", "file", "row", "kept_file", "kept_row", *more)
     for batch in streamed(found.removed.orderBy("number").select(*names)):
@@ -162,13 +162,13 @@ def removed(found: SparkDuplicates) -> Iterator[Columns]:
         for name in ("id", "kept_id"):
             cells[name] = ids(batch.column(name))
         for name, kind in NUMBERS.items():
-            if not batch.column(name).null_count:  # of a known document there is no row of the one that stays
+            if not batch.column(name).null_count:  # the kept document of a known one has no row
                 cells[name] = batch.column(name).to_numpy().astype(kind)
         yield cells
 
 
 def clusters(found: SparkDuplicates) -> Iterator[Columns]:
-    """The table of clusters, in its local order: by who stays, who stands first."""
+    """The table of clusters in the order of a local run: the kept document first."""
     from pyspark.sql import functions as F
 
     gone = found.outcomes.where(F.col("kind") == REMOVED)
@@ -197,7 +197,7 @@ def clusters(found: SparkDuplicates) -> Iterator[Columns]:
 
 
 def malformed(found: SparkDuplicates) -> Iterator[Columns]:
-    """The table of rows that were set aside."""
+    """The table of malformed rows."""
     rows = list(malformed_rows(found))
     yield {
         "file": [row.source for row in rows],
@@ -229,7 +229,7 @@ def places(found: SparkDuplicates, numbers: NDArray[np.int64]) -> Columns:
 
 
 def write_parts(path: Path, parts: Iterator[Columns], format: Literal["jsonl", "parquet"]) -> None:
-    """Write a table that comes in parts: lines as they come, Parquet when all are there, as types need all cells."""
+    """Write a table in parts: lines at once, Parquet at the end, because types depend on all cells."""
     if format == "jsonl":
         with path.open("wb") as stream:
             for part in parts:
@@ -241,7 +241,7 @@ def write_parts(path: Path, parts: Iterator[Columns], format: Literal["jsonl", "
 
 
 def joined(cells: list[Any]) -> Any:
-    """A column of all parts: an array where all are arrays."""
+    """A column of all parts; an array if all are arrays."""
     if all(isinstance(one, np.ndarray) for one in cells):
         return np.concatenate(cells)
     return list(chain.from_iterable(cells))

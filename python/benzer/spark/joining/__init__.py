@@ -1,11 +1,11 @@
-"""Which documents share a band key? The same candidates as here, from keys that are shuffled packed.
+"""Candidates: documents that share a band key, as in a local run, from packed shuffled keys.
 
-| room | answers |
+| module | contents |
 |---|---|
 | `flow` | the join itself: `join` |
-| `packing` | how keys and pairs travel, many in a row |
-| `workers` | what tasks do: deal out, meet, keep each pair once |
-| `large` | buckets above the limit: their documents, and what ties them |
+| `packing` | keys and pairs packed into rows |
+| `workers` | the tasks: distribute keys, pair them, remove repeated pairs |
+| `large` | buckets above the limit: their documents and links |
 """
 
 from __future__ import annotations

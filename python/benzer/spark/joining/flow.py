@@ -1,4 +1,4 @@
-"""The join: keys are dealt out to parts, parts propose pairs, each pair is kept once.
+"""The join: keys are distributed to parts, parts propose pairs, and each pair is kept once.
 
 Keys travel packed (see `packing`), with no more than the number of their document. Keys that more documents share than
 `bucket_limit` are found on the way; what is in their buckets is collected afterwards (see `large`).
@@ -58,7 +58,7 @@ def join(
 ) -> Joined:
     """The candidates of all documents that are no copies: those of `benzer.candidates.propose`.
 
-    documents: how many sketches there are, about; counted where it is not given. Nothing but the parts depends on it.
+    documents: the approximate number of sketches; counted if it is not given. It only affects the parts.
     """
     sizes = sizes or Sizes()
     width = len(run.settings.schema.fields) * run.settings.bands.bands
@@ -113,7 +113,7 @@ def join(
 
 
 def _passes(run: Any, width: int, parts: int, sizes: Sizes) -> Iterator[tuple[str, Deal]]:
-    """Which bands are dealt together, and the name of that stage."""
+    """The bands that are distributed together, and the name of the stage."""
     each = run.work.bands_per_pass if 0 < run.work.bands_per_pass < width else width
     of_band = -(-parts // width)
     for first in range(0, width, each):
@@ -140,7 +140,7 @@ def _pairs(table: DataFrame) -> DataFrame:
 
 
 def _counted(table: DataFrame) -> tuple[int, int]:
-    """How many pairs there are, and how many keys above the limit."""
+    """The number of pairs and of keys above the limit."""
     from pyspark.sql import functions as F
 
     row = table.agg(F.count("right"), F.count("band")).collect()[0]

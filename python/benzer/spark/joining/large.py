@@ -1,4 +1,4 @@
-"""Large buckets: which documents share a key that more documents have than the limit allows pairs of.
+"""Large buckets: documents that share a key of more documents than the bucket limit.
 
 Their pairs are not candidates. The documents of a large bucket are decided in one task, which compares them with the
 kept documents among them, as a local run does (see `benzer.families`).
@@ -39,7 +39,7 @@ def memberships(sketches: DataFrame, width: int, found: dict[int, Words], most: 
 
 
 def portions(found: dict[int, Words], most: int) -> Iterator[tuple[int, dict[int, Words]]]:
-    """The keys by band, at most so many at a time, with the number of the first one of them.
+    """The keys by band, up to a maximum number at a time, with the number of the first one.
 
     >>> found = {0: np.array([5, 7], dtype=np.uint64), 3: np.array([1], dtype=np.uint64)}
     >>> [(first, {band: keys.tolist() for band, keys in part.items()}) for first, part in portions(found, 2)]
@@ -109,7 +109,7 @@ def above(table: DataFrame, limit: int) -> DataFrame:
 
 
 def ties(table: DataFrame) -> DataFrame:
-    """For each document of a large bucket but the first one a pair with that one: what is decided together."""
+    """A pair with the first document of the bucket for each other document, because they are decided together."""
     from pyspark.sql import functions as F
 
     first = table.groupBy("bucket").agg(F.min("number").alias("left"))

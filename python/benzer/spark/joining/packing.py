@@ -1,4 +1,4 @@
-"""How do keys and pairs travel? Packed: up to some hundreds of one part in a row.
+"""Packs keys and pairs: up to several hundred of one part in a row.
 
 Spark shuffles a million rows a second and core, and packed ones at the speed of their bytes. A row is small, as Spark
 bounds by rows what it hands to a task at a time.
@@ -24,7 +24,7 @@ PACKED_TOGETHER = 512
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a task holds at a time; none of it changes the answer.
+    """The memory limits of a task; they do not affect the result.
 
     part: entries (a key, a number) of a part. parts: no more parts than this, as long as each has at most `large`
     entries. dealt: entries or pairs that are dealt out at a time. held: entries of one part beyond which keys above
@@ -39,12 +39,12 @@ class Sizes:
     hot: int = 1 << 20
 
     def parts_of(self, entries: int) -> int:
-        """Into how many parts so many entries go."""
+        """The number of parts for a number of entries."""
         return max(1, min(-(-entries // self.part), self.parts), -(-entries // self.large))
 
 
 def words(column: Any, dtype: Any = np.uint64) -> NDArray[Any]:
-    """All numbers of a binary Arrow column, one row after the other; where they lie, if they lie well."""
+    """All numbers of a binary Arrow column, concatenated; without copying if aligned."""
     import pyarrow as pa
 
     large = pa.types.is_large_binary(column.type)
@@ -59,7 +59,7 @@ def words(column: Any, dtype: Any = np.uint64) -> NDArray[Any]:
 
 
 def packed(left: NDArray[Any], right: Numbers | None, ends: Numbers, first_part: int = 0) -> Any:
-    """Dealt numbers as a batch of `PACKED`; `ends` says where those of each part end."""
+    """Distributed numbers as a batch of `PACKED`; `ends` are the ends of each part."""
     import pyarrow as pa
 
     starts = np.concatenate(([0], ends[:-1])).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What does a task do in the join? Deal out keys, pair who shares one, keep each pair once.
+"""The tasks of the join: distribute keys, pair documents with equal keys, keep each pair once.
 
 All run in Spark's Python workers over Arrow batches; what they hold is bounded by `Sizes`.
 """
@@ -20,7 +20,7 @@ JOINED = "left bigint, right bigint, band int"
 """A pair; or a key above the limit (`left`) of a band, with a null `right`."""
 
 ROWS = 1 << 16
-"""Rows of a batch that a task hands on."""
+"""Rows of a batch that a task returns."""
 
 NO_KEYS: Words = np.empty(0, dtype=np.uint64)
 
@@ -64,7 +64,7 @@ def _stacked(held: list[tuple[Numbers, Words]]) -> tuple[Numbers, Words]:
 
 
 class Pairing:
-    """Deals out pairs as they come, `most` at a time."""
+    """Distributes pairs, `most` at a time."""
 
     def __init__(self, parts: int, most: int) -> None:
         self.parts, self.most = parts, most
@@ -72,7 +72,7 @@ class Pairing:
         self.count = 0
 
     def add(self, left: Numbers, right: Numbers) -> Iterator[Any]:
-        """Takes pairs; a batch of `PACKED` when there are enough."""
+        """Add pairs; returns a batch of `PACKED` when there are enough."""
         self.held.append((left, right))
         self.count += len(left)
         if self.count >= self.most:
@@ -86,7 +86,7 @@ class Pairing:
             yield from self.add(left, right)
 
     def rest(self) -> Iterator[Any]:
-        """What is still held."""
+        """Return the remaining pairs."""
         if self.count:
             left, right = _columns(self.held)
             yield packed(*deal_pairs(left, right, self.parts))

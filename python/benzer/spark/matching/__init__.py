@@ -1,13 +1,13 @@
-"""Which documents of another table are alike? Those of a collection that was kept, or of any DataFrame.
+"""Matches with documents of another table: a stored collection or any DataFrame.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `pairing` | which document of one side shares a band key with which of the other |
-| `comparing` | how alike documents of two tables are |
-| `verifying` | what the matches of those are that ask in one block |
-| `asking` | how the documents of a run meet those of a collection: keys, blocks, verification |
+| `pairing` | pairs of documents of both sides that share a band key |
+| `comparing` | exact similarities of documents of two tables |
+| `verifying` | the matches of the queries of one block |
+| `asking` | the search of a run in a collection: keys, blocks, verification |
 | `similar` | the best matches of each of many queries: `find_similar` |
-| `older` | what a run over new documents knows of older ones: `against` |
+| `older` | matches of new documents with older ones: `against` |
 """
 
 from __future__ import annotations

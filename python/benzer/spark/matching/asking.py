@@ -1,6 +1,7 @@
-"""How do the documents of a run meet those of a collection? Band keys, then blocks of candidates, then verification.
+"""Searches the documents of a run in a collection: band keys, then blocks of candidates, then verification.
 
-Of documents with equal contents one asks, for all of them. Only candidates' contents travel, each once to a block.
+One of several documents with equal contents is searched for all of them. Only the contents of candidates are
+transferred, each once per block.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from benzer.spark.settings import Run
 from benzer.spark.tasks import Task
 
 BLOCK_ASKERS = 4_096
-"""About how many documents ask in one block: their contents, and the hashes of them, are held together."""
+"""Approximate number of query documents in a block, whose contents and hashes are in memory together."""
 ORDER = ("block", "kind", "generation", "old_place", "number")
-"""The order of the rows of a block: by kind, and the documents of the collection as they stand in it."""
+"""The order of the rows of a block: by kind, and documents of the collection in their order."""
 
 
 @dataclass(frozen=True)
 class Asking:
-    """The documents of a run, as they ask: `sketches` by the settings of the collection, and which are copies."""
+    """The query documents of a run: `sketches` with the settings of the collection, and the copies."""
 
     run: Run
     documents: Any
@@ -35,13 +36,13 @@ class Asking:
 
     @property
     def alone(self) -> Any:
-        """The sketches of those that ask: not empty, and the first of their content."""
+        """The sketches of the queries: not empty, and the first of their content."""
         return self.sketches.where("keys is not null").join(
             self.copied.select("number"), "number", "left_anti"
         )
 
     def count(self) -> int:
-        """How many documents ask, copies counted with the others."""
+        """The number of query documents, including copies."""
         return int(self.sketches.where("keys is not null").count())
 
     @property
@@ -50,7 +51,7 @@ class Asking:
         return tasks(self.run)
 
     def candidates(self, collection: Any) -> Any:
-        """Which document of the collection goes to which block, and who asks for it there (`pairing.TOGETHER`)."""
+        """The blocks of each document of the collection, and its queries there (`pairing.TOGETHER`)."""
         count, partitions = self.count(), self.partitions
         width = len(collection.settings.schema.fields) * collection.settings.bands.bands
         met = pairing.pairs(self.alone, collection.sketches, count * width, partitions)
@@ -62,13 +63,13 @@ class Asking:
         return rows.sortWithinPartitions(*ORDER).mapInArrow(Task(verify), self.schema(collection, verify))
 
     def schema(self, collection: Any, verify: Verify) -> str:
-        """The columns of `matches`, as Spark writes them."""
+        """The Spark schema of `matches`."""
         fields = [f", similarity_{at} double" for at in range(len(verify.schema.fields)) if verify.fields]
         known = f"number bigint, id {self.run.columns['id']}, old_number bigint, old_id {collection.columns['id']}"
         return f"{known}, similarity double, rank int{''.join(fields)}"
 
     def rows(self, collection: Any, candidates: Any) -> Any:
-        """What the blocks are made of (see `verifying`)."""
+        """The rows of the blocks (see `verifying`)."""
         from pyspark.sql import functions as F
 
         members = candidates.mapInArrow(Task(Askers()), MEMBERS).distinct()
@@ -102,7 +103,7 @@ MEMBERS = "block bigint, number bigint"
 
 @dataclass(frozen=True)
 class Askers:
-    """Rows of `pairing.TOGETHER` become the documents that ask (`MEMBERS`); one may come again."""
+    """Converts rows of `pairing.TOGETHER` to the query documents (`MEMBERS`), with repeats."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:

@@ -1,4 +1,4 @@
-"""How alike are documents of two tables, exactly? Their sets, read once each, are compared pair by pair."""
+"""Exact similarities of documents of two tables; each set is read once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Contents:
-    """The contents of some documents as they are compared, a list entry for each field.
+    """The compared contents of some documents, one list entry per field.
 
     sets: offsets (int64, n + 1) and shingle hashes (uint64). missing: who lacks the field (bool, n). kept: the
     descriptions of a field that compares by more than its sets, else nothing.
@@ -30,7 +30,7 @@ class Contents:
 
 
 def contents_of(schema: Schema, encoded: Sequence[Sequence[bytes | None]]) -> Contents:
-    """Contents as they are compared, of encoded ones: a sequence for each field of the schema."""
+    """Convert encoded contents to compared contents: one sequence per field of the schema."""
     fields = list(zip(schema.fields.values(), encoded, strict=True))
     return Contents(
         [field.encoded_sets(column) for field, column in fields],
@@ -65,7 +65,7 @@ def compare(
 
 
 def of_sets(asked: Sets, held: Sets, left: Rows, right: Rows) -> NDArray[np.float64]:
-    """The Jaccard similarity of pairs of sets of two sides; of the first only those in question are looked at."""
+    """The Jaccard similarity of pairs of sets of two sides; of the first side only the used sets are read."""
     used, place = np.unique(left, return_inverse=True)
     offsets, hashes = chosen(asked, used)
     both = np.concatenate((offsets, held[0][1:] + offsets[-1]))
@@ -93,7 +93,7 @@ def own_similarity(
     left: Rows,
     right: Rows,
 ) -> NDArray[np.float64]:
-    """The similarity of a field that compares by more than its sets."""
+    """The similarity of a field that uses more than its sets."""
     similarity = np.zeros(len(left))
     for one in np.unique(left).tolist():
         content, at = asked[one], np.flatnonzero(left == one)

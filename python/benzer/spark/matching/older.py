@@ -1,4 +1,4 @@
-"""Which new documents does an older collection hold already, or ones like them? As `benzer.pipeline.against`."""
+"""Matches of new documents with older collections, as in `benzer.pipeline.against`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benzer.spark.stages import Stages
 
 @dataclass(frozen=True)
 class Known:
-    """The documents of a run that are like older ones, with all their matches.
+    """The documents of a run with matches in older collections.
 
     names: the collections, in their order. numbers: `number` of each known document, once. matches: `number`, `id`,
     `old_id`, `index` (the name of a collection), `collection` (its place among them), `similarity`, `rank` (within
@@ -37,7 +37,7 @@ class Known:
 
 
 def as_tuple(against: Any) -> tuple[Any, ...]:
-    """One collection, or several, in the order of their priority.
+    """One or more collections in order of priority.
 
     >>> as_tuple("old"), as_tuple(["old", "older"]), as_tuple(None)
     (('old',), ('old', 'older'), ())
@@ -49,13 +49,13 @@ def as_tuple(against: Any) -> tuple[Any, ...]:
     for one in given:
         if not isinstance(one, (str, Collection)):
             raise SettingsError(
-                f"against takes collections or their paths, got {one!r:.80}: as in read_collection(spark, path)"
+                f"against must be collections or their paths, got {one!r:.80}: use read_collection(spark, path)"
             )
     return given
 
 
 def opened(df: Any, against: Any) -> tuple[Collection, ...]:
-    """The collections, those that were given by their paths as they are now; `df` says by which session."""
+    """The collections, with paths opened by the session of `df`."""
     given = as_tuple(against)
     if not given:
         return ()
@@ -64,13 +64,13 @@ def opened(df: Any, against: Any) -> tuple[Collection, ...]:
 
 
 def schema_of(collections: Sequence[Collection]) -> Schema:
-    """The schema of a run that was given none: that of the first collection, or one text field."""
+    """The default schema of a run: that of the first collection, or one text field."""
     return next((one.settings.schema for one in collections), Schema())
 
 
 @dataclass(frozen=True)
 class Named:
-    """A collection of which only the path is known."""
+    """A collection given by its path."""
 
     path: str
 
@@ -79,7 +79,7 @@ class Named:
 
 
 def names_of(against: Any) -> tuple[str, ...]:
-    """What each collection is called: its path; namesakes by their number.
+    """The name of each collection: its path, with a number for equal paths.
 
     >>> names_of(["new", "old", "new"])
     ('new (1)', 'old', 'new (3)')
@@ -89,14 +89,14 @@ def names_of(against: Any) -> tuple[str, ...]:
 
 
 def check(collections: Sequence[Collection], schema: Schema, threshold: float, recall: float) -> None:
-    """Refuse a collection that compares otherwise than the run, or whose bands find less than is promised."""
+    """Reject a collection with incompatible settings or a lower recall than that of the run."""
     local.check(collections, schema, threshold, recall)  # type: ignore[arg-type]
 
 
 def known(run: Run, stages: Stages, documents: Any, sketches: Any, copied: Any, against: Any) -> Known | None:
-    """All verified matches of the documents of a run with those of older collections; None without any of these.
+    """All verified matches of the documents of a run with older collections; None without collections.
 
-    An old document of the same id is the same document, and no match.
+    An old document with the same id is the same document and not a match.
     """
     collections = opened(documents, against)
     if not collections:
@@ -112,23 +112,23 @@ def known(run: Run, stages: Stages, documents: Any, sketches: Any, copied: Any, 
 
 
 def told_anew(run: Run, numbers: Any) -> Any:
-    """Numbers by way of the driver, where they fit there: as a table that does not tell how it was made.
+    """Pass numbers through the driver if they fit, to get a table with a short plan.
 
-    Deciding names them often, and a cached table's plan still has all that it was made from: of two collections the
-    plan of the outcomes had thousands of tables, which Spark compared for minutes before it ran a task.
+    Deciding uses them often, and the plan of a cached table includes everything that it was computed from: with two
+    collections the plan of the outcomes had thousands of tables, which Spark compared for minutes.
     """
     count = int(numbers.count())
     return handed_back(run, to_arrow(numbers)) if count <= run.work.driver_pairs else numbers
 
 
 def unchanged(stages: Stages, collections: Sequence[Collection]) -> None:
-    """Refuse to go on with a run whose collections have been appended to since it began."""
+    """Reject continuing a run whose collections have changed since its start."""
     states = {str(number): one.state for number, one in enumerate(collections)}
     before = stages.note("against", lambda: states)
     changed = [one.name for number, one in enumerate(collections) if before.get(str(number)) != one.state]
     if changed:
         raise SettingsError(
-            f"{changed[0]} has changed since the run of this checkpoint began: remove the checkpoint, and begin anew"
+            f"{changed[0]} has changed since the run of this checkpoint started: delete the checkpoint and start again"
         )
 
 
@@ -149,7 +149,7 @@ def look_up(
 
 
 def joined(names: tuple[str, ...], collections: Sequence[Collection], parts: Sequence[Any]) -> Known:
-    """The matches with all collections, and which of them removes each document."""
+    """The matches with all collections, and the match that removes each document."""
     from pyspark.sql import functions as F
 
     kinds = {one.columns["id"] for one in collections}

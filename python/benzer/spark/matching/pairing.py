@@ -1,8 +1,8 @@
-"""Which document of one side shares a band key with which of the other? Keys of both sides, packed, meet in parts.
+"""Pairs of documents of two sides that share a band key, from packed keys in parts.
 
-A band key travels with the number of its document as 16 bytes; many of them are one row, so that a shuffle moves few
-rows. What shares a key is in the same part. There the keys that are asked for are held, and those of the collection
-stream past: the memory of a task does not depend on the collection, nor on how many documents share a key.
+A band key and the number of its document have 16 bytes; many of them are packed into one row, so that a shuffle moves
+few rows. Equal keys are in the same part. A task holds the keys of the queries and streams those of the collection, so
+its memory depends neither on the collection nor on the number of documents that share a key.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benzer.spark.tasks import Task
 from benzer.storage.base import NO_KEY
 
 ASKED, HELD = range(2)
-"""The sides: asked for, and of the collection."""
+"""The sides: queries and collection."""
 
 PACKED = "part bigint, side int, entries binary"
 MET = "asked bigint, number bigint"
@@ -27,7 +27,7 @@ TOGETHER = "block bigint, number bigint, asked binary"
 
 ENTRY = np.dtype([("key", "<u8"), ("number", "<i8")])
 PACKED_TOGETHER = 1 << 20
-"""Entries that a task collects before it hands them on: 16 MB."""
+"""Entries that a task collects before it returns them: 16 MB."""
 PAIRS_TOGETHER = 1 << 17
 PART_ENTRIES = 1 << 20
 MIXED_BY = np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -37,7 +37,7 @@ Numbers = NDArray[np.int64]
 
 
 def arrow() -> Any:
-    """The library that Spark's workers speak."""
+    """The library for the data of Spark workers."""
     return require("pyarrow", extra="spark", purpose="runs on Spark")
 
 
@@ -50,7 +50,7 @@ def batch_of(**columns: Any) -> Any:
 
 @dataclass(frozen=True)
 class Pack:
-    """Rows of `number` and `keys` become rows of many entries for each part (`PACKED`)."""
+    """Converts rows of `number` and `keys` to rows with many entries per part (`PACKED`)."""
 
     side: int
     parts: int
@@ -66,7 +66,7 @@ class Pack:
             yield self._packed(np.concatenate(held))
 
     def _packed(self, entries: Entries) -> Any:
-        # The keys are hashes, but not of this package alone: a multiplication spreads what is not spread yet.
+        # The keys may come from other hash functions: a multiplication distributes them evenly.
         part = ((entries["key"] * MIXED_BY) >> np.uint64(32)) % np.uint64(self.parts)
         order = np.lexsort((entries["key"], part))
         part, entries = part[order], entries[order]
@@ -81,7 +81,7 @@ class Pack:
 
 
 def entries_of(batch: Any) -> Entries:
-    """One entry for each band key of each document; those without a key are left out."""
+    """One entry for each band key of each document; missing keys are omitted."""
     column = batch.column("keys")
     numbers = batch.column("number").to_numpy(zero_copy_only=False)
     keys = [np.frombuffer(one, dtype="<u8") for one in column.to_pylist() if one is not None]
@@ -97,7 +97,7 @@ def entries_of(batch: Any) -> Entries:
 
 @dataclass(frozen=True)
 class Meet:
-    """Packed rows, ordered by part and side, become pairs (`MET`); a pair that shares several keys may come again."""
+    """Converts packed rows, sorted by part and side, to pairs (`MET`); a pair with several common keys may repeat."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         part, asked = -1, np.empty(0, dtype=ENTRY)
@@ -117,7 +117,7 @@ class Meet:
 
 
 def met(asked: Entries, held: Entries) -> Iterator[Any]:
-    """The pairs of entries of equal keys; those asked for ascend by key."""
+    """The pairs of entries with equal keys; the query entries are sorted by key."""
     keys = np.ascontiguousarray(asked["key"])
     first = np.searchsorted(keys, held["key"], side="left")
     counts = np.searchsorted(keys, held["key"], side="right") - first
@@ -133,9 +133,9 @@ def met(asked: Entries, held: Entries) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Gather:
-    """Rows `number`, `block`, `asked` in that order become one row for each document and block (`TOGETHER`).
+    """Converts sorted rows `number`, `block`, `asked` to one row per document and block (`TOGETHER`).
 
-    asked: the numbers that ask for it there, each once, ascending, 8 bytes each. A block is bounded, so is a row.
+    asked: the distinct query numbers in this block, ascending, 8 bytes each. Blocks are bounded, so rows are too.
     """
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -155,7 +155,7 @@ class Gather:
 
 
 def changes(*columns: Numbers) -> NDArray[np.intp]:
-    """Where a row differs from the one before it.
+    """The positions at which a row differs from the previous one.
 
     >>> changes(np.array([1, 1, 2]), np.array([5, 5, 5])).tolist()
     [0, 2]
@@ -176,12 +176,12 @@ def gathered(number: Numbers, block: Numbers, asked: Numbers) -> Any:
 
 
 def parts_for(entries: int, partitions: int) -> int:
-    """In how many parts keys meet, of which `entries` are asked for: a task holds those of one at a time."""
+    """The number of parts for `entries` query entries: a task holds those of one part at a time."""
     return max(4 * partitions, -(-entries // PART_ENTRIES))
 
 
 def pairs(asked: Any, held: Any, entries: int, partitions: int) -> Any:
-    """Which documents share a key, as `MET`: two DataFrames of `number` and `keys`; `entries` are those asked for."""
+    """The pairs with a common key (`MET`) of two DataFrames with `number` and `keys`; `entries`: of the queries."""
     parts = parts_for(entries, partitions)
     packed = [
         side.select("number", "keys").where("keys is not null").mapInArrow(Task(Pack(number, parts)), PACKED)
@@ -192,7 +192,7 @@ def pairs(asked: Any, held: Any, entries: int, partitions: int) -> Any:
 
 
 def candidates(met: Any, blocks: int) -> Any:
-    """Which document goes to which block, and who asks for it there, as `TOGETHER`."""
+    """The blocks of each document and its queries there, as `TOGETHER`."""
     from pyspark.sql import functions as F
 
     block = F.pmod(F.xxhash64("asked"), F.lit(blocks))

@@ -1,4 +1,4 @@
-"""Which documents of a collection are most like each of many queries? `Index.find_similar` for a table of them."""
+"""The documents of a collection most similar to each query: `Index.find_similar` for a table of queries."""
 
 from __future__ import annotations
 
@@ -33,32 +33,38 @@ def find_similar(
     on_error: Literal["stop", "skip"] = "stop",
     work: Work | None = None,
 ) -> Any:
-    """The documents of a collection that are most like each query: a DataFrame of matches, the best of rank 1.
+    """Find the documents of a collection that are most similar to each query.
 
-    Each row is one match: `query_id`, `id`, `similarity`, `rank`; with `fields` also `similarity_NAME` of each field,
-    null where one of the two lacks it. They are those that `Index.find_similar` gives for each query: exact, at least
-    `threshold`, best first, of equal similarity in the order of the collection. A query without matches has no row;
-    empty ones are like no other.
+    Each row of the result is one match: `query_id`, `id`, `similarity`, `rank` (from 1). With `fields` it also has
+    `similarity_NAME` for each field, null if one document lacks the field. The matches are those of
+    `Index.find_similar`: exact similarities of at least `threshold`, most similar first, equal ones in the order of the
+    collection. A query without matches has no row; empty queries have no matches.
 
-    queries: a DataFrame, a row a query. It is read more than once, and must give the same rows each time.
-    collection: a `Collection`, the path of one, or a DataFrame with the columns of the queries, which is sketched for
-        this call (at `threshold`, by default 0.8).
-    limit: how many matches of each query at most; None for all.
-    threshold: how similar a match is at least, in [0, 1]; by default that of the collection. Below it, fewer are found
-        than its recall says.
-    text, id, on_error, work: as of `find_duplicates`.
-    identified: whether an id names the same document on both sides, which then is not offered as like itself. Say False
-        where queries have ids of their own.
-
-    All documents that share a bucket with a query are compared: what a text that stands in a million documents costs
-    is a million comparisons. No task holds them. The answer is kept by Spark until its `unpersist()`.
+    All documents that share a bucket with a query are compared: a text that a million documents contain costs a million
+    comparisons. No task holds all of them. The result is cached by Spark until its `unpersist()`.
 
         found = find_similar(spark.read.parquet("s3://lake/questions"), "s3://lake/articles.benzer", limit=5, id="url")
 
+    Args:
+        queries: A DataFrame with one row per query. It is read more than once and must return the same rows each time.
+        collection: A `Collection`, its path, or a DataFrame with the columns of the queries, which is sketched for this
+            call (with `threshold`, default 0.8).
+        limit: Maximum number of matches per query; None for all.
+        threshold: Minimum similarity in [0, 1]; default: that of the collection. Below that, the recall is lower than
+            that of the collection.
+        text, id, on_error, work: As in `find_duplicates`.
+        identified: Whether equal ids mean the same document on both sides, which is then excluded from the result. Use
+            False if queries have separate ids.
+        fields: Whether to include the similarity of each field.
+
+    Returns:
+        A DataFrame of matches.
+
     Raises:
-        SettingsError: a setting is out of range. InputError: a column is missing, or of another type than is needed.
-        StorageError, StoreFormatError: the collection is not there, or cannot be read.
-        MalformedRowError, DuplicateIdError: of the queries, as their names say.
+        SettingsError: A setting is out of range.
+        InputError: A column is missing or has the wrong type.
+        StorageError, StoreFormatError: The collection does not exist or cannot be read.
+        MalformedRowError, DuplicateIdError: A query is malformed or its id is not unique.
     """
     check_limit(limit)
     if threshold is not None and (not is_number(threshold) or not 0 <= threshold <= 1):
@@ -81,7 +87,7 @@ def find_similar(
 def as_collection(
     spark: Any, given: Any, threshold: float | None, text: Any, id: Any, work: Any
 ) -> Collection:
-    """A collection as it was given: opened, by its path, or as a DataFrame."""
+    """The collection of the argument: opened, by its path, or as a DataFrame."""
     if isinstance(given, Collection):
         return given
     if isinstance(given, str):
@@ -90,7 +96,7 @@ def as_collection(
 
 
 def named(matches: Any, verify: Verify) -> Any:
-    """The answer, by the names that a user knows."""
+    """The result with public column names."""
     from pyspark.sql import functions as F
 
     names = list(verify.schema.fields) if verify.fields else []

@@ -1,8 +1,8 @@
-"""What are the matches of those that ask in a block? Each document of the collection streams past and is compared.
+"""Finds the matches of the queries of a block by comparing a stream of documents of the collection.
 
-The rows of a block come in this order: those who ask, then the documents that share a key with any of them, as they
-stand in the collection, then the copies of those who ask. The contents of the askers are held, and of each its best
-matches so far; how many documents of the collection come, and of what size together, takes no memory.
+The rows of a block are in this order: the queries, then the documents that share a key with any of them, in the order
+of the collection, then the copies of the queries. A task holds the contents of the queries and their best matches so
+far; the number and the size of the documents of the collection do not affect its memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benzer.spark.matching.comparing import Contents, compare, contents_of
 from benzer.spark.matching.pairing import arrow, batch_of, changes
 
 ASKS, IS_HELD, IS_COPY = range(3)
-"""The kinds of rows of a block, in the order in which they come."""
+"""The kinds of rows of a block, in order."""
 
 COMPARED_TOGETHER = 1 << 12
 COMPARED_BYTES = 16 << 20
@@ -31,11 +31,11 @@ ANSWERED_TOGETHER = 1 << 14
 
 @dataclass(frozen=True)
 class Verify:
-    """Rows of blocks become verified matches, the best first of each document that asks.
+    """Converts rows of blocks to verified matches, most similar first for each query.
 
-    threshold: how similar a match is at least. limit: how many of each, None for all. identified: whether the ids of
-    both sides name the same documents, so that the one of the same id is no match. fields: whether each field's
-    similarity is handed on, too.
+    threshold: minimum similarity of a match. limit: maximum matches per query, None for all. identified: whether equal
+    ids mean the same document on both sides, which is then not a match. fields: whether to return the similarity of
+    each field.
     """
 
     schema: Schema
@@ -63,13 +63,13 @@ class Verify:
 
     @property
     def most(self) -> int | None:
-        """How many matches of each must be known: one more than asked for, where one may be the document itself."""
+        """The number of matches to keep per query: one more than the limit if one may be the document itself."""
         return None if self.limit is None else self.limit + self.identified
 
 
 @dataclass
 class Found:
-    """Matches that stay for now, in any order of askers; of each they come in the order of the collection."""
+    """The current matches, in any order of queries; those of each query are in the order of the collection."""
 
     asked: NDArray[np.int64]
     similarity: NDArray[np.float64]
@@ -87,7 +87,7 @@ class Found:
         )  # fmt: skip
 
     def best(self, most: int | None) -> Found:
-        """By asker, the most similar first, of equal ones that first which came first: at most so many of each."""
+        """Sorted by query, most similar first, equal ones in their order; up to a maximum per query."""
         order = np.lexsort((-self.similarity, self.asked))
         if most is not None:
             order = order[places(self.asked[order]) < most]
@@ -95,7 +95,7 @@ class Found:
 
     @classmethod
     def joined(cls, parts: list[Found]) -> Found:
-        """Matches behind one another."""
+        """Concatenated matches."""
         return cls(
             np.concatenate([one.asked for one in parts]),
             np.concatenate([one.similarity for one in parts]),
@@ -106,12 +106,12 @@ class Found:
 
 
 class Block:
-    """What is held of one block while its rows come."""
+    """The state of one block while its rows are read."""
 
     def __init__(self, asks: Verify, number: int) -> None:
         self.number = number
         self._asks = asks
-        self._rows: list[Any] = []  # of one kind, not yet looked at
+        self._rows: list[Any] = []  # rows of one kind, not processed yet
         self._waiting = IS_HELD
         self._askers: Any = None
         self._contents: Contents | None = None
@@ -119,7 +119,7 @@ class Block:
         self._answered = False
 
     def take(self, kind: int, rows: Any) -> Iterator[Any]:
-        """Rows of one kind; gives what can be answered."""
+        """Add rows of one kind; returns the finished matches."""
         if kind == ASKS:
             self._rows.append(rows)
             return
@@ -137,7 +137,7 @@ class Block:
         yield from self._answer(rows)
 
     def answers(self) -> Iterator[Any]:
-        """The matches of those who ask themselves."""
+        """The matches of the queries themselves."""
         if self._answered:
             return
         self._answered = True
@@ -185,7 +185,7 @@ class Block:
             self._found = [Found.joined(self._found).best(self._asks.most)]
 
     def _answer(self, members: Any) -> Iterator[Any]:
-        """The matches of documents, each for the asker of its content: `number` is that of the asker."""
+        """The matches of documents from the query with the same content: `number` is that of the query."""
         if not self._found or not len(members):
             return
         found = self._found[0]
@@ -230,7 +230,7 @@ class Block:
 
 
 def places(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place of each row within its run of equal ones.
+    """The position of each row in its run of equal ones.
 
     >>> places(np.array([4, 4, 7, 4])).tolist()
     [0, 1, 0, 0]
@@ -242,7 +242,7 @@ def places(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def portions(counts: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
-    """Cut rows so that those of a part make at most so many rows together, or are one.
+    """Divide rows into parts with a maximum total, or of a single row.
 
     >>> list(portions(np.array([2, 2, 9, 1]), 4))
     [(0, 2), (2, 3), (3, 4)]

@@ -1,19 +1,19 @@
-"""What came of a run on Spark, and how is it handed on?
+"""The result of a run on Spark.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `duplicates` | the result: `SparkDuplicates`, as little computed as was asked for |
-| `tables` | which rows stand in its tables |
-| `counting` | how many there are of everything |
-| `applying` | which rows of a table stay, and is a removal still founded |
-| `bitmaps` | which rows of a file go, as bits |
-| `writing` | how the tables are written where the cluster writes |
-| `choosing` | which documents come to the driver, for the page of a local run |
-| `bringing` | how they come |
-| `local` | what they tell there |
-| `older` | what older collections say of documents |
-| `recall` | how much of what is alike was found |
-| `asking` | what a task does for that |
+| `duplicates` | `SparkDuplicates`, computed lazily |
+| `tables` | the rows of its tables |
+| `counting` | counts |
+| `applying` | application of removals to a table |
+| `bitmaps` | removed rows of files as bitmaps |
+| `writing` | writing of tables by the cluster |
+| `choosing` | the documents that are collected on the driver for a report |
+| `bringing` | the collection of these documents |
+| `local` | the local result on the driver |
+| `older` | matches with older collections |
+| `recall` | the measurement of recall |
+| `asking` | the tasks of this measurement |
 """
 
 from __future__ import annotations

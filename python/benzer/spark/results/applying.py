@@ -1,4 +1,4 @@
-"""Which rows of a table stay, and is a removal still founded?"""
+"""Applies removals to a table, and checks whether they are still valid."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 DataFrame = Any
 TOLD = ("cluster", "kept_id", "similarity", "reason")
 OWN = "benzer_id"
-"""A column name that no column of the user's has."""
+"""A column name that user tables do not have."""
 
 
 @dataclass(frozen=True)
 class Applied:
-    """Evidence applied to a table.
+    """Removals applied to a table.
 
-    rows: those that stay. changed: those whose removal is void because their content is another now (id, kept_id,
-    reason); they are among `rows`.
+    Attributes:
+        rows: The kept rows.
+        changed: Rows whose removal is void because their content has changed (id, kept_id, reason); included in `rows`.
     """
 
     rows: DataFrame = field(repr=False)
@@ -39,22 +40,22 @@ class Applied:
 
 
 def kept(found: SparkDuplicates, df: DataFrame | None) -> DataFrame:
-    """The rows whose id is not among those that go."""
+    """The rows whose ids are not removed."""
     df = frame_of(found, df)
     return without(found, df, found.removed.select("id"))
 
 
 def annotate(found: SparkDuplicates, df: DataFrame | None, prefix: str) -> DataFrame:
-    """All rows, with what is told of those that go."""
+    """All rows with the evidence of removed ones."""
     from pyspark.sql import functions as F
 
     df = frame_of(found, df)
     names = [f"{prefix}{name}" for name in TOLD]
-    held = {name.lower() for name in df.columns}  # as Spark tells names apart
+    held = {name.lower() for name in df.columns}  # Spark ignores the case of names
     taken = [name for name in names if name.lower() in held]
     if taken:
         raise SettingsError(
-            f"the table has a column {taken[0]!r} already: give a prefix, as in annotate(df, prefix='benzer_')"
+            f"the table already has a column {taken[0]!r}: use a prefix, as in annotate(df, prefix='benzer_')"
         )
     told = found.removed.select(
         F.col("id").alias(OWN), *(F.col(name).alias(new) for name, new in zip(TOLD, names, strict=True))
@@ -63,7 +64,7 @@ def annotate(found: SparkDuplicates, df: DataFrame | None, prefix: str) -> DataF
 
 
 def apply(found: SparkDuplicates, df: DataFrame | None) -> Applied:
-    """The rows that stay, and those whose removal is void."""
+    """The kept rows, and those whose removal is void."""
     from pyspark.sql import functions as F
 
     df = frame_of(found, df)
@@ -79,7 +80,7 @@ def apply(found: SparkDuplicates, df: DataFrame | None) -> Applied:
 
 
 def identities(found: SparkDuplicates, df: DataFrame) -> DataFrame:
-    """The id and the identity of each row, as a run sketches them, with the least of bands."""
+    """The id and the identity of each row, as in a run, with a minimum of bands."""
     from benzer.spark import sketching
     from benzer.spark.documents import documents_of
 
@@ -91,27 +92,27 @@ def identities(found: SparkDuplicates, df: DataFrame) -> DataFrame:
 
 
 def without(found: SparkDuplicates, df: DataFrame, ids: DataFrame) -> DataFrame:
-    """The rows of none of the ids."""
+    """The rows without these ids."""
     from pyspark.sql import functions as F
 
     return df.join(ids.select(F.col("id").alias(OWN)), own_id(found) == F.col(OWN), "left_anti")
 
 
 def own_id(found: SparkDuplicates) -> Any:
-    """The id of a row of the user's table, of the type of the ids of the run."""
+    """The id of a row of a user table, in the id type of the run."""
     from benzer.spark.columns import column
 
     return column(found.documents.id).cast(found.run.columns["id"])
 
 
 def frame_of(found: SparkDuplicates, df: DataFrame | None) -> DataFrame:
-    """The table that is meant; documents of files are none."""
+    """The table of the argument or of the run; files have no table."""
     if found.files is not None:
         raise SettingsError(
-            "the documents came from files, not from a DataFrame: use write_bitmaps, or the table `removed`, which "
-            "names file and row"
+            "the documents are from files, not from a DataFrame: use write_bitmaps, or the table `removed`, which "
+            "has file and row"
         )
     df = found.documents.df if df is None else df
     if found.documents.id not in df.columns:
-        raise SettingsError(f"the table has no column {found.documents.id!r}, by whose ids documents go")
+        raise SettingsError(f"the table has no id column {found.documents.id!r}: add it")
     return df

@@ -1,4 +1,4 @@
-"""What does a task do to measure recall? It draws documents by their contents, and looks for true neighbours."""
+"""The tasks that measure recall: they draw documents by content and find their true neighbours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benzer.verify import verify
 
 Numbers = NDArray[np.int64]
 TOGETHER = 32 << 20
-"""Bytes of documents that are asked together: the drawn ones are read again each time."""
+"""Bytes of documents that are processed together: the drawn ones are read again each time."""
 SIGN = np.uint64(1 << 63)
 DRAWN = "number bigint, content_a bigint, content_b bigint, place bigint"
 NEIGHBOURS = "query bigint, number bigint, similarity double"
@@ -27,7 +27,7 @@ LENGTHS = "number bigint, length bigint"
 
 @dataclass(frozen=True)
 class Least:
-    """Gives the contents that are drawn first, of the documents of a task; of one content one document."""
+    """Returns the first drawn contents of the documents of a task, with one document per content."""
 
     count: int
     seed: int
@@ -47,7 +47,7 @@ class Least:
         yield pyarrow.RecordBatch.from_arrays(columns, ["number", "content_a", "content_b", "place"])
 
     def _least(self, rows: Numbers) -> Numbers:
-        """One row a content, those of the least places."""
+        """One row per content, with the lowest places."""
         rows = rows[np.lexsort((rows[:, 0], rows[:, 2], rows[:, 1], rows[:, 3]))]
         new = np.ones(len(rows), dtype=bool)
         new[1:] = (np.diff(rows[:, 1:], axis=0) != 0).any(axis=1)
@@ -71,7 +71,7 @@ class Lengths:
 
 
 def identified(batch: Any) -> Any:
-    """The rows with a number and a place: others are malformed."""
+    """The rows with a number and a place; others are malformed."""
     compute = require("pyarrow.compute", extra="spark", purpose="runs on Spark")
     return batch.filter(compute.and_(batch.column("number").is_valid(), batch.column("place").is_valid()))
 

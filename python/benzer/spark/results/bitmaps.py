@@ -1,8 +1,8 @@
-"""Which rows of a file go? One bit a row, so that a reader of the file leaves them out as it reads.
+"""Removed rows of a file as a bitmap with one bit per row, so that readers of the file can skip them.
 
-The format: bit i, of byte i // 8 the bit of value 1 << (i % 8), is 1 where row i + 1 goes (rows count from 1, as in the
-table `removed`: of JSON lines they are lines, blank ones among them). The last byte is that of the last row that goes.
-`numpy.packbits(mask, bitorder="little")` makes the same.
+The format: bit i (the bit 1 << (i % 8) of byte i // 8) is 1 if row i + 1 is removed. Rows count from 1, as in the table
+`removed`; rows of JSON lines are lines, including blank ones. The last byte is that of the last removed row.
+`numpy.packbits(mask, bitorder="little")` returns the same.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ PACKED = "source int, removed bigint, bitmap binary"
 
 
 def bitmaps(found: SparkDuplicates) -> DataFrame:
-    """One row a file that has documents that go. A task holds the bits of one file at a time."""
+    """One row per file with removed documents. A task holds the bits of one file at a time."""
     from pyspark.sql import functions as F
 
     from benzer.spark.results.tables import sources_of
 
     if found.files is None:
         raise SettingsError(
-            "a DataFrame has no rows by number: use kept(), which takes the rows by their ids, or apply()"
+            "a DataFrame has no row numbers: use kept(), which selects rows by id, or apply()"
         )
     gone = found.removed.select(F.shiftright("number", SOURCE_BITS).cast("int").alias("source"), "number")
     ordered = gone.repartition("source").sortWithinPartitions("number")
@@ -45,7 +45,7 @@ def bitmaps(found: SparkDuplicates) -> DataFrame:
 
 
 def pack(batches: Iterable[Any]) -> Iterator[Any]:
-    """Ascending numbers become the bits of each file; what a worker runs."""
+    """A worker that converts ascending numbers to the bits of each file."""
     pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
     source, bits, removed = -1, np.zeros(0, dtype=np.uint8), 0
 
@@ -75,7 +75,7 @@ def pack(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def grown(bits: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """Bits in at least so many bytes: twice as many when they grow, so that growing is linear."""
+    """Grow the bits to a minimum number of bytes, by doubling."""
     if len(bits) >= size:
         return bits
     larger = np.zeros(max(size, 2 * len(bits)), dtype=np.uint8)
@@ -84,7 +84,7 @@ def grown(bits: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
 
 
 def gone(bitmap: bytes, start: int, count: int) -> NDArray[np.bool_]:
-    """Which of `count` rows from the one after `start` on go (bool).
+    """Which of the `count` rows after `start` are removed (bool).
 
     >>> gone(bytes([0b101]), 1, 3).tolist()
     [False, True, False]
@@ -99,10 +99,12 @@ def gone(bitmap: bytes, start: int, count: int) -> NDArray[np.bool_]:
 
 
 def filter_file(source: str | Path, bitmap: bytes, destination: str | Path, replace: bool = False) -> int:
-    """Copy a Parquet file or a file of JSON lines without the rows that go; gives how many went.
+    """Copy a Parquet or JSON lines file without the removed rows. Returns the number of removed rows.
 
-    All else stays as it is. The file appears whole at the end, or not at all. A bitmap with a bit behind the last row
-    is of another file: `InputError`.
+    Everything else is copied unchanged. The file is written atomically.
+
+    Raises:
+        InputError: The bitmap has a bit after the last row, so it belongs to another file.
     """
     source = Path(source)
     copies = {".parquet": copy_parquet, ".jsonl": copy_lines, ".ndjson": copy_lines, ".json": copy_lines}
@@ -114,13 +116,13 @@ def filter_file(source: str | Path, bitmap: bytes, destination: str | Path, repl
         went = copy(source, bitmap, partial)
         if went != wanted:
             raise InputError(
-                f"the bitmap names {wanted:,} rows, and {source} has {went:,} of them: it is of another file"
+                f"the bitmap has {wanted:,} rows, but {source} has only {went:,} of them: use the bitmap of this file"
             )
     return went
 
 
 def copy_parquet(source: Path, bitmap: bytes, destination: Path) -> int:
-    """Copy a Parquet file, some rows at a time."""
+    """Copy a Parquet file in groups of rows."""
     pyarrow = require("pyarrow", extra="parquet", purpose="Parquet files")
     parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
     at = went = 0

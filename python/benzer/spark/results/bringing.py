@@ -1,4 +1,4 @@
-"""How do documents and decisions of a run come to the driver? As the arrays that a local result consists of."""
+"""Collects documents and decisions of a run on the driver, as the arrays of a local result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Named:
-    """A source of which the name is all that is here."""
+    """A source with only a name."""
 
     name: str
     suffix: str = ""
@@ -45,7 +45,7 @@ class Named:
 
 
 class Placed:
-    """A corpus whose documents have the ids, sources and rows that they have in the whole input."""
+    """A corpus whose documents have the ids, sources and rows of the whole input."""
 
     def __init__(
         self, corpus: Any, ids: list[str | int], sources: NDArray[np.uint32], rows: NDArray[np.uint64]
@@ -76,7 +76,7 @@ class Placed:
 def to_local(found: SparkDuplicates, documents: int) -> LocalDuplicates:
     """See `SparkDuplicates.to_local`."""
     if documents < 2:
-        raise SettingsError(f"documents must be at least 2, got {documents}: two make a pair")
+        raise SettingsError(f"documents must be at least 2, got {documents}: use a larger number")
     chosen = choose(found, documents)
     corpus, numbers, rows = read(found, chosen)
     sketcher = found.run.sketcher
@@ -114,7 +114,7 @@ def to_local(found: SparkDuplicates, documents: int) -> LocalDuplicates:
 
 @dataclass(frozen=True)
 class Finder:
-    """Where documents stand, by number."""
+    """The positions of documents by number."""
 
     numbers: Numbers
 
@@ -129,7 +129,7 @@ class Finder:
 
 
 def read(found: SparkDuplicates, chosen: Chosen) -> tuple[Placed, Numbers, Any]:
-    """The corpus of the chosen documents in the order of the input, their numbers, and what is known of each."""
+    """The corpus of the chosen documents in input order, their numbers, and their columns."""
     table = placed(to_arrow(found.documents.wanted(chosen.members, count=chosen.documents)))
     batch = corpus_of_batch(found.settings.schema, table)
     numbers = column(table, "number").astype(np.int64)
@@ -142,13 +142,13 @@ def read(found: SparkDuplicates, chosen: Chosen) -> tuple[Placed, Numbers, Any]:
 
 
 def ids_of(found: SparkDuplicates, table: Any, name: str = "id") -> list[str | int]:
-    """Ids as they were given."""
+    """Ids as given by the user."""
     ids: list[str | int] = table.column(name).to_pylist()
     return [plain_id(found, one) for one in ids] if found.documents.id_form == "json" else ids
 
 
 def ranked(found: SparkDuplicates, corpus: Any, rows: Any) -> Positions:
-    """The keep order of the documents at hand."""
+    """The keep order of the collected documents."""
     keep, count = found.settings.keep, len(corpus)
     extras = [None if one is None else one.encode() for one in rows.column("extra").to_pylist()]
     lengths = (
@@ -163,7 +163,7 @@ def ranked(found: SparkDuplicates, corpus: Any, rows: Any) -> Positions:
 
 
 def rows_within(chosen: Chosen, rows: Any, ends: Sequence[str]) -> Any:
-    """The rows whose ends are all among the chosen documents."""
+    """The rows whose documents are all chosen."""
     from pyspark.sql import functions as F
 
     if chosen.all:
@@ -176,7 +176,7 @@ def rows_within(chosen: Chosen, rows: Any, ends: Sequence[str]) -> Any:
 def verified_pairs(
     found: SparkDuplicates, chosen: Chosen, at: Finder
 ) -> tuple[tuple[Positions, Positions], NDArray[np.float64]]:
-    """The verified pairs of the chosen documents, by position, the one earlier in the input first."""
+    """The verified pairs of the chosen documents by position, the earlier one in the input first."""
     rows = of_kind(found, PAIR).select("left", "right", "similarity")
     table = to_arrow(rows_within(chosen, rows, ("left", "right")))
     left, right = at(column(table, "left")), at(column(table, "right"))
@@ -191,9 +191,10 @@ def split(
     similarity: NDArray[np.float64],
     compare: Any,
 ) -> tuple[Candidates, NDArray[np.float64], tuple[Positions, Positions, NDArray[np.float64]]]:
-    """The candidates with their similarities, and apart from them the pairs of the second look.
+    """The candidates with their similarities, and separately the pairs of the second round.
 
-    Candidates below the threshold were compared where they lay; where all are at hand they are compared once more.
+    Candidates below the threshold were compared by the workers; if all documents are collected, they are compared
+    again.
     """
     table = to_arrow(rows_within(chosen, found.joined.pairs.select("left", "right"), ("left", "right")))
     left, right = at(column(table, "left")), at(column(table, "right"))
@@ -218,7 +219,7 @@ def split(
 
 
 def large_of(found: SparkDuplicates, chosen: Chosen, at: Finder) -> LargeBuckets:
-    """The large buckets, with those of their documents that are at hand."""
+    """The large buckets with their collected documents."""
     if found.joined.buckets is None:
         return LargeBuckets()
     table = to_arrow(rows_within(chosen, found.joined.buckets.select("number", "buckets"), ("number",)))
@@ -231,12 +232,12 @@ def large_of(found: SparkDuplicates, chosen: Chosen, at: Finder) -> LargeBuckets
 
 
 def unpacked(keys: NDArray[np.uint64]) -> tuple[Positions, Positions]:
-    """The other way."""
+    """The inverse."""
     return (keys >> np.uint64(32)).astype(np.uint32), (keys & np.uint64(2**32 - 1)).astype(np.uint32)
 
 
 def leaders(found: SparkDuplicates, chosen: Chosen, at: Finder) -> tuple[Positions, NDArray[np.float64]]:
-    """Who stays for each document at hand, and how similar the two are."""
+    """The kept document for each collected document, and their similarity."""
     count = len(at.numbers)
     leader, likeness = np.arange(count, dtype=np.uint32), np.ones(count)
     rows = of_kind(found, REMOVED).select("left", "right", "similarity")
@@ -248,14 +249,14 @@ def leaders(found: SparkDuplicates, chosen: Chosen, at: Finder) -> tuple[Positio
 
 
 def matches_of(found: SparkDuplicates, chosen: Chosen, at: Finder) -> Any:
-    """What older collections hold of the documents at hand."""
+    """The matches of the collected documents with older collections."""
     if found.known is None:
         return None
     return known_of(found, chosen, at)
 
 
 def reading_of(found: SparkDuplicates) -> Reading:
-    """What was read, by name; the malformed rows as far as they came to the driver."""
+    """The sources by name, and the malformed rows that were collected."""
     counts = found.by_source()
     rows: dict[str, list[MalformedRow]] = {one.name: [] for one in counts}
     for row in found.malformed_rows:

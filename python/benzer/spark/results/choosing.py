@@ -1,4 +1,4 @@
-"""Which documents come to the driver? All that have candidates or copies; if too many, whole clusters."""
+"""Chooses the documents to collect on the driver: all with candidates or copies; if too many, whole clusters."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 DataFrame = Any
 Numbers = NDArray[np.int64]
 CANDIDATES = 5_000_000
-"""So many candidates are compared once more on the driver at most: a second or two."""
+"""Maximum number of candidates that are compared again on the driver: one or two seconds."""
 GIANTS = 20
 POOR = 2
-"""So many documents of less than a shingle come along, as examples of an alarm."""
+"""Number of documents shorter than a shingle that are collected as examples of an alarm."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Components:
     facts: dict[str, Numbers] = field(default_factory=dict)
 
     def of(self, numbers: Numbers) -> Numbers:
-        """The component of each document; one that is tied to no other is its own."""
+        """The component of each document; an unlinked document is its own component."""
         places = np.minimum(np.searchsorted(self.numbers, numbers), max(len(self.numbers) - 1, 0))
         if not len(self.numbers):
             return numbers
@@ -71,7 +71,7 @@ class Chosen:
 
 
 def choose(found: SparkDuplicates, documents: int) -> Chosen:
-    """Choose at most so many documents, but for a few that are examples."""
+    """Choose up to a maximum number of documents, and a few examples."""
     involved = numbers_of(found)
     few = to_numbers(involved.limit(documents + 1))
     poor = poor_documents(found)
@@ -100,7 +100,7 @@ def numbers_of(found: SparkDuplicates) -> DataFrame:
 
 
 def poor_documents(found: SparkDuplicates) -> Numbers:
-    """The first documents of less than a shingle."""
+    """The first documents shorter than a shingle."""
     if not found.reading.short + found.reading.empty:
         return np.empty(0, dtype=np.int64)
     from pyspark.sql import functions as F
@@ -110,7 +110,7 @@ def poor_documents(found: SparkDuplicates) -> Numbers:
 
 
 def choose_clusters(found: SparkDuplicates, documents: int, poor: Numbers) -> Chosen:
-    """Whole clusters: one half of the room to the largest, the other to those whose members are least alike."""
+    """Whole clusters: half of the maximum for the largest, half for those with the least similar members."""
     from pyspark.sql import functions as F
 
     clusters = (
@@ -143,7 +143,7 @@ def choose_clusters(found: SparkDuplicates, documents: int, poor: Numbers) -> Ch
     numbers = np.union1d(np.union1d(to_numbers(led.select(F.col("left").alias("number"))), leaders), poor)
     members = frame_of(found, numbers)
     told = (
-        f"The clusters, bridges and alarms below are drawn from {count(len(leaders))} of "
+        f"The clusters, bridges and alarms below are from {count(len(leaders))} of "
         f"{count(found.counts['clusters'])} clusters, the largest and the most doubtful ones; the counts and the "
         f"figures are those of the whole run."
     )
@@ -152,7 +152,7 @@ def choose_clusters(found: SparkDuplicates, documents: int, poor: Numbers) -> Ch
 
 
 def components_of(found: SparkDuplicates, members: DataFrame) -> Components:
-    """The components of some documents, as large as they are in the whole run."""
+    """The components of some documents, with their sizes in the whole run."""
     from pyspark.sql import functions as F
 
     tied = found.outcomes.where(F.col("kind").isin(REMOVED, KEPT))
@@ -188,6 +188,6 @@ def to_numbers(rows: DataFrame) -> Numbers:
 
 
 def frame_of(found: SparkDuplicates, numbers: Numbers, name: str = "number") -> DataFrame:
-    """Numbers of the driver as a table."""
+    """Numbers on the driver as a table."""
     pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
     return from_arrow(found.run.spark, pyarrow.table({name: pyarrow.array(numbers, pyarrow.int64())}))

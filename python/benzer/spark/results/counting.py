@@ -1,4 +1,4 @@
-"""How many there are of everything? Counted by Spark; a few numbers come to the driver."""
+"""Counts of a result, computed by Spark; only a few numbers are collected on the driver."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def counts(found: SparkDuplicates) -> dict[str, int]:
-    """The counts of a result, with the names and in the order of a local one."""
+    """The counts of a result, with the names and the order of a local one."""
     read, joined, decided = found.reading, found.joined, found.decided.counts
     known = found.known_removed
     removed = decided["removed"] + known
@@ -42,7 +42,7 @@ def counts(found: SparkDuplicates) -> dict[str, int]:
 
 
 def by_source(found: SparkDuplicates) -> list[SourceCounts]:
-    """The counts of each source, in the order of the input; one job."""
+    """The counts of each source in input order; one job."""
     from pyspark.sql import functions as F
 
     states: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
@@ -75,9 +75,9 @@ def _of_source(name: str, states: dict[int, int], reasons: dict[str, int]) -> So
 
 
 def spread(found: SparkDuplicates, edges: NDArray[np.float64]) -> Spread:
-    """The verified pairs between ascending edges, of which the last belongs to the last class; one job.
+    """The number of verified pairs between ascending edges, including the last edge; one job.
 
-    Candidates below the threshold are compared where they lie and are not kept, so that they are not counted here.
+    Candidates below the threshold are compared by the workers and not stored, so they are not counted here.
     """
     from pyspark.sql import functions as F
 
@@ -91,7 +91,7 @@ def spread(found: SparkDuplicates, edges: NDArray[np.float64]) -> Spread:
 
 
 def cluster_sizes(found: SparkDuplicates) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The sizes of clusters of two documents or more, ascending, and how many clusters have each; one job."""
+    """The sizes of clusters of two or more documents, ascending, and the number of clusters of each size; one job."""
     from pyspark.sql import functions as F
 
     gone = of_kind(found, REMOVED).groupBy("right").count()

@@ -1,4 +1,4 @@
-"""What came of a run on Spark: tables of the cluster, and a page of the driver."""
+"""The result of a run on Spark: tables on the cluster, and a report on the driver."""
 
 from __future__ import annotations
 
@@ -22,17 +22,23 @@ if TYPE_CHECKING:
 
 DataFrame = Any
 DOCUMENTS = 100_000
-"""So many documents come to the driver at most, for a page."""
+"""Maximum number of documents collected on the driver for a report."""
 
 
 @dataclass(frozen=True)
 class SparkDuplicates:
-    """The result of `benzer.spark.find_duplicates`; its tables are DataFrames, its rows lie on the cluster.
+    """The result of `benzer.spark.find_duplicates`. Its tables are DataFrames whose rows remain on the cluster.
 
-    What a property needs is computed when it is asked for, once where it is a number. reading: how many documents were
-    read, and which rows set aside. sketches, copied, outcomes: the tables of `benzer.spark.frames`. joined: the
-    candidates. known: what older collections hold. decided: the outcomes with their counts. timings: seconds by stage.
-    stages: what holds the tables.
+    Properties are computed on first access; numbers are computed once.
+
+    Attributes:
+        reading: The number of documents read, and the malformed rows.
+        sketches, copied, outcomes: The tables of `benzer.spark.frames`.
+        joined: The candidates.
+        known: The matches with older collections.
+        decided: The outcomes with their counts.
+        timings: Seconds by stage.
+        stages: The stages that own the tables.
     """
 
     run: Run
@@ -61,7 +67,7 @@ class SparkDuplicates:
         stages: Any,
         seconds: float,
     ) -> SparkDuplicates:
-        """The result of a run's stages, which took so many seconds together."""
+        """Create the result of the stages of a run, which took this many seconds in total."""
         timings = {**stages.timings, "total": seconds}
         return cls(
             run,
@@ -78,119 +84,127 @@ class SparkDuplicates:
         )
 
     def release(self) -> None:
-        """Let go of the tables of finished stages that are cached on the cluster; what is in a checkpoint stays.
+        """Release the tables that are cached on the cluster; a checkpoint is not changed.
 
-        The result still answers: what is asked for from now on is made again.
+        The result can still be used: tables are then computed again.
         """
         if self.stages is not None:
             self.stages.release()
 
     @property
     def settings(self) -> Settings:
-        """Everything that the result depends on, beside the input."""
+        """All settings that the result depends on."""
         return self.run.settings
 
     @property
     def threshold(self) -> float:
-        """The similarity from which two documents are duplicates."""
+        """The minimum similarity of duplicates."""
         return self.settings.threshold
 
     @property
     def recall(self) -> float:
-        """The promised share of pairs at the threshold that is found."""
+        """The guaranteed share of pairs at the threshold that is found."""
         return self.settings.recall
 
     @property
     def bands(self) -> Bands:
-        """The bands that candidates were found with."""
+        """The bands that were used to find candidates."""
         assert self.settings.bands is not None  # there is no other method on Spark
         return self.settings.bands
 
     def probability(self, similarity: float) -> float:
-        """The probability that a pair of a given similarity is found; of several fields, at least that."""
+        """Return the probability that a pair with this similarity is found; with several fields, a lower bound."""
         return float(self.bands.probability(self.settings.schema.band_threshold(similarity)))
 
     @cached_property
     def pairs(self) -> DataFrame:
-        """The verified pairs: left_id, right_id, similarity; the one that comes first in the input is the left one."""
+        """The verified pairs: left_id, right_id, similarity. The left document is the earlier one in the input."""
         return tables.pairs(self)
 
     @cached_property
     def removed(self) -> DataFrame:
-        """The evidence, a row for each document that goes: for which, how similar they are, and why."""
+        """The removed documents with the kept document, the similarity and the reason, one row each."""
         return tables.removed(self)
 
     @cached_property
     def clusters(self) -> DataFrame:
-        """The members of each cluster of two documents or more, and which of them stays."""
+        """The members of each cluster of two or more documents, with the kept one marked."""
         return tables.clusters(self)
 
     @cached_property
     def malformed(self) -> DataFrame:
-        """The rows that were set aside, and why."""
+        """The malformed rows with their reasons."""
         return tables.malformed(self)
 
     def table(self, name: str) -> DataFrame:
-        """One table: "pairs", "clusters", "removed", "malformed" or "old_matches"."""
+        """Return a table by name: "pairs", "clusters", "removed", "malformed" or "old_matches"."""
         return tables.table(self, name)
 
     @cached_property
     @told_plainly()
     def counts(self) -> dict[str, int]:
-        """How many: the counts of a local result, by the same names."""
+        """The counts of the run, with the names of a local result."""
         return counting.counts(self)
 
     @cached_property
     @told_plainly()
     def known_removed(self) -> int:
-        """How many documents go for one of an older collection."""
+        """The number of documents removed because of a match in an older collection."""
         return 0 if self.known is None else int(self.known.numbers.count())
 
     @property
     def files(self) -> list[str] | None:
-        """The names of the files that were read, in their order; None where a DataFrame was."""
+        """The names of the input files in order; None for a DataFrame."""
         sources = getattr(self.documents, "sources", None)
         return None if sources is None else [one.name for one in sources]
 
     @property
     def malformed_rows(self) -> list[MalformedRow]:
-        """The rows that were set aside, as far as the run brought them to the driver."""
+        """The malformed rows that the run collected on the driver."""
         return list(self.reading.malformed)
 
     @told_plainly()
     def by_source(self) -> list[SourceCounts]:
-        """The counts of each source, in the order of the input."""
+        """Return the counts of each source in input order."""
         return counting.by_source(self)
 
     def kept(self, df: DataFrame | None = None) -> DataFrame:
-        """The rows that stay, all columns untouched: of the DataFrame of the run, or of one with the same ids.
+        """Return the kept rows with all columns unchanged.
 
-        Rows are taken by their ids alone. `apply` checks contents, too: use it on what may have changed since.
+        Rows are selected by id only. `apply` also checks contents: use it for data that may have changed since the run.
+
+        Args:
+            df: A DataFrame with the same ids; default: the DataFrame of the run.
         """
         return applying.kept(self, df)
 
     def apply(self, df: DataFrame | None = None) -> Applied:
-        """The rows that stay of a DataFrame that may have changed since the run.
+        """Return the kept rows of a DataFrame that may have changed since the run.
 
-        A row goes only where its content still has the 128-bit hash that it had: a removal of other content is void,
-        and its row stays and is told of. Only the rows that would go are read again.
+        A row is removed only if its content still has the same 128-bit hash. Otherwise the removal is void, and the row
+        is kept and reported. Only rows that would be removed are read again.
+
+        Args:
+            df: A DataFrame with the same ids; default: the DataFrame of the run.
         """
         return applying.apply(self, df)
 
     def annotate(self, df: DataFrame | None = None, prefix: str = "") -> DataFrame:
-        """All rows, with the columns `cluster`, `kept_id`, `similarity` and `reason`, null where a row stays.
+        """Return all rows with the columns `cluster`, `kept_id`, `similarity` and `reason`, null for kept rows.
 
-        prefix: what the names of these begin with.
+        Args:
+            df: A DataFrame with the same ids; default: the DataFrame of the run.
+            prefix: A prefix for the names of these columns.
         """
         return applying.annotate(self, df, prefix)
 
     def bitmaps(self) -> DataFrame:
-        """For each file with documents that go: source, file, removed (how many), bitmap (see `filter_file`)."""
+        """Return one row per file with removed documents: source, file, removed (count), bitmap (see `filter_file`)."""
         return bitmaps.bitmaps(self)
 
     @told_plainly()
     def write_bitmaps(self, path: str, replace: bool = False) -> None:
-        """Write `bitmaps` as Parquet, to any place that Spark writes to."""
+        """Write `bitmaps` as Parquet to any storage that Spark can write to."""
         from benzer.spark.results.writing import write_frame
 
         write_frame(self.bitmaps(), path, "parquet", replace)
@@ -199,9 +213,20 @@ class SparkDuplicates:
     def write(
         self, path: str, tables: Literal["jsonl", "parquet"] = "parquet", replace: bool = False
     ) -> dict[str, str]:
-        """Write the tables and the summary below a place that Spark writes to; gives each part's path by its name.
+        """Write the tables and the summary to a folder on any storage that Spark can write to.
 
-        The summary is written last: where it is, all is. A place that exists is an `OutputError`, or is replaced.
+        The summary is written last and marks the result as complete.
+
+        Args:
+            path: The path of the folder.
+            tables: The format of the tables.
+            replace: Whether to replace an existing folder.
+
+        Returns:
+            The path of each part by its name.
+
+        Raises:
+            OutputError: The folder exists and `replace` is false.
         """
         from benzer.spark.results.writing import write_tables
 
@@ -209,7 +234,7 @@ class SparkDuplicates:
 
     @told_plainly()
     def summary(self) -> dict[str, Any]:
-        """Counts, settings, sources, timings and what Spark it was, JSON-able."""
+        """Return JSON-able counts, settings, sources, timings and facts of the Spark session."""
         from benzer.spark.results.writing import spark_facts
 
         sources = [
@@ -226,10 +251,10 @@ class SparkDuplicates:
 
     @told_plainly()
     def to_local(self, documents: int = DOCUMENTS) -> LocalDuplicates:
-        """The documents that have candidates or copies, on the driver, with what the run decided of them.
+        """Collect the documents with candidates or copies on the driver, with the decisions of the run.
 
-        It answers what a local result answers, with the counts of the whole run. Where more than `documents` have
-        candidates or copies, it holds the largest and the most doubtful clusters, and says so.
+        The returned object has the methods of a local result and the counts of the whole run. If more than `documents`
+        have candidates or copies, it has only the largest and the most doubtful clusters, and states this.
         """
         from benzer.spark.results.bringing import to_local
 
@@ -237,17 +262,17 @@ class SparkDuplicates:
 
     @told_plainly()
     def alarms(self, limits: Limits | None = None, documents: int = DOCUMENTS) -> list[Alarm]:
-        """What a person should look at before the result is used; see `to_local` for what is looked at."""
+        """Return the warnings to check before using the result; see `to_local` for the documents that are examined."""
         return self.to_local(documents).alarms(limits)
 
     @told_plainly()
     def measure_recall(
         self, documents: int = 1000, confidence: float = 0.95, seed: int = 0
     ) -> RecallEstimate:
-        """What share of what is alike was found, with an interval, by asking a sample of the documents.
+        """Estimate the recall with an interval from a sample of the documents.
 
-        The same sample, the same neighbours and the same figures as of a local result. The contents of the sample come
-        to the driver (64 MB of text at most); every task looks for their neighbours among its own documents.
+        The sample, the neighbours and the figures are those of a local result. The contents of the sample are collected
+        on the driver (at most 64 MB of text); every task searches their neighbours among its own documents.
         """
         from benzer.spark.results.recall import measure_recall
 
@@ -262,7 +287,7 @@ class SparkDuplicates:
         documents: int = DOCUMENTS,
         replace: bool = False,
     ) -> Path:
-        """Write the page of a local result to a file of the driver; see `benzer.report.write_report`."""
+        """Write the report to a file on the driver; see `benzer.report.write_report`."""
         from benzer.report import write_report
 
         return write_report(self.to_local(documents), path, recall=recall, command=command, replace=replace)

@@ -1,4 +1,4 @@
-"""Which documents come to the driver, for what a local result answers: its page, its alarms, its clusters?"""
+"""The local part of a result: collected documents with the methods of a local result."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LocalDuplicates(Duplicates):
-    """Some documents of a run on Spark: all that have candidates or copies, or the clusters that were chosen.
+    """Some documents of a run on Spark: all with candidates or copies, or those of the chosen clusters.
 
-    Counts, sources and the spread of similarities and sizes are those of the whole run. Positions count the documents
-    at hand, in the order of the input.
+    Counts, sources and the distributions of similarities and sizes are those of the whole run. Positions refer to the
+    collected documents in input order.
     """
 
     whole: SparkDuplicates = field(repr=False, kw_only=True)
@@ -42,7 +42,7 @@ class LocalDuplicates(Duplicates):
 
     @property
     def part(self) -> str:  # type: ignore[override]
-        """A sentence on how little of the run is at hand; "" where all is that has candidates or copies."""
+        """A sentence about the part of the run that was collected; "" if nothing is missing."""
         return self.chosen.told
 
     @cached_property
@@ -59,7 +59,7 @@ class LocalDuplicates(Duplicates):
         return self._by_source
 
     def spread(self, edges: NDArray[np.float64]) -> Spread:
-        """Those of the whole run; of candidates below the threshold only where all of them are at hand."""
+        """Those of the whole run; candidates below the threshold are included only if all are collected."""
         from benzer.spark.results import counting
 
         return super().spread(edges) if self.chosen.all else counting.spread(self.whole, edges)
@@ -81,12 +81,12 @@ class LocalDuplicates(Duplicates):
         )
 
     def alarms(self, limits: Limits | None = None) -> list[Alarm]:
-        """Those of the documents at hand, and the clusters that are too large to be at hand."""
+        """Those of the collected documents, and the clusters that are too large to be collected."""
         return [*giants(self, limits or Limits()), *super().alarms(limits)]
 
     @cached_property
     def safety(self) -> Safety:
-        """The clusters at hand, in components of which the whole size is known."""
+        """The collected clusters, in components with known total sizes."""
         return super().safety if self.chosen.all else PartSafety(self)
 
     def measure_recall(
@@ -96,18 +96,18 @@ class LocalDuplicates(Duplicates):
         return self.whole.measure_recall(documents, confidence, seed)
 
     def rethreshold(self, threshold: float) -> Duplicates:
-        """Refused: counts of the whole run cannot be told from the documents at hand."""
+        """Always fails, because the counts of the whole run cannot be computed from the collected documents."""
         raise SettingsError(
-            f"the documents at hand cannot tell counts at {threshold}: run again with that threshold"
+            f"the collected documents are not enough for the counts at {threshold}: run again with this threshold"
         )
 
     def write(self, output: str | Path, *arguments: Any, **options: Any) -> dict[str, Path]:
-        """Refused: what is here is not all that was read."""
-        raise OutputError(f"{output} would hold only the documents at hand: use SparkDuplicates.write")
+        """Always fails, because not all documents are collected."""
+        raise OutputError(f"{output} would have only the collected documents: use SparkDuplicates.write")
 
 
 class PartSafety(Safety):
-    """The same where not all clusters are at hand: components are as large as they are in the whole run."""
+    """The same if not all clusters are collected: components have their sizes in the whole run."""
 
     def __init__(self, found: LocalDuplicates) -> None:
         super().__init__(found)
@@ -115,7 +115,7 @@ class PartSafety(Safety):
 
     @cached_property
     def component(self) -> Positions:
-        """By the component that the run found, named by its first document at hand."""
+        """By the component of the run, named by its first collected document."""
         named = self.facts.of(self.found.numbers)  # type: ignore[attr-defined]
         _, first, back = np.unique(named, return_index=True, return_inverse=True)
         return first[back].astype(np.uint32)
@@ -143,7 +143,7 @@ class PartSafety(Safety):
 
 
 def giants(found: LocalDuplicates, limits: Limits) -> Iterator[Alarm]:
-    """Clusters that hold more than a share of all documents, and more than there is room for here."""
+    """Clusters with more than a share of all documents that are too large to be collected."""
     documents = found.counts["documents"]
     for name, size in found.chosen.giants:
         if size > limits.cluster * documents:

@@ -1,4 +1,4 @@
-"""What do older collections say of the documents of a run?"""
+"""Matches of the documents of a run with older collections."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DataFrame = Any
 
 
 def known_removals(found: SparkDuplicates) -> DataFrame:
-    """The evidence of known documents, in the columns of `tables.removed`: each goes for its best match."""
+    """The removals of known documents, in the columns of `tables.removed`, each with its best match."""
     from pyspark.sql import functions as F
 
     identity = found.sketches.select("number", "identity_a", "identity_b")
@@ -39,7 +39,7 @@ def known_removals(found: SparkDuplicates) -> DataFrame:
 
 
 def old_matches(found: SparkDuplicates) -> DataFrame:
-    """The verified matches with documents of older collections: none where there are no such."""
+    """The verified matches with documents of older collections; empty without collections."""
     from pyspark.sql import functions as F
 
     if found.known is None:
@@ -49,7 +49,7 @@ def old_matches(found: SparkDuplicates) -> DataFrame:
 
 
 def together(near: DataFrame, known: DataFrame) -> DataFrame:
-    """Evidence of both kinds; where ids of the run and of a collection have two types, `kept_id` is text."""
+    """Both kinds of removals; if ids of the run and of a collection have different types, `kept_id` is text."""
     from pyspark.sql import functions as F
 
     if dict(near.dtypes)["kept_id"] != dict(known.dtypes)["kept_id"]:
@@ -58,7 +58,7 @@ def together(near: DataFrame, known: DataFrame) -> DataFrame:
 
 
 def of_collections(found: SparkDuplicates) -> list[OfCollection]:
-    """How many documents go for one of each collection, and how similar they are at least; one job."""
+    """The number of removed documents and the lowest similarity for each collection; one job."""
     from pyspark.sql import functions as F
 
     best = found.known.matches.where("best").groupBy("collection")
@@ -73,7 +73,7 @@ def of_collections(found: SparkDuplicates) -> list[OfCollection]:
 
 
 def known_of(found: SparkDuplicates, chosen: Chosen, at: Finder) -> Known:
-    """The matches of the documents at hand, as a local result has them."""
+    """The matches of the collected documents, as in a local result."""
     held = found.known.matches.join(chosen.members.select("number"), "number", "left_semi")
     table = to_arrow(held.select("number", "old_id", "collection", "similarity", "rank"))
     position, collection = at(column(table, "number")), column(table, "collection").astype(np.uint32)

@@ -1,4 +1,4 @@
-"""How much of what is alike did a run find? The estimate of a local run, from answers that every task gives."""
+"""Measures the recall of a run with the estimator of a local run, from the results of all tasks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Draw(NamedTuple):
 
 
 class Survey:
-    """Asks the documents of a run; what it has met has a position, in the order in which it was met."""
+    """Searches the documents of a run; documents get positions in the order in which they are found."""
 
     def __init__(self, found: SparkDuplicates, seed: int) -> None:
         self.found, self.seed = found, seed
@@ -55,7 +55,7 @@ class Survey:
         self._ids: dict[int, Any] = {}
 
     def told(self) -> Told:
-        """How much there is to ask; three jobs."""
+        """The amount of work; three jobs."""
         from pyspark.sql import functions as F
 
         found = self.found
@@ -68,7 +68,7 @@ class Survey:
         tied = degrees.join(held, "end", "left").agg(
             F.count(F.lit(1)).alias("paired"),
             F.sum("degree").alias("degree"),
-            # each pair adds, to the one end, the other and its copies: over all ends, each end's own
+            # each pair adds the other end and its copies to one end; summed over all ends, each end adds its own
             F.sum(F.col("degree") * (1 + F.coalesce("copies", F.lit(0)))).alias("neighbours"),
         )
         paired = tied.first()
@@ -99,7 +99,7 @@ class Survey:
         return of_kind(self.found, PAIR)
 
     def proposed(self) -> tuple[NDArray[np.float64], Numbers]:
-        """How many verified candidates there are of each similarity, in whole thousandths."""
+        """The number of verified candidates by similarity, in thousandths."""
         from pyspark.sql import functions as F
 
         ends = (F.least("left", "right").alias("left"), F.greatest("left", "right").alias("right"))
@@ -113,12 +113,12 @@ class Survey:
         return np.array(steps, dtype=np.float64), np.array(counts, dtype=np.int64)
 
     def pilot(self) -> tuple[int, int]:
-        """How many neighbours a few documents have, others than those who answer."""
+        """The number of neighbours of some documents, other than those of the sample."""
         few = self._draw(local.PILOT, self.seed ^ local.PILOT_SEED)
         return int(self._neighbours(few.numbers).count()), len(few.numbers)
 
     def ask(self, start: int, end: int) -> Answers:
-        """The answers of the documents that are drawn from one place to before another."""
+        """The results of the drawn documents from one place (included) to another (excluded)."""
         if len(self._drawn.numbers) < end:
             self._drawn = self._draw(end, self.seed)
         numbers, content = self._drawn.numbers[start:end], self._drawn.content[start:end]
@@ -133,7 +133,7 @@ class Survey:
         return Answers(query + start, left, right, told, chosen, start + len(numbers))
 
     def missed(self, answers: Answers) -> tuple[Missed, ...]:
-        """The first missed pairs, with what is known of both."""
+        """The first missed pairs with both documents."""
         at = local.missed_first(answers).tolist()
         if not at:
             return ()
@@ -152,7 +152,7 @@ class Survey:
         )
 
     def _told_of(self, numbers: list[int]) -> tuple[dict[int, str | int], set[int]]:
-        """The ids of some documents, and which of these go."""
+        """The ids of some documents, and which of them are removed."""
         found = self.found
         asked = frame_of(found, np.unique(np.array(numbers, dtype=np.int64)))
         named = found.sketches.select("number", "id").join(asked, "number", "left_semi").collect()
@@ -170,7 +170,7 @@ class Survey:
             self._similarity[int(left[at]), int(right[at])] = float(similarity[at])
 
     def _draw(self, count: int, seed: int) -> Draw:
-        """The documents of least seeded content hash, one for each content: that which stands for it."""
+        """The documents with the lowest seeded content hashes, one representative per content."""
         from pyspark.sql import functions as F
 
         found = self.found
@@ -187,7 +187,7 @@ class Survey:
         return Draw(numbers[positions], content[positions])
 
     def _neighbours(self, numbers: Numbers) -> Any:
-        """Each drawn document's place with each other document that is truly alike, wherever it lies."""
+        """The place of each drawn document with each true neighbour."""
         found = self.found
         members = frame_of(found, numbers)
         table = to_arrow(found.documents.wanted(members, count=len(numbers)))
@@ -199,7 +199,7 @@ class Survey:
         return found.documents.through(Ask(self.schema, found.threshold, asked.combine_chunks()), NEIGHBOURS)
 
     def _answers(self, numbers: Numbers) -> Any:
-        """Each place of the draw with each other content alike to it, and whether the run found the pair."""
+        """Each place of the draw with each similar content, and whether the run found the pair."""
         from pyspark.sql import functions as F
 
         found = self.found
@@ -230,7 +230,7 @@ class Survey:
         return rows.take(self._order(rows))
 
     def _sharing_a_bucket(self, pairs: Any) -> Any:
-        """The pairs (`left`, `right`), of which those that share a large bucket are `found` as well."""
+        """The pairs (`left`, `right`); those that share a large bucket count as `found`."""
         from pyspark.sql import functions as F
 
         for end in ("left", "right"):
@@ -243,7 +243,7 @@ class Survey:
 
     @staticmethod
     def _order(rows: Any) -> Any:
-        """By the draw, then in the order of the input."""
+        """By the draw, then in input order."""
         import pyarrow.compute as pc
 
         keys = [(name, "ascending") for name in ("query", "place", "right")]

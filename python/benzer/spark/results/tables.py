@@ -1,4 +1,4 @@
-"""Which rows stand in the tables of a result on Spark? The same as in the tables of a local one, in no order."""
+"""The tables of a result on Spark, with the rows of a local result in any order."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 DataFrame = Any
 SOURCE_BITS = 40
-"""The number of a document in a file is that of the file, and in so many lower bits its row, counted from 1."""
+"""Number of lower bits for the row (from 1) in the number of a document in a file; the upper bits are the file."""
 
 
 def table(found: SparkDuplicates, name: str) -> DataFrame:
     """One of `TABLES`."""
     if name not in TABLES:
-        raise SettingsError(f"there is no table {name!r}: choose one of {', '.join(TABLES)}")
+        raise SettingsError(f"unknown table {name!r}: choose one of {', '.join(TABLES)}")
     return TABLES[name](found)
 
 
@@ -36,7 +36,7 @@ def of_kind(found: SparkDuplicates, kind: int) -> DataFrame:
 
 
 def pairs(found: SparkDuplicates) -> DataFrame:
-    """The verified pairs: those of different contents, and each copy with the document that stands for its content."""
+    """The verified pairs: those of different contents, and each copy with the representative of its content."""
     from pyspark.sql import functions as F
 
     columns = ("left_id", "right_id", "similarity")
@@ -53,7 +53,7 @@ def pairs(found: SparkDuplicates) -> DataFrame:
 
 
 def with_original_place(found: SparkDuplicates) -> DataFrame:
-    """The copies with the place of what stands for each, which tells who of the two comes first in the input."""
+    """The copies with the place of their representative, which determines the earlier one of the two."""
     from pyspark.sql import functions as F
 
     if found.settings.keep.rule == "first" or "original_place" in found.copied.columns:
@@ -67,7 +67,7 @@ def with_original_place(found: SparkDuplicates) -> DataFrame:
 
 
 def removed(found: SparkDuplicates) -> DataFrame:
-    """The evidence: each document that goes, for which and why."""
+    """The removals: each removed document with the kept one and the reason."""
     from pyspark.sql import functions as F
 
     rows = originals_of(found, of_kind(found, REMOVED))
@@ -92,13 +92,13 @@ def removed(found: SparkDuplicates) -> DataFrame:
 
 
 def originals_of(found: SparkDuplicates, rows: DataFrame) -> DataFrame:
-    """Rows with what stands for the contents of `left` and `right`."""
+    """Rows with the representatives of the contents of `left` and `right`."""
     from pyspark.sql import functions as F
 
     for end in ("left", "right"):
         named = f"{end}_original"
         if end == "right" and found.known is None:
-            # What a document goes for stands for its content, unless another of that content is known.
+            # The kept document is the representative of its content unless another one of that content is known.
             return rows.withColumn(named, F.col(end))
         copies = found.copied.select(F.col("number").alias(end), F.col("original").alias(named))
         rows = rows.join(copies, end, "left").withColumn(named, F.coalesce(F.col(named), F.col(end)))
@@ -106,7 +106,7 @@ def originals_of(found: SparkDuplicates, rows: DataFrame) -> DataFrame:
 
 
 def clusters(found: SparkDuplicates) -> DataFrame:
-    """The members of each cluster of two documents or more."""
+    """The members of each cluster of two or more documents."""
     from pyspark.sql import functions as F
 
     gone = of_kind(found, REMOVED)
@@ -135,7 +135,7 @@ def clusters(found: SparkDuplicates) -> DataFrame:
 
 
 def malformed(found: SparkDuplicates) -> DataFrame:
-    """The rows that were set aside."""
+    """The malformed rows."""
     from pyspark.sql import functions as F
 
     rows = found.sketches.where(F.col("state") == MALFORMED)
@@ -143,7 +143,7 @@ def malformed(found: SparkDuplicates) -> DataFrame:
 
 
 def with_places(found: SparkDuplicates, rows: DataFrame) -> DataFrame:
-    """Rows with the file and the row of `number` and of `kept_number`, where documents come from files."""
+    """Rows with the file and the row of `number` and of `kept_number`, for documents in files."""
     from pyspark.sql import functions as F
 
     ends = {"number": "", "kept_number": "kept_"}
@@ -170,13 +170,13 @@ def sources_of(found: SparkDuplicates, number: str, name: str) -> DataFrame:
 
 
 def column(rows: Any, name: str) -> NDArray[Any]:
-    """A column of a table of the driver, without nulls."""
+    """A column of a table on the driver, without nulls."""
     values: NDArray[Any] = rows.column(name).to_numpy()
     return values
 
 
 def plain_id(found: SparkDuplicates, one: Any) -> Any:
-    """An id as it was given: those of files travel as JSON."""
+    """An id as given by the user; ids of files are transferred as JSON."""
     return json.loads(one) if found.documents.id_form == "json" and one is not None else one
 
 

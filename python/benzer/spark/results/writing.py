@@ -1,4 +1,4 @@
-"""How are the tables of a result written? By Spark, wherever it writes; the summary comes last, where all is there."""
+"""Writes the tables of a result with Spark; the summary is written last and marks the result as complete."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ FORMATS = {"parquet": "parquet", "jsonl": "json"}
 def write_tables(
     found: SparkDuplicates, path: str, tables: Literal["jsonl", "parquet"], replace: bool
 ) -> dict[str, str]:
-    """Each table as a folder, and the summary as a folder with one line of JSON.
+    """Write each table as a folder, and the summary as a folder with one line of JSON.
 
-    Spark cannot rename what it wrote on every store, so the summary is the mark that all is there: it is written last,
-    and where an older result is replaced, first of all it is overwritten to say that it is not complete.
+    Spark cannot rename folders on every storage, so the summary marks a complete result: it is written last. If an
+    older result is replaced, its summary is first overwritten to mark it as incomplete.
     """
     if tables not in FORMATS:
-        raise SettingsError(f'tables are written as "jsonl" or "parquet", got "{tables}"')
+        raise SettingsError(f'tables must be "jsonl" or "parquet", got "{tables}"')
     path = path.rstrip("/")
     refuse_input(found, path)
     if there(found.run.spark, path):
         if not replace:
-            raise OutputError(f"{path} exists already: choose another place, or allow replace")
+            raise OutputError(f"{path} already exists: choose another path or set replace")
         write_summary(found.run.spark, f"{path}/summary", {"complete": False})
     chosen = [name for name in TABLES if name != "old_matches" or found.known is not None]
     names = {name: f"{path}/{name}" for name in (*chosen, "summary")}
@@ -44,9 +44,9 @@ def write_tables(
 
 
 def write_frame(frame: DataFrame, path: str, format: str, replace: bool) -> None:
-    """One table as a folder, which Spark marks by `_SUCCESS` when it is whole."""
+    """One table as a folder, which Spark marks by `_SUCCESS` when it is complete."""
     if there(frame.sparkSession, path) and not replace:
-        raise OutputError(f"{path} exists already: choose another place, or allow replace")
+        raise OutputError(f"{path} already exists: choose another path or set replace")
     frame.write.mode("overwrite").format(format).save(path)
 
 
@@ -59,14 +59,14 @@ def write_summary(spark: Any, path: str, summary: dict[str, Any]) -> None:
 
 
 def refuse_input(found: SparkDuplicates, path: str) -> None:
-    """Refuse a place that holds what is read: replacing it would delete the input while it is read."""
+    """Reject a path that contains the input, because replacing it would delete the input while it is read."""
     for name in found.files or ():
         if name == path or name.startswith(f"{path}/"):
-            raise OutputError(f"output {path} would replace the input {name}: choose another place")
+            raise OutputError(f"output {path} would replace the input {name}: choose another path")
 
 
 def there(spark: Any, path: str) -> bool:
-    """Whether there is anything at a path, on whatever store."""
+    """Whether a path exists on any storage."""
     from pyspark.errors import AnalysisException
 
     try:
@@ -79,7 +79,7 @@ def there(spark: Any, path: str) -> bool:
 
 
 def spark_facts(run: Run) -> dict[str, Any]:
-    """What Spark carried out the run, and how the work was cut."""
+    """Facts of the Spark session, and how the work was divided."""
     from dataclasses import asdict
 
     spark = run.spark
