@@ -36,7 +36,7 @@ def test_an_index_in_redis_is_added_to_with_its_own_settings(folder: Path, url: 
     run("index", url, "sets.jsonl", "--values", "tags")
     assert answer("index", url, "sets.jsonl")["new"] == 0
     assert answer("search", url, "--id", "1")["matches"][0]["id"] == 2
-    assert "was made with --threshold 0.8, got 0.5" in one_line(
+    assert "was created with --threshold 0.8, got 0.5" in one_line(
         run("index", url, "sets.jsonl", "--threshold", "0.5", status=2)
     )
 

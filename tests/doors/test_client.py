@@ -241,7 +241,11 @@ def test_an_upload_comes_from_a_generator_and_says_how_far_it_is(
 
 
 BAD: list[tuple[Any, type[BenzerError], str]] = [
-    ({"text": FOX}, InputError, 'row 3: give a Document, an (id, text) pair or a mapping with an "id"'),
+    (
+        {"text": FOX},
+        InputError,
+        'row 3: a document must be a Document, an (id, text) pair or a mapping with an "id"',
+    ),
     (("c", {"text": 7}), InputError, "row 3: document 'c'"),
     (("c", {"words": FOX}), MalformedRowError, "row 3: .*words"),
     ((1.5, {"text": FOX}), BenzerError, "row 3: "),

@@ -109,7 +109,7 @@ def test_malformed_rows_stop_or_are_listed(tmp_path: Path) -> None:
         ({"threshold": 0}, r"threshold must be in \(0, 1\], got 0"),
         ({"threshold": "0.5"}, r"threshold must be in \(0, 1\]"),
         ({"schema": Text()}, "schema must be a Schema"),
-        ({"schema": Schema(a=Text(), b=Text())}, r"that of one field, got 2 \(a, b\)"),
+        ({"schema": Schema(a=Text(), b=Text())}, r"a schema with one field, got 2 \(a, b\)"),
         ({"schema": Schema(photo=Image())}, "of texts and value sets, got a field of kind image"),
     ],
 )
