@@ -163,7 +163,7 @@ def test_questions_that_wait_when_their_index_is_deleted_are_told_so(tmp_path: P
                     await asyncio.sleep(0.01)
                 go.set()
                 for answer in await asyncio.gather(*asked):
-                    assert "was deleted while the request waited" in refused(answer, 404)
+                    assert "was deleted while the request was queued" in refused(answer, 404)
                 assert (await deleted).status_code == 204
                 await asyncio.gather(*held, return_exceptions=True)
 

@@ -113,7 +113,10 @@ def test_an_id_that_is_missing_gives_no_number(spark: Any) -> None:
         ("id string, Text string", {}, InputError, r'no column "text": use one of \(id, Text\)'),
         ("id string, text int", {}, InputError, 'column "text" of the DataFrame has the type int, not text'),
         ("id string, text array<string>", {}, InputError, "has the type array<string>, not text"),
-        ("id decimal(20,0), text string", {}, InputError, r"has the type decimal\(20,0\), but ids are strings"),
+        (
+            "id decimal(20,0), text string", {}, InputError,
+            r"has the type decimal\(20,0\), but ids are strings or 64-bit integers",
+        ),
         ("id double, text string", {}, InputError, "has the type double, but ids are strings"),
         ("id int, text string, x double", {"order_by": "x"}, InputError, "has the type double, which has no order"),
         ("id int, text string", {"order_by": "x"}, InputError, 'no column "x"'),
