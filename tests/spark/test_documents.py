@@ -108,7 +108,7 @@ def test_an_id_that_is_missing_gives_no_number(spark: Any) -> None:
     "schema, how, error, said",
     [
         ("doc string, text string", {}, SettingsError, r"no column \"id\": name the column of ids"),
-        ("id string, text string", {"id": "url"}, InputError, r'no column "url": choose one of .* \(id, text\)'),
+        ("id string, text string", {"id": "url"}, InputError, r'no column "url": use one of \(id, text\)'),
         ("id string, body string", {}, InputError, r'no column "text": use one of \(id, body\)'),
         ("id string, Text string", {}, InputError, r'no column "text": use one of \(id, Text\)'),
         ("id string, text int", {}, InputError, 'column "text" of the DataFrame has the type int, not text'),
