@@ -294,7 +294,7 @@ def test_nobody_else_sees_what_is_not_committed(url: str) -> None:
     assert reader.numbers(["a", "b", "c", "d"]).tolist() == [0, 1, 2, -1]
     assert state_of(reader) == [("a", b"1"), ("b", b"2"), ("c", b"3")]
     assert len(reader) == 3
-    with pytest.raises(StorageError, match="document number 4 is not held"):
+    with pytest.raises(StorageError, match="document number 4 no longer exists"):
         reader.payloads([4])
     writer.commit()
     assert found_ids(reader, keys_of([1], [2], [3])) == [{"d"}, {"a", "b"}, set()]

@@ -443,7 +443,7 @@ def test_what_cannot_be_served_is_said_in_one_line(fresh: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     "arguments, cure",
     [
-        (["none.benzer"], "make one with benzer index"),
+        (["none.benzer"], "create one with benzer index"),
         (["folder"], "serve the indexes in it with --home folder"),
         (["--home", "file.txt"], "give --home a folder"),
         (["--keys", "none.keys"], "create it with benzer keys add none.keys"),

@@ -363,7 +363,7 @@ def test_the_command_shows_a_key_once_and_lists_and_removes_it(tmp_path: Path) -
     file = str(tmp_path / "service.keys")
     secret = run("keys", "add", file, "--name", "ci", "--scope", "write", "--rate", "90").stdout
     assert re.fullmatch(r"bz_[0-9a-f]{8}_[\w-]{43}\n", secret)
-    assert re.search(r"ci +[0-9a-f]{8} +write +90 a minute +\d{4}-", run("keys", "list", file).stdout)
+    assert re.search(r"ci +[0-9a-f]{8} +write +90 per minute +\d{4}-", run("keys", "list", file).stdout)
     (listed,) = answer("keys", "list", file)["keys"]
     assert (listed["name"], listed["scopes"], listed["rate"]) == ("ci", ["read", "write"], 90)
     assert "sha256" not in listed
