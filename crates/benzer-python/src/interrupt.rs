@@ -73,7 +73,7 @@ fn input_changed(py: Python<'_>, panic: Box<dyn Any + Send>) -> PyErr {
     match panic.downcast::<InputChanged>() {
         Ok(changed) => {
             let name = changed.name;
-            let message = format!("{name} changed while it was read: run again on the file as it is now");
+            let message = format!("{name} changed while it was read: run again on the current file");
             error(py, "InputError", message)
         }
         Err(panic) => resume_unwind(panic),
