@@ -110,7 +110,7 @@ def test_malformed_rows_stop_or_are_listed(tmp_path: Path) -> None:
         ({"threshold": "0.5"}, r"threshold must be in \(0, 1\]"),
         ({"schema": Text()}, "schema must be a Schema"),
         ({"schema": Schema(a=Text(), b=Text())}, r"a schema with one field, got 2 \(a, b\)"),
-        ({"schema": Schema(photo=Image())}, "of texts and value sets, got a field of kind image"),
+        ({"schema": Schema(photo=Image())}, "supports texts and value sets, got a field of kind image"),
     ],
 )
 def test_what_has_no_answer_is_refused(options: dict[str, Any], message: str) -> None:

@@ -186,7 +186,7 @@ def test_settings_with_passages_come_back_from_a_file(tmp_path: Path) -> None:
 def test_an_index_without_passages_says_how_to_get_them(question: str) -> None:
     with (
         Index.open("memory:") as index,
-        pytest.raises(SettingsError, match=r"IndexSettings\(passages=True\), or benzer index --passages"),
+        pytest.raises(SettingsError, match=r"IndexSettings\(passages=True\) or benzer index --passages"),
     ):
         getattr(index, question)("a text")
 

@@ -102,7 +102,7 @@ def test_a_batch_run_uses_the_sets_of_the_field() -> None:
 def test_a_content_that_cannot_be_read_stops_the_run_or_is_set_aside() -> None:
     words = {**WORDS, "f": "CAPITAL"}
     with pytest.raises(
-        MalformedRowError, match=r"documents item 6: CAPITAL has capitals: write it small\. Mend"
+        MalformedRowError, match=r"documents item 6: CAPITAL has capitals: write it small\. Correct"
     ):
         benzer.find_duplicates(words, schema=Schema(text=Letters()))
     found = benzer.find_duplicates(words, schema=Schema(text=Letters()), threshold=0.7, on_error="skip")

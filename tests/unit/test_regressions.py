@@ -103,7 +103,7 @@ def test_a_link_to_nothing_in_a_folder_is_a_row_that_can_be_set_aside(tmp_path: 
     assert (found.counts["read"], found.counts["documents"], found.counts["malformed"]) == (2, 1, 1)
     found.write(tmp_path / "out")
     assert [path.name for path in (tmp_path / "out/kept").iterdir()] == ["a.txt"]
-    with pytest.raises(InputError, match="link to nothing"):
+    with pytest.raises(InputError, match="broken link"):
         benzer.find_duplicates(tmp_path / "d")
 
 

@@ -415,7 +415,7 @@ def test_a_text_is_never_taken_for_the_path_of_a_picture(tmp_path: Path) -> None
         (Asked(threshold=0), "threshold must be"),
         (Asked(recall=2), "recall must be"),
         (Asked(keep="best"), "keep must be"),
-        (Asked(keep="largest:stars"), "asks for the column 'stars'"),
+        (Asked(keep="largest:stars"), "needs the column 'stars'"),
         (Asked(recall=1.0, method="lsh"), "got recall=1: use method 'exact'"),
     ],
 )

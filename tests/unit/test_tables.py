@@ -140,7 +140,7 @@ def test_columns_of_different_length_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_table_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match='written as "jsonl" or "parquet", got "xml"'):
+    with pytest.raises(SettingsError, match='tables must be "jsonl" or "parquet", got "xml"'):
         write_table(tmp_path / "table", {}, "xml")  # type: ignore[arg-type]
 
 
