@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::decided::{check_families, check_pairs_decided};
 use crate::documents::{Documents, Kind, jaccard, shared};
 use crate::input::Input;
-use crate::text::WORDS;
 
 /// Documents that are made of an input at most: all pairs of them are compared.
 const MOST: usize = 16;
@@ -42,7 +41,7 @@ pub fn corpus(data: &[u8]) {
 }
 
 fn kinds(kind: u8) -> Vec<Kind> {
-    let text = |unit, shingle_size| Kind::Text(Recipe { unit, shingle_size, ..WORDS });
+    let text = |unit, shingle_size| Kind::Text(Recipe { unit, shingle_size, ..Recipe::PLAIN });
     let all = [text(Unit::Word, 1), text(Unit::Char, 2), Kind::Values, text(Unit::Word, 2)];
     let [first, second] = [kind, kind / 8].map(|kind| all[usize::from(kind) % 4]);
     if kind & 4 > 0 { vec![first, second] } else { vec![first] }

@@ -8,7 +8,6 @@ use benzer_core::text::{Reader, Recipe, Unit};
 use std::collections::HashSet;
 
 use crate::input::Input;
-use crate::text::WORDS;
 
 /// Steps that a token may cost; see the tests of `benzer_core::evidence`.
 const STEPS: u64 = 245;
@@ -27,7 +26,7 @@ pub fn evidence(data: &[u8]) {
     } else {
         let [a, b] = halves(&mut input).map(|half| String::from_utf8_lossy(half));
         let unit = if kind & 2 > 0 { Unit::Char } else { Unit::Word };
-        let recipe = Recipe { unit, shingle_size: 3, keep_punctuation: kind & 4 > 0, ..WORDS };
+        let recipe = Recipe { unit, shingle_size: 3, keep_punctuation: kind & 4 > 0, ..Recipe::PLAIN };
         check_texts(&Reader::new(recipe, &[]), &a, &b, (kind & 8 > 0).then_some(least), gap);
     }
 }

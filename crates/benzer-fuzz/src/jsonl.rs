@@ -3,12 +3,10 @@
 use benzer_core::corpus::{Corpus, FieldKind, JsonlColumns};
 use benzer_core::isa::Isa;
 use benzer_core::jsonl::{Malformed, Row, Value, scan, scan_rest, split_points, unescape};
-use benzer_core::text::Reader;
+use benzer_core::text::{Reader, Recipe};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
-
-use crate::text::WORDS;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 const COLUMNS: [&str; 3] = ["text", "id", "a"];
@@ -216,7 +214,7 @@ fn check_pieces(data: &[u8], lines: &[Line], count: u64, pieces: usize) {
 
 /// Each line becomes a document, is counted as a fault, or is blank.
 fn check_corpus(data: &[u8], lines: &[Line], count: u64) {
-    let mut corpus = Corpus::new(vec![FieldKind::Text(Reader::new(WORDS, &[]))]);
+    let mut corpus = Corpus::new(vec![FieldKind::Text(Reader::new(Recipe::PLAIN, &[]))]);
     let (fields, first) = (["text".to_owned()], 1);
     let columns = JsonlColumns { fields: &fields, id: Some("id"), id_required: false, extra: Some("a") };
     let report = corpus.add_jsonl_data(0, data.to_vec(), &columns, first);

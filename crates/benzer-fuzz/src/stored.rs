@@ -9,7 +9,6 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::input::Input;
-use crate::text::WORDS;
 
 /// Checks postings and blocks, or documents; the first byte says which.
 pub fn stored(data: &[u8]) {
@@ -120,7 +119,7 @@ fn check_damaged_blocks(input: &mut Input<'_>) {
 /// Documents as they are stored, with any bytes: malformed ones are refused, others compared as their texts are.
 fn check_documents(input: &mut Input<'_>) {
     let fields = 1 + input.below(2);
-    let recipe = Recipe { shingle_size: 1, ..WORDS };
+    let recipe = Recipe { shingle_size: 1, ..Recipe::PLAIN };
     let rules = Rules {
         readers: (0..fields).map(|_| Arc::new(Reader::new(recipe, &[]))).collect(),
         weights: (1..=fields).map(|weight| weight as f64).collect(),

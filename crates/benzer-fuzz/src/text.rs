@@ -10,20 +10,6 @@ use std::collections::HashMap;
 
 use crate::input::Input;
 
-/// Two words to a shingle, by the default rules.
-pub const WORDS: Recipe = Recipe {
-    unit: Unit::Word,
-    shingle_size: 2,
-    tokenizer: Tokenizer::Unified,
-    form: Form::Nfkc,
-    case: Case::Fold,
-    keep_punctuation: false,
-    keep_whitespace: false,
-    shingle_hash: StringHash::Benzer,
-    four_bytes: false,
-    frequencies: false,
-};
-
 thread_local! {
     /// Used for text after text, as a run does: what one leaves must not show in the next.
     static SCRATCH: RefCell<Scratch> = RefCell::default();

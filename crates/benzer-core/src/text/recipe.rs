@@ -70,10 +70,9 @@ pub struct Recipe {
     pub frequencies: bool,
 }
 
-#[cfg(test)]
 impl Recipe {
-    /// Two words to a shingle, by the default rules: what tests begin with.
-    pub(crate) const PLAIN: Recipe = Recipe {
+    /// Shingles of two words, by the default rules.
+    pub const PLAIN: Recipe = Recipe {
         unit: Unit::Word,
         shingle_size: 2,
         tokenizer: Tokenizer::Unified,
