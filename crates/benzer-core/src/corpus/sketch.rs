@@ -114,6 +114,7 @@ impl<'a, F: Fn(usize, usize) -> Field<'a>> Task for Chunk<'_, F> {
         let keys = out.keys.chunks_exact_mut(plan.bands);
         let mut slots = keys.zip(out.sizes).zip(out.units).map(|((keys, size), units)| Slots { keys, size, units });
         for (document, content) in out.content.iter_mut().enumerate() {
+            watch::look();
             *content = [K1, K3];
             for (number, slots) in (0..fields).zip(slots.by_ref()) {
                 let part = sketch_field::<L>(plan, number, field(document, number), scratch, slots);
@@ -183,7 +184,6 @@ impl Corpus {
         let numbers = out.sizes.par_chunks_mut(per_chunk).zip(out.units.par_chunks_mut(per_chunk));
         let parts = keys.zip(out.content.par_chunks_mut(CHUNK)).zip(numbers);
         parts.enumerate().for_each(|(chunk, ((keys, content), (sizes, units)))| {
-            watch::look();
             let first = start + chunk * CHUNK;
             let field = |document: usize, field: usize| self.field(first + document, field);
             let (scratch, out) = (&mut Scratch::default(), Sketches { keys, content, sizes, units });

@@ -1,6 +1,7 @@
 //! Which pairs hang together, so that each document of theirs is read once?
 
 use crate::clusters::components;
+use crate::watch;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -70,6 +71,7 @@ impl Groups {
         let mut group_of = components(count, left, right);
         let mut places = vec![NOWHERE; count];
         let mut sizes = Vec::new();
+        watch::look();
         number_groups(&mut group_of, &mut places, &mut sizes, [left, right]);
         let mut groups = Vec::with_capacity(sizes.len());
         let (mut pairs_end, mut documents_end) = (0, 0);
@@ -80,6 +82,7 @@ impl Groups {
             });
             (pairs_end, documents_end) = (pairs_end + pairs, documents_end + documents);
         }
+        watch::look();
         let mut next: Vec<usize> = groups.iter().map(|group| group.pairs.start).collect();
         let mut pairs = vec![0; pairs_end];
         for (pair, &position) in left.iter().enumerate() {
@@ -87,6 +90,7 @@ impl Groups {
             pairs[*next] = pair as u32;
             *next += 1;
         }
+        watch::look();
         let mut documents = vec![0; documents_end];
         for (position, &place) in places.iter().enumerate().filter(|&(_, &place)| place != NOWHERE) {
             let start = groups[group_of[position] as usize].documents.start;

@@ -119,6 +119,7 @@ impl Corpus {
         for documents in pairs.documents.chunks(CHUNK * 4 * rayon::current_num_threads()) {
             let lists: Vec<_> = documents.par_chunks(CHUNK).map(read).collect();
             for (hashes, ends) in lists {
+                watch::look();
                 let mut start = 0;
                 for end in ends {
                     sets.push(&hashes[start..end]);
