@@ -51,8 +51,9 @@ counts: $(STAMPS)/venv ## compare instruction counts of the hot kernels with the
 	$(BIN)/python -m benchmarks.instructions $(COUNTS)
 
 faults: $(STAMPS)/test ## test an index with 1,000 kills, power cuts and damaged files; takes an hour (FAULTS=100)
-	BENZER_FAULTS=$(or $(FAULTS),1000) $(BIN)/pytest -s tests/doors/test_index_damage.py tests/doors/test_index_power.py \
-	    tests/doors/test_index_processes.py tests/unit/test_index_copies.py
+	BENZER_FAULTS=$(or $(FAULTS),1000) BENZER_POWER_CUTS=$(or $(FAULTS),1000) $(BIN)/pytest -s \
+	    tests/doors/test_index_damage.py tests/doors/test_index_power.py tests/doors/test_index_processes.py \
+	    tests/doors/test_power_cuts.py tests/doors/test_resume.py tests/unit/test_index_copies.py
 
 fuzz: $(STAMPS)/test ## fuzz the native core and the sources, 10 minutes per target (FUZZ="60 jsonl"); needs nightly Rust and cargo-fuzz
 	tools/fuzz.sh $(FUZZ)

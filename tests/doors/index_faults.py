@@ -1,6 +1,6 @@
 """Index files with faults, and what becomes of them: the state they should have, or an error that names it.
 
-`BENZER_FAULTS=1000` runs a thousand faults of each kind instead of a few dozen.
+`BENZER_FAULTS=1000` runs a thousand faults of each kind instead of a dozen (`make faults`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benzer.index import Index, IndexSettings
 from benzer.storage.file import FileStorage
 from benzer.storage.runs import Limits
 
-FAULTS = int(os.environ.get("BENZER_FAULTS", "30"))
+FAULTS = int(os.environ.get("BENZER_FAULTS", "12"))
 SETTINGS = IndexSettings(threshold=0.5, recall=0.9)
 LIMITS = Limits(delta_postings=200, block_postings=40, slice_postings=500, purge_documents=10)
 """Limits so small that an index of a few hundred documents has several runs, a delta and removed documents."""

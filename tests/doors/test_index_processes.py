@@ -18,7 +18,7 @@ from benzer.index import Index
 from tests.doors.index_child import SETTINGS, document, text_of
 
 ROOT = Path(__file__).resolve().parents[2]
-ROUNDS = int(os.environ.get("BENZER_FAULTS", "8"))
+ROUNDS = int(os.environ.get("BENZER_FAULTS", "4"))
 ROUNDS_WITH_ONE_FILE = 20
 
 

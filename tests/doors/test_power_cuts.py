@@ -27,7 +27,7 @@ from tests.corpora import collection
 from tests.doors.power_cuts import Disk, Event, Folder, Tree, on_disk, put_on_disk, read_log
 from tests.doors.shell import run
 
-CUTS = int(os.environ.get("BENZER_POWER_CUTS", "60"))
+CUTS = int(os.environ.get("BENZER_POWER_CUTS", "24"))
 RESUMED = max(3, CUTS // 20)
 PARTS = 100, 40
 """How many documents and pairs are in a part of the checkpoint: few, so that there are many parts."""
