@@ -1,23 +1,25 @@
 """Results of a batch run.
 
-| room | answers |
+A module imports only from those above it.
+
+| module | contents |
 |---|---|
-| `duplicates` | what came of a batch: `Duplicates`, with its pairs, clusters and counts |
-| `settings` | what it depends on, beside the input |
-| `rows` | as what one row of it reads: a pair, a removal, a cluster |
-| `by_source` | what became of the documents of each source |
-| `spread` | how the similarities and the sizes of clusters are spread |
-| `safety` | how alike the members of a cluster are, and what would have chained it to another |
-| `alarms` | what a person should look at |
-| `writing` | how a result becomes a folder of files |
+| `rows`, `known`, `settings` | rows of a result; matches with older collections; the settings it depends on |
+| `base` | `DecidedDocuments`: documents with their pairs and decisions, and all counts |
+| `columns` | the tables of a result as columns |
+| `evidence` | the common passages of two documents |
+| `safety` | similarities inside clusters, and chains between clusters |
+| `alarms` | findings that should be checked before a result is used |
+| `writing` | the output folder |
+| `duplicates` | `Duplicates`, the result of `find_duplicates`, with its methods |
 """
 
 from __future__ import annotations
 
 from benzer.results.alarms import Alarm, Limits
-from benzer.results.by_source import SourceCounts
-from benzer.results.duplicates import Duplicates, Reading
-from benzer.results.rows import Cluster, Pair, Pairs, Removal
+from benzer.results.base import Reading
+from benzer.results.duplicates import Duplicates
+from benzer.results.rows import Cluster, Pair, Pairs, Removal, SourceCounts
 from benzer.results.safety import Bridge, ClusterReport
 from benzer.results.settings import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from benzer.errors import SettingsError
 from benzer.evidence import find_passages
 from benzer.fields import Text
+from benzer.results.base import DecidedDocuments
 from benzer.results.safety import Safety
-
-if TYPE_CHECKING:
-    from benzer.results.duplicates import Duplicates
 
 FEW = 20
 """A source of fewer documents, or a cluster or component of fewer, is no alarm."""
@@ -72,7 +70,9 @@ class Alarm:
         return {**told, "examples": list(self.examples)}
 
 
-def alarms(found: Duplicates, limits: Limits | None = None, safety: Safety | None = None) -> list[Alarm]:
+def alarms(
+    found: DecidedDocuments, limits: Limits | None = None, safety: Safety | None = None
+) -> list[Alarm]:
     """All alarms of a result, the gravest kinds first.
 
     >>> from benzer import find_duplicates
@@ -115,7 +115,7 @@ def lost_sources(safety: Safety, limits: Limits) -> Iterator[Alarm]:
             yield Alarm("source", message, numbers, known_example(found, own))
 
 
-def known_example(found: Duplicates, own: NDArray[np.bool_]) -> tuple[str | int, ...]:
+def known_example(found: DecidedDocuments, own: NDArray[np.bool_]) -> tuple[str | int, ...]:
     """Of some documents that are all known, the one least like its old document, after that."""
     matches = found.matches
     if matches is None:
@@ -256,7 +256,7 @@ def alarm(
     return Alarm(kind, message, numbers, tuple(safety.found.corpus.ids(list(positions))), passage, positions)
 
 
-def shared_passage(found: Duplicates, left: int, right: int) -> str:
+def shared_passage(found: DecidedDocuments, left: int, right: int) -> str:
     """The beginning of the longest passage that two documents share in their texts; "" if there is none."""
     best = ""
     for number, one in enumerate(found.settings.schema.fields.values()):

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import components
 from benzer.errors import SettingsError
+from benzer.results.base import DecidedDocuments
 from benzer.tables import IdColumn, NameColumn
 from benzer.tables.native import plain
-
-if TYPE_CHECKING:
-    from benzer.results.duplicates import Duplicates
 
 Positions = NDArray[np.uint32]
 
 
-def table(found: Duplicates, name: str) -> dict[str, Any]:
+def table(found: DecidedDocuments, name: str) -> dict[str, Any]:
     """The columns of one table of a result, as lists and arrays; see `TABLES` for the names."""
     return {key: plain(column) for key, column in held(found, name).items()}
 
 
-def held(found: Duplicates, name: str) -> dict[str, Any]:
+def held(found: DecidedDocuments, name: str) -> dict[str, Any]:
     """The same columns, those of ids and of names as `benzer.tables` writes them without a Python object a cell."""
     if name not in TABLES:
         raise SettingsError(f"there is no table {name!r}: choose one of {', '.join(TABLES)}")
     return TABLES[name](found)
 
 
-def pairs(found: Duplicates) -> dict[str, Any]:
+def pairs(found: DecidedDocuments) -> dict[str, Any]:
     """The verified pairs."""
     pairs = found.pairs
     return {
@@ -41,7 +39,7 @@ def pairs(found: Duplicates) -> dict[str, Any]:
     }
 
 
-def removed(found: Duplicates) -> dict[str, Any]:
+def removed(found: DecidedDocuments) -> dict[str, Any]:
     """Each document that goes, for which, how alike they are, and where both stand."""
     goes = np.flatnonzero(~found.stays).astype(np.uint32)
     kept = found.leader[goes]
@@ -55,7 +53,7 @@ def removed(found: Duplicates) -> dict[str, Any]:
     return columns if found.matches is None else _with_known(found, goes, columns)
 
 
-def _with_known(found: Duplicates, goes: Positions, columns: dict[str, Any]) -> dict[str, Any]:
+def _with_known(found: DecidedDocuments, goes: Positions, columns: dict[str, Any]) -> dict[str, Any]:
     """The columns with what known documents go for: it stands in an older collection, not in a row of a file."""
     matches = found.matches
     assert matches is not None
@@ -73,7 +71,7 @@ def _with_known(found: Duplicates, goes: Positions, columns: dict[str, Any]) -> 
     return columns
 
 
-def clusters(found: Duplicates) -> dict[str, Any]:
+def clusters(found: DecidedDocuments) -> dict[str, Any]:
     """The members of each cluster, who stays first."""
     goes = np.unique(found.leader[found.led])
     members = np.flatnonzero(np.isin(found.leader, goes)).astype(np.uint32)
@@ -91,7 +89,7 @@ def clusters(found: Duplicates) -> dict[str, Any]:
     }
 
 
-def malformed(found: Duplicates) -> dict[str, Any]:
+def malformed(found: DecidedDocuments) -> dict[str, Any]:
     """The rows that were set aside."""
     rows = found.malformed
     return {
@@ -101,14 +99,14 @@ def malformed(found: Duplicates) -> dict[str, Any]:
     }
 
 
-def old_matches(found: Duplicates) -> dict[str, Any]:
+def old_matches(found: DecidedDocuments) -> dict[str, Any]:
     """The verified matches with documents of older collections."""
     if found.matches is None:
         return {"id": [], "old_id": [], "index": [], "similarity": np.empty(0)}
     return found.matches.columns(found.corpus.ids(found.matches.position))
 
 
-def places(found: Duplicates, positions: Positions, prefix: str = "") -> dict[str, Any]:
+def places(found: DecidedDocuments, positions: Positions, prefix: str = "") -> dict[str, Any]:
     """The file and row of documents."""
     names = [source.name for source in found.reading.sources]
     return {
@@ -117,7 +115,7 @@ def places(found: Duplicates, positions: Positions, prefix: str = "") -> dict[st
     }
 
 
-TABLES: dict[str, Callable[[Duplicates], dict[str, Any]]] = {
+TABLES: dict[str, Callable[[DecidedDocuments], dict[str, Any]]] = {
     "pairs": pairs,
     "removed": removed,
     "clusters": clusters,

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from benzer.errors import InputError
 from benzer.evidence import Evidence, find_passages
 from benzer.evidence.passages import in_common
 from benzer.fields import Text, ValueSet
-
-if TYPE_CHECKING:
-    from benzer.results.duplicates import Duplicates
+from benzer.results.base import DecidedDocuments
 
 
-def evidence_of(found: Duplicates, left_id: str | int, right_id: str | int) -> dict[str, Evidence]:
+def evidence_of(found: DecidedDocuments, left_id: str | int, right_id: str | int) -> dict[str, Evidence]:
     """What two documents share, for each field that both hold; see `Duplicates.evidence`."""
     left, right = position_of(found, left_id), position_of(found, right_id)
     shown: dict[str, Evidence] = {}
@@ -32,7 +28,7 @@ def evidence_of(found: Duplicates, left_id: str | int, right_id: str | int) -> d
     return shown
 
 
-def position_of(found: Duplicates, id: str | int) -> int:
+def position_of(found: DecidedDocuments, id: str | int) -> int:
     """The position of the document of an id."""
     try:
         return found.ids.index(id)

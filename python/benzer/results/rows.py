@@ -1,4 +1,4 @@
-"""Rows of a result: pairs, removals and clusters."""
+"""Rows of a result: pairs, removals, clusters, counts of sources and distributions."""
 
 from __future__ import annotations
 
@@ -85,3 +85,42 @@ class Pairs(Sequence[Pair]):
         """The columns of the table of pairs."""
         ids = self._corpus.ids
         return {"left_id": ids(self.left), "right_id": ids(self.right), "similarity": self.similarity}
+
+
+class SourceCounts(NamedTuple):
+    """The counts of one source: `read == documents + malformed`, `documents == kept + removed`.
+
+    identical: removed for a kept document of the same content; near: for one that is similar; known: for one of an
+        older collection. Together they are `removed`.
+    short, empty: documents (kept or removed) of less than a shingle, of nothing at all.
+    """
+
+    name: str
+    read: int
+    documents: int
+    kept: int
+    removed: int
+    identical: int
+    near: int
+    known: int
+    short: int
+    empty: int
+    malformed: int
+
+    @property
+    def removed_share(self) -> float:
+        """The share of its documents that go."""
+        return self.removed / self.documents if self.documents else 0.0
+
+
+class Spread(NamedTuple):
+    """How many pairs of different contents were compared, by their exact similarity.
+
+    heights: those between each two edges. above: those that count; below: candidates that do not, None where they
+    were not counted. undrawn: those below the first edge.
+    """
+
+    heights: list[int]
+    above: int
+    below: int | None
+    undrawn: int

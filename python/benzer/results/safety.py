@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import components
 from benzer.errors import SettingsError
-
-if TYPE_CHECKING:
-    from benzer.results.duplicates import Duplicates
+from benzer.results.base import DecidedDocuments
 
 Positions = NDArray[np.uint32]
 Floats = NDArray[np.float64]
@@ -115,7 +113,7 @@ class Safety:
         the run has made are not made again.
     """
 
-    def __init__(self, found: Duplicates, most: int = DISTINCT) -> None:
+    def __init__(self, found: DecidedDocuments, most: int = DISTINCT) -> None:
         if most < 2:
             raise SettingsError(f"most must be at least 2 documents, got {most}: use 2 or more")
         self.found = found

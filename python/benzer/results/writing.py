@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.results.base import DecidedDocuments
 from benzer.results.columns import held
 from benzer.sources import Source
 from benzer.tables import OutputFolder, check_destination, write_summary, write_table
 
-if TYPE_CHECKING:
-    from benzer.results.duplicates import Duplicates
-
 
 def write_folder(
-    result: Duplicates,
+    result: DecidedDocuments,
     output: Path,
     tables: Literal["jsonl", "parquet"],
     replace: bool,
     extra: Mapping[str, Callable[[Path], object]],
-    told: Mapping[str, Any],
+    summary: Mapping[str, Any],
 ) -> dict[str, Path]:
     """Fill a folder that appears whole at the end; see `Duplicates.write`."""
     sources = result.reading.sources
@@ -43,11 +41,11 @@ def write_folder(
             names[Path(file_name).stem] = folder / file_name
             write(folder / file_name)
         names["summary"] = folder / "summary.json"
-        write_summary(names["summary"], {**result.summary(), **told})
+        write_summary(names["summary"], dict(summary))
     return {name: output / path.relative_to(folder) for name, path in names.items()}
 
 
-def write_documents(result: Duplicates, chosen: NDArray[np.bool_], folder: Path, name: str) -> Path:
+def write_documents(result: DecidedDocuments, chosen: NDArray[np.bool_], folder: Path, name: str) -> Path:
     """Copy the chosen documents of every source; one file for one source, else a folder of files."""
     sources = result.reading.sources
     if len(sources) == 1:

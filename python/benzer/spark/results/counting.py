@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer.results.by_source import SourceCounts
-from benzer.results.spread import Spread
+from benzer.results.rows import SourceCounts, Spread
 from benzer.spark.frames import EMPTY, MALFORMED, PAIR, REMOVED, SHORT
 from benzer.spark.results.tables import SOURCE_BITS, of_kind
 

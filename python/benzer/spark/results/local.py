@@ -16,8 +16,8 @@ from benzer.recall import RecallEstimate
 from benzer.results import Alarm, Duplicates, Limits, SourceCounts
 from benzer.results.alarms import percent
 from benzer.results.known import OfCollection
+from benzer.results.rows import Spread
 from benzer.results.safety import Safety
-from benzer.results.spread import Spread
 from benzer.spark.results.choosing import Chosen
 
 if TYPE_CHECKING:
