@@ -1,19 +1,17 @@
 """The result of a run on Spark.
 
+A module imports only from those above it.
+
 | module | contents |
 |---|---|
-| `duplicates` | `SparkDuplicates`, computed lazily |
-| `tables` | the rows of its tables |
-| `counting` | counts |
-| `applying` | application of removals to a table |
-| `bitmaps` | removed rows of files as bitmaps |
-| `writing` | writing of tables by the cluster |
+| `base` | `ClusterTables`: what the stages left on the cluster, the tables of the result, and its counts |
+| `applying`, `bitmaps` | application of removals to a table; removed rows of files as bitmaps |
+| `writing` | tables and summary, written by the cluster |
 | `choosing` | the documents that are collected on the driver for a report |
+| `recall`, `asking` | the measurement of recall; its tasks |
+| `local` | collected documents as a local result, with the counts of the whole run |
 | `bringing` | the collection of these documents |
-| `local` | the local result on the driver |
-| `older` | matches with older collections |
-| `recall` | the measurement of recall |
-| `asking` | the tasks of this measurement |
+| `duplicates` | `SparkDuplicates`, the result of `benzer.spark.find_duplicates`, with its methods |
 """
 
 from __future__ import annotations

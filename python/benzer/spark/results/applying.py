@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benzer.bands import Bands
 from benzer.errors import SettingsError
 from benzer.minhash import MinHash
 from benzer.sketcher import Sketcher
 from benzer.spark.failures import told_plainly
+from benzer.spark.results.base import ClusterTables
 from benzer.spark.settings import Run
-
-if TYPE_CHECKING:
-    from benzer.spark.results.duplicates import SparkDuplicates
 
 DataFrame = Any
 TOLD = ("cluster", "kept_id", "similarity", "reason")
@@ -39,13 +37,13 @@ class Applied:
         return [row["id"] for row in self.changed.select("id").distinct().orderBy("id").limit(most).collect()]
 
 
-def kept(found: SparkDuplicates, df: DataFrame | None) -> DataFrame:
+def kept(found: ClusterTables, df: DataFrame | None) -> DataFrame:
     """The rows whose ids are not removed."""
     df = frame_of(found, df)
     return without(found, df, found.removed.select("id"))
 
 
-def annotate(found: SparkDuplicates, df: DataFrame | None, prefix: str) -> DataFrame:
+def annotate(found: ClusterTables, df: DataFrame | None, prefix: str) -> DataFrame:
     """All rows with the evidence of removed ones."""
     from pyspark.sql import functions as F
 
@@ -63,7 +61,7 @@ def annotate(found: SparkDuplicates, df: DataFrame | None, prefix: str) -> DataF
     return df.join(told, own_id(found) == F.col(OWN), "left").drop(OWN)
 
 
-def apply(found: SparkDuplicates, df: DataFrame | None) -> Applied:
+def apply(found: ClusterTables, df: DataFrame | None) -> Applied:
     """The kept rows, and those whose removal is void."""
     from pyspark.sql import functions as F
 
@@ -79,7 +77,7 @@ def apply(found: SparkDuplicates, df: DataFrame | None) -> Applied:
     return Applied(without(found, df, firm), changed)
 
 
-def identities(found: SparkDuplicates, df: DataFrame) -> DataFrame:
+def identities(found: ClusterTables, df: DataFrame) -> DataFrame:
     """The id and the identity of each row, as in a run, with a minimum of bands."""
     from benzer.spark import sketching
     from benzer.spark.documents import documents_of
@@ -91,21 +89,21 @@ def identities(found: SparkDuplicates, df: DataFrame) -> DataFrame:
     return sketching.sketch(run, documents).select("id", "identity_a", "identity_b")
 
 
-def without(found: SparkDuplicates, df: DataFrame, ids: DataFrame) -> DataFrame:
+def without(found: ClusterTables, df: DataFrame, ids: DataFrame) -> DataFrame:
     """The rows without these ids."""
     from pyspark.sql import functions as F
 
     return df.join(ids.select(F.col("id").alias(OWN)), own_id(found) == F.col(OWN), "left_anti")
 
 
-def own_id(found: SparkDuplicates) -> Any:
+def own_id(found: ClusterTables) -> Any:
     """The id of a row of a user table, in the id type of the run."""
     from benzer.spark.columns import column
 
     return column(found.documents.id).cast(found.run.columns["id"])
 
 
-def frame_of(found: SparkDuplicates, df: DataFrame | None) -> DataFrame:
+def frame_of(found: ClusterTables, df: DataFrame | None) -> DataFrame:
     """The table of the argument or of the run; files have no table."""
     if found.files is not None:
         raise SettingsError(

@@ -9,29 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer.errors import InputError, SettingsError
 from benzer.registry import require
-from benzer.spark.results.tables import SOURCE_BITS
+from benzer.spark.results.base import SOURCE_BITS, ClusterTables, sources_of
 from benzer.spark.tasks import Task
 from benzer.tables import atomic_write
-
-if TYPE_CHECKING:
-    from benzer.spark.results.duplicates import SparkDuplicates
 
 DataFrame = Any
 PACKED = "source int, removed bigint, bitmap binary"
 
 
-def bitmaps(found: SparkDuplicates) -> DataFrame:
+def bitmaps(found: ClusterTables) -> DataFrame:
     """One row per file with removed documents. A task holds the bits of one file at a time."""
     from pyspark.sql import functions as F
-
-    from benzer.spark.results.tables import sources_of
 
     if found.files is None:
         raise SettingsError(

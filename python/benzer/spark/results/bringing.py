@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +16,17 @@ from benzer.clusters import Decision
 from benzer.errors import SettingsError
 from benzer.families import families_of
 from benzer.results import Reading
+from benzer.results.known import Known
 from benzer.results.safety import packed
 from benzer.sources import MalformedRow, ReadOptions, ReadReport
 from benzer.spark.frames import PAIR, REMOVED
 from benzer.spark.ranking import placed
 from benzer.spark.reading import corpus_of_batch
+from benzer.spark.results.base import SOURCE_BITS, ClusterTables, column, of_kind, plain_id
 from benzer.spark.results.choosing import Chosen, choose
 from benzer.spark.results.local import LocalDuplicates
-from benzer.spark.results.older import known_of
-from benzer.spark.results.tables import SOURCE_BITS, column, of_kind, plain_id
 from benzer.spark.session import to_arrow
 from benzer.verify import verify
-
-if TYPE_CHECKING:
-    from benzer.spark.results.duplicates import SparkDuplicates
 
 Positions = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
@@ -73,7 +70,7 @@ class Placed:
         return self._rows
 
 
-def to_local(found: SparkDuplicates, documents: int) -> LocalDuplicates:
+def to_local(found: ClusterTables, documents: int) -> LocalDuplicates:
     """See `SparkDuplicates.to_local`."""
     if documents < 2:
         raise SettingsError(f"documents must be at least 2, got {documents}: use a larger number")
@@ -128,7 +125,7 @@ class Finder:
         return found
 
 
-def read(found: SparkDuplicates, chosen: Chosen) -> tuple[Placed, Numbers, Any]:
+def read(found: ClusterTables, chosen: Chosen) -> tuple[Placed, Numbers, Any]:
     """The corpus of the chosen documents in input order, their numbers, and their columns."""
     table = placed(to_arrow(found.documents.wanted(chosen.members, count=chosen.documents)))
     batch = corpus_of_batch(found.settings.schema, table)
@@ -141,13 +138,13 @@ def read(found: SparkDuplicates, chosen: Chosen) -> tuple[Placed, Numbers, Any]:
     return Placed(batch.corpus, ids, sources, rows), numbers, table
 
 
-def ids_of(found: SparkDuplicates, table: Any, name: str = "id") -> list[str | int]:
+def ids_of(found: ClusterTables, table: Any, name: str = "id") -> list[str | int]:
     """Ids as given by the user."""
     ids: list[str | int] = table.column(name).to_pylist()
     return [plain_id(found, one) for one in ids] if found.documents.id_form == "json" else ids
 
 
-def ranked(found: SparkDuplicates, corpus: Any, rows: Any) -> Positions:
+def ranked(found: ClusterTables, corpus: Any, rows: Any) -> Positions:
     """The keep order of the collected documents."""
     keep, count = found.settings.keep, len(corpus)
     extras = [None if one is None else one.encode() for one in rows.column("extra").to_pylist()]
@@ -174,7 +171,7 @@ def rows_within(chosen: Chosen, rows: Any, ends: Sequence[str]) -> Any:
 
 
 def verified_pairs(
-    found: SparkDuplicates, chosen: Chosen, at: Finder
+    found: ClusterTables, chosen: Chosen, at: Finder
 ) -> tuple[tuple[Positions, Positions], NDArray[np.float64]]:
     """The verified pairs of the chosen documents by position, the earlier one in the input first."""
     rows = of_kind(found, PAIR).select("left", "right", "similarity")
@@ -184,7 +181,7 @@ def verified_pairs(
 
 
 def split(
-    found: SparkDuplicates,
+    found: ClusterTables,
     chosen: Chosen,
     at: Finder,
     pairs: tuple[Positions, Positions],
@@ -218,7 +215,7 @@ def split(
     )
 
 
-def large_of(found: SparkDuplicates, chosen: Chosen, at: Finder) -> LargeBuckets:
+def large_of(found: ClusterTables, chosen: Chosen, at: Finder) -> LargeBuckets:
     """The large buckets with their collected documents."""
     if found.joined.buckets is None:
         return LargeBuckets()
@@ -236,7 +233,7 @@ def unpacked(keys: NDArray[np.uint64]) -> tuple[Positions, Positions]:
     return (keys >> np.uint64(32)).astype(np.uint32), (keys & np.uint64(2**32 - 1)).astype(np.uint32)
 
 
-def leaders(found: SparkDuplicates, chosen: Chosen, at: Finder) -> tuple[Positions, NDArray[np.float64]]:
+def leaders(found: ClusterTables, chosen: Chosen, at: Finder) -> tuple[Positions, NDArray[np.float64]]:
     """The kept document for each collected document, and their similarity."""
     count = len(at.numbers)
     leader, likeness = np.arange(count, dtype=np.uint32), np.ones(count)
@@ -248,14 +245,25 @@ def leaders(found: SparkDuplicates, chosen: Chosen, at: Finder) -> tuple[Positio
     return leader, likeness
 
 
-def matches_of(found: SparkDuplicates, chosen: Chosen, at: Finder) -> Any:
+def matches_of(found: ClusterTables, chosen: Chosen, at: Finder) -> Known | None:
     """The matches of the collected documents with older collections."""
     if found.known is None:
         return None
-    return known_of(found, chosen, at)
+    held = found.known.matches.join(chosen.members.select("number"), "number", "left_semi")
+    table = to_arrow(held.select("number", "old_id", "collection", "similarity", "rank"))
+    position, collection = at(column(table, "number")), column(table, "collection").astype(np.uint32)
+    order = np.lexsort((column(table, "rank"), collection, position))
+    old_ids = [plain_id(found, one) for one in table["old_id"].to_pylist()]
+    return Known(
+        found.known.names,
+        position[order],
+        collection[order],
+        [old_ids[place] for place in order.tolist()],
+        column(table, "similarity")[order],
+    )
 
 
-def reading_of(found: SparkDuplicates) -> Reading:
+def reading_of(found: ClusterTables) -> Reading:
     """The sources by name, and the malformed rows that were collected."""
     counts = found.by_source()
     rows: dict[str, list[MalformedRow]] = {one.name: [] for one in counts}

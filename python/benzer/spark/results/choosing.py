@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer.registry import require
 from benzer.spark.frames import EMPTY, KEPT, REMOVED, SHORT
-from benzer.spark.results.tables import of_kind, plain_id
+from benzer.spark.results.base import ClusterTables, of_kind, plain_id
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.wording import count
-
-if TYPE_CHECKING:
-    from benzer.spark.results.duplicates import SparkDuplicates
 
 DataFrame = Any
 Numbers = NDArray[np.int64]
@@ -70,7 +67,7 @@ class Chosen:
     )
 
 
-def choose(found: SparkDuplicates, documents: int) -> Chosen:
+def choose(found: ClusterTables, documents: int) -> Chosen:
     """Choose up to a maximum number of documents, and a few examples."""
     involved = numbers_of(found)
     few = to_numbers(involved.limit(documents + 1))
@@ -81,7 +78,7 @@ def choose(found: SparkDuplicates, documents: int) -> Chosen:
     return choose_clusters(found, documents, poor)
 
 
-def numbers_of(found: SparkDuplicates) -> DataFrame:
+def numbers_of(found: ClusterTables) -> DataFrame:
     """The documents that have candidates or copies, or are known."""
     from pyspark.sql import functions as F
 
@@ -99,7 +96,7 @@ def numbers_of(found: SparkDuplicates) -> DataFrame:
     return reduce(lambda one, other: one.unionByName(other), ends).distinct()
 
 
-def poor_documents(found: SparkDuplicates) -> Numbers:
+def poor_documents(found: ClusterTables) -> Numbers:
     """The first documents shorter than a shingle."""
     if not found.reading.short + found.reading.empty:
         return np.empty(0, dtype=np.int64)
@@ -109,7 +106,7 @@ def poor_documents(found: SparkDuplicates) -> Numbers:
     return to_numbers(poor.orderBy("place", "number").limit(POOR).select("number"))
 
 
-def choose_clusters(found: SparkDuplicates, documents: int, poor: Numbers) -> Chosen:
+def choose_clusters(found: ClusterTables, documents: int, poor: Numbers) -> Chosen:
     """Whole clusters: half of the maximum for the largest, half for those with the least similar members."""
     from pyspark.sql import functions as F
 
@@ -151,7 +148,7 @@ def choose_clusters(found: SparkDuplicates, documents: int, poor: Numbers) -> Ch
     return Chosen(members, len(numbers), False, told, largest, components_of(found, members))
 
 
-def components_of(found: SparkDuplicates, members: DataFrame) -> Components:
+def components_of(found: ClusterTables, members: DataFrame) -> Components:
     """The components of some documents, with their sizes in the whole run."""
     from pyspark.sql import functions as F
 
@@ -187,7 +184,7 @@ def to_numbers(rows: DataFrame) -> Numbers:
     return numbers
 
 
-def frame_of(found: SparkDuplicates, numbers: Numbers, name: str = "number") -> DataFrame:
+def frame_of(found: ClusterTables, numbers: Numbers, name: str = "number") -> DataFrame:
     """Numbers on the driver as a table."""
     pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
     return from_arrow(found.run.spark, pyarrow.table({name: pyarrow.array(numbers, pyarrow.int64())}))

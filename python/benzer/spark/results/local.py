@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,11 @@ from benzer.results.alarms import percent
 from benzer.results.known import OfCollection
 from benzer.results.rows import Spread
 from benzer.results.safety import Safety
+from benzer.spark.failures import told_plainly
+from benzer.spark.frames import PAIR, REMOVED
+from benzer.spark.results.base import ClusterTables, of_kind
 from benzer.spark.results.choosing import Chosen
-
-if TYPE_CHECKING:
-    from benzer.spark.results.duplicates import SparkDuplicates
+from benzer.spark.results.recall import measure_recall
 
 Positions = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
@@ -35,7 +36,7 @@ class LocalDuplicates(Duplicates):
     collected documents in input order.
     """
 
-    whole: SparkDuplicates = field(repr=False, kw_only=True)
+    whole: ClusterTables = field(repr=False, kw_only=True)
     chosen: Chosen = field(repr=False, kw_only=True)
     numbers: Numbers = field(repr=False, kw_only=True)
     engine: ClassVar[str] = "benzer.spark"
@@ -60,25 +61,17 @@ class LocalDuplicates(Duplicates):
 
     def spread(self, edges: NDArray[np.float64]) -> Spread:
         """Those of the whole run; candidates below the threshold are included only if all are collected."""
-        from benzer.spark.results import counting
-
-        return super().spread(edges) if self.chosen.all else counting.spread(self.whole, edges)
+        return super().spread(edges) if self.chosen.all else spread_of(self.whole, edges)
 
     def cluster_sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Those of the whole run."""
-        from benzer.spark.results import counting
-
-        return super().cluster_sizes() if self.chosen.all else counting.cluster_sizes(self.whole)
+        return super().cluster_sizes() if self.chosen.all else sizes_of(self.whole)
 
     def of_collections(self) -> list[OfCollection]:
         """Those of the whole run."""
-        from benzer.spark.results import older
-
-        return (
-            super().of_collections()
-            if self.chosen.all or self.whole.known is None
-            else older.of_collections(self.whole)
-        )
+        if self.chosen.all or self.whole.known is None:
+            return super().of_collections()
+        return collections_of(self.whole)
 
     def alarms(self, limits: Limits | None = None) -> list[Alarm]:
         """Those of the collected documents, and the clusters that are too large to be collected."""
@@ -89,11 +82,12 @@ class LocalDuplicates(Duplicates):
         """The collected clusters, in components with known total sizes."""
         return super().safety if self.chosen.all else PartSafety(self)
 
+    @told_plainly()
     def measure_recall(
         self, documents: int = 1000, confidence: float = 0.95, seed: int = 0, threads: int = 0
     ) -> RecallEstimate:
         """Of the whole run."""
-        return self.whole.measure_recall(documents, confidence, seed)
+        return measure_recall(self.whole, documents, confidence, seed)
 
     def rethreshold(self, threshold: float) -> Duplicates:
         """Always fails, because the counts of the whole run cannot be computed from the collected documents."""
@@ -155,3 +149,44 @@ def giants(found: LocalDuplicates, limits: Limits) -> Iterator[Alarm]:
                 "share": size / documents,
             }
             yield Alarm("cluster", said, numbers, (name,))
+
+
+def spread_of(found: ClusterTables, edges: NDArray[np.float64]) -> Spread:
+    """The number of verified pairs between ascending edges, including the last edge; one job.
+
+    Candidates below the threshold are compared by the workers and not stored, so they are not counted here.
+    """
+    from pyspark.sql import functions as F
+
+    similarity, last = F.col("similarity"), len(edges) - 2
+    columns: list[Any] = [F.count(F.lit(1)).alias("all")]
+    for at, (start, end) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
+        within = (similarity >= start) & ((similarity <= end) if at == last else (similarity < end))
+        columns.append(F.count_if(within).alias(f"bin_{at}"))
+    told = of_kind(found, PAIR).agg(*columns).first()
+    return Spread([told[f"bin_{at}"] for at in range(last + 1)], told["all"], None, 0)
+
+
+def sizes_of(found: ClusterTables) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The sizes of clusters of two or more documents, ascending, and the number of clusters of each size; one job."""
+    from pyspark.sql import functions as F
+
+    gone = of_kind(found, REMOVED).groupBy("right").count()
+    rows = gone.groupBy((F.col("count") + 1).alias("size")).count().orderBy("size").collect()
+    sizes, clusters = ([row[name] for row in rows] for name in ("size", "count"))
+    return np.array(sizes, dtype=np.int64), np.array(clusters, dtype=np.int64)
+
+
+def collections_of(found: ClusterTables) -> list[OfCollection]:
+    """The number of removed documents and the lowest similarity for each collection; one job."""
+    from pyspark.sql import functions as F
+
+    best = found.known.matches.where("best").groupBy("collection")
+    told = best.agg(F.count(F.lit(1)).alias("removed"), F.min("similarity").alias("least")).collect()
+    rows = {row["collection"]: row for row in told}
+    return [
+        OfCollection(name, rows[at]["removed"], rows[at]["least"])
+        if at in rows
+        else OfCollection(name, 0, 1.0)
+        for at, name in enumerate(found.known.names)
+    ]

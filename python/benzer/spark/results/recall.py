@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,16 @@ from benzer.recall import Answers, Missed, RecallEstimate, Told
 from benzer.registry import require
 from benzer.spark.frames import EMPTY, PAIR
 from benzer.spark.results.asking import DRAWN, LENGTHS, NEIGHBOURS, Ask, Least, Lengths
+from benzer.spark.results.base import ClusterTables, of_kind, plain_id
 from benzer.spark.results.choosing import frame_of
-from benzer.spark.results.tables import of_kind, plain_id
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.spark.tasks import Task
-
-if TYPE_CHECKING:
-    from benzer.spark.results.duplicates import SparkDuplicates
 
 Numbers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 
-def measure_recall(found: SparkDuplicates, documents: int, confidence: float, seed: int) -> RecallEstimate:
+def measure_recall(found: ClusterTables, documents: int, confidence: float, seed: int) -> RecallEstimate:
     """See `SparkDuplicates.measure_recall`."""
     local.check_sample(documents, confidence, seed)
     survey = Survey(found, seed)
@@ -46,7 +43,7 @@ class Draw(NamedTuple):
 class Survey:
     """Searches the documents of a run; documents get positions in the order in which they are found."""
 
-    def __init__(self, found: SparkDuplicates, seed: int) -> None:
+    def __init__(self, found: ClusterTables, seed: int) -> None:
         self.found, self.seed = found, seed
         self.schema: Schema = found.settings.schema
         self._drawn = Draw(np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.uint64))

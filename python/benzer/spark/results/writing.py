@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from benzer._native import __version__
 from benzer.errors import OutputError, SettingsError
 from benzer.registry import require
-from benzer.spark.results.tables import TABLES
+from benzer.spark.results.base import TABLES, ClusterTables
 from benzer.spark.session import from_arrow, is_connect
 from benzer.spark.settings import Run
-
-if TYPE_CHECKING:
-    from benzer.spark.results.duplicates import SparkDuplicates
 
 DataFrame = Any
 FORMATS = {"parquet": "parquet", "jsonl": "json"}
 
 
 def write_tables(
-    found: SparkDuplicates, path: str, tables: Literal["jsonl", "parquet"], replace: bool
+    found: ClusterTables, path: str, tables: Literal["jsonl", "parquet"], replace: bool
 ) -> dict[str, str]:
     """Write each table as a folder, and the summary as a folder with one line of JSON.
 
@@ -39,8 +36,21 @@ def write_tables(
     names = {name: f"{path}/{name}" for name in (*chosen, "summary")}
     for name in chosen:
         found.table(name).write.mode("overwrite").format(FORMATS[tables]).save(names[name])
-    write_summary(found.run.spark, names["summary"], {"complete": True, **found.summary()})
+    write_summary(found.run.spark, names["summary"], {"complete": True, **summary(found)})
     return names
+
+
+def summary(found: ClusterTables) -> dict[str, Any]:
+    """Counts, settings, sources, timings and facts of the Spark session as JSON values."""
+    sources = [{"name": one.name, "rows": one.read, "documents": one.documents} for one in found.by_source()]
+    return {
+        "counts": found.counts,
+        "settings": found.settings.to_dict(),
+        "probability_at_threshold": found.probability(found.threshold),
+        "sources": sources,
+        "seconds_by_stage": {name: round(seconds, 6) for name, seconds in found.timings.items()},
+        "spark": spark_facts(found.run),
+    }
 
 
 def write_frame(frame: DataFrame, path: str, format: str, replace: bool) -> None:
@@ -58,7 +68,7 @@ def write_summary(spark: Any, path: str, summary: dict[str, Any]) -> None:
     frame.coalesce(1).write.mode("overwrite").text(path)
 
 
-def refuse_input(found: SparkDuplicates, path: str) -> None:
+def refuse_input(found: ClusterTables, path: str) -> None:
     """Reject a path that contains the input, because replacing it would delete the input while it is read."""
     for name in found.files or ():
         if name == path or name.startswith(f"{path}/"):
