@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benzer.experiments import EXPERIMENTS, Result, Table, run_experiment
+from benzer.experiments import EXPERIMENTS, ExperimentResult, ResultTable, run_experiment
 from benzer.experiments.figures import draw
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "experiments.md"
 FIGURES = ROOT / "docs" / "figures"
 
 
-def section(result: Result) -> str:
+def section(result: ExperimentResult) -> str:
     """The section of one experiment: settings, what was published and found, figures, short tables."""
     parts = [
         f"*{result.question}*",
@@ -30,10 +30,10 @@ def section(result: Result) -> str:
     return "\n\n".join(parts)
 
 
-def markdown(table: Table) -> str:
+def markdown(table: ResultTable) -> str:
     """A table in Markdown, numbers to the right.
 
-    >>> print(markdown(Table(("family", "error"), (("modular", 0.5),))))
+    >>> print(markdown(ResultTable(("family", "error"), (("modular", 0.5),))))
     | family | error |
     |---|---:|
     | modular | 0.5 |
@@ -45,7 +45,7 @@ def markdown(table: Table) -> str:
     return "\n".join([head, rule, *body])
 
 
-def stem(result: Result, name: str) -> str:
+def stem(result: ExperimentResult, name: str) -> str:
     """The name of a figure's file, without its ending."""
     return f"{result.name.lower()}-{name}"
 

@@ -192,7 +192,7 @@ def _as_text(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Decision:
+class ClusterDecision:
     """The outcome of each document, by position.
 
     Attributes:
@@ -220,7 +220,7 @@ def decide(
     compare: Compare,
     large: LargeBuckets = NO_BUCKETS,
     families: Families | None = None,
-) -> Decision:
+) -> ClusterDecision:
     """Decide which documents are kept, in the order of `rank`: those without a verified pair to a kept one before them.
 
     Only documents that a new pair affects are decided again, so the cost grows with the documents and pairs once, and
@@ -259,7 +259,7 @@ def decide(
     left = np.concatenate([none, *(part[0] for part in found)])
     right = np.concatenate([none, *(part[1] for part in found)])
     score = np.concatenate([nothing, *(part[2] for part in found)])
-    return Decision(leader, leader_similarity, left, right, score, below)
+    return ClusterDecision(leader, leader_similarity, left, right, score, below)
 
 
 def decide_unknown(
@@ -271,7 +271,7 @@ def decide_unknown(
     compare: Compare,
     large: LargeBuckets = NO_BUCKETS,
     families: Families | None = None,
-) -> Decision:
+) -> ClusterDecision:
     """`decide` among the documents that are not known (bool, n): the known ones are in no cluster of this run.
 
     A known document is its own leader here. Known documents come last in the keep order, so that of one content a

@@ -62,7 +62,7 @@ WORTH = 2.0
 
 
 @dataclass(frozen=True)
-class Spread:
+class SampleSpread:
     """How alike the documents of a corpus are, as its sample says: pairs, each of which stands for many.
 
     contents: how many different contents the corpus has. sample: how many were looked at.
@@ -86,7 +86,7 @@ class Spread:
         """How many pairs of different contents are alike by the threshold, estimated."""
         return float(self.weight[self.similarity >= threshold].sum())
 
-    def scaled(self, times: float) -> Spread:
+    def scaled(self, times: float) -> SampleSpread:
         """Return the spread of a collection that many times as large, of which this corpus is a random part.
 
         Args:
@@ -197,7 +197,7 @@ def choose(
 
 
 def plan(
-    spread: Spread,
+    spread: SampleSpread,
     schema: Schema,
     threshold: float,
     recall: float,
@@ -241,7 +241,7 @@ def plan(
     )
 
 
-def _cheapest(spread: Spread, shapes: list[Bands]) -> Bands:
+def _cheapest(spread: SampleSpread, shapes: list[Bands]) -> Bands:
     """The shape that costs least, and of equal ones that of fewer rows.
 
     At a threshold near 1 there are a thousand: those whose filing alone costs more than the best are passed over.
@@ -267,7 +267,7 @@ def _reason(
     free: bool,
     bands: Bands | None,
     seconds: dict[Method, float],
-    spread: Spread,
+    spread: SampleSpread,
     candidates: float,
     pairs: float,
     threshold: float,
@@ -307,7 +307,7 @@ def shown(seconds: float) -> str:
     return f"{rounded(seconds)} s"
 
 
-def look(corpus: Any, schema: Schema, threads: int = 0) -> Spread:
+def look(corpus: Any, schema: Schema, threads: int = 0) -> SampleSpread:
     """Look at a sample of a corpus: how alike its documents are, pair by pair."""
     everyone = corpus.sample(len(corpus), 0, threads)
     positions = sampled(corpus, everyone, threads)
@@ -330,7 +330,7 @@ def look(corpus: Any, schema: Schema, threads: int = 0) -> Spread:
         table = np.concatenate((table[below], near))
         every = np.concatenate((every[below], np.full(len(near), scale / (count * (count - 1) / 2))))
     lengths = [np.diff(offsets) for offsets, _ in sets]
-    return Spread(
+    return SampleSpread(
         contents=len(everyone),
         sample=count,
         jaccard=table,

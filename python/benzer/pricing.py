@@ -21,7 +21,7 @@ from benzer.pipeline.memory import FILED, KEY, PER_DOCUMENT, PER_FIELD, SHINGLE
 from benzer.pipeline.promise import check_promise, method_of
 from benzer.pipeline.reading import Read, read
 from benzer.planner import SHINGLE as MADE
-from benzer.planner import Spread, look, plan, rounded, shown
+from benzer.planner import SampleSpread, look, plan, rounded, shown
 from benzer.recall import check_sample, clopper_pearson, distinct, drawn, field_thresholds
 from benzer.sketcher import Sketcher
 from benzer.verify import verify
@@ -168,7 +168,7 @@ def price_read(
     documents: int = 2000,
     confidence: float = 0.95,
     seed: int = 0,
-    spread: Spread | None = None,
+    spread: SampleSpread | None = None,
 ) -> Prices:
     """Estimate as in `price` for documents that have been read and arguments that have been checked.
 
@@ -280,7 +280,9 @@ class _Near(NamedTuple):
         return len(np.unique(self.query[surely])), len(np.unique(self.query[before]))
 
 
-def _near(known: _Known, spread: Spread, thresholds: Sequence[float], documents: int, seed: int) -> _Near:
+def _near(
+    known: _Known, spread: SampleSpread, thresholds: Sequence[float], documents: int, seed: int
+) -> _Near:
     """All that is alike each sampled document at the lowest threshold, found without bands."""
     count = max(len(known.population), 1)
     copies = len(known.stands_for) / count
@@ -326,7 +328,7 @@ def _first(known: _Known, query: NDArray[np.int64], right: Positions, before: ND
 def _priced(
     near: _Near,
     known: _Known,
-    spread: Spread,
+    spread: SampleSpread,
     threshold: float,
     asked: tuple[str, float, int | None, float],
 ) -> Price:
@@ -358,7 +360,7 @@ def _priced(
 
 
 def _way(
-    spread: Spread, schema: Schema, threshold: float, method: str, recall: float, num_hashes: int | None
+    spread: SampleSpread, schema: Schema, threshold: float, method: str, recall: float, num_hashes: int | None
 ) -> tuple[Bands | None, str]:
     """The bands that a run would take, None for the exact join; and the method by name."""
     if method == "auto":
@@ -369,14 +371,14 @@ def _way(
     return Bands.for_recall(schema.band_threshold(threshold), recall, num_hashes), method
 
 
-def _seconds(spread: Spread, schema: Schema, threshold: float, bands: Bands | None) -> float:
+def _seconds(spread: SampleSpread, schema: Schema, threshold: float, bands: Bands | None) -> float:
     made = spread.contents * sum(spread.sizes) * MADE * 1e-9
     if bands is None:
         return made + spread.exact_cost(field_thresholds(schema, threshold))
     return made + spread.bands_cost(bands)
 
 
-def _memory(documents: int, spread: Spread, bands: Bands | None, candidates: int) -> int:
+def _memory(documents: int, spread: SampleSpread, bands: Bands | None, candidates: int) -> int:
     """Bytes held at the same time beside the documents: of each what is known, keys or shingles, and of each pair."""
     if bands is None:
         filed = spread.contents * sum(spread.sizes) * SHINGLE

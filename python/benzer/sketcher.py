@@ -48,7 +48,7 @@ class Sketches:
         return nothing
 
 
-class Question(Protocol):
+class SketchedQuery(Protocol):
     """A document that others are compared with.
 
     keys: its band keys, uint64, 1 x (fields * bands).
@@ -169,7 +169,7 @@ class Sketcher:
             return self.encode(documents), self.keys(documents, threads)
         return self.rules.file(self._texts(documents), threads)
 
-    def ask(self, documents: Sequence[Document], threads: int = 0) -> Sequence[Question]:
+    def ask(self, documents: Sequence[Document], threads: int = 0) -> Sequence[SketchedQuery]:
         """Documents to compare others with, read once."""
         if self.rules is None:
             keys = self.keys(documents, threads)
@@ -241,7 +241,7 @@ class Sketcher:
 
 @dataclass(frozen=True)
 class _Plainly:
-    """A `Question` of any fields."""
+    """A `SketchedQuery` of any fields."""
 
     sketcher: Sketcher
     document: Document

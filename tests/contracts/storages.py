@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from benzer.storage import Storage, open_storage
 from benzer.storage.file import FileStorage
-from benzer.storage.redis.session import Limits as RedisLimits
+from benzer.storage.redis.session import RunLimits as RedisLimits
 from benzer.storage.redis.storage import RedisStorage
-from benzer.storage.runs import Limits
+from benzer.storage.runs import RunLimits
 from tests.redis_server import shared_cluster, shared_server
 
 SETTINGS = '{"threshold": 0.8}'
-SMALL = Limits(
+SMALL = RunLimits(
     delta_postings=24, pending_postings=96, block_postings=4, slice_postings=64, purge_documents=4, few_keys=16,
     kept_bytes=3000, kept_documents=1500,
 )  # fmt: skip
@@ -31,7 +31,7 @@ class Home:
 
     name: str
     lasting: bool = True
-    limits: Limits | None = None
+    limits: RunLimits | None = None
     redis_limits: RedisLimits | None = None
     cluster: bool = False
 

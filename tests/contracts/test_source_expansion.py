@@ -12,7 +12,7 @@ from zstandard import ZstdCompressor
 from benzer import find_duplicates
 from benzer.errors import InputError, MalformedRowError
 from benzer.sources import expansion
-from benzer.sources.expansion import Limits
+from benzer.sources.expansion import ExpansionLimits
 from benzer.sources.formats import HEAD_BYTES
 from benzer.sources.streams import FileInput, unpacked
 
@@ -77,8 +77,8 @@ def test_files_that_compress_as_texts_do_are_read_whatever_their_size(tmp_path: 
 
 
 def test_the_limits_grow_with_the_file() -> None:
-    assert Limits.of(10) == Limits(1_000_000, 200_000)
-    assert Limits.of(10**9) == Limits(200 * 10**9, 20 * 10**9)
+    assert ExpansionLimits.of(10) == ExpansionLimits(1_000_000, 200_000)
+    assert ExpansionLimits.of(10**9) == ExpansionLimits(200 * 10**9, 20 * 10**9)
 
 
 def test_of_a_bomb_no_more_than_a_piece_is_decompressed_at_once(

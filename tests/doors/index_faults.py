@@ -18,11 +18,11 @@ from typing import Any, NoReturn
 from benzer.errors import StorageError
 from benzer.index import Index, IndexSettings
 from benzer.storage.file import FileStorage
-from benzer.storage.runs import Limits
+from benzer.storage.runs import RunLimits
 
 FAULTS = int(os.environ.get("BENZER_FAULTS", "12"))
 SETTINGS = IndexSettings(threshold=0.5, recall=0.9)
-LIMITS = Limits(delta_postings=200, block_postings=40, slice_postings=500, purge_documents=10)
+LIMITS = RunLimits(delta_postings=200, block_postings=40, slice_postings=500, purge_documents=10)
 """Limits so small that an index of a few hundred documents has several runs, a delta and removed documents."""
 BESIDE = ("", "-wal", "-shm", "-commits")
 _SECONDS = 30

@@ -17,7 +17,7 @@ from benzer.errors import SettingsError, StorageError
 from benzer.storage import exists, open_storage
 from benzer.storage.redis import server as redis_server
 from benzer.storage.redis.address import read_address
-from benzer.storage.redis.session import Limits
+from benzer.storage.redis.session import RedisLimits
 from benzer.storage.redis.storage import RedisStorage, discard
 from tests.contracts.storages import corpus, keys_of, state_of
 from tests.redis_server import RedisServer, shared_server
@@ -95,7 +95,7 @@ def test_an_index_with_a_time_to_live_is_counted_while_others_write(url: str) ->
 
 @pytest.mark.parametrize("grace", [60, 0])
 def test_a_snapshot_does_not_change_when_documents_expire(url: str, grace: int) -> None:
-    limits = Limits(purge_documents=1, grace=grace)
+    limits = RedisLimits(purge_documents=1, grace=grace)
     writer = RedisStorage(f"{url}&ttl=1", "{}", limits=limits)
     reader = RedisStorage(url, mode="read")
     ids, payloads, _ = corpus(6, seed=1)
@@ -223,7 +223,7 @@ def test_a_hung_server_is_given_up_after_a_while(silent_port: int, monkeypatch: 
 def test_a_full_memory_and_a_replica_are_told_with_the_cure(tmp_path: Path) -> None:
     server = RedisServer(tmp_path, "--maxmemory", "8mb", "--maxmemory-policy", "noeviction")
     try:
-        storage = RedisStorage(server.url, "{}", limits=Limits(tries=2))
+        storage = RedisStorage(server.url, "{}", limits=RedisLimits(tries=2))
         with pytest.raises(StorageError, match="raise maxmemory, or delete another index"):
             storage.add(range(20), [bytes(10**6)] * 20, np.zeros((20, 1), np.uint64))
         server.client().replicaof("127.0.0.1", "1")

@@ -19,7 +19,7 @@ import pytest
 import redis
 
 from benzer.errors import StorageError, StoreFormatError
-from benzer.storage.redis.session import Limits
+from benzer.storage.redis.session import RedisLimits
 from benzer.storage.redis.storage import RedisStorage
 from tests.contracts.storages import corpus
 from tests.redis_server import RedisServer
@@ -87,7 +87,7 @@ class Kept:
         pipe.execute()
 
     def opened(self, mode: str) -> RedisStorage:
-        limits = Limits(tries=1, grace=0, purge_documents=4)
+        limits = RedisLimits(tries=1, grace=0, purge_documents=4)
         return RedisStorage(self.url, "{}" if mode == "write" else None, mode, 0.5, limits)
 
 

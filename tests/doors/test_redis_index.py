@@ -11,7 +11,7 @@ import pytest
 from benzer.errors import SettingsError, SettingsMismatchError, StorageError, StoreFormatError
 from benzer.index import Index, IndexSettings
 from benzer.storage import exists, open_storage
-from benzer.storage.redis.session import Limits
+from benzer.storage.redis.session import RedisLimits
 from benzer.storage.redis.storage import RedisStorage
 from tests.contracts.storages import corpus, found_ids, keys_of, state_of
 from tests.redis_server import RedisServer, shared_server
@@ -45,7 +45,7 @@ def test_reading_makes_no_index(url: str) -> None:
 
 
 def test_documents_live_for_the_time_to_live(url: str) -> None:
-    mortal = RedisStorage(f"{url}&ttl=1", "{}", limits=Limits(purge_documents=4, grace=0))
+    mortal = RedisStorage(f"{url}&ttl=1", "{}", limits=RedisLimits(purge_documents=4, grace=0))
     ids, payloads, keys = corpus(40, seed=1)
     mortal.add(ids[:30], payloads[:30], keys[:30])
     mortal.remove(ids[:5])

@@ -19,8 +19,8 @@ import pytest
 from benzer.errors import StorageError, StoreLockedError
 from benzer.index import Index
 from benzer.storage import open_storage
-from benzer.storage.redis.server import Server
-from benzer.storage.redis.session import Limits
+from benzer.storage.redis.server import IndexServer
+from benzer.storage.redis.session import RedisLimits
 from benzer.storage.redis.storage import RedisStorage
 from tests.contracts.storages import corpus, found_ids, keys_of, state_of
 from tests.doors.cutting_proxy import CuttingProxy
@@ -213,23 +213,23 @@ def changed_alike(storage: Any, seed: int) -> None:
 def test_cut_connections_change_nothing(tmp_path: Path, seed: int) -> None:
     proxy = CuttingProxy(shared_server().port, share=0.03, seed=seed)
     url = f"redis://127.0.0.1:{proxy.port}/0?prefix={tmp_path}"
-    changed_alike(storage := RedisStorage(url, "{}", limits=Limits(tries=12)), seed)
+    changed_alike(storage := RedisStorage(url, "{}", limits=RedisLimits(tries=12)), seed)
     storage.close()
     proxy.close()
     assert proxy.cuts > 5
 
 
 def test_a_script_that_is_sent_twice_is_done_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    once = Server._once
+    once = IndexServer._once
 
-    def twice(server: Server, name: str, arguments: tuple[Any, ...]) -> list[Any]:
+    def twice(server: IndexServer, name: str, arguments: tuple[Any, ...]) -> list[Any]:
         first = once(server, name, arguments)
         again = once(server, name, arguments)
         assert again == first or name in ("commit", "begin")  # which tell more the first time
         return first
 
-    monkeypatch.setattr(Server, "_once", twice)
-    storage = RedisStorage(url, "{}", limits=Limits(pending_postings=24, purge_documents=4, grace=0))
+    monkeypatch.setattr(IndexServer, "_once", twice)
+    storage = RedisStorage(url, "{}", limits=RedisLimits(pending_postings=24, purge_documents=4, grace=0))
     changed_alike(storage, seed=9)
     storage.close()
 
@@ -239,7 +239,7 @@ def test_a_server_that_is_not_there_is_named_with_tries_and_seconds() -> None:
     with pytest.raises(
         StorageError, match=r"127.0.0.1:\d+/0\?prefix=benzer did not respond in 2 tries"
     ) as told:
-        RedisStorage(place, "{}", limits=Limits(tries=2))
+        RedisStorage(place, "{}", limits=RedisLimits(tries=2))
     assert "secret" not in str(told.value)
 
 
@@ -306,14 +306,14 @@ def test_nobody_else_sees_what_is_not_committed(url: str) -> None:
 def test_a_long_shard_that_is_split_while_it_is_read_is_read_again(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    count, once, pieces = 100_000, Server._once, []
+    count, once, pieces = 100_000, IndexServer._once, []
     writer, reader = RedisStorage(url, "{}"), RedisStorage(url, "{}", "read")
     # in the one bucket, and between its postings others of the same shard, which a split takes out
     others = (np.arange(count, dtype=np.uint64) << np.uint64(13)) + np.uint64(77) + np.uint64(2**12)
     writer.add(range(count), [b""] * count, np.stack([np.full(count, 77, np.uint64), others], axis=1))
     writer.commit()
 
-    def splitting(server: Server, name: str, arguments: tuple[Any, ...]) -> list[Any]:
+    def splitting(server: IndexServer, name: str, arguments: tuple[Any, ...]) -> list[Any]:
         if name == "piece":
             pieces.append(arguments)
             if len(pieces) == 1:
@@ -322,7 +322,7 @@ def test_a_long_shard_that_is_split_while_it_is_read_is_read_again(
                 writer.commit()
         return once(server, name, arguments)
 
-    monkeypatch.setattr(Server, "_once", splitting)
+    monkeypatch.setattr(IndexServer, "_once", splitting)
     assert np.array_equal(reader.candidates(keys_of([77, 1]))[1], np.arange(count))
     assert len(pieces) > 1
     writer.close()

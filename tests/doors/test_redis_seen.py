@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from benzer.errors import StoreFormatError
-from benzer.storage.redis.session import Limits
+from benzer.storage.redis.session import RedisLimits
 from benzer.storage.redis.storage import RedisStorage, discard
 from tests.redis_server import shared_server
 
@@ -31,7 +31,7 @@ def server() -> Iterator[redis.Redis]:
 
 
 def opened(prefix: str, more: str = "") -> RedisStorage:
-    limits = Limits(purge_documents=4, grace=0)
+    limits = RedisLimits(purge_documents=4, grace=0)
     return RedisStorage(f"{shared_server().url}?prefix={prefix}{more}", "{}", "write", 0.05, limits)
 
 

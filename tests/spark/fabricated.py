@@ -16,7 +16,7 @@ from benzer.spark.documents import documents_of
 from benzer.spark.frames import KEPT, PAIR, REMOVED
 from benzer.spark.results import SparkDuplicates
 from benzer.spark.session import from_arrow, to_arrow
-from benzer.spark.settings import Run, Work
+from benzer.spark.settings import SparkRun, Work
 from tests.spark import made
 
 
@@ -41,7 +41,7 @@ def fabricated(spark: Any, rows: list[dict[str, Any]], **options: Any) -> tuple[
         df, settings.schema, options.get("text"), "id", None, settings.keep, settings.on_error
     )
     sketcher = benzer.sketcher.Sketcher(settings.schema, settings.minhash, settings.bands)
-    run = Run(spark, settings, sketcher, Work(), documents.columns)
+    run = SparkRun(spark, settings, sketcher, Work(), documents.columns)
     sketches = sketching.sketch(run, documents).persist()
     reading = made.counted(run, documents, sketches)
     told = {row["id"]: row for row in sketches.collect()}
@@ -82,7 +82,7 @@ def joined_of(spark: Any, local: Any, numbers: Any) -> Joined:
     return Joined(from_arrow(spark, table), len(local.proposed), *counts, from_arrow(spark, rows))
 
 
-def outcomes_of(spark: Any, run: Run, local: Any, numbers: Any, identity: Any) -> Any:
+def outcomes_of(spark: Any, run: SparkRun, local: Any, numbers: Any, identity: Any) -> Any:
     """What a local run decided."""
     alone = local.stands_for
     alike = local.verified >= local.threshold

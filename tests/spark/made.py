@@ -13,9 +13,9 @@ from benzer.results import Settings
 from benzer.spark import copies, sketching
 from benzer.spark.documents import Documents, documents_of
 from benzer.spark.repeats import repeats
-from benzer.spark.settings import Run, Work
+from benzer.spark.settings import SparkRun, Work
 from benzer.spark.sketching import Counts
-from benzer.spark.stages import Stages
+from benzer.spark.stages import StageTables
 
 WORDS = [
     "ash",
@@ -52,14 +52,14 @@ def texts(count: int, seed: int = 0) -> list[str | None]:
     return made
 
 
-def counted(run: Run, documents: Documents, sketches: Any) -> Counts:
+def counted(run: SparkRun, documents: Documents, sketches: Any) -> Counts:
     """`sketching.counted` with stages of its own."""
-    return sketching.counted(run, Stages(run.spark), documents, sketches)
+    return sketching.counted(run, StageTables(run.spark), documents, sketches)
 
 
-def copies_of(run: Run, sketches: Any) -> Any:
+def copies_of(run: SparkRun, sketches: Any) -> Any:
     """`copies.copies`, with the contents that are repeated."""
-    repeated = repeats(run, Stages(run.spark), sketches, "number", 100)
+    repeated = repeats(run, StageTables(run.spark), sketches, "number", 100)
     return copies.copies(run, sketches, repeated)
 
 
@@ -69,7 +69,7 @@ def run_of(
     work: Work | None = None,
     threshold: float = 0.7,
     **settings: Any,
-) -> Run:
+) -> SparkRun:
     """The run over some documents, as the flow makes it."""
     way = Promise(documents.schema, threshold, 0.95, "fast", None, 0, None).by("lsh")
     assert way is not None
@@ -77,7 +77,7 @@ def run_of(
         threshold, 0.95, documents.schema, way.sketcher.minhash, way.bands, Keep.parse(keep), 1000,
         settings.pop("on_error", "stop"), **settings,
     )  # fmt: skip
-    return Run(documents.spark, made, way.sketcher, work or Work(), documents.columns)
+    return SparkRun(documents.spark, made, way.sketcher, work or Work(), documents.columns)
 
 
 def frame(spark: Any, rows: Sequence[tuple[Any, ...]], schema: str = "id bigint, text string") -> Any:

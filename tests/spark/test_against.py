@@ -16,16 +16,16 @@ from benzer.results import Settings
 from benzer.spark import copies, sketching
 from benzer.spark.collection import collection_of, read_collection, write_collection
 from benzer.spark.documents import documents_of
-from benzer.spark.matching import Known, check, known, names_of, opened
-from benzer.spark.settings import Run, Work
-from benzer.spark.stages import Stages
+from benzer.spark.matching import KnownDocuments, check, known, names_of, opened
+from benzer.spark.settings import SparkRun, Work
+from benzer.spark.stages import StageTables
 from tests.spark.test_matching import families, frame
 
 THRESHOLD = 0.5
 BANDS = Bands(20, 2)
 
 
-def known_of(df: Any, against: Any, keep: str = "first", work: Work | None = None) -> Known:
+def known_of(df: Any, against: Any, keep: str = "first", work: Work | None = None) -> KnownDocuments:
     """What a run with these bands would know."""
     documents = documents_of(df, Schema(), None, None, None, Keep.parse(keep), "stop")
     way = Promise(Schema(), THRESHOLD, 0.95, "fast", None, 0, BANDS).by("lsh")
@@ -33,8 +33,8 @@ def known_of(df: Any, against: Any, keep: str = "first", work: Work | None = Non
     settings = Settings(
         THRESHOLD, 0.95, Schema(), way.sketcher.minhash, BANDS, Keep.parse(keep), 1000, "stop"
     )
-    run = Run(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
-    with Stages.opened(run, documents) as stages:
+    run = SparkRun(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
+    with StageTables.opened(run, documents) as stages:
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
         counts = sketching.counted(run, stages, documents, sketches)
         copied = stages.keep("copies", lambda: copies.copies(run, sketches, counts.repeated))

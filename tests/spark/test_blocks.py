@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from benzer.spark.blocks import LOWEST, Blocks, Fill, _free, blocks, filled
-from benzer.spark.stages import Stages
+from benzer.spark.stages import StageTables
 from tests.reference import graphs
 from tests.spark.graphs import Edge, chain, random_edges, rows, run_of, star, table, upwards
 
@@ -56,7 +56,7 @@ class Found:
 
 
 def blocks_of(spark: Any, joined: Joined, **work: int) -> Found:
-    with Stages(spark) as stages:
+    with StageTables(spark) as stages:
         found = Found.of(blocks(run_of(spark, **work), stages, joined))
         stages.release()
     return found

@@ -14,7 +14,7 @@ import benzer.spark.components.stars as stars_module
 from benzer.errors import SettingsError
 from benzer.spark.components import by_forests, by_stars, components, way_of
 from benzer.spark.components.forests import Forest
-from benzer.spark.stages import Stages
+from benzer.spark.stages import StageTables
 from tests.reference.graphs import Edge, least_reachable
 from tests.spark.graphs import HIGHEST, LOWEST, chain, random_edges, rows, run_of, star, table, upwards
 
@@ -43,7 +43,7 @@ WAYS = {"driver": {}, "forests": {"driver_pairs": 0}, "stars": {"driver_pairs": 
 
 
 def found_by(way: str, spark: Any, edges: Any) -> list[Edge]:
-    with Stages(spark) as stages:
+    with StageTables(spark) as stages:
         found = components(run_of(spark, **WAYS[way]), stages, edges)
         assert found.dtypes == [("number", "bigint"), ("component", "bigint")]
         answer = rows(found)
@@ -52,8 +52,8 @@ def found_by(way: str, spark: Any, edges: Any) -> list[Edge]:
 
 
 @pytest.fixture
-def stages(spark: Any) -> Iterator[Stages]:
-    with Stages(spark) as found:
+def stages(spark: Any) -> Iterator[StageTables]:
+    with StageTables(spark) as found:
         yield found
         found.release()
 
@@ -93,7 +93,7 @@ def test_no_edges_have_no_components(way: str, spark: Any) -> None:
 def test_stars_go_on_until_nothing_changes_however_many_rounds_it_takes(spark: Any) -> None:
     turns = {}
     for length in (2, 100):
-        with Stages(spark) as stages:
+        with StageTables(spark) as stages:
             edges = chain(0, length, seed=5)
             assert rows(by_stars(stages, table(spark, edges), "stars")) == labels(edges)
             turns[length] = sum(name.endswith("-sum") for name in stages.timings) - 1
@@ -102,7 +102,9 @@ def test_stars_go_on_until_nothing_changes_however_many_rounds_it_takes(spark: A
     assert turns[100] > 3
 
 
-def test_a_number_of_many_neighbours_is_told_its_least_without_a_join(spark: Any, stages: Stages) -> None:
+def test_a_number_of_many_neighbours_is_told_its_least_without_a_join(
+    spark: Any, stages: StageTables
+) -> None:
     edges = [*star(17, range(-3, 40, 4)), *star(50, range(40, 48)), (40, -2), (60, 61)]
     assert rows(by_stars(stages, table(spark, edges), "stars", heavy=5)) == labels(edges)
 
@@ -129,8 +131,8 @@ def test_rounds_that_a_killed_driver_finished_are_found_again(
     assert "stars-3" not in stages.found
 
 
-def begun(spark: Any, path: Any) -> Stages:
-    stages = Stages(spark, str(path / "checkpoint"))
+def begun(spark: Any, path: Any) -> StageTables:
+    stages = StageTables(spark, str(path / "checkpoint"))
     stages.begin({"run": "the same"})
     return stages
 
@@ -193,4 +195,4 @@ def test_a_spark_that_cannot_keep_rounds_is_told_what_cures_it() -> None:
         raise PySparkNotImplementedError("not here")  # by place: its names differ between versions
 
     with pytest.raises(SettingsError, match=r"use a checkpoint folder or a larger Work\.forest_nodes"):
-        stars_module._kept(Stages(None), "stars-0", lambda: SimpleNamespace(localCheckpoint=refused))
+        stars_module._kept(StageTables(None), "stars-0", lambda: SimpleNamespace(localCheckpoint=refused))

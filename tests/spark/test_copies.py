@@ -14,7 +14,7 @@ from benzer.clusters import Keep
 from benzer.spark.copies import IDENTITY, FindOriginals
 from benzer.spark.frames import EMPTY, SHORT, WHOLE
 from benzer.spark.session import from_arrow, to_arrow
-from benzer.spark.settings import Run
+from benzer.spark.settings import SparkRun
 from tests.spark import made
 from tests.spark.made import copies_of
 
@@ -75,7 +75,7 @@ def told(table: Any) -> dict[str, tuple[str, str]]:
     return {row["id"]: (row["original_id"], row["first_id"]) for row in table.to_pylist()}
 
 
-def run_with(spark: Any, keep: str) -> Run:
+def run_with(spark: Any, keep: str) -> SparkRun:
     documents = made.documents(spark, [], "id string, text string")
     return made.run_of(documents, keep)
 

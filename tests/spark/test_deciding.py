@@ -15,7 +15,7 @@ from benzer.spark.deciding import decide
 from benzer.spark.documents import documents_of
 from benzer.spark.frames import WITNESS
 from benzer.spark.session import from_arrow, to_arrow
-from benzer.spark.settings import Run, Work
+from benzer.spark.settings import SparkRun, Work
 from tests.spark.decided import TAGS, Case, described, families, told
 
 
@@ -54,7 +54,9 @@ def decided(
     pairs, members = (from_arrow(spark, table) for table in case.blocks(most))
     whole = case.blocks(most)[1].column("whole").to_pylist()
     blocked = SimpleNamespace(pairs=pairs, members=members, documents=len(whole), cut=not all(whole))
-    run = Run(spark, settings, None, Work(partitions=partitions, block_documents=most), documents.columns)
+    run = SparkRun(
+        spark, settings, None, Work(partitions=partitions, block_documents=most), documents.columns
+    )
     stages = Kept()
     found = decide(run, stages, documents, blocked, from_arrow(spark, case.copies()), known)
     outcomes, counts = to_arrow(found.outcomes), found.counts

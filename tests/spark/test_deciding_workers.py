@@ -19,7 +19,7 @@ from benzer.spark.deciding.copied import Before
 from benzer.spark.deciding.gathering import whole_groups
 from benzer.spark.deciding.judging import Judge
 from benzer.spark.deciding.members import rank_of
-from benzer.spark.deciding.parcels import Open, Pack
+from benzer.spark.deciding.parcels import Open, PackParcels
 from benzer.spark.deciding.workers import WANTED, Compared, Reader, Tied, Whole
 from tests.pictures import as_file, scene
 from tests.spark.decided import Case, described, families
@@ -59,7 +59,7 @@ def sent(
     parcels = []
     for table, are_pairs, schema in zip((documents, pairs), (False, True), schemas, strict=True):
         mixed = table.take(pa.array(rng.permutation(table.num_rows))).combine_chunks()
-        parcels.extend(Pack(parts, are_pairs, schema, **sizes)(mixed.to_batches(max_chunksize=rows)))
+        parcels.extend(PackParcels(parts, are_pairs, schema, **sizes)(mixed.to_batches(max_chunksize=rows)))
     both = pa.Table.from_batches(parcels)
     both = both.take(pa.array(rng.permutation(both.num_rows))).sort_by("part").combine_chunks()
     return Open(*schemas, most), both.to_batches(max_chunksize=rows)

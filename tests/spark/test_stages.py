@@ -10,7 +10,7 @@ import pytest
 
 from benzer.errors import OutputError, SettingsError
 from benzer.spark.settings import Work
-from benzer.spark.stages import Stages, is_local
+from benzer.spark.stages import StageTables, is_local
 from tests.spark import made
 
 
@@ -27,9 +27,9 @@ class Made:
 
 def opened(
     spark: Any, path: Path | None, work: Work | None = None, progress: Any = None, **settings: Any
-) -> Stages:
+) -> StageTables:
     documents = made.documents(spark, [(1, "oak")])
-    return Stages.opened(made.run_of(documents, work=work, **settings), documents, path, progress)
+    return StageTables.opened(made.run_of(documents, work=work, **settings), documents, path, progress)
 
 
 def test_a_stage_of_a_checkpoint_is_made_once_and_found_again(spark: Any, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_other_columns_are_another_run(spark: Any, tmp_path: Path) -> None:
     opened(spark, tmp_path)
     documents = made.documents(spark, [(1, "oak")], "id int, body string", text="body")
     with pytest.raises(SettingsError, match="belongs to another run"):
-        Stages.opened(made.run_of(documents), documents, tmp_path)
+        StageTables.opened(made.run_of(documents), documents, tmp_path)
 
 
 def test_a_folder_of_other_files_is_refused(spark: Any, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import benzer.spark
 from benzer.spark import tasks
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,9 @@ def thawed() -> Iterator[None]:
 
 def test_a_task_hands_its_batches_to_the_worker() -> None:
     batch = pa.record_batch({"a": [1, 2]})
-    assert list(Task(lambda batches: (one.slice(1) for one in batches))(iter([batch]))) == [batch.slice(1)]
+    assert list(ArrowTask(lambda batches: (one.slice(1) for one in batches))(iter([batch]))) == [
+        batch.slice(1)
+    ]
 
 
 def test_objects_are_set_aside_once_for_each_time_that_modules_came(monkeypatch: pytest.MonkeyPatch) -> None:

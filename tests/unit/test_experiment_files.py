@@ -13,12 +13,19 @@ from pathlib import Path
 import pytest
 
 from benzer.errors import MissingExtraError, OutputError
-from benzer.experiments import Figure, Panel, Result, Series, run_experiment, write_results
+from benzer.experiments import (
+    ExperimentFigure,
+    ExperimentResult,
+    Panel,
+    Series,
+    run_experiment,
+    write_results,
+)
 from benzer.experiments.figures import draw
 from benzer.experiments.writing import csv_of, files_of
 
 
-def example(label: str = "one function") -> Figure:
+def example(label: str = "one function") -> ExperimentFigure:
     line = Series(label, (10, 100), (0.2, 0.1), low=(0.1, 0.05), high=(0.3, 0.2))
     points = Series("points", (10, 100), (0.2, 0.1), "points", low=(0.1, 0.05), high=(0.3, 0.2))
     bars, band = (
@@ -26,7 +33,9 @@ def example(label: str = "one function") -> Figure:
         Series("band", (1, 2), (1, 1), "theory", (0, 0), (2, 2)),
     )
     log = Panel("log", "n", "error", (line, points), log_x=True, log_y=True, level=(0.1, "a level"))
-    return Figure("An example", (log, Panel("names", "", "count", (bars, band), x_names=("a", "b", "c"))))
+    return ExperimentFigure(
+        "An example", (log, Panel("names", "", "count", (bars, band), x_names=("a", "b", "c")))
+    )
 
 
 def test_figures_are_drawn_the_same_each_time() -> None:
@@ -69,7 +78,7 @@ def test_a_csv_holds_the_cells_of_its_table() -> None:
 def test_results_are_written_all_or_none(tmp_path: Path) -> None:
     place = tmp_path / "results"
 
-    def failing() -> Iterator[Result]:
+    def failing() -> Iterator[ExperimentResult]:
         yield run_experiment("E4")
         raise KeyboardInterrupt
 

@@ -22,8 +22,8 @@ import benzer
 from benzer.errors import SettingsError
 from benzer.experiments import (
     EXPERIMENTS,
-    Result,
-    Table,
+    ExperimentResult,
+    ResultTable,
     convergence,
     family_speed,
     run_experiment,
@@ -45,12 +45,12 @@ REPEATABLE = ["E1", "E2", "E3", "E4", "E6", "E8"]
 
 
 @cache
-def result(name: str) -> Result:
+def result(name: str) -> ExperimentResult:
     """An experiment as it comes out at the small scale."""
     return run_experiment(name)
 
 
-def rows(table: Table) -> list[dict[str, Any]]:
+def rows(table: ResultTable) -> list[dict[str, Any]]:
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
@@ -126,7 +126,7 @@ def test_unbiased_estimates_err_as_theory_says(name: str, sketch: Sketch) -> Non
         assert abs(row["bias"]) <= share_deviation(jaccard, number * pairs), row
 
 
-def error(table: Table, column: str = "rms_error", **equal: str | int) -> float:
+def error(table: ResultTable, column: str = "rms_error", **equal: str | int) -> float:
     (found,) = table.where(**equal).column(column)
     return float(found)
 
@@ -220,7 +220,7 @@ def test_e6_estimates_on_shingle_hashes_converge(family: str) -> None:
         ("E6", lambda table: convergence.finding(table, 0.6)),
     ],
 )
-def test_a_finding_says_what_its_table_says(name: str, finding: Callable[[Table], str]) -> None:
+def test_a_finding_says_what_its_table_says(name: str, finding: Callable[[ResultTable], str]) -> None:
     """Every fraction in it changes if all fractions of the table do."""
     table = next(table for table in result(name).tables.values() if len(table.rows) > 20)
     scaled = [
@@ -229,7 +229,7 @@ def test_a_finding_says_what_its_table_says(name: str, finding: Callable[[Table]
         for row in table.rows
     ]  # fmt: skip
     before, after = (
-        re.findall(r"\d\.\d{2,}", finding(t)) for t in (table, Table(table.columns, tuple(scaled)))
+        re.findall(r"\d\.\d{2,}", finding(t)) for t in (table, ResultTable(table.columns, tuple(scaled)))
     )
     kept = {"E6": {"0.600"}}.get(name, set())
     assert len(before) == len(after) > 4

@@ -23,7 +23,7 @@ from benzer.sketcher import Sketcher, _Plainly
 from benzer.storage import NO_KEY, open_storage
 from benzer.storage.base import Keys
 from benzer.storage.file import FileStorage
-from benzer.storage.runs import Limits
+from benzer.storage.runs import RunLimits
 
 SETTINGS = IndexSettings(Schema(text=Text(shingle_size=1)), threshold=0.3, recall=0.999999)
 TINY = {
@@ -59,7 +59,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def opened(path: Path, mode: str = "write", **limits: int) -> Index:
-    return Index(FileStorage(path, None, mode, 0.05, Limits(**{**TINY, **limits})), SETTINGS)
+    return Index(FileStorage(path, None, mode, 0.05, RunLimits(**{**TINY, **limits})), SETTINGS)
 
 
 @pytest.mark.parametrize("kept_bytes", [0, 2000, 1 << 20])
@@ -102,7 +102,7 @@ def test_what_was_undone_is_not_kept(path: Path) -> None:
 def test_a_few_keys_are_searched_as_many_are(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     few, many = (
-        FileStorage(tmp_path / name, "{}", "write", 0.05, Limits(**TINY, few_keys=count))
+        FileStorage(tmp_path / name, "{}", "write", 0.05, RunLimits(**TINY, few_keys=count))
         for name, count in (("few", 1 << 20), ("many", 0))
     )
     memory = open_storage("memory:", "{}")

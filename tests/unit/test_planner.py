@@ -17,7 +17,7 @@ import pytest
 from benzer import Bands, Image, Schema, Text, ValueSet, find_duplicates, planner
 from benzer.corpus import corpus_of
 from benzer.errors import SettingsError
-from benzer.planner import Rarity, Spread, choose, look, plan
+from benzer.planner import Rarity, SampleSpread, choose, look, plan
 from tests.arrays import csr
 from tests.corpora import collection, shuffled
 from tests.pictures import as_file, scene
@@ -183,8 +183,8 @@ def test_auto_takes_the_cheaper_and_says_so() -> None:
 
 def costs(monkeypatch: pytest.MonkeyPatch, lsh: float, exact: float) -> None:
     """Methods of these costs."""
-    monkeypatch.setattr(Spread, "bands_cost", lambda self, bands: lsh)
-    monkeypatch.setattr(Spread, "exact_cost", lambda self, thresholds: exact)
+    monkeypatch.setattr(SampleSpread, "bands_cost", lambda self, bands: lsh)
+    monkeypatch.setattr(SampleSpread, "exact_cost", lambda self, thresholds: exact)
 
 
 @pytest.mark.parametrize("lsh, exact, method", [(1.0, 1.9, "exact"), (1.0, 2.1, "lsh"), (1.0, 0.1, "exact")])

@@ -14,7 +14,7 @@ import pytest
 
 import benzer
 from benzer.errors import SettingsError
-from benzer.results import Alarm, Limits
+from benzer.results import Alarm, AlarmLimits
 from benzer.results.safety import Safety
 from tests.corpora import collection, edited, prose
 from tests.reference import clusters as reference
@@ -238,12 +238,12 @@ def test_every_document_is_counted_in_its_source(tmp_path: Path) -> None:
 # -- alarms -----------------------------------------------------------------------------------------------------------
 
 
-def kinds(found: Any, limits: Limits | None = None) -> set[str]:
+def kinds(found: Any, limits: AlarmLimits | None = None) -> set[str]:
     """Which alarms a result raises."""
     return {alarm.kind for alarm in found.alarms(limits)}
 
 
-def one_alarm(found: Any, kind: str, limits: Limits | None = None) -> Alarm:
+def one_alarm(found: Any, kind: str, limits: AlarmLimits | None = None) -> Alarm:
     """The alarm of a kind, told as JSON can."""
     (alarm,) = (alarm for alarm in found.alarms(limits) if alarm.kind == kind)
     assert json.loads(json.dumps(alarm.to_dict()))["message"] == alarm.message
@@ -267,7 +267,9 @@ def test_a_source_that_loses_more_than_a_share_is_named(tmp_path: Path) -> None:
     assert alarm.message == f"{b} loses 75.0 % of its documents (30 of 40; 30 are identical to a kept one)"
     kept, gone = alarm.examples
     assert found.removed[gone].kept_id == kept
-    assert "source" not in kinds(found, Limits(source=0.75)), "three in four are not more than three in four"
+    assert "source" not in kinds(found, AlarmLimits(source=0.75)), (
+        "three in four are not more than three in four"
+    )
 
 
 def test_a_giant_cluster_is_named() -> None:
@@ -276,7 +278,7 @@ def test_a_giant_cluster_is_named() -> None:
     alarm = one_alarm(found, "cluster")
     assert alarm.numbers == {"representative": 0, "size": 30, "share": 0.15}
     assert alarm.message == "15.0 % of the documents (30 of 200) are in one cluster, represented by 0"
-    assert "cluster" not in kinds(found, Limits(cluster=0.15))
+    assert "cluster" not in kinds(found, AlarmLimits(cluster=0.15))
 
 
 def test_boilerplate_is_shown_with_what_is_shared() -> None:
@@ -307,7 +309,7 @@ def test_many_short_documents_are_named() -> None:
     alarm = one_alarm(found, "short")
     assert alarm.numbers == {"short": 20, "empty": 10}
     assert alarm.message.startswith("30.0 % of the documents have less than one shingle")
-    assert "short" not in kinds(found, Limits(short=0.3))
+    assert "short" not in kinds(found, AlarmLimits(short=0.3))
 
 
 def test_many_malformed_rows_are_named_with_the_first(tmp_path: Path) -> None:
@@ -316,7 +318,7 @@ def test_many_malformed_rows_are_named_with_the_first(tmp_path: Path) -> None:
     alarm = one_alarm(found, "malformed")
     assert alarm.numbers == {"malformed": 2, "read": 50}
     assert f"4.0 % of the rows (2 of 50) are malformed; the first: {path} line 49" in alarm.message
-    assert "malformed" not in kinds(found, Limits(malformed=0.04))
+    assert "malformed" not in kinds(found, AlarmLimits(malformed=0.04))
 
 
 def test_an_ordinary_collection_raises_no_alarm() -> None:
@@ -326,7 +328,7 @@ def test_an_ordinary_collection_raises_no_alarm() -> None:
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
 def test_a_limit_is_a_share(share: float) -> None:
     with pytest.raises(SettingsError, match=r"the limit source must be a share in \[0, 1\], got"):
-        Limits(source=share)
+        AlarmLimits(source=share)
 
 
 def test_a_cluster_is_compared_through_two_members_at_least() -> None:

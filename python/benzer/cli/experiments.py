@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from benzer.cli.console import Progress
     from benzer.document import Document
-    from benzer.experiments import Result, Table
+    from benzer.experiments import ExperimentResult, ResultTable
 
 EXAMPLES = """\
 # List the experiments
@@ -80,7 +80,7 @@ def command(
         return 0
     chosen = wanted(names, documents)
     options = {} if documents is None else {"E7": {"texts": texts_of(documents, column)}}
-    results: list[Result] = []
+    results: list[ExperimentResult] = []
     files: list[str] = []
     with console.progress(*chosen) as progress:
         running = run_all(chosen, scale, seed, options, progress, results)
@@ -129,8 +129,8 @@ def texts_of(documents: str, column: str) -> list[str]:
 
 def run_all(
     names: Sequence[str], scale: Literal["small", "full"], seed: int, options: Mapping[str, Mapping[str, Any]],
-    progress: Progress | None, results: list[Result],
-) -> Iterator[Result]:  # fmt: skip
+    progress: Progress | None, results: list[ExperimentResult],
+) -> Iterator[ExperimentResult]:  # fmt: skip
     """Run the experiments in order, yield each result and append it to `results`."""
     from benzer.experiments import run_experiment
 
@@ -152,7 +152,7 @@ def list_questions(as_json: bool) -> None:
         console.show(console.facts_table(list(QUESTIONS.items())))
 
 
-def answer(result: Result) -> dict[str, Any]:
+def answer(result: ExperimentResult) -> dict[str, Any]:
     """Convert a result to JSON values."""
     return {
         "name": result.name,
@@ -166,7 +166,7 @@ def answer(result: Result) -> dict[str, Any]:
     }
 
 
-def show(results: Sequence[Result]) -> None:
+def show(results: Sequence[ExperimentResult]) -> None:
     """Print the questions, short tables and findings."""
     for number, result in enumerate(results):
         if number:
@@ -188,7 +188,7 @@ def wrapped(text: str) -> str:
     return fill(text, width=min(console.width(), 100), subsequent_indent="  ", break_on_hyphens=False)
 
 
-def drawn(table: Table) -> RenderableType:
+def drawn(table: ResultTable) -> RenderableType:
     """Make a table with numbers aligned to the right and words to the left."""
     from rich import table as rich_table
 

@@ -11,7 +11,7 @@ from benzer.errors import SettingsError
 
 if TYPE_CHECKING:
     from benzer.bands import Bands
-    from benzer.planner import Plan, Spread
+    from benzer.planner import Plan, SampleSpread
 
 BAR = 2.5  # characters for each power of ten
 
@@ -29,7 +29,7 @@ class Planned(NamedTuple):
     """A plan for a threshold, estimated from a sample of the documents."""
 
     plan: Plan
-    spread: Spread
+    spread: SampleSpread
     threshold: float
     bands: Bands
     candidates: float

@@ -12,12 +12,12 @@ from typing import Any, Generic, Literal, TypeVar
 
 from benzer.client import wire
 from benzer.client.adding import NDJSON, Progress
-from benzer.client.connection import AsyncConnection, Connection
+from benzer.client.connection import AsyncConnection, ServiceConnection
 from benzer.client.given import Rows, source_of
 from benzer.client.index import AsyncRemoteIndex, RemoteIndex
 from benzer.client.jobs import AsyncDuplicatesJob, DuplicatesJob
 from benzer.client.methods import Awaiting, Blocking, call
-from benzer.client.questions import Asked
+from benzer.client.questions import QueryFields
 from benzer.client.retrying import Patience
 from benzer.client.steps import Request, Steps, ask, given, segment
 from benzer.comparison import Comparison
@@ -99,7 +99,9 @@ class ServiceCalls(Generic[OneIndex, Job]):
             evidence: Whether to include the evidence.
         """
         known = schema or Schema()
-        sides = {side: {"fields": Asked.of(one, known).fields} for side, one in {"a": a, "b": b}.items()}
+        sides = {
+            side: {"fields": QueryFields.of(one, known).fields} for side, one in {"a": a, "b": b}.items()
+        }
         fields = None if schema is None else schema.to_dict()
         answer = yield from ask(
             "POST", "/v1/compare", {**sides, **given({"fields": fields}), "evidence": evidence}
@@ -221,7 +223,7 @@ class Client(Blocking, ServiceCalls[RemoteIndex, DuplicatesJob]):
         patience: float = 120.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._connection = Connection(url, key, Patience(retries, timeout, patience), sleep)
+        self._connection = ServiceConnection(url, key, Patience(retries, timeout, patience), sleep)
 
     def close(self) -> None:
         """Close the connections."""

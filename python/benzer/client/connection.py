@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from benzer.client import failures
 from benzer.client.retrying import FOR_NOW, Patience, Transient, policy, seconds_of
-from benzer.client.steps import Answer, Draw, Pages, Request, Sleep, Step, Steps
+from benzer.client.steps import Draw, Pages, Request, Sleep, Step, Steps, SuccessfulResponse
 from benzer.errors import InputError
 from benzer.registry import require
 
@@ -83,10 +83,10 @@ class Sending:
             "headers": headers,
         }  # fmt: skip
 
-    def read(self, response: httpx.Response) -> Answer:
+    def read(self, response: httpx.Response) -> SuccessfulResponse:
         """A response; raises the error that it contains."""
         if response.status_code < 300:
-            return Answer(response.status_code, response.content)
+            return SuccessfulResponse(response.status_code, response.content)
         error = failures.error_of(response.status_code, response.content)
         if response.status_code in FOR_NOW:
             raise Transient(
@@ -136,7 +136,7 @@ class Walk(Generic[Result]):
         self._steps.close()
 
 
-class Connection(Sending):
+class ServiceConnection(Sending):
     """Runs steps and blocks meanwhile. `sleep` waits between attempts."""
 
     def __init__(
@@ -180,7 +180,7 @@ class Connection(Sending):
             return self._sleep(step.seconds)
         return list(islice(step.source, step.count))
 
-    def send(self, request: Request) -> Answer:
+    def send(self, request: Request) -> SuccessfulResponse:
         """Send a request with retries."""
         from tenacity import Retrying
 
@@ -189,7 +189,7 @@ class Connection(Sending):
         except Transient as failed:
             raise failed.error from failed.__cause__
 
-    def _send_once(self, request: Request) -> Answer:
+    def _send_once(self, request: Request) -> SuccessfulResponse:
         from httpx import TransportError
 
         try:
@@ -248,7 +248,7 @@ class AsyncConnection(Sending):
             return await self._sleep(step.seconds)
         return await drawn(step)
 
-    async def send(self, request: Request) -> Answer:
+    async def send(self, request: Request) -> SuccessfulResponse:
         """Send a request with retries."""
         from tenacity import AsyncRetrying
 
@@ -258,7 +258,7 @@ class AsyncConnection(Sending):
         except Transient as failed:
             raise failed.error from failed.__cause__
 
-    async def _send_once(self, request: Request) -> Answer:
+    async def _send_once(self, request: Request) -> SuccessfulResponse:
         from httpx import TransportError
 
         try:

@@ -11,7 +11,7 @@ from benzer.client.adding import Added, Progress
 from benzer.client.given import Rows, check_batch_size, source_of
 from benzer.client.jobs import AsyncDuplicatesJob, DuplicatesJob
 from benzer.client.methods import Awaiting, Blocking, call, paged, value
-from benzer.client.questions import Asked, answered
+from benzer.client.questions import QueryFields, answered
 from benzer.client.steps import Pages, Steps, as_json, ask, draw, given, segment
 from benzer.comparison import Comparison
 from benzer.document import Document
@@ -52,8 +52,8 @@ class IndexCalls(Generic[Job]):
             self._known = wire.settings_of((yield from ask("GET", self._path)).json())
         return self._known
 
-    def _asked(self, document: Any) -> Steps[Asked]:
-        return Asked.of(document, (yield from self._settings()).schema)
+    def _asked(self, document: Any) -> Steps[QueryFields]:
+        return QueryFields.of(document, (yield from self._settings()).schema)
 
     # Description
 
@@ -188,7 +188,7 @@ class IndexCalls(Generic[Job]):
     ) -> Steps[list[list[Match]]]:
         """Run `find_similar` for many documents; much faster than single calls. Results are in input order."""
         source, found = source_of(documents), list[list[Match]]()
-        path, waiting = f"{self._path}/similar/batch", list[Asked]()
+        path, waiting = f"{self._path}/similar/batch", list[QueryFields]()
         size, ended = 0, False
         while not ended:
             some = yield from draw(source, 1)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from benzer.client.failures import OF_LIBRARY
 from benzer.client.methods import Awaiting, Blocking, call, paged
-from benzer.client.steps import Answer, Pages, Request, Steps, ask, given, segment, sleep
+from benzer.client.steps import Pages, Request, Steps, SuccessfulResponse, ask, given, segment, sleep
 from benzer.client.wire import evidence_of
 from benzer.errors import BenzerError, ServiceError
 from benzer.evidence import Evidence
@@ -209,7 +209,7 @@ class JobCalls:
     @call
     def report(self) -> Steps[str]:
         """Return the report of the run as one self-contained HTML page."""
-        answer: Answer = yield from ask("GET", f"{self._path}/report")
+        answer: SuccessfulResponse = yield from ask("GET", f"{self._path}/report")
         return answer.body.decode()
 
     @call
@@ -224,7 +224,7 @@ class JobCalls:
             table: The name of the table.
             format: The format of the file.
         """
-        answer: Answer = yield from ask("GET", f"{self._path}/{table}", format=format)
+        answer: SuccessfulResponse = yield from ask("GET", f"{self._path}/{table}", format=format)
         return answer.body
 
 

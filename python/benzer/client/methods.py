@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from benzer.client.connection import AsyncConnection, Connection
+from benzer.client.connection import AsyncConnection, ServiceConnection
 from benzer.client.steps import Pages, Steps
 
 P = ParamSpec("P")
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 class Blocking:
     """A class with a blocking connection."""
 
-    _connection: Connection
+    _connection: ServiceConnection
 
     def __init_subclass__(cls) -> None:
         for name, one in calls_of(cls):

@@ -17,14 +17,14 @@ MOST = 1000
 Found = TypeVar("Found")
 
 
-class Asked(NamedTuple):
+class QueryFields(NamedTuple):
     """A query: fields as JSON, and the id of a `Document`, which is excluded from the result."""
 
     fields: Mapping[str, Any]
     itself: str | int | None
 
     @classmethod
-    def of(cls, document: Any, schema: Schema) -> Asked:
+    def of(cls, document: Any, schema: Schema) -> QueryFields:
         """Create the query for a document."""
         query = as_query(document, schema)
         fields = fields_as_json(query.document.fields, schema)
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
     def wanted(self, limit: int | None) -> int:
         """The number of matches to request.
 
-        >>> Asked({}, "a").wanted(10), Asked({}, None).wanted(None)
+        >>> QueryFields({}, "a").wanted(10), Asked({}, None).wanted(None)
         (10, 1000)
         """
         check_limit(limit)
@@ -56,7 +56,7 @@ class Asked(NamedTuple):
 
 
 def answered(
-    path: str, asked: Asked, limit: int | None, key: str, read: Callable[[Any], Found], **options: Any
+    path: str, asked: QueryFields, limit: int | None, key: str, read: Callable[[Any], Found], **options: Any
 ) -> Steps[tuple[Any, list[Found]]]:
     """Run one query; returns the complete response and its matches."""
     body = {**asked.question(), "limit": asked.wanted(limit), **given(options)}

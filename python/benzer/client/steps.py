@@ -43,7 +43,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SuccessfulResponse:
     """A successful response: its status and its body."""
 
     status: int
@@ -82,13 +82,13 @@ Pages: TypeAlias = "Generator[Step | list[Item], Any, None]"
 
 def ask(
     method: str, path: str, content: Any = None, *, again: bool = True, **parameters: Any
-) -> Steps[Answer]:
+) -> Steps[SuccessfulResponse]:
     """Send a request with a JSON body; parameters that are None are omitted."""
     try:
         body = None if content is None else as_json(content)
     except ValueError as error:  # the service would reject it
         raise SettingsError(f"the request cannot be written as JSON: {error}") from error
-    answer: Answer = yield Request(method, path, given(parameters), body, again=again)
+    answer: SuccessfulResponse = yield Request(method, path, given(parameters), body, again=again)
     return answer
 
 

@@ -6,7 +6,7 @@ the same data says. docs/experiments.md shows the results.
 
 | room | answers |
 |---|---|
-| `base` | what an experiment hands on: `Result`, `Table`, `Figure`; `EXPERIMENTS`, the registry |
+| `base` | `ExperimentResult`, `ResultTable`, `ExperimentFigure`; `EXPERIMENTS`, the registry |
 | `one_function` | E1: are many hash functions better than one? |
 | `set_sizes` | E2: does the size of the sets matter? |
 | `similarities` | E3: does the similarity of the sets matter? |
@@ -24,16 +24,24 @@ the same data says. docs/experiments.md shows the results.
 
 from __future__ import annotations
 
-from benzer.experiments.base import EXPERIMENTS, Figure, Panel, Result, Series, Table, run_experiment
+from benzer.experiments.base import (
+    EXPERIMENTS,
+    ExperimentFigure,
+    ExperimentResult,
+    Panel,
+    ResultTable,
+    Series,
+    run_experiment,
+)
 from benzer.experiments.writing import write_results
 
 __all__ = [
     "EXPERIMENTS",
-    "Figure",
+    "ExperimentFigure",
+    "ExperimentResult",
     "Panel",
-    "Result",
+    "ResultTable",
     "Series",
-    "Table",
     "run_experiment",
     "write_results",
 ]

@@ -20,12 +20,12 @@ from benzer.document import Document
 from benzer.errors import SettingsError
 from benzer.experiments.base import (
     Cell,
-    Figure,
+    ExperimentFigure,
+    ExperimentResult,
     Panel,
-    Result,
+    ResultTable,
     Scale,
     Series,
-    Table,
     counted,
     duration,
     table_of,
@@ -47,7 +47,7 @@ SECONDS_A_PAIR = 0.01
 """What one comparison takes in the source."""
 
 
-def run(scale: Scale, seed: int, texts: Sequence[str] | None = None) -> Result:
+def run(scale: Scale, seed: int, texts: Sequence[str] | None = None) -> ExperimentResult:
     """File all, ask for all, and compare with the truth; on made texts, or on `texts` of your own."""
     texts = collection(COUNT[scale], seed) if texts is None else list(texts)
     if len(texts) < 2:
@@ -60,7 +60,7 @@ def run(scale: Scale, seed: int, texts: Sequence[str] | None = None) -> Result:
     times = time_table(texts, drawn[0], (published, chosen), one_by_one, seed)
     errors = error_table(drawn[0], truth, published)
     found = found_table(drawn, truth, (published, chosen))
-    return Result(
+    return ExperimentResult(
         name="E7",
         settings=(
             f"{len(texts):,} documents as sets of word 3-shingles; {NUM_HASHES} hashes; {name_of(published)} as in the "
@@ -80,7 +80,7 @@ def time_table(
     shapes: Sequence[Bands],
     one_by_one: OneByOne,
     seed: int,
-) -> Table:
+) -> ResultTable:
     """What each way takes."""
     documents = [Document(number, text) for number, text in enumerate(texts)]
     rows: list[list[Cell]] = []
@@ -125,7 +125,7 @@ def candidates(signatures: NDArray[np.uint32], bands: Bands) -> Pairs:
     return np.unique(found.left.astype(np.int64) * count + found.right)
 
 
-def error_table(signatures: NDArray[np.uint32], truth: Truth, published: Bands) -> Table:
+def error_table(signatures: NDArray[np.uint32], truth: Truth, published: Bands) -> ResultTable:
     """Both kinds of errors at several thresholds, of the published bands and of bands for the recall."""
     rows: list[list[Cell]] = []
     for threshold in THRESHOLDS:
@@ -148,7 +148,7 @@ def error_table(signatures: NDArray[np.uint32], truth: Truth, published: Bands) 
     return table_of(columns, rows)
 
 
-def found_table(drawn: Sequence[NDArray[np.uint32]], truth: Truth, shapes: Sequence[Bands]) -> Table:
+def found_table(drawn: Sequence[NDArray[np.uint32]], truth: Truth, shapes: Sequence[Bands]) -> ResultTable:
     """Which share of the pairs is found at each similarity, beside what the S-curve says of them.
 
     drawn: the signatures by each of several seeds. A row holds the pairs from its similarity up to the next row's; the
@@ -174,7 +174,7 @@ def found_table(drawn: Sequence[NDArray[np.uint32]], truth: Truth, shapes: Seque
     return table_of(columns, rows)
 
 
-def what_is_missed(errors: Table, found: Table, seeds: int) -> str:
+def what_is_missed(errors: ResultTable, found: ResultTable, seeds: int) -> str:
     """Both kinds of errors at the threshold of Benzer's default."""
     published, chosen = (
         dict(zip(errors.columns, row, strict=True)) for row in errors.where(threshold=THRESHOLD).rows
@@ -200,7 +200,7 @@ def what_is_missed(errors: Table, found: Table, seeds: int) -> str:
     )
 
 
-def what_it_takes(times: Table, one_by_one: OneByOne, count: int) -> str:
+def what_it_takes(times: ResultTable, one_by_one: OneByOne, count: int) -> str:
     """The times of the index, and that of every pair."""
     ask = times.where(step="ask it for the nearest of each document").column("milliseconds")
     build = times.where(step="build an index").column("milliseconds")
@@ -215,17 +215,17 @@ def what_it_takes(times: Table, one_by_one: OneByOne, count: int) -> str:
     )
 
 
-def summary(found: Table) -> Table:
+def summary(found: ResultTable) -> ResultTable:
     """Shares found and expected at each similarity, side by side for both choices of bands."""
     keys = ["from", "pairs", "mean similarity"]
     measured, expected = (
         found.wide(keys, "bands", column, f"{column} by {{}}") for column in ("found", "expected")
     )
     rows = [(*left, *right[len(keys) :]) for left, right in zip(measured.rows, expected.rows, strict=True)]
-    return Table((*measured.columns, *expected.columns[len(keys) :]), tuple(rows))
+    return ResultTable((*measured.columns, *expected.columns[len(keys) :]), tuple(rows))
 
 
-def figure(found: Table, shapes: Sequence[Bands], seeds: int) -> Figure:
+def figure(found: ResultTable, shapes: Sequence[Bands], seeds: int) -> ExperimentFigure:
     """Measured shares on the S-curves."""
     series: list[Series] = []
     for look, bands in enumerate(shapes):
@@ -247,10 +247,10 @@ def figure(found: Table, shapes: Sequence[Bands], seeds: int) -> Figure:
         tuple(series),
         y_from=0,
     )
-    return Figure(f"E7: what bands of {NUM_HASHES} hashes find", (panel,))
+    return ExperimentFigure(f"E7: what bands of {NUM_HASHES} hashes find", (panel,))
 
 
-def bounds(found: Table, errors: float) -> tuple[float, ...]:
+def bounds(found: ResultTable, errors: float) -> tuple[float, ...]:
     """So many standard errors from the shares found, within 0 and 1."""
     pairs = zip(found.column("found"), found.column("standard error"), strict=True)
     return tuple(min(max(share + errors * error, 0.0), 1.0) for share, error in pairs)

@@ -42,10 +42,10 @@ QUESTIONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ResultTable:
     """Rows of cells under named columns; None is a cell that has no meaning in its row.
 
-    >>> table = Table(("family", "error"), (("modular", 0.1), ("murmur3_32", 0.2)))
+    >>> table = ResultTable(("family", "error"), (("modular", 0.1), ("murmur3_32", 0.2)))
     >>> table.column("error"), table.where(family="modular").column("error")
     ((0.1, 0.2), (0.1,))
     """
@@ -58,25 +58,27 @@ class Table:
         at = self.columns.index(name)
         return tuple(row[at] for row in self.rows)
 
-    def where(self, **equal: Cell) -> Table:
+    def where(self, **equal: Cell) -> ResultTable:
         """The rows that have these values in these columns."""
         wanted = [(self.columns.index(name), value) for name, value in equal.items()]
-        return Table(self.columns, tuple(row for row in self.rows if all(row[at] == v for at, v in wanted)))
+        return ResultTable(
+            self.columns, tuple(row for row in self.rows if all(row[at] == v for at, v in wanted))
+        )
 
-    def wide(self, rows: Sequence[str], across: str, value: str, head: str = "{}") -> Table:
+    def wide(self, rows: Sequence[str], across: str, value: str, head: str = "{}") -> ResultTable:
         """One row for each combination of some columns, one column for each value of another.
 
         `head` makes the names of those columns of their values.
 
-        >>> table = Table(("n_h", "sketch", "error"), ((10, "one", 0.2), (10, "many", 0.3), (20, "one", 0.1)))
+        >>> table = ResultTable(("n_h", "sketch", "error"), ((10, "one", 0.2), (10, "many", 0.3), (20, "one", 0.1)))
         >>> table.wide(["n_h"], "sketch", "error")
-        Table(columns=('n_h', 'one', 'many'), rows=((10, 0.2, 0.3), (20, 0.1, None)))
+        ResultTable(columns=('n_h', 'one', 'many'), rows=((10, 0.2, 0.3), (20, 0.1, None)))
         """
         heads = tuple(dict.fromkeys(self.column(across)))
         keys = list(zip(*map(self.column, rows), strict=True))
         cells = dict(zip(zip(keys, self.column(across), strict=True), self.column(value), strict=True))
         body = tuple((*key, *(cells.get((key, head)) for head in heads)) for key in dict.fromkeys(keys))
-        return Table((*rows, *(head.format(shown(value)) for value in heads)), body)
+        return ResultTable((*rows, *(head.format(shown(value)) for value in heads)), body)
 
     def for_readers(self) -> list[list[str]]:
         """The cells as text, each column with one number of decimals."""
@@ -132,7 +134,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class ExperimentFigure:
     """Panels side by side; those that measure the same have one y axis, unless `own_scales`."""
 
     title: str
@@ -141,7 +143,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ExperimentResult:
     """The answer of one experiment.
 
     settings: how it was measured.
@@ -154,8 +156,8 @@ class Result:
     settings: str
     published: str
     finding: str
-    tables: Mapping[str, Table]
-    figures: Mapping[str, Figure] = field(default_factory=dict)
+    tables: Mapping[str, ResultTable]
+    figures: Mapping[str, ExperimentFigure] = field(default_factory=dict)
 
     @property
     def question(self) -> str:
@@ -163,12 +165,12 @@ class Result:
         return QUESTIONS[self.name]
 
     @property
-    def short_tables(self) -> dict[str, Table]:
+    def short_tables(self) -> dict[str, ResultTable]:
         """The tables that can be read at a glance."""
         return {name: table for name, table in self.tables.items() if len(table.rows) <= MOST_ROWS_SHOWN}
 
 
-def run_experiment(name: str, scale: Scale = "small", seed: int = 0, **options: Any) -> Result:
+def run_experiment(name: str, scale: Scale = "small", seed: int = 0, **options: Any) -> ExperimentResult:
     """Run one experiment by its name, "E1" to "E8".
 
     scale: "small" takes a few seconds; "full" has the settings of the source, and takes up to a minute.
@@ -187,16 +189,16 @@ def run_experiment(name: str, scale: Scale = "small", seed: int = 0, **options: 
     unknown = sorted(options.keys() - signature(run).parameters.keys())
     if unknown:
         raise SettingsError(f"experiment {name} has no option {unknown[0]!r}: leave it out")
-    return cast(Result, run(scale, seed, **options))
+    return cast(ExperimentResult, run(scale, seed, **options))
 
 
-def table_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Table:
+def table_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> ResultTable:
     """A table of any sequences.
 
     >>> table_of(["a"], [[1]])
-    Table(columns=('a',), rows=((1,),))
+    ResultTable(columns=('a',), rows=((1,),))
     """
-    return Table(tuple(columns), tuple(tuple(row) for row in rows))
+    return ResultTable(tuple(columns), tuple(tuple(row) for row in rows))
 
 
 def shown(cell: Cell, decimals: int = 3) -> str:

@@ -14,7 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer.experiments.base import Cell, Figure, Panel, Result, Scale, Series, Table, table_of
+from benzer.experiments.base import (
+    Cell,
+    ExperimentFigure,
+    ExperimentResult,
+    Panel,
+    ResultTable,
+    Scale,
+    Series,
+    table_of,
+)
 from benzer.experiments.made_texts import pair_of_similarity
 from benzer.fields.text import Text
 from benzer.hashing import Vocabulary
@@ -46,7 +55,7 @@ class Elements:
         return np.array(found)
 
 
-def run(scale: Scale, seed: int) -> Result:
+def run(scale: Scale, seed: int) -> ExperimentResult:
     """Estimates by 10 to 1,000 functions of four families, on shingle hashes and on row numbers."""
     a, b, exact = pair_of_similarity(SIMILARITY, SHINGLES, WORDS, seed)
     seeds = [(seed + repeat) % 2**64 for repeat in range(REPEATS[scale])]
@@ -59,7 +68,7 @@ def run(scale: Scale, seed: int) -> Result:
     table = table_of(
         ("elements", "family", "num_hashes", "estimate", "mean", "low", "high", "rms_error", "theory"), rows
     )
-    return Result(
+    return ExperimentResult(
         name="E6",
         settings=(
             f"two texts of {WORDS} words with similarity {exact:.4f} by shingles of {SHINGLES.shingle_size} "
@@ -92,12 +101,12 @@ def measures(found: NDArray[np.float64], exact: float, num_hashes: int) -> list[
     return [float(found[0]), float(found.mean()), low, high, error, theory]
 
 
-def summary(table: Table) -> Table:
+def summary(table: ResultTable) -> ResultTable:
     """The mean estimates, one column for each number of functions."""
     return table.wide(["elements", "family"], "num_hashes", "mean", "n_h = {}")
 
 
-def finding(table: Table, exact: float) -> str:
+def finding(table: ResultTable, exact: float) -> str:
     """The means at the largest number of functions."""
 
     def mean(kind: str, family: str) -> float:
@@ -119,7 +128,7 @@ def finding(table: Table, exact: float) -> str:
     )
 
 
-def figure(table: Table, exact: float) -> Figure:
+def figure(table: ResultTable, exact: float) -> ExperimentFigure:
     """One panel for each kind of elements, on the range in which nine in ten estimates of a fair family lie."""
     fair = 1.645 * np.array(table.where(elements=HASHES, family=FAMILIES[0]).column("theory"))
     low, high = tuple((exact - fair).tolist()), tuple((exact + fair).tolist())
@@ -136,4 +145,4 @@ def figure(table: Table, exact: float) -> Figure:
         return Panel(title, "hash functions", "estimate", (band, *lines), log_x=True, level=level, y_to=1.02)
 
     title = "E6: estimated similarity, mean over seeds"
-    return Figure(title, tuple(map(panel, (HASHES, ROWS, ROWS_FROM_1))))
+    return ExperimentFigure(title, tuple(map(panel, (HASHES, ROWS, ROWS_FROM_1))))

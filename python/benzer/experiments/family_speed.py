@@ -11,7 +11,15 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from benzer.experiments.base import Cell, Figure, Panel, Result, Scale, Table, table_of
+from benzer.experiments.base import (
+    Cell,
+    ExperimentFigure,
+    ExperimentResult,
+    Panel,
+    ResultTable,
+    Scale,
+    table_of,
+)
 from benzer.experiments.made_texts import collection
 from benzer.fields.text import Text
 from benzer.minhash import MinHash
@@ -30,7 +38,7 @@ SKETCHES = {
 }
 
 
-def run(scale: Scale, seed: int) -> Result:
+def run(scale: Scale, seed: int) -> ExperimentResult:
     """The time of signatures by shingle size, and by number of functions."""
     texts = collection(DOCUMENTS[scale], seed)
     shapes = sorted({*((size, NUM_HASHES) for size in SIZES), *((SIZE, number) for number in FUNCTIONS)})
@@ -38,7 +46,7 @@ def run(scale: Scale, seed: int) -> Result:
         ("shingle_size", "num_hashes", "shingles", "hash", "milliseconds", "ns a value"),
         times(texts, shapes, RUNS[scale]),
     )
-    return Result(
+    return ExperimentResult(
         name="E5",
         settings=(
             f"{DOCUMENTS[scale]:,} texts of 40 to 160 words, shingles of characters; {NUM_HASHES} functions for each "
@@ -77,7 +85,7 @@ def once(minhash: MinHash, sets: Any) -> float:
     return perf_counter() - began
 
 
-def finding(table: Table) -> str:
+def finding(table: ResultTable) -> str:
     """The times of one shape, side by side."""
     part = table.where(shingle_size=SIZE, num_hashes=NUM_HASHES)
     cost = dict(zip(*map(part.column, ("hash", "ns a value")), strict=True))
@@ -97,23 +105,23 @@ def finding(table: Table) -> str:
     )
 
 
-def summary(table: Table) -> Table:
+def summary(table: ResultTable) -> ResultTable:
     """The milliseconds by shingle size with 100 functions, one column for each hash."""
     return table.where(num_hashes=NUM_HASHES).wide(["shingle_size", "shingles"], "hash", "milliseconds")
 
 
-def figure(table: Table) -> Figure:
+def figure(table: ResultTable) -> ExperimentFigure:
     """Time against the size of shingles, and against the number of functions."""
     views = (
         (f"{NUM_HASHES} functions", "shingle size $k$", "shingle_size", table.where(num_hashes=NUM_HASHES)),
         (f"$k$ = {SIZE}", "hash functions", "num_hashes", table.where(shingle_size=SIZE)),
     )
 
-    def panel(title: str, label: str, column: str, part: Table) -> Panel:
+    def panel(title: str, label: str, column: str, part: ResultTable) -> Panel:
         lines = tuple(
             part.where(hash=name).series(name, column, "milliseconds", look=look)
             for look, name in enumerate(SKETCHES)
         )
         return Panel(title, label, "milliseconds", lines, log_x=column == "num_hashes", log_y=True)
 
-    return Figure("E5: time to fill the signature matrix", tuple(panel(*view) for view in views))
+    return ExperimentFigure("E5: time to fill the signature matrix", tuple(panel(*view) for view in views))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benzer.experiments.base import Figure, Panel, Series
+from benzer.experiments.base import ExperimentFigure, Panel, Series
 from benzer.registry import require
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C564B")
@@ -45,11 +45,11 @@ STYLE = {
 SAVED = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
-def draw(figure: Figure, format: Literal["svg", "png"]) -> bytes:
+def draw(figure: ExperimentFigure, format: Literal["svg", "png"]) -> bytes:
     """The figure as the bytes of an SVG or a PNG file.
 
     >>> panel = Panel("error", "n_h", "error", (Series("one function", (1, 2), (0.2, 0.1)),))
-    >>> draw(Figure("E1", (panel,)), "svg").startswith(b"<?xml")
+    >>> draw(ExperimentFigure("E1", (panel,)), "svg").startswith(b"<?xml")
     True
     """
     matplotlib = require("matplotlib", extra="experiments", purpose="figures")
@@ -70,12 +70,12 @@ def draw(figure: Figure, format: Literal["svg", "png"]) -> bytes:
     return data.getvalue()
 
 
-def one_scale(figure: Figure) -> bool:
+def one_scale(figure: ExperimentFigure) -> bool:
     """Whether all panels measure the same on their y axes, and share it."""
     return not figure.own_scales and len({(panel.y_label, panel.log_y) for panel in figure.panels}) == 1
 
 
-def labels(figure: Figure) -> list[str]:
+def labels(figure: ExperimentFigure) -> list[str]:
     """The labels of all lines, points and bars, in the order in which they first appear."""
     drawn = [s.label for panel in figure.panels for s in panel.series if s.kind != "theory"]
     return list(dict.fromkeys(drawn))
@@ -141,7 +141,7 @@ def draw_series(series: Series, ax: Any, look: int) -> None:
             ax.fill_between(x, series.low, series.high, color=colour, alpha=0.15, linewidth=0)
 
 
-def draw_legends(figure: Figure, sheet: Any, axes: Any) -> None:
+def draw_legends(figure: ExperimentFigure, sheet: Any, axes: Any) -> None:
     """One legend below several panels if those that need any show the same; else one in each that needs it."""
     entries = [ax.get_legend_handles_labels() for ax in axes]
     needed = [(handles, names) for handles, names in entries if len(names) > 1]

@@ -8,14 +8,14 @@ s_r, not to the Jaccard similarity. The two mistakes cancel for one function and
 
 from __future__ import annotations
 
-from benzer.experiments.base import Figure, Panel, Result, Scale, Table, table_of
+from benzer.experiments.base import ExperimentFigure, ExperimentResult, Panel, ResultTable, Scale, table_of
 from benzer.experiments.random_sets import (
     FAST,
     MANY,
     MANY_SET_JACCARD,
     ONE,
     ONE_OVERLAP,
-    Pairs,
+    RandomSetPairs,
     error_table,
     measure,
 )
@@ -32,14 +32,14 @@ VIEWS = (
 )
 
 
-def run(scale: Scale, seed: int) -> Result:
+def run(scale: Scale, seed: int) -> ExperimentResult:
     """The error of five estimates on the source's sets and on corrected ones, for n_h from 10 to 1,000."""
     rows = []
     for generator in ("published", "corrected"):
-        pairs = Pairs.draw(generator, PAIRS[scale], SIZE, S_R, seed)
+        pairs = RandomSetPairs.draw(generator, PAIRS[scale], SIZE, S_R, seed)
         rows += measure(pairs, SKETCHES, NUM_HASHES, seed)
     table = error_table(rows)
-    return Result(
+    return ExperimentResult(
         name="E1",
         settings=f"|A| = |B| = {SIZE:,}, s_r = {S_R}, {PAIRS[scale]:,} pairs a point (the source: 10)",
         published="One function is better: its error falls to 0 with n_h, while that of many functions stays.",
@@ -49,7 +49,7 @@ def run(scale: Scale, seed: int) -> Result:
     )
 
 
-def finding(table: Table) -> str:
+def finding(table: ResultTable) -> str:
     """What the errors at n_h = 100 say."""
 
     def error(sets: str, sketch: str, column: str = "rms_error", num_hashes: int = 100) -> str:
@@ -70,7 +70,7 @@ def finding(table: Table) -> str:
     )
 
 
-def summary(table: Table) -> Table:
+def summary(table: ResultTable) -> ResultTable:
     """The errors by view and sketch, one column for each n_h."""
     rows = [
         (view.replace("$", ""), sketch, number, error)
@@ -84,7 +84,7 @@ def summary(table: Table) -> Table:
     )
 
 
-def figure(table: Table) -> Figure:
+def figure(table: ResultTable) -> ExperimentFigure:
     """The published view, the same data from the true similarity, and corrected sets."""
 
     def panel(title: str, sets: str, column: str) -> Panel:
@@ -97,4 +97,4 @@ def figure(table: Table) -> Figure:
             title, "values in the signature, $n_h$", "root mean square error", lines, log_x=True, y_from=0
         )
 
-    return Figure("E1: error of the estimated similarity", tuple(panel(*view) for view in VIEWS))
+    return ExperimentFigure("E1: error of the estimated similarity", tuple(panel(*view) for view in VIEWS))

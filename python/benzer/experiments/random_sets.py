@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer.experiments.base import Cell, Table, table_of
+from benzer.experiments.base import Cell, ResultTable, table_of
 from benzer.minhash import MinHash
 
 COLUMNS = (
@@ -26,13 +26,13 @@ class Sketch:
     algorithm: str
     estimator: str = "unbiased"
 
-    def estimates(self, pairs: Pairs, num_hashes: int, seed: int) -> NDArray[np.float64]:
+    def estimates(self, pairs: RandomSetPairs, num_hashes: int, seed: int) -> NDArray[np.float64]:
         """The estimated similarity of each pair (float64)."""
         minhash = MinHash(self.algorithm, num_hashes, seed)
         signatures = minhash.signatures(*pairs.sets, hashed=True)
         return minhash.estimate(signatures[::2], signatures[1::2], estimator=self.estimator)
 
-    def theory(self, pairs: Pairs, num_hashes: int) -> float | None:
+    def theory(self, pairs: RandomSetPairs, num_hashes: int) -> float | None:
         """The standard error that a formula gives; None for a biased estimator, which has none."""
         if self.estimator != "unbiased" or self.algorithm == "fast":
             return None
@@ -75,10 +75,10 @@ GENERATORS: dict[str, Callable[[int, float], int]] = {
 
 
 @dataclass(frozen=True)
-class Pairs:
+class RandomSetPairs:
     """Pairs of random sets of one size with one overlap; set 2i and set 2i + 1 are a pair.
 
-    >>> pairs = Pairs.draw("corrected", count=3, size=1000, s_r=0.5, seed=0)
+    >>> pairs = RandomSetPairs.draw("corrected", count=3, size=1000, s_r=0.5, seed=0)
     >>> pairs.union, round(pairs.jaccard, 3), len(pairs.sets[1])
     (1333, 0.5, 6000)
     """
@@ -90,7 +90,7 @@ class Pairs:
     sets: tuple[NDArray[np.int64], NDArray[np.uint64]]
 
     @classmethod
-    def draw(cls, generator: str, count: int, size: int, s_r: float, seed: int) -> Pairs:
+    def draw(cls, generator: str, count: int, size: int, s_r: float, seed: int) -> RandomSetPairs:
         """Draw pairs from a seed; elements are 64-bit numbers, so that chance makes none equal."""
         shared = GENERATORS[generator](size, s_r)
         rng = np.random.default_rng(seed)
@@ -111,7 +111,7 @@ class Pairs:
 
 
 def measure(
-    pairs: Pairs, sketches: Iterable[Sketch], num_hashes: Sequence[int], seed: int
+    pairs: RandomSetPairs, sketches: Iterable[Sketch], num_hashes: Sequence[int], seed: int
 ) -> list[list[Cell]]:
     """The errors of each sketch with each number of hashes, as rows of `errors`."""
     return [
@@ -121,7 +121,9 @@ def measure(
     ]
 
 
-def errors(pairs: Pairs, sketch: Sketch, num_hashes: int, estimates: NDArray[np.float64]) -> list[Cell]:
+def errors(
+    pairs: RandomSetPairs, sketch: Sketch, num_hashes: int, estimates: NDArray[np.float64]
+) -> list[Cell]:
     """One row: root mean square error from the true Jaccard similarity, and from s_r as the source has it."""
     return [
         pairs.generator, pairs.size, pairs.s_r, pairs.jaccard, sketch.label, num_hashes, len(estimates),
@@ -139,6 +141,6 @@ def rms(deviations: NDArray[np.float64]) -> float:
     return float(np.sqrt(np.mean(deviations**2)))
 
 
-def error_table(rows: Sequence[Sequence[Cell]]) -> Table:
+def error_table(rows: Sequence[Sequence[Cell]]) -> ResultTable:
     """The table of errors."""
     return table_of(COLUMNS, rows)

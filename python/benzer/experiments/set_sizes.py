@@ -9,8 +9,25 @@ from __future__ import annotations
 
 from math import ceil
 
-from benzer.experiments.base import Cell, Figure, Panel, Result, Scale, Table, table_of
-from benzer.experiments.random_sets import COLUMNS, MANY, ONE, ONE_OVERLAP, THEORY, Pairs, Sketch, measure
+from benzer.experiments.base import (
+    Cell,
+    ExperimentFigure,
+    ExperimentResult,
+    Panel,
+    ResultTable,
+    Scale,
+    table_of,
+)
+from benzer.experiments.random_sets import (
+    COLUMNS,
+    MANY,
+    ONE,
+    ONE_OVERLAP,
+    THEORY,
+    RandomSetPairs,
+    Sketch,
+    measure,
+)
 
 S_R = 0.5
 SIZES = (200, 1_000, 10_000)
@@ -21,13 +38,13 @@ PAIRS = {"small": 100, "full": 200}
 VIEWS: tuple[tuple[str, Sketch], ...] = (("published", ONE_OVERLAP), ("corrected", ONE), ("corrected", MANY))
 
 
-def run(scale: Scale, seed: int) -> Result:
+def run(scale: Scale, seed: int) -> ExperimentResult:
     """The errors for n_h up to 1.5 n, for sets of 200, 1,000 and 10,000 elements."""
     most = MOST_FUNCTIONS[scale]
     table = with_shares(
         [row for size in SIZES for view in VIEWS for row in errors_at(size, *view, PAIRS[scale], most, seed)]
     )
-    return Result(
+    return ExperimentResult(
         name="E2",
         settings=(
             f"n = {', '.join(f'{size:,}' for size in SIZES)}; s_r = {S_R}; {PAIRS[scale]:,} pairs a point "
@@ -44,14 +61,14 @@ def errors_at(
     size: int, generator: str, sketch: Sketch, count: int, most: int, seed: int
 ) -> list[list[Cell]]:
     """The errors of one sketch on sets of one size, at the `SHARES` of their size."""
-    pairs = Pairs.draw(generator, count, size, S_R, seed)
+    pairs = RandomSetPairs.draw(generator, count, size, S_R, seed)
     numbers = [ceil(size * share) for share in SHARES]
     limit = {MANY.label: most, ONE_OVERLAP.label: size}.get(sketch.label, 2 * size)
     numbers = [number for number in numbers if number <= limit]
     return measure(pairs, [sketch], numbers, seed)
 
 
-def with_shares(rows: list[list[Cell]]) -> Table:
+def with_shares(rows: list[list[Cell]]) -> ResultTable:
     """The table of errors, with n_h / n as a last column."""
     size, number = COLUMNS.index("size"), COLUMNS.index("num_hashes")
     return table_of(
@@ -59,7 +76,7 @@ def with_shares(rows: list[list[Cell]]) -> Table:
     )
 
 
-def finding(table: Table) -> str:
+def finding(table: ResultTable) -> str:
     """Where each estimate of one function becomes exact."""
     exact = [first_exact(table.where(size=size, sketch=ONE.label)) for size in SIZES]
     many = table.where(sketch=MANY.label)
@@ -73,14 +90,14 @@ def finding(table: Table) -> str:
     )
 
 
-def first_exact(table: Table) -> int:
+def first_exact(table: ResultTable) -> int:
     """The least number of hashes from which on no error is left."""
     errors = dict(zip(table.column("num_hashes"), table.column("rms_error"), strict=True))
     last = max(number for number, error in errors.items() if error >= EXACT)
     return int(min(number for number in errors if number > last))
 
 
-def summary(table: Table) -> Table:
+def summary(table: ResultTable) -> ResultTable:
     """The errors by size and sketch, one column for each share n_h / n."""
     rows = [
         (
@@ -96,7 +113,7 @@ def summary(table: Table) -> Table:
     return table_of(("n", "sketch", "n_h", "error"), rows).wide(["n", "sketch"], "n_h", "error")
 
 
-def figure(table: Table) -> Figure:
+def figure(table: ResultTable) -> ExperimentFigure:
     """One panel for each size."""
 
     def panel(size: int) -> Panel:
@@ -113,4 +130,4 @@ def figure(table: Table) -> Figure:
         return Panel(title, "$n_h / n$", "root mean square error", (*lines, theory), y_from=0)
 
     title = "E2: error of the estimated similarity, by the size of the sets"
-    return Figure(title, tuple(map(panel, SIZES)), own_scales=True)
+    return ExperimentFigure(title, tuple(map(panel, SIZES)), own_scales=True)

@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import jaccard
-from benzer.experiments.base import Cell, Figure, Panel, Result, Scale, Series, Table, table_of
+from benzer.experiments.base import (
+    Cell,
+    ExperimentFigure,
+    ExperimentResult,
+    Panel,
+    ResultTable,
+    Scale,
+    Series,
+    table_of,
+)
 from benzer.experiments.made_texts import FIFTY_WORDS
 from benzer.fields.text import Text
 
@@ -24,7 +33,7 @@ COLUMNS = ("unit", "shingle_size", "pairs", "mean", "median", "least", "greatest
 UNITS: tuple[Literal["char", "word"], ...] = ("char", "word")
 
 
-def run(scale: Scale, seed: int) -> Result:
+def run(scale: Scale, seed: int) -> ExperimentResult:
     """The Jaccard similarities of all 190 pairs, for k from 2 to 20; equal at both scales."""
     texts = orders_of(FIFTY_WORDS, ORDERS, seed)
     rows: list[list[Cell]] = []
@@ -34,7 +43,7 @@ def run(scale: Scale, seed: int) -> Result:
             middle = (float(found.mean()), float(np.median(found)))
             rows.append([unit, size, len(found), *middle, float(found.min()), float(found.max())])
     table = table_of(COLUMNS, rows)
-    return Result(
+    return ExperimentResult(
         name="E4",
         settings=f"a text of 50 words, {ORDERS} random orders of its words, exact similarity of all 190 pairs",
         published="The similarity falls with k; it is below 0.1 at k = 9, and about 0 above 12.",
@@ -62,7 +71,7 @@ def similarities(field: Text, texts: list[str]) -> NDArray[np.float64]:
     return jaccard(offsets, hashes, pairs[:, 0].copy(), pairs[:, 1].copy(), 1)
 
 
-def finding(table: Table) -> str:
+def finding(table: ResultTable) -> str:
     """The means at a few sizes."""
     char = dict(zip(*map(table.where(unit="char").column, ("shingle_size", "mean")), strict=True))
     word = dict(zip(*map(table.where(unit="word").column, ("shingle_size", "mean")), strict=True))
@@ -73,12 +82,12 @@ def finding(table: Table) -> str:
     )
 
 
-def summary(table: Table) -> Table:
+def summary(table: ResultTable) -> ResultTable:
     """The mean similarities by size, one column for each unit."""
     return table.wide(["shingle_size"], "unit", "mean")
 
 
-def figure(table: Table) -> Figure:
+def figure(table: ResultTable) -> ExperimentFigure:
     """Mean and range against k."""
 
     def line(unit: str, label: str) -> Series:
@@ -91,4 +100,4 @@ def figure(table: Table) -> Figure:
         "mean and range of 190 pairs", "shingle size $k$", "Jaccard similarity",
         (line("char", "characters"), line("word", "words")), y_from=0, level=(0.1, "0.1, as published at $k$ = 9"),
     )  # fmt: skip
-    return Figure("E4: similarity of random orders of one text", (panel,))
+    return ExperimentFigure("E4: similarity of random orders of one text", (panel,))

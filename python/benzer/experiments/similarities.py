@@ -6,8 +6,25 @@ most at J = 1/2, and three fifths of that at J = 0.1 and 0.9.
 
 from __future__ import annotations
 
-from benzer.experiments.base import Figure, Panel, Result, Scale, Series, Table, table_of
-from benzer.experiments.random_sets import FAST, MANY, ONE, ONE_OVERLAP, THEORY, Pairs, error_table, measure
+from benzer.experiments.base import (
+    ExperimentFigure,
+    ExperimentResult,
+    Panel,
+    ResultTable,
+    Scale,
+    Series,
+    table_of,
+)
+from benzer.experiments.random_sets import (
+    FAST,
+    MANY,
+    ONE,
+    ONE_OVERLAP,
+    THEORY,
+    RandomSetPairs,
+    error_table,
+    measure,
+)
 from benzer.minhash import MinHash
 
 SIZE = 1000
@@ -18,15 +35,17 @@ PAIRS = {"small": 150, "full": 1000}
 SKETCHES = (MANY, ONE, FAST)
 
 
-def run(scale: Scale, seed: int) -> Result:
+def run(scale: Scale, seed: int) -> ExperimentResult:
     """The errors for s_r from 0.1 to 0.9 and n_h from 10 to 500."""
     rows = []
     for s_r in SIMILARITIES:
-        published = Pairs.draw("published", PAIRS[scale], SIZE, s_r, seed)
+        published = RandomSetPairs.draw("published", PAIRS[scale], SIZE, s_r, seed)
         rows += measure(published, [ONE_OVERLAP], NUM_HASHES, seed)
-        rows += measure(Pairs.draw("corrected", PAIRS[scale], SIZE, s_r, seed), SKETCHES, NUM_HASHES, seed)
+        rows += measure(
+            RandomSetPairs.draw("corrected", PAIRS[scale], SIZE, s_r, seed), SKETCHES, NUM_HASHES, seed
+        )
     table = error_table(rows)
-    return Result(
+    return ExperimentResult(
         name="E3",
         settings=(
             f"s_r = {SIMILARITIES[0]} to {SIMILARITIES[-1]}; |A| = |B| = {SIZE:,}; {PAIRS[scale]:,} pairs a point "
@@ -39,7 +58,7 @@ def run(scale: Scale, seed: int) -> Result:
     )
 
 
-def finding(table: Table) -> str:
+def finding(table: ResultTable) -> str:
     """The error of many functions at the middle and at the ends."""
     part = table.where(sets="corrected", sketch=MANY.label, num_hashes=COMPARED)
     found, formula = (
@@ -53,7 +72,7 @@ def finding(table: Table) -> str:
     )
 
 
-def summary(table: Table) -> Table:
+def summary(table: ResultTable) -> ResultTable:
     """The errors with 100 hashes by s_r, one column for each sketch, beside the formula."""
     part = table.where(num_hashes=COMPARED)
     names = ("s_r", "sketch", "rms_error", "rms_error_from_s_r")
@@ -65,7 +84,7 @@ def summary(table: Table) -> Table:
     return table_of(("s_r", "sketch", "error"), rows).wide(["s_r"], "sketch", "error")
 
 
-def figure(table: Table) -> Figure:
+def figure(table: ResultTable) -> ExperimentFigure:
     """The published view beside the error against the similarity."""
     published = table.where(sketch=ONE_OVERLAP.label)
     corrected = table.where(sets="corrected", num_hashes=COMPARED)
@@ -79,7 +98,7 @@ def figure(table: Table) -> Figure:
         published.where(s_r=s_r).series(f"$s_r$ = {s_r}", "num_hashes", "rms_error_from_s_r", look=8 + shade)
         for shade, s_r in enumerate((0.1, 0.3, 0.5, 0.7, 0.9))
     )
-    return Figure(
+    return ExperimentFigure(
         "E3: error of the estimated similarity, by the similarity of the sets",
         (
             Panel(

@@ -15,7 +15,16 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer.experiments.base import Cell, Figure, Panel, Result, Scale, Series, Table, table_of
+from benzer.experiments.base import (
+    Cell,
+    ExperimentFigure,
+    ExperimentResult,
+    Panel,
+    ResultTable,
+    Scale,
+    Series,
+    table_of,
+)
 from benzer.hashing import INTEGER_FAMILIES, STRING_HASHES, Linear, signed
 
 BUCKETS = 13
@@ -28,10 +37,10 @@ EXPECTED = BUCKETS - 1
 """What chi-square is on average where chance fills the buckets: its degrees of freedom."""
 
 
-def run(scale: Scale, seed: int) -> Result:
+def run(scale: Scale, seed: int) -> ExperimentResult:
     """Bucket counts of the source's function, chi-square of every family, collisions of every string hash."""
     source, families, collided = source_buckets(), evenness(seed), collisions(LENGTHS[scale])
-    return Result(
+    return ExperimentResult(
         name="E8",
         settings=(
             f"x = 1 … {ELEMENTS:,} into {BUCKETS} buckets: the source's function, and {FUNCTIONS} functions of each "
@@ -49,7 +58,7 @@ def run(scale: Scale, seed: int) -> Result:
     )
 
 
-def source_buckets() -> Table:
+def source_buckets() -> ResultTable:
     """How many numbers the source's first function sends into each bucket, by its remainder and by the true one.
 
     >>> counts = dict(zip(*map(source_buckets().column, ("bucket", "signed remainder")), strict=True))
@@ -91,7 +100,7 @@ VIEWS: dict[str, Callable[[NDArray[np.uint64], int], NDArray[np.int64]]] = {
 }
 
 
-def evenness(seed: int) -> Table:
+def evenness(seed: int) -> ResultTable:
     """The mean chi-square of several functions of each family, by remainder and by range."""
     rows: list[list[Cell]] = []
     for name in INTEGER_FAMILIES.names:
@@ -114,7 +123,7 @@ def mean_chi_square(buckets: NDArray[np.int64]) -> float:
     return float(np.mean([((count - expected) ** 2 / expected).sum() for count in counts]))
 
 
-def collisions(lengths: tuple[int, ...]) -> Table:
+def collisions(lengths: tuple[int, ...]) -> ResultTable:
     """How many strings share their hash with an earlier one, of all strings of some lengths."""
     rows: list[list[Cell]] = []
     for length in lengths:
@@ -127,12 +136,12 @@ def collisions(lengths: tuple[int, ...]) -> Table:
     return table_of(("length", "hash", "bits", "strings", "collisions", "expected by chance"), rows)
 
 
-def summary(families: Table) -> Table:
+def summary(families: ResultTable) -> ResultTable:
     """Chi-square by range, one column for each kind of elements."""
     return families.wide(["family"], "elements", "chi-square by range", "chi-square, {}")
 
 
-def finding(source: Table, families: Table, collided: Table) -> str:
+def finding(source: ResultTable, families: ResultTable, collided: ResultTable) -> str:
     """The source's buckets, the families on counted numbers, and djb2a."""
     signed_counts = dict(zip(*map(source.column, ("bucket", "signed remainder")), strict=True))
     others = [count for bucket, count in signed_counts.items() if bucket]
@@ -151,7 +160,7 @@ def finding(source: Table, families: Table, collided: Table) -> str:
     )
 
 
-def collisions_found(djb2a: Table) -> str:
+def collisions_found(djb2a: ResultTable) -> str:
     """How often djb2a collides, beside chance, by the lengths of strings that were tried."""
     parts = [
         f"{collided:,} of {strings:,} strings of {length} letters ({positional(chance)} by chance)"
@@ -171,7 +180,7 @@ def positional(number: float) -> str:
     return np.format_float_positional(number, precision=2, fractional=False, trim="-")
 
 
-def figure(source: Table, families: Table) -> Figure:
+def figure(source: ResultTable, families: ResultTable) -> ExperimentFigure:
     """The source's buckets beside the chi-square of all families."""
     bars = source.series("x = 1 … 100,000", "bucket", "signed remainder", kind="bars")
     names = tuple(dict.fromkeys(families.column("family")))
@@ -182,7 +191,7 @@ def figure(source: Table, families: Table) -> Figure:
         clouds.append(Series(label, at, part.column("chi-square by range"), "points", look=look))
     even = f"mean of {FUNCTIONS} functions, buckets by range"
     level = (EXPECTED, "by chance: 12")
-    return Figure(
+    return ExperimentFigure(
         "E8: how evenly buckets are filled",
         (
             Panel("the source's function, signed remainder", "bucket", "numbers", (bars,)),

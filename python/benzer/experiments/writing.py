@@ -7,12 +7,14 @@ import io
 from collections.abc import Iterable
 from pathlib import Path
 
-from benzer.experiments.base import Cell, Result, Table
+from benzer.experiments.base import Cell, ExperimentResult, ResultTable
 from benzer.experiments.figures import draw
 from benzer.tables.output import OutputFolder
 
 
-def write_results(results: Iterable[Result], folder: str | Path, replace: bool = False) -> list[str]:
+def write_results(
+    results: Iterable[ExperimentResult], folder: str | Path, replace: bool = False
+) -> list[str]:
     """Write the tables and figures of results into a new folder, and name its files in their order.
 
     A file is named for its experiment and table, as in e1-errors.csv, e1-errors.svg and e1-errors.png. The folder
@@ -27,7 +29,7 @@ def write_results(results: Iterable[Result], folder: str | Path, replace: bool =
     return names
 
 
-def files_of(result: Result) -> dict[str, bytes]:
+def files_of(result: ExperimentResult) -> dict[str, bytes]:
     """The files of one result: their names, and their bytes."""
     stem = result.name.lower()
     files = {f"{stem}-{name}.csv": csv_of(table) for name, table in result.tables.items()}
@@ -37,10 +39,10 @@ def files_of(result: Result) -> dict[str, bytes]:
     return files
 
 
-def csv_of(table: Table) -> bytes:
+def csv_of(table: ResultTable) -> bytes:
     """A table as CSV in UTF-8; numbers with six digits that count, an empty cell for None.
 
-    >>> csv_of(Table(("n", "error"), ((10, 0.12345678), (20, None))))
+    >>> csv_of(ResultTable(("n", "error"), ((10, 0.12345678), (20, None))))
     b'n,error\\r\\n10,0.123457\\r\\n20,\\r\\n'
     """
 

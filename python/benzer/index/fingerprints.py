@@ -115,7 +115,7 @@ class Passages:
         return asdict(self)
 
 
-class Asked(NamedTuple):
+class QueryKeys(NamedTuple):
     """The keys of a document, each once (uint64), and the place of the field of each (int64)."""
 
     keys: NDArray[np.uint64]
@@ -181,7 +181,7 @@ class Fingerprints:
         offsets = np.searchsorted(owner[order], np.arange(len(documents) + 1)).astype(np.int64)
         return offsets, np.concatenate([keys for _, keys in parts])[order]
 
-    def asked(self, document: Document, shorter: bool = False) -> Asked:
+    def asked(self, document: Document, shorter: bool = False) -> QueryKeys:
         """The keys under which others are sought that share any run or value with a document.
 
         shorter: seek also those of so few words that the whole of them is one run.
@@ -193,7 +193,7 @@ class Fingerprints:
             np.unique(np.concatenate([self._keys(number, [document], 1, 1, by)[1] for by in readers]))
             for number in self.filed
         ]
-        return Asked(np.concatenate(keys), np.repeat(list(self.filed), [len(one) for one in keys]))
+        return QueryKeys(np.concatenate(keys), np.repeat(list(self.filed), [len(one) for one in keys]))
 
     def short(self, document: Document) -> tuple[str, ...]:
         """The text fields of a document that have fewer words than are found with certainty, but not none.
@@ -249,7 +249,7 @@ class Fingerprints:
         score = np.bincount(place, weights=weight[rows], minlength=len(documents))
         return Hits(rows, numbers, documents[np.lexsort((documents, -score))])
 
-    def most_contained(self, asked: Asked, hits: Hits) -> NDArray[np.float64]:
+    def most_contained(self, asked: QueryKeys, hits: Hits) -> NDArray[np.float64]:
         """How much of the document in question each of `hits.documents` may contain at most (float64).
 
         Value sets are filed whole, so that the share of values is known before a document is read, and a mean

@@ -19,7 +19,7 @@ from benzer.errors import SettingsError, SettingsMismatchError
 from benzer.fields import Schema
 from benzer.fields.base import Field, SeenField, has_own_similarity
 from benzer.pipeline.checkpoint import Arrays
-from benzer.pipeline.work import Work, runs
+from benzer.pipeline.work import BatchWork, runs
 from benzer.results.known import Known
 from benzer.sketcher import Sketcher
 
@@ -30,7 +30,7 @@ Positions = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
 
 
-class Collection(Protocol):
+class OlderCollection(Protocol):
     """What is asked of an older collection, such as `benzer.Index`; it is only read."""
 
     @property
@@ -41,7 +41,7 @@ class Collection(Protocol):
     def __len__(self) -> int: ...
 
 
-class Asked(NamedTuple):
+class PairsToCompare(NamedTuple):
     """Pairs to compare: `rows` (int64) count in `positions`, `places` in `payloads`, the fields of old documents."""
 
     positions: Positions
@@ -62,7 +62,7 @@ class Matches(NamedTuple):
     similarity: NDArray[np.float64]
 
 
-def as_collections(against: Any) -> tuple[Collection, ...]:
+def as_collections(against: Any) -> tuple[OlderCollection, ...]:
     """One collection, or several, in the order of their priority."""
     several = isinstance(against, Iterable) and not isinstance(against, (str, bytes))
     given = tuple(against) if several and not hasattr(against, "filed_under") else (against,)
@@ -74,7 +74,7 @@ def as_collections(against: Any) -> tuple[Collection, ...]:
     return given if against is not None else ()
 
 
-def names_of(collections: Sequence[Collection]) -> tuple[str, ...]:
+def names_of(collections: Sequence[OlderCollection]) -> tuple[str, ...]:
     """What each is called: where it lies; those in memory, and namesakes, by their number.
 
     >>> names_of([])
@@ -87,7 +87,7 @@ def names_of(collections: Sequence[Collection]) -> tuple[str, ...]:
     )
 
 
-def check(collections: Sequence[Collection], schema: Schema, threshold: float, recall: float) -> None:
+def check(collections: Sequence[OlderCollection], schema: Schema, threshold: float, recall: float) -> None:
     """Refuse a collection that compares otherwise than the run, or whose bands find less than is promised."""
     for name, one in zip(names_of(collections), collections, strict=True):
         theirs: Schema = one.settings.schema
@@ -116,7 +116,7 @@ def described(schema: Schema) -> str:
 
 
 def look_up(
-    work: Work, collections: Sequence[Collection], threshold: float, stands_for: Positions
+    work: BatchWork, collections: Sequence[OlderCollection], threshold: float, stands_for: Positions
 ) -> Known | None:
     """All verified matches of the documents of a run with those of older collections; None without any of these."""
     return LookUp(work, threshold, stands_for).known(collections) if collections else None
@@ -129,11 +129,11 @@ class LookUp:
     stands_for: for each document the one of the same content that is asked for it (uint32, n).
     """
 
-    work: Work
+    work: BatchWork
     threshold: float
     stands_for: Positions
 
-    def known(self, collections: Sequence[Collection]) -> Known:
+    def known(self, collections: Sequence[OlderCollection]) -> Known:
         """All verified matches. An old document of the same id is the same document, and no match."""
         parts = [
             (
@@ -156,11 +156,11 @@ class LookUp:
             similarity[order],
         )
 
-    def _runs(self, collection: Collection) -> Iterator[tuple[int, int]]:
+    def _runs(self, collection: OlderCollection) -> Iterator[tuple[int, int]]:
         keys = len(self.work.schema.fields) * collection.settings.bands.bands
         return runs(len(self.stands_for), self.work.memory.sketched_together(keys))
 
-    def _part(self, collection: Collection, start: int, end: int) -> Arrays:
+    def _part(self, collection: OlderCollection, start: int, end: int) -> Arrays:
         """The matches of all documents for which those from `start` to `end` are asked."""
         sketcher: Sketcher = collection.settings.sketcher()
         sketches = sketcher.sketch(self.work.corpus, self.work.threads, None, start, end)
@@ -176,17 +176,17 @@ class LookUp:
         )
 
     def _ask(
-        self, sketcher: Sketcher, collection: Collection, asked: Positions, keys: NDArray[np.uint64]
+        self, sketcher: Sketcher, collection: OlderCollection, asked: Positions, keys: NDArray[np.uint64]
     ) -> Matches:
         """The matches of the documents at some positions, which have these band keys."""
         filed = collection.filed_under(np.ascontiguousarray(keys))
         payloads = [tuple(sketcher.parts(payload)) for payload in filed.payloads]
-        similarity = self._compare(Asked(asked, payloads, filed.rows, filed.places))
+        similarity = self._compare(PairsToCompare(asked, payloads, filed.rows, filed.places))
         alike = np.flatnonzero(similarity >= self.threshold)
         old_ids = [filed.ids[place] for place in filed.places[alike].tolist()]
         return Matches(asked[filed.rows[alike]], old_ids, similarity[alike])
 
-    def _compare(self, asked: Asked) -> NDArray[np.float64]:
+    def _compare(self, asked: PairsToCompare) -> NDArray[np.float64]:
         """The exact similarity of each pair (float64): the weighted mean over the fields that count."""
         fields = list(self.work.schema.fields.values())
         table = np.full((len(asked.rows), len(fields)), np.nan)
@@ -205,7 +205,7 @@ class LookUp:
         return [self.work.corpus.missing(number) for number in range(len(self.work.schema.fields))]
 
     def _field(
-        self, number: int, field: Field, asked: Asked
+        self, number: int, field: Field, asked: PairsToCompare
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The similarity of one field of each pair, and where both are empty."""
         rows, places, encoded = asked.rows, asked.places, asked.encoded(number)
@@ -280,7 +280,7 @@ def same_id(a: str | int, b: str | int) -> bool:
     return type(a) is type(b) and a == b
 
 
-def facts(collections: Sequence[Collection]) -> Iterator[dict[str, Any]]:
+def facts(collections: Sequence[OlderCollection]) -> Iterator[dict[str, Any]]:
     """What a checkpoint remembers of each, to notice that it has changed.
 
     Of one in a file, when it was written: other documents of the same number and size may have taken the place of

@@ -23,7 +23,7 @@ from benzer.pipeline.checkpoint import Checkpoint, NoCheckpoint
 from benzer.pipeline.memory import Memory
 from benzer.pipeline.promise import Promise, Way, method_of
 from benzer.pipeline.reading import Read, read
-from benzer.pipeline.work import Work
+from benzer.pipeline.work import BatchWork
 from benzer.results import Duplicates, Reading, Settings
 
 MOST_THREADS = 4096
@@ -118,7 +118,7 @@ def find_duplicates(
     promise = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands)
     way = promise.by(method_of(method, recall, bands, schema))
     older.check(indexes, schema, threshold, recall)
-    stage = Stages(progress, bound)
+    stage = StageClock(progress, bound)
 
     with opened(checkpoint) as saved:
         told = stage.report("read")
@@ -133,7 +133,7 @@ def find_duplicates(
         if isinstance(saved, Checkpoint):
             saved.begin(run_of(settings, found.corpus, threads, indexes))
         result = search(
-            found, settings, way, indexes, Work(found.corpus, schema, threads, bound, saved), stage
+            found, settings, way, indexes, BatchWork(found.corpus, schema, threads, bound, saved), stage
         )
         if saved is not checkpoint:
             saved.discard()
@@ -141,7 +141,12 @@ def find_duplicates(
 
 
 def search(
-    found: Read, settings: Settings, way: Way, indexes: Sequence[older.Collection], work: Work, stage: Stages
+    found: Read,
+    settings: Settings,
+    way: Way,
+    indexes: Sequence[older.OlderCollection],
+    work: BatchWork,
+    stage: StageClock,
 ) -> Duplicates:
     """Sketch documents, find candidate pairs, verify them, and decide which documents to keep."""
     corpus, threshold = found.corpus, settings.threshold
@@ -232,7 +237,7 @@ def run_of(settings: Settings, corpus: Any, threads: int, indexes: Any) -> dict[
     }
 
 
-class Stages:
+class StageClock:
     """Measures the stages of a run, hands on their progress, and keeps a bounded one within its memory."""
 
     def __init__(self, progress: Progress | None, memory: Memory) -> None:

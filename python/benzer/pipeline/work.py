@@ -46,7 +46,7 @@ class Sketched:
 
 
 @dataclass(frozen=True)
-class Work:
+class BatchWork:
     """The stages of one run over one corpus, in parts.
 
     memory: what the run may take of its own. saved: where finished parts are kept. Neither changes what

@@ -16,7 +16,7 @@ A module imports only from those above it.
 
 from __future__ import annotations
 
-from benzer.results.alarms import Alarm, Limits
+from benzer.results.alarms import Alarm, AlarmLimits
 from benzer.results.base import Reading
 from benzer.results.duplicates import Duplicates
 from benzer.results.rows import Cluster, Pair, Pairs, Removal, SourceCounts
@@ -25,11 +25,11 @@ from benzer.results.settings import Settings
 
 __all__ = [
     "Alarm",
+    "AlarmLimits",
     "Bridge",
     "Cluster",
     "ClusterReport",
     "Duplicates",
-    "Limits",
     "Pair",
     "Pairs",
     "Reading",

@@ -23,7 +23,7 @@ PASSAGE = 200
 
 
 @dataclass(frozen=True)
-class Limits:
+class AlarmLimits:
     """From where a number is an alarm: a share in [0, 1] of all documents, unless something else is said.
 
     source: of the documents of one source, those that go.
@@ -71,7 +71,7 @@ class Alarm:
 
 
 def alarms(
-    found: DecidedDocuments, limits: Limits | None = None, safety: Safety | None = None
+    found: DecidedDocuments, limits: AlarmLimits | None = None, safety: Safety | None = None
 ) -> list[Alarm]:
     """All alarms of a result, the gravest kinds first.
 
@@ -80,13 +80,13 @@ def alarms(
     >>> [alarm.message for alarm in alarms(find_duplicates(copies))][1]
     "100.0 % of the documents (40 of 40) are in one cluster, represented by 'copy 0'"
     """
-    limits = limits or Limits()
+    limits = limits or AlarmLimits()
     safety = safety or Safety(found)
     makers = (lost_sources, giant_clusters, chains, boilerplate, short_documents, malformed_rows)
     return [alarm for make in makers for alarm in make(safety, limits)]
 
 
-def lost_sources(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+def lost_sources(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """A source that loses more than a share of its documents."""
     found = safety.found
     of_source = found.corpus.sources()
@@ -125,7 +125,7 @@ def known_example(found: DecidedDocuments, own: NDArray[np.bool_]) -> tuple[str 
     return matches.old_ids[least], found.corpus.ids([int(matches.position[least])])[0]
 
 
-def giant_clusters(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+def giant_clusters(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """A cluster that holds more than a share of all documents."""
     found = safety.found
     sizes = np.bincount(found.leader, minlength=len(found.leader))
@@ -145,7 +145,7 @@ def giant_clusters(safety: Safety, limits: Limits) -> Iterator[Alarm]:
         yield alarm(safety, "cluster", message, numbers, (int(leader), int(example)))
 
 
-def chains(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+def chains(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """Many clusters that hang together: connected components would have made one of them."""
     found = safety.found
     sizes, clusters = safety.component_sizes, safety.component_clusters
@@ -180,7 +180,7 @@ def far_apart(safety: Safety, documents: NDArray[np.intp]) -> tuple[tuple[int, i
     return (int(documents[0]), int(others[least])), float(values[least])
 
 
-def boilerplate(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+def boilerplate(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """Buckets above the limit whose documents share a part, but are not similar, so that most of them are kept."""
     found = safety.found
     large = found.proposed.large
@@ -218,7 +218,7 @@ def typical_pair(safety: Safety, documents: NDArray[np.intp]) -> tuple[int, int]
     return int(documents[0]), int(others[np.lexsort((others, values))[len(others) // 2]])
 
 
-def short_documents(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+def short_documents(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """Many documents that have less than one shingle: they are compared as a whole, or not at all."""
     found = safety.found
     poor = np.flatnonzero(found.short | found.empty)
@@ -232,7 +232,7 @@ def short_documents(safety: Safety, limits: Limits) -> Iterator[Alarm]:
     yield alarm(safety, "short", message, {"short": short, "empty": empty}, tuple(map(int, poor[:2])))
 
 
-def malformed_rows(safety: Safety, limits: Limits) -> Iterator[Alarm]:
+def malformed_rows(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """Many rows that could not be read."""
     found = safety.found
     read, malformed = found.counts["read"], found.malformed

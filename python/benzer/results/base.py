@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from benzer._native import Corpus
 from benzer.bands import Bands
 from benzer.candidates import Candidates
-from benzer.clusters import Compare, Decision, Families
+from benzer.clusters import ClusterDecision, Compare, Families
 from benzer.results.known import Known, OfCollection
 from benzer.results.rows import Pairs, SourceCounts, Spread
 from benzer.results.settings import Settings
@@ -49,7 +49,7 @@ class DecidedDocuments:
     stands_for: Positions = field(repr=False)
     proposed: Candidates = field(repr=False)
     verified: NDArray[np.float64] = field(repr=False)
-    decision: Decision = field(repr=False)
+    decision: ClusterDecision = field(repr=False)
     compare: Compare = field(repr=False)
     families: Families = field(repr=False)
     timings: dict[str, float] = field(repr=False)

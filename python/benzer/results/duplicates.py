@@ -16,7 +16,7 @@ from benzer.clusters import decide_unknown
 from benzer.errors import InputError, SettingsError
 from benzer.evidence import Evidence
 from benzer.recall import RecallEstimate, Reported, measure
-from benzer.results.alarms import Alarm, Limits, alarms
+from benzer.results.alarms import Alarm, AlarmLimits, alarms
 from benzer.results.base import DecidedDocuments
 from benzer.results.columns import table
 from benzer.results.evidence import evidence_of
@@ -116,7 +116,7 @@ class Duplicates(DecidedDocuments):
         """
         return self.safety.reports(self.safety.order(order)[:limit])
 
-    def alarms(self, limits: Limits | None = None) -> list[Alarm]:
+    def alarms(self, limits: AlarmLimits | None = None) -> list[Alarm]:
         """Return findings that should be checked before the result is used; `limits` are their thresholds."""
         return alarms(self, limits, self.safety)
 

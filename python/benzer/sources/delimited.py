@@ -23,7 +23,7 @@ NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class DelimitedRecord:
     """One record: its text as it stands in the file (invalid bytes as lone surrogates), and its cells."""
 
     raw: str
@@ -84,11 +84,11 @@ class DelimitedSource:
             yield (record.cells for record in records)
 
     @contextmanager
-    def _records(self) -> Iterator[Iterator[Record]]:
+    def _records(self) -> Iterator[Iterator[DelimitedRecord]]:
         with self._file.open() as stream, long_fields(), text_of(stream) as text:
             yield read_records(text, self.delimiter)
 
-    def _header(self, record: Record | None, options: ReadOptions) -> list[str]:
+    def _header(self, record: DelimitedRecord | None, options: ReadOptions) -> list[str]:
         if record is None:
             return []
         if isinstance(record.cells, BadRow):
@@ -130,7 +130,9 @@ class _Cells:
         return row
 
 
-def numbered_rows(records: Iterator[Record], header: list[str], cells: _Cells) -> Iterator[NumberedRow]:
+def numbered_rows(
+    records: Iterator[DelimitedRecord], header: list[str], cells: _Cells
+) -> Iterator[NumberedRow]:
     """Each record as a row of its header's columns, from 1."""
     for number, record in enumerate(records, start=1):
         try:
@@ -166,7 +168,7 @@ def cell_values(column: str, cell: str) -> object:
         raise BadRow(f'column "{column}" is not a JSON array') from error
 
 
-def read_records(text: Iterable[str], delimiter: str) -> Iterator[Record]:
+def read_records(text: Iterable[str], delimiter: str) -> Iterator[DelimitedRecord]:
     """All records with the lines they came from, header first; blank lines are no records.
 
     >>> [record.cells for record in read_records(["id,text\\n", '1,"a\\n', 'b"\\n'], ",")]
@@ -185,7 +187,7 @@ def read_records(text: Iterable[str], delimiter: str) -> Iterator[Record]:
             return
         raw = "".join(taken)
         if cells:
-            yield Record(raw, line, _valid(raw, cells))
+            yield DelimitedRecord(raw, line, _valid(raw, cells))
 
 
 def _without_bom(text: Iterable[str], taken: list[str]) -> Iterator[str]:

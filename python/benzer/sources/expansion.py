@@ -17,10 +17,10 @@ CURE = "decompress it first and use the decompressed file"
 
 
 @dataclass(frozen=True)
-class Limits:
+class ExpansionLimits:
     """How many bytes a compressed file may expand to, and a line or document of it, which is in memory as a whole.
 
-    >>> Limits.of(2_000_000), Limits.of(10_000_000_000).at_once
+    >>> ExpansionLimits.of(2_000_000), Limits.of(10_000_000_000).at_once
     (Limits(in_all=400000000, at_once=64000000), 200000000000)
     """
 
@@ -28,7 +28,7 @@ class Limits:
     at_once: int
 
     @classmethod
-    def of(cls, size: int) -> Limits:
+    def of(cls, size: int) -> ExpansionLimits:
         """The limits of a file of so many compressed bytes."""
         return cls(max(LEAST_IN_ALL, MOST_TIMES * size), max(LEAST_AT_ONCE, MOST_TIMES_AT_ONCE * size))
 
@@ -41,7 +41,7 @@ class Limits:
     def excess_at_once(self, name: str, noun: str) -> InputError:
         """The error for a line or document that is too long.
 
-        >>> print(Limits.of(9).excess_at_once("a.jsonl.gz", "line"))
+        >>> print(ExpansionLimits.of(9).excess_at_once("a.jsonl.gz", "line"))
         a.jsonl.gz has a line of more than 64.0 MB: decompress it first and use the decompressed file
         """
         return InputError(f"{name} has a {noun} of more than {amount(self.at_once)}: {CURE}")
@@ -50,7 +50,7 @@ class Limits:
 class Bounded(io.RawIOBase):
     """Decompressed content up to its limits; an `InputError` beyond them."""
 
-    def __init__(self, content: BinaryIO, name: str, limits: Limits) -> None:
+    def __init__(self, content: BinaryIO, name: str, limits: ExpansionLimits) -> None:
         self._content, self._name, self._limits = content, name, limits
         self._read = self._line = 0
 

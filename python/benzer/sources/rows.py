@@ -204,7 +204,7 @@ def check_columns(name: str, options: ReadOptions, rows: Iterable[Iterable[str]]
 
 
 @dataclass(slots=True)
-class Batch:
+class DocumentBatch:
     """Documents on their way into the corpus: about 2,000, or 16 million characters, at a time."""
 
     corpus: DocumentSink
@@ -249,7 +249,7 @@ def add_rows(
 ) -> ReadReport:
     """Add numbered rows to the corpus; a row may be the `BadRow` that says why it could not be parsed."""
     corpus.name_source(number, malformed.source)
-    batch = Batch(corpus, number, len(reader.fields), reader.extra_column is not None, malformed)
+    batch = DocumentBatch(corpus, number, len(reader.fields), reader.extra_column is not None, malformed)
     rows_read = 0
     for row, content in rows:
         rows_read += 1

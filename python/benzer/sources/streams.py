@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from benzer.errors import InputError, OutputError, full_disk_named
-from benzer.sources.expansion import Bounded, Limits
+from benzer.sources.expansion import Bounded, ExpansionLimits
 from benzer.sources.formats import HEAD_BYTES, compression_of
 
 BLOCK_BYTES = 1 << 24
@@ -42,9 +42,9 @@ class FileInput:
         return None if self.spool is not None else self.path
 
     @property
-    def limits(self) -> Limits | None:
+    def limits(self) -> ExpansionLimits | None:
         """What the file may expand to; None where it is not compressed."""
-        return Limits.of(self.path.stat().st_size) if self.compression else None
+        return ExpansionLimits.of(self.path.stat().st_size) if self.compression else None
 
     def content(self) -> bytes:
         """All bytes, decompressed, of a file that is one document."""

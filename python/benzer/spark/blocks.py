@@ -22,7 +22,7 @@ from benzer.spark.components import components
 from benzer.spark.components.base import Numbers, collected, compacted, handed_back, tasks
 from benzer.spark.frames import PAIRS, DataFrame
 from benzer.spark.session import to_arrow
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 FIRST = "first_left bigint, first_right bigint"
 LOWEST = -(2**63)
@@ -30,7 +30,7 @@ ROWS = 1 << 16
 """Rows of a batch that a task returns."""
 
 
-class Candidates(Protocol):
+class JoinedCandidates(Protocol):
     """The output of `joining`.
 
     distinct: each pair is listed once. candidates: the number of pairs, if that is known. ties: pairs of documents that
@@ -62,7 +62,7 @@ class Blocks:
     cut: bool
 
 
-def blocks(run: Any, stages: Any, joined: Candidates) -> Blocks:
+def blocks(run: Any, stages: Any, joined: JoinedCandidates) -> Blocks:
     """The blocks of all candidates, computed on the driver if they fit there."""
     rows = joined.pairs.count() if joined.candidates is None else joined.candidates
     tie_rows = 0 if joined.ties is None else joined.ties.count()
@@ -185,7 +185,7 @@ def _cut(run: Any, pairs: DataFrame) -> DataFrame:
         .repartition(tasks(run), "least")
         .sortWithinPartitions("least", "left", "right")
         .select("left", "right")
-        .mapInArrow(Task(Fill(run.work.block_documents, run.work.block_pairs)), f"{FIRST}, {PAIRS}")
+        .mapInArrow(ArrowTask(Fill(run.work.block_documents, run.work.block_pairs)), f"{FIRST}, {PAIRS}")
     )
 
 

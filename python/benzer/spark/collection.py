@@ -35,8 +35,8 @@ from benzer.spark.documents import Documents, documents_of
 from benzer.spark.failures import told_plainly
 from benzer.spark.frames import MALFORMED, SKETCHES
 from benzer.spark.session import configured, session_of
-from benzer.spark.settings import Run, Work
-from benzer.spark.stages import Stages, read
+from benzer.spark.settings import SparkRun, Work
+from benzer.spark.stages import StageTables, read
 
 APPENDS = (
     "generation int, name string, documents bigint, replaced bigint, settings string, fingerprint string, "
@@ -170,7 +170,7 @@ def write_collection(
             f"{path} has {told(old.columns)}, the DataFrame {told(documents.columns)}: cast its columns, or make "
             f"another collection"
         )
-    with configured(spark, run.work.partitions), Stages.opened(run, documents, None, None) as stages:
+    with configured(spark, run.work.partitions), StageTables.opened(run, documents, None, None) as stages:
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents, with_identities=False))
         append(run, path, old, documents, sketches)
         stages.release()
@@ -280,7 +280,7 @@ def told(columns: Mapping[str, str]) -> str:
 
 def run_of(
     documents: Documents, settings: IndexSettings, on_error: Literal["stop", "skip"], work: Work | None
-) -> Run:
+) -> SparkRun:
     """The sketcher for the settings of a collection."""
     sketcher = settings.sketcher()
     by = Settings(
@@ -293,14 +293,14 @@ def run_of(
         1000,
         on_error,
     )
-    return Run(documents.spark, by, sketcher, work or Work(), documents.columns)
+    return SparkRun(documents.spark, by, sketcher, work or Work(), documents.columns)
 
 
-def append(run: Run, path: str, old: Collection | None, documents: Documents, sketches: Any) -> None:
+def append(run: SparkRun, path: str, old: Collection | None, documents: Documents, sketches: Any) -> None:
     """Write an append, with its row last."""
     from pyspark.sql import functions as F
 
-    with Stages(run.spark) as stages:
+    with StageTables(run.spark) as stages:
         counts = sketching.counted(run, stages, documents, sketches)
     stages.release()
     settings = run.settings
@@ -324,7 +324,7 @@ def append(run: Run, path: str, old: Collection | None, documents: Documents, sk
     finish(run.spark, path, row)
 
 
-def replace_older(run: Run, path: str, old: Collection, new: Append, held: Any) -> int:
+def replace_older(run: SparkRun, path: str, old: Collection, new: Append, held: Any) -> int:
     """Write the documents that an append replaces; returns their number."""
     from pyspark.sql import functions as F
 

@@ -16,8 +16,8 @@ from benzer.clusters import Keep
 from benzer.spark.frames import COPIES, SHORT, WHOLE
 from benzer.spark.ranking import ranks
 from benzer.spark.repeats import Repeats
-from benzer.spark.settings import Run
-from benzer.spark.tasks import Task
+from benzer.spark.settings import SparkRun
+from benzer.spark.tasks import ArrowTask
 
 IDENTITY = ("identity_a", "identity_b")
 SEEN = ("number", "id", "place", "extra", "source", "length", *IDENTITY)
@@ -29,7 +29,7 @@ ORIGINALS = (
 Positions = NDArray[np.intp]
 
 
-def copies(run: Run, sketches: Any, repeated: Repeats) -> Any:
+def copies(run: SparkRun, sketches: Any, repeated: Repeats) -> Any:
     """A row of `COPIES` for each document that is identical to an earlier one in the keep order.
 
     An empty document is not a copy. Only documents with `repeated` content hashes are moved.
@@ -39,7 +39,7 @@ def copies(run: Run, sketches: Any, repeated: Repeats) -> Any:
         return run.spark.createDataFrame([], run.typed(COPIES))
     members = live.join(repeated.contents, "content_a", "left_semi").select(*SEEN).repartition(*IDENTITY)
     in_order = members.sortWithinPartitions(*IDENTITY, "place", "number")
-    originals = in_order.mapInArrow(Task(FindOriginals(run.keep)), run.typed(ORIGINALS))
+    originals = in_order.mapInArrow(ArrowTask(FindOriginals(run.keep)), run.typed(ORIGINALS))
     told = members.join(originals, list(IDENTITY)).where("number <> original")
     return told.select(*SEEN, "original", "original_id", "first_place", "first_id")
 

@@ -16,7 +16,7 @@ from benzer.sources.base import MalformedRow, missing_column
 from benzer.spark import columns
 from benzer.spark.frames import DOCUMENTS
 from benzer.spark.session import session_of
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 NO_ID, NO_PLACE = "no id", "no place in the order"
 """Reasons reported by workers, which do not know the names of the columns."""
@@ -121,7 +121,7 @@ class FrameDocuments(Documents):
 
     def through(self, worker: Any, schema: str) -> Any:
         """See `Documents.through`."""
-        return self.rows.mapInArrow(Task(worker), schema)
+        return self.rows.mapInArrow(ArrowTask(worker), schema)
 
     def wanted(self, members: Any, extra_columns: Sequence[str] = (), *, count: int | None = None) -> Any:
         """See `Documents.wanted`."""
@@ -136,7 +136,7 @@ class FrameDocuments(Documents):
 
     def wanted_through(self, worker: Any, schema: str, members: Any, *, count: int | None = None) -> Any:
         """See `Documents.wanted_through`."""
-        return self.wanted(members, count=count).mapInArrow(Task(worker), schema)
+        return self.wanted(members, count=count).mapInArrow(ArrowTask(worker), schema)
 
     def facts(self) -> dict[str, Any]:
         """The columns and their types, how they are read, and the underlying files, if any."""

@@ -20,8 +20,8 @@ from benzer.spark.documents import Documents, documents_of
 from benzer.spark.failures import told_plainly
 from benzer.spark.results import SparkDuplicates
 from benzer.spark.session import configured
-from benzer.spark.settings import Run, Work
-from benzer.spark.stages import Stages
+from benzer.spark.settings import SparkRun, Work
+from benzer.spark.stages import StageTables
 
 
 @told_plainly()
@@ -118,10 +118,10 @@ def find_duplicates(
         threshold, recall, schema, way.sketcher.minhash, way.bands, keep, bucket_limit, on_error,
         against=matching.names_of(collections),
     )  # fmt: skip
-    run = Run(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
+    run = SparkRun(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
     with (
         configured(run.spark, run.work.partitions),
-        Stages.opened(run, documents, checkpoint, progress) as stages,
+        StageTables.opened(run, documents, checkpoint, progress) as stages,
     ):
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
         if "sketch" in stages.found:

@@ -14,7 +14,7 @@ from benzer.sources.arrow import ArrowSource
 from benzer.sources.base import ReadOptions
 
 
-class Batch(NamedTuple):
+class ReadBatch(NamedTuple):
     """Documents of some rows.
 
     corpus: a `benzer.corpus` with the documents in row order. rows: the row of each document (int64, n).
@@ -26,7 +26,7 @@ class Batch(NamedTuple):
     malformed: dict[int, str]
 
 
-def corpus_of_batch(schema: Schema, table: Any) -> Batch:
+def corpus_of_batch(schema: Schema, table: Any) -> ReadBatch:
     """The documents of an Arrow table (or record batch) with the columns `field_0` … and possibly others.
 
     Texts are passed without copying. Reasons name a field, because its column is called `field_0`. The caller checks
@@ -50,7 +50,7 @@ def corpus_of_batch(schema: Schema, table: Any) -> Batch:
     malformed = {one.row - 1: one.reason for one in report.malformed}
     there = np.ones(table.num_rows, dtype=np.bool_)
     there[list(malformed)] = False
-    return Batch(corpus, np.flatnonzero(there), malformed)
+    return ReadBatch(corpus, np.flatnonzero(there), malformed)
 
 
 def is_encoded(kind: Any) -> bool:
@@ -60,7 +60,7 @@ def is_encoded(kind: Any) -> bool:
     return bool(pa.types.is_struct(kind)) and [part.name for part in kind] == ["encoded"]
 
 
-def corpus_of_encoded(schema: Schema, columns: Sequence[Any]) -> Batch:
+def corpus_of_encoded(schema: Schema, columns: Sequence[Any]) -> ReadBatch:
     """The documents of columns of which some are encoded; malformed rows are reported elsewhere."""
     corpus = corpus_of(schema, threads=1)
     contents = [
@@ -71,4 +71,4 @@ def corpus_of_encoded(schema: Schema, columns: Sequence[Any]) -> Batch:
     ]
     count = len(columns[0])
     corpus.add(0, range(1, count + 1), range(count), contents)
-    return Batch(corpus, np.arange(count), {})
+    return ReadBatch(corpus, np.arange(count), {})

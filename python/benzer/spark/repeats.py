@@ -17,7 +17,7 @@ from benzer.spark.frames import SHORT, WHOLE, DataFrame
 from benzer.spark.joining.packing import PACKED, Numbers, Sizes, by_part, pieces
 from benzer.spark.joining.workers import Deal
 from benzer.spark.session import to_arrow
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 REPEATS = "column int, value bigint"
 """A value of two or more rows: of `content_a` if `column` is 0, otherwise of the hash of the unique column."""
@@ -42,8 +42,8 @@ def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) 
     parts = sizes.parts_of(rows)
     columns = ("content_a", "state", hashed(unique).alias("unique"))
     deal = DealTwo(Deal(2, 0, 2, parts, 1, sizes))
-    dealt = sketches.select(*columns).mapInArrow(Task(deal), PACKED)
-    found = stages.keep("repeats", lambda: by_part(run, dealt).mapInArrow(Task(Twice(parts)), REPEATS))
+    dealt = sketches.select(*columns).mapInArrow(ArrowTask(deal), PACKED)
+    found = stages.keep("repeats", lambda: by_part(run, dealt).mapInArrow(ArrowTask(Twice(parts)), REPEATS))
     counts = {row[0]: row[1] for row in found.groupBy("column").count().collect()}
     values = found.where("column = 1").select("value").limit(FEW)
     twice = to_arrow(values).column(0).to_numpy() if 1 in counts else np.empty(0, dtype=np.int64)

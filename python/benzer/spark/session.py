@@ -15,7 +15,7 @@ from typing import Any
 
 from benzer.errors import InputError, MissingExtraError
 from benzer.registry import require
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 OLDEST, FIRST_UNKNOWN = (3, 5), (5, 0)
 JAVA = 17
@@ -121,7 +121,7 @@ def from_parts(spark: Any, table: Any) -> Any:
 
     rows = max(1, table.num_rows * PART_BYTES // max(1, table.nbytes))
     parts = [(packed(batch),) for batch in table.to_batches(max_chunksize=rows)]
-    return spark.createDataFrame(parts, PACKED).mapInArrow(Task(unpack), from_arrow_schema(table.schema))
+    return spark.createDataFrame(parts, PACKED).mapInArrow(ArrowTask(unpack), from_arrow_schema(table.schema))
 
 
 def to_parts(df: Any) -> Any:
@@ -129,7 +129,7 @@ def to_parts(df: Any) -> Any:
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    rows = df.mapInArrow(Task(pack), PACKED).collect()
+    rows = df.mapInArrow(ArrowTask(pack), PACKED).collect()
     tables = [pa.ipc.open_stream(bytes(row.part)).read_all() for row in rows]
     return pa.concat_tables(tables) if tables else to_arrow_schema(df.schema).empty_table()
 

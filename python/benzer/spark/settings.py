@@ -58,7 +58,7 @@ LEAST = {
 
 
 @dataclass(frozen=True)
-class Run:
+class SparkRun:
     """The context shared by all stages of a run.
 
     settings: the settings that affect the result, as in a local run. sketcher: computes the keys. columns: Spark types

@@ -17,7 +17,7 @@ from benzer.spark.documents import NO_ID, NO_PLACE, Documents
 from benzer.spark.frames import DOCUMENTS, EMPTY, MALFORMED, SHORT, SKETCHES, WHOLE
 from benzer.spark.reading import corpus_of_batch
 from benzer.spark.repeats import Repeats, hashed, repeats
-from benzer.spark.settings import Run
+from benzer.spark.settings import SparkRun
 
 TOGETHER_BYTES, TOGETHER_ROWS = 32 << 20, 1 << 16
 """Maximum bytes that are sketched at a time."""
@@ -45,7 +45,7 @@ class Counts:
     by_source: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
 
-def sketch(run: Run, documents: Documents, with_identities: bool = True) -> Any:
+def sketch(run: SparkRun, documents: Documents, with_identities: bool = True) -> Any:
     """A row of `SKETCHES` for each row of the documents."""
     worker = SketchRows(run.sketcher, run.keep.rule == "longest", with_identities)
     return documents.through(worker, run.typed(SKETCHES))
@@ -197,7 +197,7 @@ def packed(keys: NDArray[np.uint64], rows: Rows, state: NDArray[np.int32]) -> An
     return pa.Array.from_buffers(pa.binary(), len(state), buffers)
 
 
-def counted(run: Run, stages: Any, documents: Documents, sketches: Any) -> Counts:
+def counted(run: SparkRun, stages: Any, documents: Documents, sketches: Any) -> Counts:
     """Count the rows by state and find repeated values.
 
     Raises:
@@ -258,7 +258,7 @@ def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
         refuse_twice(documents, sketches, hashes[MOST_LISTED:])
 
 
-def _counted(run: Run, sketches: Any) -> tuple[dict[tuple[int, int], int], set[str]]:
+def _counted(run: SparkRun, sketches: Any) -> tuple[dict[tuple[int, int], int], set[str]]:
     """Rows by (source, state), and the types of the values to rank."""
     from pyspark.sql import functions as F
 

@@ -15,7 +15,7 @@ from benzer._native import __version__
 from benzer.errors import OutputError, SettingsError
 from benzer.pipeline.checkpoint import other_run
 from benzer.spark.documents import Documents
-from benzer.spark.settings import Run
+from benzer.spark.settings import SparkRun
 
 FORMAT = 1
 RUN, FINISHED = "run", "finished"
@@ -25,7 +25,7 @@ NAME = re.compile(r"[a-z]+(-[a-z0-9]+)*")
 Progress = Callable[[str, int, int], object]
 
 
-class Stages:
+class StageTables:
     """The tables of a run that are computed once and read often.
 
     Without a checkpoint they are cached on the cluster until `release`. With a checkpoint, any folder that Spark can
@@ -50,11 +50,11 @@ class Stages:
     @classmethod
     def opened(
         cls,
-        run: Run,
+        run: SparkRun,
         documents: Documents,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
-    ) -> Stages:
+    ) -> StageTables:
         """Open the stages of a run; raises `SettingsError` if the checkpoint belongs to another run."""
         path = None if checkpoint is None else os.fspath(checkpoint).rstrip("/")
         stages = cls(run.spark, path, progress)
@@ -62,7 +62,7 @@ class Stages:
             stages.begin(run_of(run, documents))
         return stages
 
-    def __enter__(self) -> Stages:  # noqa: PYI034 (Self needs Python 3.11)
+    def __enter__(self) -> StageTables:  # noqa: PYI034 (Self needs Python 3.11)
         return self
 
     def __exit__(
@@ -166,7 +166,7 @@ class Stages:
             self._progress(name, 1, 1)
 
 
-def run_of(run: Run, documents: Documents) -> dict[str, Any]:
+def run_of(run: SparkRun, documents: Documents) -> dict[str, Any]:
     """The identity of a checkpoint: the version, the settings, the input, and how the work is divided."""
     work = asdict(run.work)
     del work["partitions"]  # no stage depends on it, so a larger cluster may continue

@@ -12,7 +12,7 @@ Worker = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 @dataclass(frozen=True)
-class Task:
+class ArrowTask:
     """The function for `DataFrame.mapInArrow`: a worker that converts record batches.
 
     PySpark runs the cycle collector after each task of a Python worker, which takes 60 ms if pandas, PyArrow and Benzer

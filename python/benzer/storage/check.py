@@ -9,15 +9,15 @@ import numpy as np
 
 from benzer.storage import file_seen
 from benzer.storage.base import Numbers
-from benzer.storage.layout import State
+from benzer.storage.layout import FileState
 from benzer.storage.merge import delta_of
 from benzer.storage.postings import Postings
 from benzer.storage.rows import Damaged
-from benzer.storage.runs import Run, check_run
+from benzer.storage.runs import PostingRun, check_run
 
 
 def check_file(
-    connection: sqlite3.Connection, state: State, runs: Sequence[Run], pending: Sequence[Postings]
+    connection: sqlite3.Connection, state: FileState, runs: Sequence[PostingRun], pending: Sequence[Postings]
 ) -> None:
     """Raise Damaged unless pages, counts, runs and postings fit together.
 
@@ -51,7 +51,7 @@ def _known_numbers(connection: sqlite3.Connection) -> Numbers:
 
 
 def _posted_numbers(
-    connection: sqlite3.Connection, runs: Sequence[Run], pieces: Sequence[Postings]
+    connection: sqlite3.Connection, runs: Sequence[PostingRun], pieces: Sequence[Postings]
 ) -> Iterator[Numbers]:
     for run in runs:
         yield from check_run(connection, run)

@@ -37,7 +37,7 @@ _SLOT = 512
 _PATIENCE = 5.0  # seconds beyond the timeout: the lock is held for a few writes to the disk
 
 
-class Record(NamedTuple):
+class CommitRecord(NamedTuple):
     """The last acknowledged generation, and the stamps that the index file may have.
 
     There are two stamps while the change from one to the other may be in the log only.
@@ -63,7 +63,7 @@ class Commits:
         except OSError:
             return 0
 
-    def read(self) -> Record | None:
+    def read(self) -> CommitRecord | None:
         """The record; None where there is none."""
         try:
             return _record_of(self.path.read_bytes())
@@ -123,7 +123,7 @@ class Commits:
             os.ftruncate(file, 0)
             os.fsync(file)
 
-    def begin(self, file: int, record: Record) -> None:
+    def begin(self, file: int, record: CommitRecord) -> None:
         """Record a new log in the file, which is clear, and make its name durable."""
         self.write(file, record)
         sync_folder(self.path.parent)
@@ -134,7 +134,7 @@ class Commits:
         if record is not None and record.generation < generation:
             self.write(file, record._replace(generation=generation))
 
-    def write(self, file: int, record: Record) -> None:
+    def write(self, file: int, record: CommitRecord) -> None:
         """Record this; a torn write leaves an earlier record."""
         data = _RECORD.pack(_MARK, *record.stamps, record.generation)
         slot = (data + _CHECKSUM.pack(zlib.crc32(data))).ljust(_SLOT, b"\0")
@@ -151,7 +151,7 @@ class Commits:
                         self.path.unlink()
 
 
-def _record_of(content: bytes) -> Record | None:
+def _record_of(content: bytes) -> CommitRecord | None:
     """The later one of the two slots that are whole."""
     records = []
     for slot in (content[:_SLOT], content[_SLOT : 2 * _SLOT]):
@@ -159,7 +159,7 @@ def _record_of(content: bytes) -> Record | None:
         if len(rest) >= _CHECKSUM.size and data.startswith(_MARK):
             _, old, new, generation = _RECORD.unpack(data)
             if _CHECKSUM.unpack_from(rest) == (zlib.crc32(data),):
-                records.append(Record((old, new), generation))
+                records.append(CommitRecord((old, new), generation))
     return max(records, key=lambda record: record.generation, default=None)
 
 

@@ -43,8 +43,8 @@ from benzer.storage.rows import (
     sound_payload,
     stored_id,
 )
-from benzer.storage.runs import Limits, find_few, find_in_runs, names_document
-from benzer.storage.session import Session
+from benzer.storage.runs import RunLimits, find_few, find_in_runs, names_document
+from benzer.storage.session import FileSession
 
 
 class FileStorage:
@@ -61,9 +61,9 @@ class FileStorage:
         settings: str | None = None,
         mode: str = "write",
         timeout: float = 1.0,
-        limits: Limits | None = None,
+        limits: RunLimits | None = None,
     ) -> None:
-        self._session = Session(Path(path), settings, mode, timeout, limits or Limits())
+        self._session = FileSession(Path(path), settings, mode, timeout, limits or RunLimits())
         self._run = self._session.run
 
     def __reduce__(self) -> tuple[Any, ...]:

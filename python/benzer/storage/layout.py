@@ -78,7 +78,7 @@ INSERT INTO state VALUES (1, 0, 0, 0, 0, 1, 0, 0, 0);
 
 
 @dataclass(slots=True)
-class State:
+class FileState:
     """The one row of `state`; `removed` and `delta` count the rows of those tables.
 
     `delta_sum` is the sum of the postings in delta (`Postings.sum`); None in files of formats 1 and 2.
@@ -122,7 +122,7 @@ def failed(error: OSError, path: Path) -> StorageError:
     )
 
 
-def connect(path: Path, settings: str | None, mode: str, timeout: float) -> Connection:
+def connect(path: Path, settings: str | None, mode: str, timeout: float) -> FileConnection:
     """Open an index file, or in mode "write" make one with `settings` where there is none."""
     _check_path(path, settings, mode)
     connection = None
@@ -197,7 +197,7 @@ def check_log(path: Path, timeout: float) -> None:
         )
 
 
-def connect_alone(path: Path) -> Connection:
+def connect_alone(path: Path) -> FileConnection:
     """Open the index file itself, as if there were no log beside it, and without locks."""
     facts = facts_of(path)
     connection = _connection(path.absolute().as_uri() + "?mode=ro&immutable=1", 0.0)
@@ -235,7 +235,7 @@ def _generation(path: Path, timeout: float) -> int | None:
         connection.close()
 
 
-def _open(path: Path, mode: str, timeout: float) -> Connection:
+def _open(path: Path, mode: str, timeout: float) -> FileConnection:
     place = path.absolute().as_uri()
     if mode == "write":
         return _connection(place + "?mode=rwc", timeout)
@@ -249,7 +249,7 @@ def _open(path: Path, mode: str, timeout: float) -> Connection:
         except sqlite3.OperationalError as error:
             connection.close()
             # A read-only folder or a full disk: SQLite cannot make its shared-memory file there. Without a log
-            # nobody is writing, and the file may be read as it stands; see `Session.reading`.
+            # nobody is writing, and the file may be read as it stands; see `FileSession.reading`.
             if "locked" in str(error) or Commits(path, timeout).log_bytes():
                 raise
     return connect_alone(path)
@@ -259,16 +259,16 @@ def _writable(path: Path) -> bool:
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
-class Connection(sqlite3.Connection):
+class FileConnection(sqlite3.Connection):
     """A connection that knows whether it reads the file as it stands: `as_of` is then what the file was like."""
 
     as_of: tuple[int, ...] | None = None
 
 
-def _connection(place: str, timeout: float) -> Connection:
+def _connection(place: str, timeout: float) -> FileConnection:
     return sqlite3.connect(
         place, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False, cached_statements=64,
-        factory=Connection,
+        factory=FileConnection,
     )  # fmt: skip
 
 
@@ -292,7 +292,7 @@ def _create(connection: sqlite3.Connection, settings: str, timeout: float) -> No
     if _is_blank(connection):  # else another process was faster
         for statement in _TABLES.split(";\n"):
             connection.execute(statement)
-        save_state(connection, State(0, 0, 0, 0, 1, 0, 0))
+        save_state(connection, FileState(0, 0, 0, 0, 1, 0, 0))
         save_settings(connection, settings)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         renew_stamp(connection)
@@ -357,7 +357,7 @@ def _tune(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA {setting}")
 
 
-def load_state(connection: sqlite3.Connection) -> State:
+def load_state(connection: sqlite3.Connection) -> FileState:
     """The state as this transaction sees it."""
     rows = integers(connection.execute("SELECT * FROM state").fetchall(), "state")
     if len(rows) != 1:
@@ -367,10 +367,10 @@ def load_state(connection: sqlite3.Connection) -> State:
         *values, checksum = values
         if checksum != checksum_of(*values):
             raise Damaged("its state has another checksum")
-    return State(*values)
+    return FileState(*values)
 
 
-def save_state(connection: sqlite3.Connection, state: State) -> None:
+def save_state(connection: sqlite3.Connection, state: FileState) -> None:
     """Write the state within the open transaction."""
     values: tuple[int, ...] = astuple(state)
     connection.execute(

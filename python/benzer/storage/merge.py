@@ -13,20 +13,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benzer.storage.base import Numbers
-from benzer.storage.layout import State
+from benzer.storage.layout import FileState
 from benzer.storage.postings import NO_POSTINGS, Postings, pieces_to_merge
 from benzer.storage.rows import Damaged, integers
-from benzer.storage.runs import Limits, Run, delete_run, part_start, read_blocks, write_run
+from benzer.storage.runs import PostingRun, RunLimits, delete_run, part_start, read_blocks, write_run
 
 
 def move_to_runs(
     connection: sqlite3.Connection,
-    state: State,
-    runs: Sequence[Run],
+    state: FileState,
+    runs: Sequence[PostingRun],
     fresh: Sequence[Postings],
-    limits: Limits,
+    limits: RunLimits,
     everything: bool = False,
-) -> list[Run]:
+) -> list[PostingRun]:
     """Put the delta and the `fresh` postings into a run, merged with as many of the newest runs as is due.
 
     With `everything`, all runs are merged into one. Changes `state`, and gives the runs there are afterwards.
@@ -53,7 +53,7 @@ def move_to_runs(
     return [*kept, run] if run else kept
 
 
-def delta_of(connection: sqlite3.Connection, state: State) -> Postings:
+def delta_of(connection: sqlite3.Connection, state: FileState) -> Postings:
     """The postings in delta, whose sum must be that of the state."""
     postings = read_delta(connection)
     if state.delta_sum is not None and (len(postings.keys), postings.sum()) != (state.delta, state.delta_sum):
@@ -72,7 +72,7 @@ def read_delta(connection: sqlite3.Connection) -> Postings:
     return Postings(keys[order], table[order, 1].astype(np.uint32))
 
 
-def _first(merged: Sequence[Run], new: Postings, state: State) -> int:
+def _first(merged: Sequence[PostingRun], new: Postings, state: FileState) -> int:
     if merged:
         return merged[0].first
     return int(new.numbers.min()) if len(new.numbers) else state.next_number
@@ -85,7 +85,7 @@ def removed_from(connection: sqlite3.Connection, first: int) -> Numbers:
 
 def merged_slices(
     connection: sqlite3.Connection,
-    runs: Sequence[Run],
+    runs: Sequence[PostingRun],
     new: Postings,
     parts: int,
     slices: int,
@@ -99,7 +99,7 @@ def merged_slices(
         yield Postings.merged([*pieces, new.between(low, high)]).without(removed)
 
 
-def _slice_of_run(connection: sqlite3.Connection, run: Run, low: int, high: int) -> Postings:
+def _slice_of_run(connection: sqlite3.Connection, run: PostingRun, low: int, high: int) -> Postings:
     first = (low >> 32) * run.parts >> 32
     last = ((high - 1) >> 32) * run.parts >> 32
     return read_blocks(connection, run, first, last + 1).between(low, high)

@@ -27,7 +27,7 @@ _KEYS_AT_ONCE = 4096  # bounds the blocks in memory while many keys are looked u
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """When postings move on; the results are the same whatever the limits."""
 
     delta_postings: int = 16_384  # up to these, small commits go to the delta table
@@ -41,7 +41,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PostingRun:
     """A row of `run`: how many postings, parts and blocks, and the least document number in it."""
 
     number: int
@@ -51,16 +51,16 @@ class Run:
     first: int
 
 
-def load_runs(connection: sqlite3.Connection) -> list[Run]:
+def load_runs(connection: sqlite3.Connection) -> list[PostingRun]:
     """All runs, from old to new."""
     rows = integers(connection.execute("SELECT * FROM run ORDER BY number").fetchall(), "run")
     for number, *facts, checksum in rows:
         if len(facts) > 3 and checksum != checksum_of(number, *facts):
             raise Damaged(f"the entry of run {number} has another checksum")
-    return [Run(*row[:5]) for row in rows]
+    return [PostingRun(*row[:5]) for row in rows]
 
 
-def save_run(connection: sqlite3.Connection, run: Run) -> None:
+def save_run(connection: sqlite3.Connection, run: PostingRun) -> None:
     """Write the entry of a run."""
     facts = (run.number, run.postings, run.parts, run.blocks, run.first)
     connection.execute("INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?, ?)", (*facts, checksum_of(*facts)))
@@ -100,7 +100,7 @@ def _postings(rows: Iterable[_Row]) -> Postings:
     return Postings(np.frombuffer(b"".join(key_parts), _KEY), np.frombuffer(b"".join(number_parts), _NUMBER))
 
 
-def read_blocks(connection: sqlite3.Connection, run: Run, first: int, last: int) -> Postings:
+def read_blocks(connection: sqlite3.Connection, run: PostingRun, first: int, last: int) -> Postings:
     """The postings of the parts first <= part < last of a run."""
     return _postings(_rows_between(connection, run.number << 32 | first, run.number << 32 | last))
 
@@ -110,7 +110,7 @@ def _rows_between(connection: sqlite3.Connection, low: int, high: int) -> sqlite
     return connection.execute(select, (low, high))
 
 
-def find_in_runs(connection: sqlite3.Connection, runs: Sequence[Run], wanted: Keys) -> Iterator[Pairs]:
+def find_in_runs(connection: sqlite3.Connection, runs: Sequence[PostingRun], wanted: Keys) -> Iterator[Pairs]:
     """Look up keys (sorted) in all runs: (position in `wanted`, document number) of every posting."""
     for start in range(0, len(wanted), _KEYS_AT_ONCE):
         some = wanted[start : start + _KEYS_AT_ONCE]
@@ -119,7 +119,9 @@ def find_in_runs(connection: sqlite3.Connection, runs: Sequence[Run], wanted: Ke
             yield position + start, number
 
 
-def _blocks_of_keys(connection: sqlite3.Connection, runs: Sequence[Run], wanted: Keys) -> Iterator[Postings]:
+def _blocks_of_keys(
+    connection: sqlite3.Connection, runs: Sequence[PostingRun], wanted: Keys
+) -> Iterator[Postings]:
     """Per run, the blocks in which the keys would be, joined: parts are ranges, so the whole is sorted."""
     places: list[int] = []
     for run in runs:
@@ -157,7 +159,7 @@ def find_few(
 
 def write_run(
     connection: sqlite3.Connection, number: int, parts: int, first: int, slices: Iterable[Postings]
-) -> Run | None:
+) -> PostingRun | None:
     """Write a run from consecutive slices of the key space, each of whole parts; None without postings."""
     postings = blocks = 0
     for piece in slices:
@@ -167,7 +169,7 @@ def write_run(
         blocks += len(rows)
     if not postings:
         return None
-    run = Run(number, postings, parts, blocks, first)
+    run = PostingRun(number, postings, parts, blocks, first)
     save_run(connection, run)
     return run
 
@@ -182,7 +184,7 @@ def _encoded(number: int, parts: int, piece: Postings) -> Iterator[_Row]:
         yield place, _checksum(place, keys, numbers), keys, numbers
 
 
-def delete_run(connection: sqlite3.Connection, run: Run) -> None:
+def delete_run(connection: sqlite3.Connection, run: PostingRun) -> None:
     """Remove a run and its blocks."""
     connection.execute("DELETE FROM run WHERE number = ?", (run.number,))
     connection.execute(
@@ -190,7 +192,7 @@ def delete_run(connection: sqlite3.Connection, run: Run) -> None:
     )
 
 
-def check_run(connection: sqlite3.Connection, run: Run) -> Iterator[Numbers]:
+def check_run(connection: sqlite3.Connection, run: PostingRun) -> Iterator[Numbers]:
     """Read all blocks of a run, raise Damaged at a fault, and give the document numbers in each."""
     blocks = postings = 0
     for row in _rows_between(connection, run.number << 32, (run.number + 1) << 32):
@@ -206,7 +208,7 @@ def check_run(connection: sqlite3.Connection, run: Run) -> Iterator[Numbers]:
         )
 
 
-def names_document(connection: sqlite3.Connection, run: Run, number: int) -> bool:
+def names_document(connection: sqlite3.Connection, run: PostingRun, number: int) -> bool:
     """Whether a run has postings of a document. Cost: reads the whole run."""
     rows = _rows_between(connection, run.number << 32, (run.number + 1) << 32)
     return any(number in np.frombuffer(numbers, _NUMBER) for _, _, _, numbers in map(_sound, rows))

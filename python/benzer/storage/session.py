@@ -15,11 +15,11 @@ import numpy as np
 from benzer._native import Blocks
 from benzer.errors import StorageError
 from benzer.storage.base import DocumentId
-from benzer.storage.commits import Commits, Record
+from benzer.storage.commits import CommitRecord, Commits
 from benzer.storage.file_seen import tidy
 from benzer.storage.layout import (
-    Connection,
-    State,
+    FileConnection,
+    FileState,
     connect,
     facts_of,
     failed,
@@ -31,7 +31,7 @@ from benzer.storage.layout import (
 )
 from benzer.storage.merge import move_to_runs, read_delta
 from benzer.storage.postings import PostingPieces, Postings
-from benzer.storage.runs import Limits, Run, load_runs
+from benzer.storage.runs import PostingRun, RunLimits, load_runs
 from benzer.storage.upgrade import upgrade
 
 _LOG_BYTES = 32 << 20  # of the write-ahead log, beyond which it is moved into the file
@@ -40,7 +40,7 @@ _WAIT = 50  # milliseconds for readers, when the log is moved
 _ENTRY = 200  # bytes that a document takes in a dictionary beside its payload
 
 
-class Session:
+class FileSession:
     """An open index file. Threads take turns; a forked child opens the file anew when it first uses it.
 
     `state`, `runs` and `pending` hold within `reading` and `changing`: the counts, the runs, and the postings
@@ -49,9 +49,11 @@ class Session:
     number as of one generation: they are let go of once anybody commits a change, or this object begins one.
     """
 
-    def __init__(self, path: Path, settings: str | None, mode: str, timeout: float, limits: Limits) -> None:
+    def __init__(
+        self, path: Path, settings: str | None, mode: str, timeout: float, limits: RunLimits
+    ) -> None:
         self.path, self.mode, self.timeout, self.limits = path, mode, timeout, limits
-        self._connection: Connection | None = connect(path, settings, mode, timeout)
+        self._connection: FileConnection | None = connect(path, settings, mode, timeout)
         self._commits = Commits(path, timeout)
         self._next_attempt = 0
         self._closed = False
@@ -63,8 +65,8 @@ class Session:
         self._lock = threading.RLock()
         self._end()
         self._used_numbers = 0
-        self.state = State(-1, 0, 0, 0, 0, 0)
-        self.runs: list[Run] = []
+        self.state = FileState(-1, 0, 0, 0, 0, 0)
+        self.runs: list[PostingRun] = []
         self.blocks = Blocks(self.limits.kept_bytes)
         self.forget_documents()
 
@@ -98,7 +100,7 @@ class Session:
         self._start()
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> FileConnection:
         """The connection of this process; only used while the lock is held."""
         if self._closed:
             raise StorageError(f"{self.path} is closed: open it again")
@@ -204,7 +206,7 @@ class Session:
                 self.run("ROLLBACK")
             self.run("PRAGMA synchronous = FULL")
         if old is not None:  # else nothing is claimed until the next transaction begins a log
-            self._commits.begin(file, Record((old, new), generation))
+            self._commits.begin(file, CommitRecord((old, new), generation))
 
     def _move_log(self) -> bool:
         """Move the log into the file and empty it; whether that was done, or readers kept it from being done.
@@ -338,7 +340,7 @@ class Session:
             self._connection, self._closed = None, True
 
 
-_SESSIONS: weakref.WeakSet[Session] = weakref.WeakSet()
+_SESSIONS: weakref.WeakSet[FileSession] = weakref.WeakSet()
 
 
 def is_open(path: Path) -> bool:

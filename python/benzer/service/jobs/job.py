@@ -31,7 +31,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Failure:
+class JobFailure:
     """The reason of a failed job: the type and message of the error."""
 
     type: str
@@ -61,7 +61,7 @@ class Job:
     progress: Progress | None = None
     counts: Mapping[str, int] | None = None
     recall: Mapping[str, Any] | None = None
-    error: Failure | None = None
+    error: JobFailure | None = None
     owner: str | None = None
 
     @property

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from benzer.errors import BenzerError
 from benzer.service.errors import Refusal
-from benzer.service.jobs.job import Cancelled, Failure, Job, Told
+from benzer.service.jobs.job import Cancelled, Job, JobFailure, Told
 from benzer.service.jobs.results import Result
 from benzer.service.settings import Limits
 
@@ -42,7 +42,7 @@ class Task(Protocol):
 
 
 @dataclass
-class Kept:
+class KeptJob:
     """A job with its task and result; the task and its upload are released when the job ends."""
 
     job: Job
@@ -62,7 +62,7 @@ class Jobs:
     def __init__(self, limits: Limits, without_places: Callable[[str], str] = str) -> None:
         self._limits, self._without_places = limits, without_places
         self._lock = threading.RLock()
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, KeptJob] = {}
         self._ended: list[str] = []  # in the order in which they ended
         self._forgotten: dict[str, None] = {}
         self._places = 0  # for jobs that are about to be started
@@ -91,7 +91,7 @@ class Jobs:
 
     def _start(self, task: Task, job: Job) -> Job:
         with self._lock:
-            kept = self._kept[job.id] = Kept(job, task)
+            kept = self._kept[job.id] = KeptJob(job, task)
             kept.future = self._threads.submit(self._run, kept, task)
         return job
 
@@ -147,7 +147,7 @@ class Jobs:
             self._kept.clear()
             self._ended.clear()
 
-    def _known(self, id: str) -> Kept:
+    def _known(self, id: str) -> KeptJob:
         with self._lock:
             if id in self._kept:
                 return self._kept[id]
@@ -158,7 +158,7 @@ class Jobs:
                 )  # fmt: skip
             raise unknown(id)
 
-    def _run(self, kept: Kept, task: Task) -> None:
+    def _run(self, kept: KeptJob, task: Task) -> None:
         """Run a job; every outcome is stored in its state."""
 
         def told(stage: str, done: int, total: int | None) -> None:
@@ -181,7 +181,7 @@ class Jobs:
                 over = replace(over, source={"upload": result.found.counts["read"]})
         self._end(kept, over)
 
-    def _end(self, kept: Kept, over: Job) -> None:
+    def _end(self, kept: KeptJob, over: Job) -> None:
         task, kept.task = kept.task, None
         if task is not None:
             task.close()
@@ -217,21 +217,23 @@ def stand_back() -> None:
             os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
 
 
-def failure_of(error: BaseException, without_places: Callable[[str], str] = str) -> Failure:
+def failure_of(error: BaseException, without_places: Callable[[str], str] = str) -> JobFailure:
     """The failure as reported to clients. Unexpected exceptions are logged and reported without details.
 
     >>> from benzer.errors import InputError
     >>> failure_of(InputError("the line 7 is no JSON: mend it"))
-    Failure(type='InputError', message='the line 7 is no JSON: mend it')
+    JobFailure(type='InputError', message='the line 7 is no JSON: mend it')
     """
     if isinstance(error, BenzerError):
-        return Failure(type(error).__name__, without_places(str(error)))
+        return JobFailure(type(error).__name__, without_places(str(error)))
     if isinstance(error, Refusal):
-        return Failure(error.type or "InputError", error.message)
+        return JobFailure(error.type or "InputError", error.message)
     if isinstance(error, MemoryError):
-        return Failure("MemoryError", "the job needs more memory than the service has: use fewer documents")
+        return JobFailure(
+            "MemoryError", "the job needs more memory than the service has: use fewer documents"
+        )
     logger.error("a job failed", exc_info=error)
-    return Failure(
+    return JobFailure(
         "ServerError", "this is a bug in Benzer, not in the job; see the traceback in the server log"
     )
 

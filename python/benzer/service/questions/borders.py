@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer.fields import Schema
-from benzer.planner import Spread
+from benzer.planner import SampleSpread
 from benzer.recall import field_thresholds
 from benzer.verify import verify
 
@@ -45,7 +45,9 @@ class Borders:
     similarity: NDArray[np.float64]
 
     @classmethod
-    def of(cls, corpus: Any, schema: Schema, spread: Spread, seed: int = 0, threads: int = 0) -> Borders:
+    def of(
+        cls, corpus: Any, schema: Schema, spread: SampleSpread, seed: int = 0, threads: int = 0
+    ) -> Borders:
         """Find pairs of all similarities; deterministic for a corpus."""
         size = max(sum(spread.sizes), 1.0)
         order = corpus.sample(len(corpus), seed, threads)
@@ -86,7 +88,7 @@ class Borders:
         return [place for place in places[: LOOKED_THROUGH * count] if place in wanted]
 
 
-def reach_of(spread: Spread, schema: Schema, most: int) -> tuple[int, float]:
+def reach_of(spread: SampleSpread, schema: Schema, most: int) -> tuple[int, float]:
     """The number of documents whose neighbours are searched, and the minimum similarity."""
     for asked in ASKED:
         floor = floor_of(spread, schema, min(asked, most))
@@ -95,7 +97,7 @@ def reach_of(spread: Spread, schema: Schema, most: int) -> tuple[int, float]:
     return min(asked, most), floor
 
 
-def floor_of(spread: Spread, schema: Schema, asked: int) -> float:
+def floor_of(spread: SampleSpread, schema: Schema, asked: int) -> float:
     """The minimum similarity at which the neighbours of these documents are few and cheap enough to search."""
     part = 2 * asked / max(spread.contents, 1)
     for floor in FLOORS:

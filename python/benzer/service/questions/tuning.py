@@ -23,7 +23,7 @@ from benzer.fields.base import Field
 from benzer.index import Index
 from benzer.pipeline.memory import KEY
 from benzer.pipeline.reading import Read
-from benzer.planner import Spread, filing_cost, look, plan
+from benzer.planner import SampleSpread, filing_cost, look, plan
 from benzer.pricing import THRESHOLDS, Prices, price_read
 from benzer.recall import field_thresholds
 from benzer.service.errors import Refusal
@@ -68,7 +68,7 @@ class Looked:
     documents: Sequence[Document]
     schema: Schema
     whole: Read | None
-    spread: Spread
+    spread: SampleSpread
     borders: Borders
 
     @classmethod
@@ -297,7 +297,7 @@ class Sliders:
         )
 
 
-def affordable(sample: int, spread: Spread, schema: Schema, lowest: float) -> int:
+def affordable(sample: int, spread: SampleSpread, schema: Schema, lowest: float) -> int:
     """The documents of a sample whose neighbours can be found within the maximum cost."""
     each = 4 * spread.exact_cost(field_thresholds(schema, lowest)) / max(spread.contents, 1)  # and theirs
     return min(sample, max(LEAST_SAMPLE, int(MOST_SECONDS / max(each, 1e-9))))

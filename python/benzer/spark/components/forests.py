@@ -15,7 +15,7 @@ import numpy as np
 
 from benzer.spark.components.base import Numbers, tasks, tied
 from benzer.spark.frames import DataFrame
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 ROWS = 1 << 16
 """Rows of a batch that a task returns."""
@@ -23,11 +23,13 @@ ROWS = 1 << 16
 
 def by_forests(run: Any, edges: DataFrame, factor: int = 8) -> DataFrame:
     """The component of each number that has an edge; the last task holds all numbers."""
-    forest = edges.select("left", "right").mapInArrow(Task(Forest()), "left bigint, right bigint")
+    forest = edges.select("left", "right").mapInArrow(ArrowTask(Forest()), "left bigint, right bigint")
     for count in levels(tasks(run), factor):
         # by the root: trees of a cluster, which mostly have its first document as root, meet at the next level
-        forest = forest.repartition(count, "left").mapInArrow(Task(Forest()), "left bigint, right bigint")
-    return forest.repartition(1).mapInArrow(Task(Forest(labels=True)), "number bigint, component bigint")
+        forest = forest.repartition(count, "left").mapInArrow(
+            ArrowTask(Forest()), "left bigint, right bigint"
+        )
+    return forest.repartition(1).mapInArrow(ArrowTask(Forest(labels=True)), "number bigint, component bigint")
 
 
 def levels(count: int, factor: int) -> list[int]:

@@ -15,6 +15,6 @@
 
 from __future__ import annotations
 
-from benzer.spark.deciding.flow import Decided, decide
+from benzer.spark.deciding.flow import DecidedTables, decide
 
-__all__ = ["Decided", "decide"]
+__all__ = ["DecidedTables", "decide"]

@@ -16,7 +16,7 @@ from benzer.registry import require
 from benzer.spark.deciding.members import rank_of
 from benzer.spark.deciding.streams import firsts
 from benzer.spark.frames import KEPT, REMOVED, WITNESS, DataFrame
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 RANKED = ("place", "extra", "length")
 BETTER = "left bigint, right bigint, right_id {id}, similarity double"
@@ -106,7 +106,7 @@ def _better(run: Any, copied: DataFrame, found: DataFrame) -> DataFrame:
     names = ("right", "right_id", "similarity", *(f"of_{name}" for name in RANKED))
     witnesses = steps.select(F.col("left").alias("original"), *names)
     both = copied.select("original", F.col("number").alias("left"), *RANKED).join(witnesses, "original")
-    before = both.mapInArrow(Task(Before(run.keep)), run.typed(BETTER))
+    before = both.mapInArrow(ArrowTask(Before(run.keep)), run.typed(BETTER))
     best = F.max(F.struct("similarity", "right", "right_id")).alias("best")
     return before.groupBy("left").agg(best)
 

@@ -13,7 +13,7 @@ from benzer.spark.deciding.rounds import Cut, names_of
 from benzer.spark.deciding.streams import members_with_others
 from benzer.spark.deciding.workers import Reader, Whole
 from benzer.spark.frames import OUTCOMES, PAIR, REMOVED, DataFrame
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 
 def decide(
@@ -24,7 +24,7 @@ def decide(
     copied: DataFrame,
     known: Any,
     buckets: DataFrame | None = None,
-) -> Decided:
+) -> DecidedTables:
     """Verify all candidates and choose the kept documents as in a local run; similarities are equal to the last bit.
 
     Each text is read once, in the task that verifies and decides its block. Candidates are not filtered before: a
@@ -37,11 +37,11 @@ def decide(
     members = members_with_others(run, blocked.members, copied, numbers, buckets)
     found = _of_blocks(run, stages, documents, blocked, members)
     copies = stages.keep("decided-copies", partial(outcomes_of_copies, run, copied, found, numbers))
-    return Decided(found, copies, copied)
+    return DecidedTables(found, copies, copied)
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedTables:
     """The outcomes of all documents with a candidate or a copy.
 
     found: the outcomes of blocks, with additional columns. copies: the outcomes of copies. copied: all copies,
@@ -101,7 +101,7 @@ def _of_blocks(run: Any, stages: Any, documents: Any, blocked: Any, members: Dat
     def of_whole() -> DataFrame:
         pairs = _pairs_of(blocked, whole) if blocked.cut else blocked.pairs
         parcels = parcelled(run, documents, whole.drop("whole"), pairs, blocked.documents)
-        return parcels.rows.mapInArrow(Task(Whole(reader, judge, parcels.open)), run.typed(FOUND))
+        return parcels.rows.mapInArrow(ArrowTask(Whole(reader, judge, parcels.open)), run.typed(FOUND))
 
     found = stages.keep("decided", of_whole)
     if not blocked.cut:

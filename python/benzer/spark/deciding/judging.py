@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import components
-from benzer.clusters import Compare, Decision, Families, Keep, Positions, decide_unknown
+from benzer.clusters import ClusterDecision, Compare, Families, Keep, Positions, decide_unknown
 from benzer.registry import require
 from benzer.spark.deciding.members import Members, input_order, whole_numbers
 from benzer.spark.frames import KEPT, OUTCOMES, PAIR, REMOVED, WITNESS
@@ -85,7 +85,7 @@ class _Rows:
     members: Members
     rank: Positions
     pairs: Verified
-    decision: Decision
+    decision: ClusterDecision
 
     def table(self) -> Any:
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")

@@ -21,7 +21,7 @@ from benzer.spark.documents import Documents
 from benzer.spark.frames import DataFrame
 from benzer.spark.joining.packing import by_part
 from benzer.spark.session import BATCH_BYTES, BATCH_ROWS, bounds_bytes
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 PARCELS = "part int, pairs boolean, rows binary"
 """Documents or pairs of the blocks of one part, as a record batch in Arrow's format, without its schema."""
@@ -61,13 +61,13 @@ def parcelled(
     of_pairs = arrow_schema(pairs)
     wanted = arrow_schema(documents.wanted(members))
     pack = partial(
-        Pack,
+        PackParcels,
         APART if apart else parts,
         held=min(max(HELD_BYTES, parts * PARCEL_BYTES), MOST_HELD_BYTES),
         parcel=PARCEL_BYTES if bounds_bytes(run.spark) else FEW_PARCEL_BYTES,
     )
     rows = documents.wanted_through(pack(pairs=False, schema=wanted), PARCELS, members, count=count)
-    rows = rows.unionByName(pairs.mapInArrow(Task(pack(pairs=True, schema=of_pairs)), PARCELS))
+    rows = rows.unionByName(pairs.mapInArrow(ArrowTask(pack(pairs=True, schema=of_pairs)), PARCELS))
     return Parcels(by_part(run, rows), Open(wanted, of_pairs))
 
 
@@ -99,7 +99,7 @@ def arrow_schema(rows: DataFrame) -> Any:
 
 
 @dataclass(frozen=True)
-class Pack:
+class PackParcels:
     """Rows with a `block` -> `PARCELS`.
 
     parts: how many there are. held, parcel, given: bytes that are packed at a time, of a parcel, of a batch of them.

@@ -21,7 +21,7 @@ from benzer.spark.deciding.parcels import parcelled
 from benzer.spark.deciding.streams import streamed
 from benzer.spark.deciding.workers import WANTED, Compared, Reader, Tied
 from benzer.spark.frames import DataFrame
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 COMPARED = (
     "number bigint, id {id}, place {place}, extra string, source int, length bigint, identity_a bigint, "
@@ -78,7 +78,7 @@ class Cut:
         others = [one for one in OTHERS.split(", ") if one.split()[0] in members.columns]
         schema = self.run.typed(", ".join((COMPARED, *others)))
         compared = Compared(self.reader, least, names_of(schema), parcels.open)
-        return parcels.rows.mapInArrow(Task(compared), schema)
+        return parcels.rows.mapInArrow(ArrowTask(compared), schema)
 
     def _compare_wanted(self, wanted: DataFrame, count: int) -> DataFrame:
         """The requested pairs with their similarity, in arbitrary blocks, because a document may have very many."""
@@ -93,7 +93,7 @@ class Cut:
 
     def _decide(self, nodes: DataFrame, edges: DataFrame) -> DataFrame:
         rows = streamed(self.run, nodes, edges, "component")
-        return rows.mapInArrow(Task(Tied(self.judge)), self.run.typed(FOUND))
+        return rows.mapInArrow(ArrowTask(Tied(self.judge)), self.run.typed(FOUND))
 
     def _labelled(self, edges: DataFrame, labels: DataFrame) -> DataFrame:
         return edges.join(labels.withColumnRenamed("number", "left"), "left")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from benzer.registry import require
-from benzer.spark.files.parts import Piece
+from benzer.spark.files.parts import FilePiece
 from benzer.spark.session import to_arrow
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 BLOCK_BYTES = 4 << 20
 COUNTED = "piece bigint, lines bigint"
@@ -21,7 +21,7 @@ COUNTED = "piece bigint, lines bigint"
 class Count:
     """Counts the lines of the pieces of a task, given by their positions."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FilePiece, ...]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
@@ -32,7 +32,7 @@ class Count:
             yield pyarrow.RecordBatch.from_arrays(columns, ["piece", "lines"])
 
 
-def lines_of(piece: Piece) -> int:
+def lines_of(piece: FilePiece) -> int:
     """The line ends in the bytes of a piece."""
     piece.check_unchanged()
     assert piece.end is not None
@@ -45,18 +45,18 @@ def lines_of(piece: Piece) -> int:
     return lines
 
 
-def numbered(spark: Any, pieces: Sequence[Piece]) -> list[Piece]:
+def numbered(spark: Any, pieces: Sequence[FilePiece]) -> list[FilePiece]:
     """The pieces with the numbers of their first rows; runs one job if there are divided files of lines."""
     cut = [place for place, piece in enumerate(pieces) if not piece.counted]
     if not cut:
         return list(pieces)
     count = Count(tuple(pieces[place] for place in cut))
-    found = to_arrow(spark.range(0, len(cut), 1, len(cut)).mapInArrow(Task(count), COUNTED)).to_pydict()
+    found = to_arrow(spark.range(0, len(cut), 1, len(cut)).mapInArrow(ArrowTask(count), COUNTED)).to_pydict()
     lines = dict(zip((cut[at] for at in found["piece"]), found["lines"], strict=True))
     return list(_numbered(pieces, lines))
 
 
-def _numbered(pieces: Sequence[Piece], lines: dict[int, int]) -> Iterator[Piece]:
+def _numbered(pieces: Sequence[FilePiece], lines: dict[int, int]) -> Iterator[FilePiece]:
     row = 1
     for place, piece in enumerate(pieces):
         if place not in lines:

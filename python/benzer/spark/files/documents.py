@@ -24,7 +24,7 @@ from benzer.spark.documents import Documents
 from benzer.spark.files.counting import numbered
 from benzer.spark.files.parts import MOST_SOURCES, SOURCE_BITS, Parts, located, pieces_of
 from benzer.spark.files.reading import batches_of
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 COLUMNS = {"id": "string", "place": "bigint"}
 KNOWN = "id string, place bigint, extra string, source int"
@@ -171,8 +171,8 @@ class FileDocuments(Documents):
     def through(self, worker: Worker, schema: str) -> Any:
         """The output of `worker` for all documents; malformed rows have only a `reason`."""
         count = len(self.parts)
-        read = Read(self.parts, self.schema, self.options, worker)
-        return self.spark.range(0, count, 1, count).mapInArrow(Task(read), schema)
+        read = ReadParts(self.parts, self.schema, self.options, worker)
+        return self.spark.range(0, count, 1, count).mapInArrow(ArrowTask(read), schema)
 
     def wanted(self, members: Any, extra_columns: Sequence[str] = (), *, count: int | None = None) -> Any:
         """See `Documents.wanted`; parts without a wanted document are not read. There are no extra columns."""
@@ -192,10 +192,12 @@ class FileDocuments(Documents):
 
     def _chosen(self, members: Any, worker: Worker, schema: str) -> Any:
         parts = len(self.parts)
-        placed = members.mapInArrow(Task(Placed(self.parts.firsts)), f"part bigint, {columns_of(members)}")
+        placed = members.mapInArrow(
+            ArrowTask(AddPart(self.parts.firsts)), f"part bigint, {columns_of(members)}"
+        )
         spread = placed.repartition(parts, "part").sortWithinPartitions("part", "number")
         choose = Choose(self.parts, self.schema, self.options, worker)
-        return spread.mapInArrow(Task(choose), schema)
+        return spread.mapInArrow(ArrowTask(choose), schema)
 
 
 def columns_of(table: Any) -> str:
@@ -209,7 +211,7 @@ def handed_on(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadParts:
     """Reads the parts of a task and passes them to a worker."""
 
     parts: Parts
@@ -228,7 +230,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Placed:
+class AddPart:
     """Adds the part that contains its number to each row."""
 
     firsts: tuple[int, ...]

@@ -32,7 +32,7 @@ IdPlan = tuple[str | None, bool]
 
 
 @dataclass(frozen=True)
-class Piece:
+class FilePiece:
     """A file, a range of a file, or some of the files of a folder.
 
     number: the number of the source in the input. source: reads the piece; for a folder only its files. stamp:
@@ -83,13 +83,13 @@ class Parts:
     def __len__(self) -> int:
         return len(self.packed)
 
-    def pieces(self, part: int) -> list[Piece]:
+    def pieces(self, part: int) -> list[FilePiece]:
         """The pieces of one part."""
-        unpacked: list[Piece] = pickle.loads(self.packed[part])  # noqa: S301 - packed by the driver of this run
+        unpacked: list[FilePiece] = pickle.loads(self.packed[part])  # noqa: S301 - packed by the driver of this run
         return unpacked
 
     @classmethod
-    def of(cls, pieces: Sequence[Piece]) -> Parts:
+    def of(cls, pieces: Sequence[FilePiece]) -> Parts:
         """Combine neighbouring pieces up to the size of a task."""
         grouped = list(together(pieces))
         return cls(
@@ -98,9 +98,9 @@ class Parts:
         )
 
 
-def together(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+def together(pieces: Sequence[FilePiece]) -> Iterator[list[FilePiece]]:
     """Group neighbours up to the size of a part."""
-    group: list[Piece] = []
+    group: list[FilePiece] = []
     size = files = 0
     for piece in pieces:
         count = len(piece.source) if isinstance(piece.source, FolderSource) else 1
@@ -113,13 +113,13 @@ def together(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
         yield group
 
 
-def pieces_of(number: int, source: Source, options: ReadOptions) -> list[Piece]:
+def pieces_of(number: int, source: Source, options: ReadOptions) -> list[FilePiece]:
     """The pieces of one source; those of a divided file of JSON lines have no row numbers yet (see `counting`)."""
     assert source.path is not None
     if isinstance(source, FolderSource) and source.path.is_dir():
         return list(folder_pieces(number, source))
     size = source.path.stat().st_size
-    whole = Piece(number, source, stamp_of(source), size)
+    whole = FilePiece(number, source, stamp_of(source), size)
     if size <= PART_BYTES or source.suffix.endswith(COMPRESSIONS):
         return [whole]
     if isinstance(source, JsonlSource):
@@ -138,7 +138,7 @@ def located(source: Any) -> Source:
     return source  # type: ignore[no-any-return]
 
 
-def folder_pieces(number: int, source: FolderSource) -> Iterator[Piece]:
+def folder_pieces(number: int, source: FolderSource) -> Iterator[FilePiece]:
     """The files of a folder in groups."""
     sizes = [size for size, _ in source.stamps()]
     start = held = 0
@@ -146,11 +146,11 @@ def folder_pieces(number: int, source: FolderSource) -> Iterator[Piece]:
         held += size
         if held >= PART_BYTES or end - start >= PART_FILES or end == len(sizes):
             part = source.part(start, end)
-            yield Piece(number, part, stamp_of(part), held, first_row=start + 1)
+            yield FilePiece(number, part, stamp_of(part), held, first_row=start + 1)
             start, held = end, 0
 
 
-def line_pieces(whole: Piece, options: ReadOptions) -> Iterator[Piece]:
+def line_pieces(whole: FilePiece, options: ReadOptions) -> Iterator[FilePiece]:
     """A file of JSON lines, divided at line ends."""
     path = whole.source.path
     plan = whole.source.plan(options)
@@ -164,7 +164,7 @@ def line_pieces(whole: Piece, options: ReadOptions) -> Iterator[Piece]:
         yield replace(whole, size=end - start, start=start, end=end, plan=plan)
 
 
-def group_pieces(whole: Piece, options: ReadOptions) -> Iterator[Piece]:
+def group_pieces(whole: FilePiece, options: ReadOptions) -> Iterator[FilePiece]:
     """A Parquet file, divided into groups of row groups."""
     parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
     with parquet.ParquetFile(whole.source.path) as content:

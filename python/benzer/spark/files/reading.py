@@ -26,7 +26,7 @@ from benzer.sources.base import MalformedRows
 from benzer.sources.jsonl import JsonlSource, parsed
 from benzer.sources.rows import BATCH_DOCUMENTS, NumberedRow, RowReader, add_rows
 from benzer.sources.streams import BOM
-from benzer.spark.files.parts import SOURCE_BITS, Piece
+from benzer.spark.files.parts import SOURCE_BITS, FilePiece
 
 READ_AHEAD = 2
 """Maximum number of batches in the queue from the reading thread to the worker."""
@@ -40,7 +40,9 @@ class _Left(Exception):
     """The worker has stopped reading."""
 
 
-def batches_of(piece: Piece, schema: Schema, options: ReadOptions, wanted: Wanted = None) -> Iterator[Any]:
+def batches_of(
+    piece: FilePiece, schema: Schema, options: ReadOptions, wanted: Wanted = None
+) -> Iterator[Any]:
     """The documents of a piece as record batches with the columns of `columns_of`.
 
     wanted: the numbers (ascending) of the documents to return; malformed rows are then omitted.
@@ -48,7 +50,7 @@ def batches_of(piece: Piece, schema: Schema, options: ReadOptions, wanted: Wante
 
     def read(put: Callable[[Any], None]) -> None:
         piece.check_unchanged()
-        rows = Rows(piece, schema, put, wanted)
+        rows = RowSink(piece, schema, put, wanted)
         malformed = read_piece(piece, rows, options)
         piece.check_unchanged()
         if wanted is None and malformed:
@@ -88,7 +90,7 @@ def pulled(push: Callable[[Callable[[Any], None]], None]) -> Iterator[Any]:
         thread.join()
 
 
-def read_piece(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int, str]]:
+def read_piece(piece: FilePiece, rows: RowSink, options: ReadOptions) -> list[tuple[int, str]]:
     """Read a piece into `rows`; returns (row in the piece, reason) of malformed rows."""
     options = replace(options, id_plan=piece.plan, on_error="skip", threads=1)
     if piece.end is None:
@@ -99,7 +101,7 @@ def read_piece(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int
     return read_groups(piece, rows, options)
 
 
-def read_lines(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int, str]]:
+def read_lines(piece: FilePiece, rows: RowSink, options: ReadOptions) -> list[tuple[int, str]]:
     """Read a range of a file of JSON lines, as `JsonlSource` reads the whole file."""
     assert piece.end is not None
     assert piece.plan is not None
@@ -127,7 +129,7 @@ def numbered_lines(data: bytes, begins: bool) -> Iterator[NumberedRow]:
             yield number, parsed(content)
 
 
-def read_groups(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[int, str]]:
+def read_groups(piece: FilePiece, rows: RowSink, options: ReadOptions) -> list[tuple[int, str]]:
     """Read some row groups of a Parquet file, as `ParquetSource` reads the whole file."""
     assert piece.end is not None
     batches = piece.source.groups(piece.start, piece.end, options)
@@ -136,14 +138,14 @@ def read_groups(piece: Piece, rows: Rows, options: ReadOptions) -> list[tuple[in
 
 
 @dataclass
-class Rows:
+class RowSink:
     """Receives the documents of a source in place of a corpus and emits record batches.
 
     The content of a text field remains text; other contents are encoded by their field, so that an image is processed
     once per pass, and values of mixed types have one column type.
     """
 
-    piece: Piece
+    piece: FilePiece
     schema: Schema
     put: Callable[[Any], None]
     wanted: Wanted = None

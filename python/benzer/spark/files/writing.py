@@ -16,7 +16,7 @@ from benzer.sources import MalformedRow, ReadReport
 from benzer.spark.files.parts import SOURCE_BITS
 from benzer.spark.frames import MALFORMED, PAIR, REMOVED
 from benzer.spark.session import PACKED, pack
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 from benzer.tables import OutputFolder, check_destination, write_summary, write_table
 from benzer.tables.writing import json_lines
 
@@ -118,7 +118,7 @@ def streamed(ordered: Any) -> Iterator[Any]:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     some = False
-    for row in ordered.mapInArrow(Task(pack), PACKED).toLocalIterator():
+    for row in ordered.mapInArrow(ArrowTask(pack), PACKED).toLocalIterator():
         some = True
         yield from pa.ipc.open_stream(bytes(row.part))
     if not some:  # an empty table also has columns

@@ -20,7 +20,7 @@ from benzer.spark.joining import large
 from benzer.spark.joining.packing import PACKED, Sizes, Words, by_part
 from benzer.spark.joining.workers import JOINED, Deal, DealPairs, Distinct, Meet
 from benzer.spark.session import to_arrow
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ def join(
     if len(tables) == 1:
         pairs, candidates = _pairs(tables[0]), counted[0][0]
     else:
-        dealt = [_pairs(table).mapInArrow(Task(DealPairs(parts, sizes)), PACKED) for table in tables]
+        dealt = [_pairs(table).mapInArrow(ArrowTask(DealPairs(parts, sizes)), PACKED) for table in tables]
         all_pairs = stages.keep(
             "join-all",
             lambda: by_part(run, reduce(lambda a, b: a.unionByName(b), dealt)).mapInArrow(
-                Task(Distinct(sizes)), JOINED
+                ArrowTask(Distinct(sizes)), JOINED
             ),
         )
         pairs, candidates = _pairs(all_pairs), _counted(all_pairs)[0]
@@ -129,9 +129,9 @@ def _passes(run: Any, width: int, parts: int, sizes: Sizes) -> Iterator[tuple[st
 def _met(run: Any, own: DataFrame, deal: Deal, pair_parts: int) -> DataFrame:
     """The pairs of some bands, and their keys above the limit (`JOINED`)."""
     meet = Meet(deal.first, deal.parts, pair_parts, deal.limit, deal.sizes)
-    dealt = own.select("number", "keys").mapInArrow(Task(deal), PACKED)
-    return by_part(run, by_part(run, dealt).mapInArrow(Task(meet), PACKED)).mapInArrow(
-        Task(Distinct(deal.sizes)), JOINED
+    dealt = own.select("number", "keys").mapInArrow(ArrowTask(deal), PACKED)
+    return by_part(run, by_part(run, dealt).mapInArrow(ArrowTask(meet), PACKED)).mapInArrow(
+        ArrowTask(Distinct(deal.sizes)), JOINED
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from benzer.spark.frames import DataFrame
 from benzer.spark.joining.packing import Words, words
 from benzer.spark.session import to_arrow
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 MEMBERSHIPS = "number bigint, bucket bigint"
 """A document and a large bucket that it is in. Buckets are numbered in the order of band and key, as in a local run."""
@@ -33,7 +33,8 @@ def memberships(sketches: DataFrame, width: int, found: dict[int, Words], most: 
     """
     own = sketches.select("number", "keys")
     tables = [
-        own.mapInArrow(Task(Belong(width, first, keys)), MEMBERSHIPS) for first, keys in portions(found, most)
+        own.mapInArrow(ArrowTask(Belong(width, first, keys)), MEMBERSHIPS)
+        for first, keys in portions(found, most)
     ]
     return reduce(lambda one, other: one.unionByName(other), tables)
 

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from benzer.spark.matching.older import Known, check, known, names_of, opened, schema_of
+from benzer.spark.matching.older import KnownDocuments, check, known, names_of, opened, schema_of
 from benzer.spark.matching.similar import find_similar
 
-__all__ = ["Known", "check", "find_similar", "known", "names_of", "opened", "schema_of"]
+__all__ = ["KnownDocuments", "check", "find_similar", "known", "names_of", "opened", "schema_of"]

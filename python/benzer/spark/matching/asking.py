@@ -16,8 +16,8 @@ from benzer.spark.components.base import tasks
 from benzer.spark.matching import pairing
 from benzer.spark.matching.pairing import batch_of
 from benzer.spark.matching.verifying import ASKS, IS_COPY, IS_HELD, Verify
-from benzer.spark.settings import Run
-from benzer.spark.tasks import Task
+from benzer.spark.settings import SparkRun
+from benzer.spark.tasks import ArrowTask
 
 BLOCK_ASKERS = 4_096
 """Approximate number of query documents in a block, whose contents and hashes are in memory together."""
@@ -29,7 +29,7 @@ ORDER = ("block", "kind", "generation", "old_place", "number")
 class Asking:
     """The query documents of a run: `sketches` with the settings of the collection, and the copies."""
 
-    run: Run
+    run: SparkRun
     documents: Any
     sketches: Any
     copied: Any
@@ -60,7 +60,9 @@ class Asking:
     def matches(self, collection: Any, candidates: Any, verify: Verify) -> Any:
         """Verified matches: `number`, `id`, `old_number`, `old_id`, `similarity`, `rank`, and those of the fields."""
         rows = self.rows(collection, candidates).repartition("block")
-        return rows.sortWithinPartitions(*ORDER).mapInArrow(Task(verify), self.schema(collection, verify))
+        return rows.sortWithinPartitions(*ORDER).mapInArrow(
+            ArrowTask(verify), self.schema(collection, verify)
+        )
 
     def schema(self, collection: Any, verify: Verify) -> str:
         """The Spark schema of `matches`."""
@@ -72,7 +74,7 @@ class Asking:
         """The rows of the blocks (see `verifying`)."""
         from pyspark.sql import functions as F
 
-        members = candidates.mapInArrow(Task(Askers()), MEMBERS).distinct()
+        members = candidates.mapInArrow(ArrowTask(Askers()), MEMBERS).distinct()
         fields = [f"field_{at}" for at in range(len(self.run.settings.schema.fields))]
         asks = self.documents.wanted(members).select(
             "block", F.lit(ASKS).alias("kind"), "number", F.col("number").alias("member"), "id", *fields

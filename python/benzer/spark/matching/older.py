@@ -17,12 +17,12 @@ from benzer.spark.documents import Documents
 from benzer.spark.matching.asking import Asking
 from benzer.spark.matching.verifying import Verify
 from benzer.spark.session import session_of, to_arrow
-from benzer.spark.settings import Run
-from benzer.spark.stages import Stages
+from benzer.spark.settings import SparkRun
+from benzer.spark.stages import StageTables
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownDocuments:
     """The documents of a run with matches in older collections.
 
     names: the collections, in their order. numbers: `number` of each known document, once. matches: `number`, `id`,
@@ -69,7 +69,7 @@ def schema_of(collections: Sequence[Collection]) -> Schema:
 
 
 @dataclass(frozen=True)
-class Named:
+class CollectionAtPath:
     """A collection given by its path."""
 
     path: str
@@ -84,7 +84,7 @@ def names_of(against: Any) -> tuple[str, ...]:
     >>> names_of(["new", "old", "new"])
     ('new (1)', 'old', 'new (3)')
     """
-    given = [Named(one.rstrip("/")) if isinstance(one, str) else one for one in as_tuple(against)]
+    given = [CollectionAtPath(one.rstrip("/")) if isinstance(one, str) else one for one in as_tuple(against)]
     return local.names_of(given)  # type: ignore[arg-type]
 
 
@@ -93,7 +93,9 @@ def check(collections: Sequence[Collection], schema: Schema, threshold: float, r
     local.check(collections, schema, threshold, recall)  # type: ignore[arg-type]
 
 
-def known(run: Run, stages: Stages, documents: Any, sketches: Any, copied: Any, against: Any) -> Known | None:
+def known(
+    run: SparkRun, stages: StageTables, documents: Any, sketches: Any, copied: Any, against: Any
+) -> KnownDocuments | None:
     """All verified matches of the documents of a run with older collections; None without collections.
 
     An old document with the same id is the same document and not a match.
@@ -111,7 +113,7 @@ def known(run: Run, stages: Stages, documents: Any, sketches: Any, copied: Any, 
     return found if stages.path is not None else replace(found, numbers=told_anew(run, found.numbers))
 
 
-def told_anew(run: Run, numbers: Any) -> Any:
+def told_anew(run: SparkRun, numbers: Any) -> Any:
     """Pass numbers through the driver if they fit, to get a table with a short plan.
 
     Deciding uses them often, and the plan of a cached table includes everything that it was computed from: with two
@@ -121,7 +123,7 @@ def told_anew(run: Run, numbers: Any) -> Any:
     return handed_back(run, to_arrow(numbers)) if count <= run.work.driver_pairs else numbers
 
 
-def unchanged(stages: Stages, collections: Sequence[Collection]) -> None:
+def unchanged(stages: StageTables, collections: Sequence[Collection]) -> None:
     """Reject continuing a run whose collections have changed since its start."""
     states = {str(number): one.state for number, one in enumerate(collections)}
     before = stages.note("against", lambda: states)
@@ -133,7 +135,13 @@ def unchanged(stages: Stages, collections: Sequence[Collection]) -> None:
 
 
 def look_up(
-    run: Run, stages: Stages, documents: Any, sketches: Any, copied: Any, collection: Collection, number: int
+    run: SparkRun,
+    stages: StageTables,
+    documents: Any,
+    sketches: Any,
+    copied: Any,
+    collection: Collection,
+    number: int,
 ) -> Any:
     """The matches with one collection, found by its own bands."""
     theirs = collection.settings.sketcher()
@@ -148,7 +156,7 @@ def look_up(
     return stages.keep(f"known-{number}", lambda: asking.matches(collection, candidates, verify))
 
 
-def joined(names: tuple[str, ...], collections: Sequence[Collection], parts: Sequence[Any]) -> Known:
+def joined(names: tuple[str, ...], collections: Sequence[Collection], parts: Sequence[Any]) -> KnownDocuments:
     """The matches with all collections, and the match that removes each document."""
     from pyspark.sql import functions as F
 
@@ -170,12 +178,12 @@ def joined(names: tuple[str, ...], collections: Sequence[Collection], parts: Seq
         ],
     )
     if len(parts) == 1:
-        return Known(
+        return KnownDocuments(
             names, matches.where("rank = 1").select("number"), matches.withColumn("best", F.col("rank") == 1)
         )
     first = matches.where("rank = 1").groupBy("number").agg(F.min("collection").alias("first"))
     best = (F.col("rank") == 1) & (F.col("collection") == F.col("first"))
-    return Known(
+    return KnownDocuments(
         names,
         first.select("number"),
         matches.join(first, "number").withColumn("best", best).drop("first"),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer.registry import require
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 from benzer.storage.base import NO_KEY
 
 ASKED, HELD = range(2)
@@ -49,7 +49,7 @@ def batch_of(**columns: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Pack:
+class PackKeys:
     """Converts rows of `number` and `keys` to rows with many entries per part (`PACKED`)."""
 
     side: int
@@ -96,7 +96,7 @@ def entries_of(batch: Any) -> Entries:
 
 
 @dataclass(frozen=True)
-class Meet:
+class MatchKeys:
     """Converts packed rows, sorted by part and side, to pairs (`MET`); a pair with several common keys may repeat."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -184,11 +184,13 @@ def pairs(asked: Any, held: Any, entries: int, partitions: int) -> Any:
     """The pairs with a common key (`MET`) of two DataFrames with `number` and `keys`; `entries`: of the queries."""
     parts = parts_for(entries, partitions)
     packed = [
-        side.select("number", "keys").where("keys is not null").mapInArrow(Task(Pack(number, parts)), PACKED)
+        side.select("number", "keys")
+        .where("keys is not null")
+        .mapInArrow(ArrowTask(PackKeys(number, parts)), PACKED)
         for number, side in ((ASKED, asked), (HELD, held))
     ]
     together = packed[0].union(packed[1]).repartition("part")
-    return together.sortWithinPartitions("part", "side").mapInArrow(Task(Meet()), MET)
+    return together.sortWithinPartitions("part", "side").mapInArrow(ArrowTask(MatchKeys()), MET)
 
 
 def candidates(met: Any, blocks: int) -> Any:
@@ -197,4 +199,4 @@ def candidates(met: Any, blocks: int) -> Any:
 
     block = F.pmod(F.xxhash64("asked"), F.lit(blocks))
     shuffled = met.withColumn("block", block).repartition("number")
-    return shuffled.sortWithinPartitions("number", "block", "asked").mapInArrow(Task(Gather()), TOGETHER)
+    return shuffled.sortWithinPartitions("number", "block", "asked").mapInArrow(ArrowTask(Gather()), TOGETHER)

@@ -16,7 +16,7 @@ from benzer.spark.matching.asking import Asking
 from benzer.spark.matching.verifying import Verify
 from benzer.spark.session import configured, session_of
 from benzer.spark.settings import Work
-from benzer.spark.stages import Stages
+from benzer.spark.stages import StageTables
 
 
 @told_plainly()
@@ -75,7 +75,7 @@ def find_similar(
     run = run_of(documents, held.settings, on_error, work)
     least = held.settings.threshold if threshold is None else threshold
     verify = Verify(held.settings.schema, least, limit, identified, fields)
-    with configured(spark, run.work.partitions), Stages.opened(run, documents, None, None) as stages:
+    with configured(spark, run.work.partitions), StageTables.opened(run, documents, None, None) as stages:
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
         counts = sketching.counted(run, stages, documents, sketches)
         copied = stages.keep("copies", lambda: copies.copies(run, sketches, counts.repeated))

@@ -68,7 +68,7 @@ class Verify:
 
 
 @dataclass
-class Found:
+class CurrentMatches:
     """The current matches, in any order of queries; those of each query are in the order of the collection."""
 
     asked: NDArray[np.int64]
@@ -80,13 +80,13 @@ class Found:
     def __len__(self) -> int:
         return len(self.asked)
 
-    def at(self, rows: NDArray[np.int64]) -> Found:
+    def at(self, rows: NDArray[np.int64]) -> CurrentMatches:
         """Some of the matches."""
-        return Found(
+        return CurrentMatches(
             self.asked[rows], self.similarity[rows], self.of_field[rows], self.old_number[rows], self.old_id.take(rows)
         )  # fmt: skip
 
-    def best(self, most: int | None) -> Found:
+    def best(self, most: int | None) -> CurrentMatches:
         """Sorted by query, most similar first, equal ones in their order; up to a maximum per query."""
         order = np.lexsort((-self.similarity, self.asked))
         if most is not None:
@@ -94,7 +94,7 @@ class Found:
         return self.at(order)
 
     @classmethod
-    def joined(cls, parts: list[Found]) -> Found:
+    def joined(cls, parts: list[CurrentMatches]) -> CurrentMatches:
         """Concatenated matches."""
         return cls(
             np.concatenate([one.asked for one in parts]),
@@ -115,7 +115,7 @@ class Block:
         self._waiting = IS_HELD
         self._askers: Any = None
         self._contents: Contents | None = None
-        self._found: list[Found] = []
+        self._found: list[CurrentMatches] = []
         self._answered = False
 
     def take(self, kind: int, rows: Any) -> Iterator[Any]:
@@ -144,7 +144,7 @@ class Block:
         if self._contents is None:
             self._read_askers()
         self._compare()
-        self._found = [Found.joined(self._found).best(self._asks.most)] if self._found else []
+        self._found = [CurrentMatches.joined(self._found).best(self._asks.most)] if self._found else []
         yield from self._answer(self._askers)
 
     def _read_askers(self) -> None:
@@ -180,9 +180,9 @@ class Block:
             return
         numbers = held.column("number").to_numpy()[right[alike]]
         ids = as_array(held.column("old_id")).take(right[alike])
-        self._found.append(Found(left[alike], similarity[alike], of_field[alike], numbers, ids))
+        self._found.append(CurrentMatches(left[alike], similarity[alike], of_field[alike], numbers, ids))
         if self._asks.limit is not None and sum(map(len, self._found)) >= HELD_MATCHES:
-            self._found = [Found.joined(self._found).best(self._asks.most)]
+            self._found = [CurrentMatches.joined(self._found).best(self._asks.most)]
 
     def _answer(self, members: Any) -> Iterator[Any]:
         """The matches of documents from the query with the same content: `number` is that of the query."""
@@ -213,7 +213,7 @@ class Block:
         if len(member):
             yield self._batch(members.take(member), self._found[0].at(at), rank)
 
-    def _batch(self, members: Any, found: Found, rank: NDArray[np.int64]) -> Any:
+    def _batch(self, members: Any, found: CurrentMatches, rank: NDArray[np.int64]) -> Any:
         columns = {
             "number": as_array(members.column("member")),
             "id": as_array(members.column("id")),

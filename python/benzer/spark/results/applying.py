@@ -11,7 +11,7 @@ from benzer.minhash import MinHash
 from benzer.sketcher import Sketcher
 from benzer.spark.failures import told_plainly
 from benzer.spark.results.base import ClusterTables
-from benzer.spark.settings import Run
+from benzer.spark.settings import SparkRun
 
 DataFrame = Any
 TOLD = ("cluster", "kept_id", "similarity", "reason")
@@ -85,7 +85,7 @@ def identities(found: ClusterTables, df: DataFrame) -> DataFrame:
     own = found.documents
     documents = documents_of(df, own.schema, dict(own.fields), own.id)
     plain = Sketcher(own.schema, MinHash(num_hashes=1, seed=found.settings.minhash.seed), Bands(1, 1))
-    run = Run(found.run.spark, replace(found.settings), plain, found.run.work, documents.columns)
+    run = SparkRun(found.run.spark, replace(found.settings), plain, found.run.work, documents.columns)
     return sketching.sketch(run, documents).select("id", "identity_a", "identity_b")
 
 

@@ -22,7 +22,7 @@ from benzer.sources import MalformedRow
 from benzer.spark.failures import told_plainly
 from benzer.spark.frames import EMPTY, KEPT, MALFORMED, PAIR, REMOVED, SHORT
 from benzer.spark.session import from_arrow
-from benzer.spark.settings import Run
+from benzer.spark.settings import SparkRun
 
 DataFrame = Any
 SOURCE_BITS = 40
@@ -45,7 +45,7 @@ class ClusterTables:
         stages: The stages that own the tables.
     """
 
-    run: Run
+    run: SparkRun
     documents: Any = field(repr=False)
     reading: Any = field(repr=False)
     sketches: DataFrame = field(repr=False)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benzer.errors import InputError, SettingsError
 from benzer.registry import require
 from benzer.spark.results.base import SOURCE_BITS, ClusterTables, sources_of
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 from benzer.tables import atomic_write
 
 DataFrame = Any
@@ -35,7 +35,7 @@ def bitmaps(found: ClusterTables) -> DataFrame:
     gone = found.removed.select(F.shiftright("number", SOURCE_BITS).cast("int").alias("source"), "number")
     ordered = gone.repartition("source").sortWithinPartitions("number")
     names = F.broadcast(sources_of(found, "source", "file"))
-    packed = ordered.select("number").mapInArrow(Task(pack), PACKED).join(names, "source")
+    packed = ordered.select("number").mapInArrow(ArrowTask(pack), PACKED).join(names, "source")
     return packed.select("source", "file", "removed", "bitmap")
 
 

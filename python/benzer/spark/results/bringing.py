@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benzer.buckets import LargeBuckets
 from benzer.candidates import Candidates, identical
-from benzer.clusters import Decision
+from benzer.clusters import ClusterDecision
 from benzer.errors import SettingsError
 from benzer.families import families_of
 from benzer.results import Reading
@@ -33,7 +33,7 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedSource:
     """A source with only a name."""
 
     name: str
@@ -98,7 +98,7 @@ def to_local(found: ClusterTables, documents: int) -> LocalDuplicates:
         stands_for=stands_for,
         proposed=proposed,
         verified=values,
-        decision=Decision(leader, likeness, *second, 0),
+        decision=ClusterDecision(leader, likeness, *second, 0),
         compare=compare,
         families=families_of(corpus, found.settings.schema, compare),
         timings=found.timings,
@@ -273,4 +273,4 @@ def reading_of(found: ClusterTables) -> Reading:
     given = getattr(own, "options", None)
     options = given or ReadOptions(fields=dict(own.fields), id_column=None if own.id == "id" else own.id)
     reports = [ReadReport(one.read, one.documents, rows[one.name]) for one in counts]
-    return Reading([Named(one.name) for one in counts], reports, options)  # type: ignore[misc]
+    return Reading([NamedSource(one.name) for one in counts], reports, options)  # type: ignore[misc]

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benzer.recall import RecallEstimate
-from benzer.results import Alarm, Limits
+from benzer.results import Alarm, AlarmLimits
 from benzer.spark.failures import told_plainly
 from benzer.spark.results import applying, bitmaps, bringing, writing
 from benzer.spark.results import recall as recalling
 from benzer.spark.results.applying import Applied
 from benzer.spark.results.base import ClusterTables
 from benzer.spark.results.local import LocalDuplicates
-from benzer.spark.settings import Run
+from benzer.spark.settings import SparkRun
 
 DataFrame = Any
 DOCUMENTS = 100_000
@@ -32,7 +32,7 @@ class SparkDuplicates(ClusterTables):
     @classmethod
     def of(
         cls,
-        run: Run,
+        run: SparkRun,
         documents: Any,
         reading: Any,
         sketches: DataFrame,
@@ -134,7 +134,7 @@ class SparkDuplicates(ClusterTables):
         return bringing.to_local(self, documents)
 
     @told_plainly()
-    def alarms(self, limits: Limits | None = None, documents: int = DOCUMENTS) -> list[Alarm]:
+    def alarms(self, limits: AlarmLimits | None = None, documents: int = DOCUMENTS) -> list[Alarm]:
         """Return the warnings to check before using the result; see `to_local` for the documents that are examined."""
         return self.to_local(documents).alarms(limits)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benzer.errors import OutputError, SettingsError
 from benzer.recall import RecallEstimate
-from benzer.results import Alarm, Duplicates, Limits, SourceCounts
+from benzer.results import Alarm, AlarmLimits, Duplicates, SourceCounts
 from benzer.results.alarms import percent
 from benzer.results.known import OfCollection
 from benzer.results.rows import Spread
@@ -73,9 +73,9 @@ class LocalDuplicates(Duplicates):
             return super().of_collections()
         return collections_of(self.whole)
 
-    def alarms(self, limits: Limits | None = None) -> list[Alarm]:
+    def alarms(self, limits: AlarmLimits | None = None) -> list[Alarm]:
         """Those of the collected documents, and the clusters that are too large to be collected."""
-        return [*giants(self, limits or Limits()), *super().alarms(limits)]
+        return [*giants(self, limits or AlarmLimits()), *super().alarms(limits)]
 
     @cached_property
     def safety(self) -> Safety:
@@ -136,7 +136,7 @@ class PartSafety(Safety):
         return self._whole("largest")
 
 
-def giants(found: LocalDuplicates, limits: Limits) -> Iterator[Alarm]:
+def giants(found: LocalDuplicates, limits: AlarmLimits) -> Iterator[Alarm]:
     """Clusters with more than a share of all documents that are too large to be collected."""
     documents = found.counts["documents"]
     for name, size in found.chosen.giants:

@@ -16,7 +16,7 @@ from benzer.spark.results.asking import DRAWN, LENGTHS, NEIGHBOURS, Ask, Least, 
 from benzer.spark.results.base import ClusterTables, of_kind, plain_id
 from benzer.spark.results.choosing import frame_of
 from benzer.spark.session import from_arrow, to_arrow
-from benzer.spark.tasks import Task
+from benzer.spark.tasks import ArrowTask
 
 Numbers = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -33,7 +33,7 @@ def measure_recall(found: ClusterTables, documents: int, confidence: float, seed
     return local.estimated(told, answers, confidence, expected, survey.missed(answers))
 
 
-class Draw(NamedTuple):
+class DrawnDocuments(NamedTuple):
     """Drawn documents in the order of the draw: numbers, and content hashes (uint64, n x 2)."""
 
     numbers: Numbers
@@ -46,7 +46,7 @@ class Survey:
     def __init__(self, found: ClusterTables, seed: int) -> None:
         self.found, self.seed = found, seed
         self.schema: Schema = found.settings.schema
-        self._drawn = Draw(np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.uint64))
+        self._drawn = DrawnDocuments(np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.uint64))
         self._met: dict[int, int] = {}
         self._similarity: dict[tuple[int, int], float] = {}
         self._ids: dict[int, Any] = {}
@@ -166,13 +166,15 @@ class Survey:
         for at in missed.tolist():
             self._similarity[int(left[at]), int(right[at])] = float(similarity[at])
 
-    def _draw(self, count: int, seed: int) -> Draw:
+    def _draw(self, count: int, seed: int) -> DrawnDocuments:
         """The documents with the lowest seeded content hashes, one representative per content."""
         from pyspark.sql import functions as F
 
         found = self.found
         sound = found.sketches.where(F.col("state") < EMPTY).select("number", "content_a", "content_b")
-        least = sound.mapInArrow(Task(Least(count, seed)), DRAWN).groupBy("content_a", "content_b", "place")
+        least = sound.mapInArrow(ArrowTask(Least(count, seed)), DRAWN).groupBy(
+            "content_a", "content_b", "place"
+        )
         first = least.agg(F.min("number").alias("number")).orderBy("place").limit(count)
         originals = found.copied.select("number", "original")
         rows = to_arrow(
@@ -181,7 +183,7 @@ class Survey:
         content = words(rows["content_a"], rows["content_b"])
         numbers = rows["number"].to_numpy().astype(np.int64)
         positions = local.drawn(content, np.arange(len(numbers), dtype=np.uint32), count, seed)
-        return Draw(numbers[positions], content[positions])
+        return DrawnDocuments(numbers[positions], content[positions])
 
     def _neighbours(self, numbers: Numbers) -> Any:
         """The place of each drawn document with each true neighbour."""

@@ -10,7 +10,7 @@ from benzer.errors import OutputError, SettingsError
 from benzer.registry import require
 from benzer.spark.results.base import TABLES, ClusterTables
 from benzer.spark.session import from_arrow, is_connect
-from benzer.spark.settings import Run
+from benzer.spark.settings import SparkRun
 
 DataFrame = Any
 FORMATS = {"parquet": "parquet", "jsonl": "json"}
@@ -88,7 +88,7 @@ def there(spark: Any, path: str) -> bool:
     return True
 
 
-def spark_facts(run: Run) -> dict[str, Any]:
+def spark_facts(run: SparkRun) -> dict[str, Any]:
     """Facts of the Spark session, and how the work was divided."""
     from dataclasses import asdict
 

@@ -19,7 +19,7 @@ _OURS = ("decode_responses", "encoding", "encoding_errors", "retry", "protocol")
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class RedisAddress:
     """One index in a server.
 
     `url` is what redis-py takes; `prefix` names the index among others; `ttl` is how many seconds a document
@@ -74,7 +74,7 @@ class Address:
             raise SettingsError(f"{self!r} is not an address of a Redis server: {error}") from error
 
 
-def read_address(location: str) -> Address:
+def read_address(location: str) -> RedisAddress:
     """The address in a URL; SettingsError where a parameter of ours is out of its range.
 
     No message quotes what may be a part of a password.
@@ -97,7 +97,7 @@ def read_address(location: str) -> Address:
     if not 0.1 <= lease <= 3600:
         raise SettingsError(f"lease must be 0.1 to 3600 seconds, got {lease:g}")
     url = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{urlencode(query)}" if query else "")
-    return Address(location, url, prefix, None if ttl is None else int(ttl), cluster == "true", lease)
+    return RedisAddress(location, url, prefix, None if ttl is None else int(ttl), cluster == "true", lease)
 
 
 def _split(location: str) -> SplitResult:

@@ -12,12 +12,12 @@ from benzer.storage.postings import Postings, bucket_sizes
 from benzer.storage.redis.check import pieces
 from benzer.storage.redis.records import postings_in
 from benzer.storage.redis.search import alive
-from benzer.storage.redis.session import Session
+from benzer.storage.redis.session import RedisSession
 
 _TRIES = 5
 
 
-def counted(session: Session) -> dict[int, int]:
+def counted(session: RedisSession) -> dict[int, int]:
     """How many buckets there are of each size."""
     for _ in range(_TRIES):
         with session.reading():
@@ -30,13 +30,13 @@ def counted(session: Session) -> dict[int, int]:
     )
 
 
-def _known(session: Session) -> tuple[int, int, int]:
+def _known(session: RedisSession) -> tuple[int, int, int]:
     """The number of the next document, how often postings were moved, and the number of shards."""
     known = bytes(session.read("shards", "p", 0, 0)[0]).split()
     return int(known[1]), int(known[2]), int(known[5])
 
 
-def _portions(session: Session, shards: int, end: int) -> Iterator[Postings]:
+def _portions(session: RedisSession, shards: int, end: int) -> Iterator[Postings]:
     asked, held = np.zeros(0, np.bool_), np.zeros(0, np.bool_)  # two bytes a document
     for shard, piece in pieces(session, "p", shards):
         table = postings_in(f"p{shard}", piece)
@@ -52,7 +52,7 @@ def _portions(session: Session, shards: int, end: int) -> Iterator[Postings]:
         yield Postings(np.sort(keys), np.empty(0, np.uint32))
 
 
-def _ask(session: Session, numbers: Numbers, asked: np.ndarray, held: np.ndarray) -> None:
+def _ask(session: RedisSession, numbers: Numbers, asked: np.ndarray, held: np.ndarray) -> None:
     if len(numbers):
         asked[numbers] = True
         held[alive(session, numbers)] = True

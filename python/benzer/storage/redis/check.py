@@ -18,13 +18,13 @@ from benzer.storage.redis.records import (
     shard_of,
     unpacked_numbers,
 )
-from benzer.storage.redis.session import Session
+from benzer.storage.redis.session import RedisSession
 
 _TRIES = 5
 _AT_ONCE = 100
 
 
-def check_server(session: Session, mortal: bool) -> None:
+def check_server(session: RedisSession, mortal: bool) -> None:
     """Raise StoreFormatError unless records, ids, postings and counts fit together.
 
     A fault counts only when nobody has written while the index was read; else it is read again.
@@ -41,11 +41,11 @@ def check_server(session: Session, mortal: bool) -> None:
     raise StorageError(f"{session.address!r} was written {_TRIES} times while it was checked: check it again")
 
 
-def _known(session: Session) -> str:
+def _known(session: RedisSession) -> str:
     return str(session.read("shards", "p", 0, 0)[0].decode())
 
 
-def _check(session: Session, known: list[str], mortal: bool) -> None:
+def _check(session: RedisSession, known: list[str], mortal: bool) -> None:
     _, end, _, postings, ids, shards, id_shards = map(int, known[:7])
     documents = dict(_documents(session, end, mortal))
     hidden = np.array(sorted(_removed(session)), np.int64)
@@ -67,7 +67,7 @@ def _check(session: Session, known: list[str], mortal: bool) -> None:
 
 
 def _shards(
-    session: Session, kind: str, shards: int, held: Numbers, hidden: Numbers
+    session: RedisSession, kind: str, shards: int, held: Numbers, hidden: Numbers
 ) -> Iterator[npt.NDArray[np.void]]:
     """All shards of a kind, once it is clear that they name only documents that are held or known to be gone."""
     for shard, piece in pieces(session, kind, shards):
@@ -83,7 +83,7 @@ def _shards(
         yield table
 
 
-def _documents(session: Session, end: int, mortal: bool) -> Iterator[tuple[int, DocumentId]]:
+def _documents(session: RedisSession, end: int, mortal: bool) -> Iterator[tuple[int, DocumentId]]:
     first, count = 0, 0
     while first < end and first < session.view.published:
         first, packed, records = session.read("walk", first, end, 1000)
@@ -94,7 +94,7 @@ def _documents(session: Session, end: int, mortal: bool) -> Iterator[tuple[int, 
         raise _damaged(session, f"there are {count} documents, its state says {session.view.documents}")
 
 
-def _removed(session: Session) -> Iterator[int]:
+def _removed(session: RedisSession) -> Iterator[int]:
     at = 0
     while True:
         (piece,) = session.read("shards", "x", at, at + 1)[1]
@@ -104,7 +104,7 @@ def _removed(session: Session) -> Iterator[int]:
         at += 1
 
 
-def pieces(session: Session, kind: str, count: int) -> Iterator[tuple[int, Any]]:
+def pieces(session: RedisSession, kind: str, count: int) -> Iterator[tuple[int, Any]]:
     at = 0
     while at < count:
         some = session.read("shards", kind, at, min(count, at + _AT_ONCE))[1]
@@ -112,7 +112,7 @@ def pieces(session: Session, kind: str, count: int) -> Iterator[tuple[int, Any]]
         at += len(some)
 
 
-def _damaged(session: Session, fault: str) -> StoreFormatError:
+def _damaged(session: RedisSession, fault: str) -> StoreFormatError:
     return StoreFormatError(
         f"{session.address!r} is damaged ({fault}): restore it from a copy, or create the index again"
     )

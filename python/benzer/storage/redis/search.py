@@ -16,7 +16,7 @@ from benzer.storage.redis.records import (
     wanted_keys,
 )
 from benzer.storage.redis.server import RewrittenError
-from benzer.storage.redis.session import Session
+from benzer.storage.redis.session import RedisSession
 
 _KEYS_AT_ONCE = 2048
 _RECORDS_ALONG = 256
@@ -24,7 +24,7 @@ _NUMBERS_AT_ONCE = 50_000
 _NONE = np.empty(0, np.int64)
 
 
-def find(session: Session, keys: Keys, mortal: bool) -> Pairs:
+def find(session: RedisSession, keys: Keys, mortal: bool) -> Pairs:
     """(row, number) of the documents that share a key with a row of `keys`, sorted, each pair once."""
     if len(keys) == 1 and keys.shape[1] <= _KEYS_AT_ONCE:
         wanted = np.sort(keys[0])  # not `np.unique`, 8 microseconds: a key that comes twice does no harm
@@ -45,7 +45,7 @@ def find(session: Session, keys: Keys, mortal: bool) -> Pairs:
     return codes >> 32, codes & 0xFFFFFFFF
 
 
-def _find_some(session: Session, wanted: Keys, mortal: bool) -> Pairs:
+def _find_some(session: RedisSession, wanted: Keys, mortal: bool) -> Pairs:
     """(place of the key, number) of what is held under distinct keys."""
     place, number, held, long = _search(session, wanted, mortal, alone=False)
     there = np.isin(number, held)
@@ -53,7 +53,7 @@ def _find_some(session: Session, wanted: Keys, mortal: bool) -> Pairs:
 
 
 def _search(
-    session: Session, wanted: Keys, mortal: bool, alone: bool
+    session: RedisSession, wanted: Keys, mortal: bool, alone: bool
 ) -> tuple[Numbers, Numbers, Numbers, Pairs]:
     """Places and numbers found in short shards, the numbers among them that are held, and what long ones hold."""
     while True:
@@ -64,7 +64,7 @@ def _search(
 
 
 def _search_once(
-    session: Session, wanted: Keys, mortal: bool, alone: bool
+    session: RedisSession, wanted: Keys, mortal: bool, alone: bool
 ) -> tuple[Numbers, Numbers, Numbers, Pairs]:
     packed_keys = wanted.astype("<u8").tobytes()
     rewrites, matches, packed, records, long = session.read(
@@ -84,7 +84,7 @@ def _search_once(
     return pairs[:, 0], pairs[:, 1], held, in_long
 
 
-def _find_in_long(session: Session, wanted: Keys, shard: list[Any], rewrites: int) -> Pairs:
+def _find_in_long(session: RedisSession, wanted: Keys, shard: list[Any], rewrites: int) -> Pairs:
     """Search a shard that is read in pieces; what is appended on the way lies beyond the length that was told."""
     name, length, piece = shard
     at, places, numbers = 0, [], []
@@ -102,7 +102,7 @@ def _find_in_long(session: Session, wanted: Keys, shard: list[Any], rewrites: in
             )
 
 
-def alive(session: Session, numbers: Numbers) -> Numbers:
+def alive(session: RedisSession, numbers: Numbers) -> Numbers:
     """Those of some documents, by number, that are held."""
     parts = [_NONE]
     for start in range(0, len(numbers), _NUMBERS_AT_ONCE):

@@ -19,7 +19,7 @@ from typing import Any
 from benzer.errors import StorageError, StoreFormatError
 from benzer.registry import require
 from benzer.storage.base import MAKE_ONE
-from benzer.storage.redis.address import Address
+from benzer.storage.redis.address import RedisAddress
 
 TRIES = 8  # the pauses between them add up to about 5 seconds
 _FIRST_PAUSE = 0.04
@@ -62,13 +62,13 @@ def script(name: str) -> tuple[str, str]:
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
-class Server:
+class IndexServer:
     """A Redis server as seen by one index in it. Threads may share it; a forked child makes its own.
 
     `made` is the mark that the index got when it was made: every script compares it.
     """
 
-    def __init__(self, address: Address, tries: int = TRIES, made: bytes = b"") -> None:
+    def __init__(self, address: RedisAddress, tries: int = TRIES, made: bytes = b"") -> None:
         self.address, self.tries, self.made = address, tries, made
         self._errors = require("redis", extra="redis", purpose="Indexes in Redis").exceptions
         self._client: Any = None

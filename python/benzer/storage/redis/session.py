@@ -14,16 +14,16 @@ from typing import Any
 
 from benzer.errors import StorageError, StoreLockedError
 from benzer.storage.postings import Postings
-from benzer.storage.redis.address import Address
+from benzer.storage.redis.address import RedisAddress
 from benzer.storage.redis.records import Record, grouped
-from benzer.storage.redis.server import TRIES, LeaseLostError, MadeAnewError, Server
+from benzer.storage.redis.server import TRIES, IndexServer, LeaseLostError, MadeAnewError
 
 _POLL = 0.02  # seconds between two looks at a lease that another writer holds
 _SHARDS_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RedisLimits:
     """When dead documents are dealt with; what is held and found is the same whatever the limits."""
 
     pending_postings: int = 2_000_000  # kept back by the writer until there are so many
@@ -33,7 +33,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class RedisView:
     """What a snapshot sees: documents numbered from `expired` to `published`, but those that a commit up to
     `generation` has removed; `documents` of them, without those that expired lately."""
 
@@ -46,7 +46,7 @@ class View:
         return "f", self.published, self.generation, self.expired
 
 
-class Session:
+class RedisSession:
     """An open index. Threads take turns; a forked child takes connections of its own when it first asks.
 
     `next_number`, `shards` and `pending`, the postings of this transaction that the server does not have yet, hold
@@ -54,7 +54,7 @@ class Session:
     along, kept for as long as the snapshot lasts.
     """
 
-    def __init__(self, address: Address, mode: str, timeout: float, limits: Limits) -> None:
+    def __init__(self, address: RedisAddress, mode: str, timeout: float, limits: RedisLimits) -> None:
         self.address, self.mode, self.timeout, self.limits = address, mode, timeout, limits
         self._closed = False
         self.undone = 0
@@ -62,14 +62,14 @@ class Session:
         _SESSIONS.add(self)
 
     def _start(self, made: bytes = b"") -> None:
-        self.server = Server(self.address, self.limits.tries, made)
+        self.server = IndexServer(self.address, self.limits.tries, made)
         self._lock = threading.RLock()
         self._token = uuid.uuid4().hex
         self._seq = 0
         self._keeper: threading.Thread | None = None
         self._closing = threading.Event()
         self._depth = 0
-        self._view: View | None = None
+        self._view: RedisView | None = None
         self.documents: dict[int, Record] = {}
         self._end()
 
@@ -115,11 +115,11 @@ class Session:
             view = self._view.arguments() if self._view else ("n", 0, 0, 0)
         reply = self.server.run(name, *view, *arguments)
         if self._view is None or self.writing:
-            self._view = View(*map(int, reply[:4]))
+            self._view = RedisView(*map(int, reply[:4]))
         return reply[4:]
 
     @property
-    def view(self) -> View:
+    def view(self) -> RedisView:
         """What the reads of this snapshot see; only after the first of them."""
         if self._view is None:
             self.read("alive", b"")
@@ -308,7 +308,7 @@ class Session:
                 self.server.run("renew", self._token, self._lease(), tries=1)
 
 
-def _keep(session: weakref.ref[Session], closing: threading.Event, pause: float) -> None:
+def _keep(session: weakref.ref[RedisSession], closing: threading.Event, pause: float) -> None:
     while not closing.wait(pause):
         opened = session()
         if opened is None:
@@ -317,7 +317,7 @@ def _keep(session: weakref.ref[Session], closing: threading.Event, pause: float)
         del opened
 
 
-_SESSIONS: weakref.WeakSet[Session] = weakref.WeakSet()
+_SESSIONS: weakref.WeakSet[RedisSession] = weakref.WeakSet()
 
 
 def _after_fork_in_child() -> None:

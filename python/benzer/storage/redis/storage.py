@@ -27,7 +27,7 @@ from benzer.storage.base import (
     missing_number,
 )
 from benzer.storage.postings import Postings
-from benzer.storage.redis.address import Address, read_address
+from benzer.storage.redis.address import RedisAddress, read_address
 from benzer.storage.redis.buckets import counted
 from benzer.storage.redis.check import check_server
 from benzer.storage.redis.records import (
@@ -43,8 +43,8 @@ from benzer.storage.redis.records import (
     unpacked_numbers,
 )
 from benzer.storage.redis.search import alive, find
-from benzer.storage.redis.server import Server
-from benzer.storage.redis.session import Limits, Session
+from benzer.storage.redis.server import IndexServer
+from benzer.storage.redis.session import RedisLimits, RedisSession
 
 FORMAT = 2
 _IDS_AT_ONCE = 1000
@@ -72,10 +72,10 @@ class RedisStorage:
         settings: str | None = None,
         mode: str = "write",
         timeout: float = 1.0,
-        limits: Limits | None = None,
+        limits: RedisLimits | None = None,
     ) -> None:
         address = read_address(location)
-        self._session = Session(address, mode, timeout, limits or Limits())
+        self._session = RedisSession(address, mode, timeout, limits or RedisLimits())
         try:
             self._settings, ttl = _opened(
                 self._session.server, address, settings if mode == "write" else None
@@ -358,7 +358,7 @@ def _field(document_id: DocumentId) -> bytes:
 
 def exists(location: str) -> bool:
     """Is there an index at a redis:// URL?"""
-    server = Server(read_address(location))
+    server = IndexServer(read_address(location))
     try:
         return bool(server.run_raw("create", "", "", "", "")[0] == 0)
     finally:
@@ -368,7 +368,7 @@ def exists(location: str) -> bool:
 def discard(location: str) -> None:
     """Delete the index at a redis:// URL if nothing was ever committed to it and nobody writes to it."""
     address = read_address(location)
-    server = Server(address)
+    server = IndexServer(address)
     try:
         reply = server.run_raw("create", "", "", "", "")
         if reply[0] == 0:
@@ -379,7 +379,7 @@ def discard(location: str) -> None:
         server.close()
 
 
-def _opened(server: Server, address: Address, settings: str | None) -> tuple[str, int]:
+def _opened(server: IndexServer, address: RedisAddress, settings: str | None) -> tuple[str, int]:
     """Make the index where there is none and `settings` are given; the settings and the ttl that hold."""
     _check_server_fits(server, address)
     if settings is None:
@@ -405,7 +405,7 @@ def _opened(server: Server, address: Address, settings: str | None) -> tuple[str
     return text, int(ttl)
 
 
-def _check_server_fits(server: Server, address: Address) -> None:
+def _check_server_fits(server: IndexServer, address: RedisAddress) -> None:
     facts = server.facts()
     version = str(facts.get("redis_version", "6.2"))
     if tuple(int(part) for part in version.split(".")[:2]) < (6, 2):
