@@ -16,6 +16,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from benzer.checks import check_threshold, no_similarity
 from benzer.errors import InputError, SettingsError
 
 MAX_VALUES = 65_535
@@ -92,7 +93,7 @@ class Bands:
         """
         similarities = np.asarray(similarity, dtype=np.float64)
         if not ((similarities >= 0) & (similarities <= 1)).all():
-            raise SettingsError(f"similarity must be in [0, 1], got {similarities}: use a Jaccard similarity")
+            raise no_similarity(similarities)
         probabilities = 1.0 - (1.0 - similarities**self.rows) ** self.bands
         return float(probabilities) if probabilities.ndim == 0 else probabilities
 
@@ -192,7 +193,7 @@ class Bands:
         >>> Bands.all_for_recall(0.8, 0.95, num_hashes=20)
         [Bands(bands=2, rows=1), Bands(bands=3, rows=2), Bands(bands=5, rows=3)]
         """
-        _check_threshold(threshold)
+        check_threshold(threshold)
         if not 0 < recall < 1:
             raise SettingsError(f"recall must be above 0 and below 1, got {recall}: try 0.95")
         limit = DEFAULT_LIMIT if num_hashes is None else _checked_num_hashes(num_hashes)
@@ -234,7 +235,7 @@ class Bands:
         """
         if name not in RULES:
             raise SettingsError(f'there is no rule "{name}": choose one of {", ".join(sorted(RULES))}')
-        _check_threshold(threshold)
+        check_threshold(threshold)
         return cls(*RULES[name](threshold, _checked_num_hashes(num_hashes)))
 
     @classmethod
@@ -324,11 +325,6 @@ def _check_whole(name: str, value: int, least: int, most: int) -> None:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _check_threshold(threshold: float) -> None:
-    if not 0 < threshold <= 1:
-        raise SettingsError(f"threshold must be in (0, 1], got {threshold}: try 0.8")
 
 
 def _checked_num_hashes(num_hashes: int) -> int:

@@ -19,6 +19,7 @@ from benzer.errors import SettingsError
 from benzer.exact import contained_pairs
 from benzer.fields import Schema, Text
 from benzer.fields.base import Field, has_own_similarity
+from benzer.fields.schema import check_schema
 from benzer.minhash import MinHash
 from benzer.pipeline.reading import Read, read
 from benzer.sketcher import Sketcher
@@ -231,8 +232,7 @@ def find_contained(
 
 def check(schema: Any, threshold: Any) -> None:
     """Refuse, before anything is read, what has no answer."""
-    if not isinstance(schema, Schema):
-        raise SettingsError(f"schema must be a Schema, got {schema!r}: use e.g. Schema(text=Text())")
+    check_schema(schema)
     if len(schema.fields) != 1:
         names = ", ".join(schema.fields)
         raise SettingsError(

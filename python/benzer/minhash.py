@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import column_signatures, estimate, merge_signatures, signatures, text_signatures
+from benzer.checks import no_similarity
 from benzer.columns import as_array, is_column, text_arrays
 from benzer.errors import InputError, SettingsError
 from benzer.hashing import INTEGER_FAMILIES
@@ -248,7 +249,7 @@ class MinHash:
         0.0
         """
         if not 0 <= similarity <= 1:
-            raise SettingsError(f"similarity must be in [0, 1], got {similarity}: use a Jaccard similarity")
+            raise no_similarity(similarity)
         variance = similarity * (1 - similarity) / self.num_hashes
         if self.algorithm == "bottomk" and union_size is not None:
             variance *= max(0, union_size - self.num_hashes) / max(1, union_size - 1)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benzer._native import exact_join, jaccard
 from benzer.bands import Bands
-from benzer.checks import is_number
+from benzer.checks import check_threshold, is_number
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
@@ -205,8 +205,7 @@ def plan(
     num_hashes: int | None = None,
 ) -> Plan:
     """`choose` for a sample that has been looked at."""
-    if not is_number(threshold) or not 0 < threshold <= 1:
-        raise SettingsError(f"threshold must be in (0, 1], got {threshold}: try 0.8")
+    check_threshold(threshold)
     if not is_number(recall) or not 0 < recall <= 1:
         raise SettingsError(f"recall must be in (0, 1], got {recall}: 1.0 misses nothing")
     if method not in METHODS:

@@ -1,4 +1,4 @@
-"""Formats numbers for the terminal and web pages."""
+"""Formats numbers, and states remarks, for the terminal and web pages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import re
 
 NARROW = "\u202f"
+SHORT_DOCUMENTS = "shorter than one shingle; compared as a whole"
 
 
 def count(number: int) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benzer.storage import Storage, open_storage
 from benzer.storage.file import FileStorage
-from benzer.storage.redis.session import RunLimits as RedisLimits
+from benzer.storage.redis.session import RedisLimits
 from benzer.storage.redis.storage import RedisStorage
 from benzer.storage.runs import RunLimits
 from tests.redis_server import shared_cluster, shared_server

@@ -41,7 +41,7 @@ OF_SPARK = ("master", "partitions", "spark_conf")
 
 
 @dataclass(frozen=True)
-class Run(dedupe_run.Run):
+class ClusterRun(dedupe_run.Run):
     """A run on Spark; its summary is computed while the session is open."""
 
     summary: dict[str, Any] = field(default_factory=dict)
@@ -223,7 +223,7 @@ def run(
     checkpoint: str | None,
     partitions: int | None,
     **writing: Any,
-) -> tuple[Run, dict[str, Path]]:
+) -> tuple[ClusterRun, dict[str, Path]]:
     """Find the duplicates on Spark, measure what was found, look for alarms, and write the folder."""
     from benzer.clusters import Keep
     from benzer.spark.files import opened
@@ -263,7 +263,7 @@ def found_in(
     checkpoint: str | None,
     partitions: int | None,
     steps: Steps,
-) -> Run:
+) -> ClusterRun:
     """Find the duplicates in files with a Spark session."""
     from benzer.spark.failures import told_plainly
     from benzer.spark.files import read_files
@@ -287,4 +287,4 @@ def found_in(
         if measure and found.counts["documents"]:
             recall = found.measure_recall(seed=arguments["seed"])
         steps.reach("write")
-        return Run(found, recall, found.alarms(), found.summary())
+        return ClusterRun(found, recall, found.alarms(), found.summary())

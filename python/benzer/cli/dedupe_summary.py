@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benzer.cli import console
+from benzer.wording import SHORT_DOCUMENTS
 
 if TYPE_CHECKING:
     from benzer.cli.dedupe_run import Run
@@ -113,7 +114,7 @@ def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tu
         "identical": "equal to a kept document" + " after normalization" * texts,
         "known": "match a document of an --against index",
         "near": f"similarity of at least {threshold} to a kept document",
-        "short": "shorter than one shingle; compared as a whole",
+        "short": SHORT_DOCUMENTS,
         "empty": f"without {'shingles' if texts else 'elements'}; always kept",
         "pairs": f"similarity of at least {threshold}; {console.count(counts['candidates'])} candidates compared",
         "clusters": "kept documents with duplicates",

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from benzer.index import ContainmentMatches, Index
     from benzer.index.passages import PassageMatch, PassageMatches
 
+NO_MATCH = "no document reaches the threshold; a lower --threshold may find more"
+
 
 def containments_answer(found: ContainmentMatches) -> dict[str, Any]:
     """The matches as JSON values, and how many documents were compared."""
@@ -41,7 +43,7 @@ def tell_compared(index: Index, found: ContainmentMatches) -> None:
             f"{console.count(found.candidates)}"
         )
     if not found:
-        console.note("no document reaches the threshold; a lower --threshold may find more")
+        console.note(NO_MATCH)
 
 
 def show_passages(index: Index, asked: Any, found: PassageMatches) -> None:

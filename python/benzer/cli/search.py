@@ -211,7 +211,7 @@ def as_answer(match: Match) -> dict[str, Any]:
 def show(index: Index, matches: list[Match]) -> None:
     """Print a table of matches: the similarity, that of each field, and the beginning of the text."""
     if not matches:
-        console.note("no document reaches the threshold; a lower --threshold may find more")
+        console.note(quotations.NO_MATCH)
         return
     names = list(index.settings.schema.fields)
     names = names if len(names) > 1 else []

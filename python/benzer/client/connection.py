@@ -39,11 +39,9 @@ class Address:
         try:
             url = URL(self.url)
         except (InvalidURL, TypeError) as error:
-            raise InputError(
-                f"{self.url!r} is not the address of a service: use one such as {EXAMPLE}"
-            ) from error
+            raise no_address(self.url) from error
         if url.scheme not in ("http", "https") or not url.host:
-            raise InputError(f"{self.url!r} is not the address of a service: use one such as {EXAMPLE}")
+            raise no_address(self.url)
         if self.key is not None and not re.fullmatch("[!-~]+", self.key):
             raise InputError("the key has characters other than printable ASCII: copy it again")
         object.__setattr__(self, "url", self.url.rstrip("/"))
@@ -55,6 +53,11 @@ class Address:
         headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
         local = is_local(URL(self.url).host)
         return {"base_url": self.url, "headers": headers, "timeout": timeout, "trust_env": not local}
+
+
+def no_address(url: object) -> InputError:
+    """Return the error for text that is not the address of a service."""
+    return InputError(f"{url!r} is not the address of a service: use one such as {EXAMPLE}")
 
 
 def is_local(host: str) -> bool:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from benzer.checks import is_number
+from benzer.checks import check_documents, is_number
 from benzer.client.steps import Steps, as_json, draw
 from benzer.client.wire import document_as_json
 from benzer.errors import InputError, SettingsError
@@ -24,8 +24,7 @@ def source_of(documents: Any) -> Any:
     """An iterator over documents; for a mapping of id → text, over its pairs."""
     if isinstance(documents, AsyncIterable):
         return aiter(documents)
-    if isinstance(documents, str | bytes):
-        raise InputError(f"documents must be a list, got the text {documents!r:.80}: put it into a list")
+    check_documents(documents)
     if not isinstance(documents, Iterable):
         raise InputError(
             f"documents must be an iterable, got {type(documents).__name__}: pass a list or an iterator"

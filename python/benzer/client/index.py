@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
+from benzer.checks import check_time, listed_ids
 from benzer.client import adding, wire
 from benzer.client.adding import Added, Progress
 from benzer.client.given import Rows, check_batch_size, source_of
@@ -15,7 +16,7 @@ from benzer.client.questions import QueryFields, answered
 from benzer.client.steps import Pages, Steps, as_json, ask, draw, given, segment
 from benzer.comparison import Comparison
 from benzer.document import Document
-from benzer.errors import InputError, SettingsError
+from benzer.errors import SettingsError
 from benzer.index import Candidate, ContainmentMatches, IndexSettings, Match, NearestMatches
 from benzer.index.given import check_id
 from benzer.index.passages import PassageMatches
@@ -324,8 +325,7 @@ class IndexCalls(Generic[Job]):
     @call
     def evict(self, unseen_since: When) -> Steps[int]:
         """Remove the documents last seen before a given time. Returns the number of removed documents."""
-        if unseen_since is None:
-            raise InputError("the time since which documents were not seen is required, got None")
+        check_time(unseen_since)
         body = {"unseen_since": second_of(unseen_since)}
         removed: int = (yield from ask("POST", f"{self._path}/evict", body)).json()["removed"]
         return removed
@@ -383,9 +383,7 @@ class IndexCalls(Generic[Job]):
 
 def parts_of(ids: Iterable[DocumentId]) -> Iterator[list[DocumentId]]:
     """Ids in parts of the size of one request."""
-    if isinstance(ids, str):
-        raise InputError(f"ids must be a list of ids, got the text {ids!r}: put it into a list")
-    listed = [checked_id(one) for one in ids]
+    listed = [checked_id(one) for one in listed_ids(ids)]
     for start in range(0, len(listed), IDS_AT_ONCE):
         yield listed[start : start + IDS_AT_ONCE]
 

@@ -111,3 +111,9 @@ def field_from_dict(settings: Mapping[str, Any]) -> Field:
     """The field that its `to_dict` described."""
     arguments = dict(settings)
     return cast(Field, FIELD_TYPES.load(arguments.pop("type"))(**arguments))
+
+
+def check_schema(schema: object) -> None:
+    """Refuse anything but a schema."""
+    if not isinstance(schema, Schema):
+        raise SettingsError(f"schema must be a Schema, got {schema!r}: use e.g. Schema(text=Text())")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from benzer.checks import is_number
+from benzer.checks import check_documents, is_number, listed_ids
 from benzer.corpus import describe_documents
 from benzer.document import Document
-from benzer.errors import InputError, SettingsError
+from benzer.errors import SettingsError
 from benzer.index.answers import Candidate, Filed, Match, check_limit
 from benzer.index.given import Query, as_document, as_query, check_id
 from benzer.index.nearest import NearestMatches, Scan
@@ -130,9 +130,7 @@ class Index(Quoting, Upkeep):
 
     def remove(self, ids: Iterable[DocumentId]) -> int:
         """Remove documents by id and return how many were removed; unknown ids are ignored."""
-        if isinstance(ids, str):
-            raise InputError(f"ids must be a list of ids, got the text {ids!r}: put it into a list")
-        return self._storage.remove(list(ids))
+        return self._storage.remove(listed_ids(ids))
 
     def find_similar(
         self, document: Any, limit: int | None = 10, threshold: float | None = None
@@ -160,8 +158,7 @@ class Index(Quoting, Upkeep):
         threads: int = 0,
     ) -> list[list[Match]]:
         """Run `find_similar` for many documents and return the results in the same order; faster than single calls."""
-        if isinstance(documents, str | bytes):
-            raise InputError(f"documents must be a list, got the text {documents!r:.80}: put it into a list")
+        check_documents(documents)
         least = self._least(limit, threshold)
         asked = iter(documents)
         found: list[list[Match]] = []

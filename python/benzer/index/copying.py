@@ -14,11 +14,16 @@ def backup(index: Path, copy: Path, replace: bool) -> int:
     from benzer.storage.copies import copy_index
 
     if copy.exists() and copy.samefile(index):
-        raise OutputError(f"{copy} is the index itself: choose another place")
+        raise the_index_itself(copy)
     with atomic_write(copy, replace) as partial:
         count = copy_index(index, partial)
     sync_folder(copy.absolute().parent)
     return count
+
+
+def the_index_itself(path: str | Path) -> OutputError:
+    """Return the error for an output in the place of the index."""
+    return OutputError(f"{path} is the index itself: choose another place")
 
 
 def restore(index: str | Path, copy: str | Path) -> int:

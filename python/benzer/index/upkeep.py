@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benzer.checks import is_number
+from benzer.checks import check_time, is_number, listed_ids
 from benzer.document import Document
-from benzer.errors import InputError, OutputError, SettingsError, SettingsMismatchError, StorageError
+from benzer.errors import InputError, SettingsError, SettingsMismatchError, StorageError
 from benzer.index.answers import SeenDocuments
-from benzer.index.copying import backup
+from benzer.index.copying import backup, the_index_itself
 from benzer.index.settings import IndexSettings, differences
 from benzer.sketcher import Sketcher
 from benzer.storage import DocumentId, Storage
@@ -70,7 +70,7 @@ class Upkeep(ABC):
         ...     index.touch(["a", "nowhere"], seen_at=2000), index.unseen(since=1500)
         (1, ['b'])
         """
-        listed = _listed(ids)
+        listed = listed_ids(ids)
         return self._storage.touch(listed, [second_of(seen_at)] * len(listed))
 
     def last_seen(self, document_id: DocumentId) -> datetime | None:
@@ -188,7 +188,7 @@ class Upkeep(ABC):
         from benzer.index.exchange import write_export
 
         if replace and Path(path).exists() and _same_file(self._storage.info().get("path"), path):
-            raise OutputError(f"{path} is the index itself: choose another place")
+            raise the_index_itself(path)
         with self._storage.snapshot():
             return write_export(Path(path), self.settings, self._departing(), replace)
 
@@ -279,17 +279,10 @@ def second_of(when: When | None) -> int:
 
 def _given_second(when: When) -> int:
     """A moment that must not be left out: as now it would name everything."""
-    if when is None:
-        raise InputError("the time since which documents were not seen is required, got None")
+    check_time(when)
     return second_of(when)
 
 
 def _same_file(home: str | None, path: str | Path) -> bool:
     """Whether a path is that of the index; `home` is None for one that lies in no file."""
     return home is not None and Path(home).exists() and Path(home).samefile(path)
-
-
-def _listed(ids: Iterable[DocumentId]) -> list[DocumentId]:
-    if isinstance(ids, str):
-        raise InputError(f"ids must be a list of ids, got the text {ids!r}: put it into a list")
-    return list(ids)

@@ -17,6 +17,7 @@ from benzer.candidates import identical
 from benzer.clusters import Keep, decide_unknown
 from benzer.errors import SettingsError
 from benzer.fields import Schema
+from benzer.fields.schema import check_schema
 from benzer.minhash import MinHash
 from benzer.pipeline import against as older
 from benzer.pipeline.checkpoint import Checkpoint, NoCheckpoint
@@ -196,8 +197,7 @@ def search(
 
 def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
     """Check the arguments before anything is read."""
-    if not isinstance(schema, Schema):
-        raise SettingsError(f"schema must be a Schema, got {schema!r}: use e.g. Schema(text=Text())")
+    check_schema(schema)
     if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
         raise SettingsError(f"threads must be 0 or more, got {threads}: 0 means all cores")
     if bucket_limit is None:

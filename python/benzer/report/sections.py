@@ -15,7 +15,7 @@ from benzer.report.charts import Axes, Bar, bars, recall_strip, s_curve, share_b
 from benzer.report.shown import Shown, shown
 from benzer.results import Alarm, ClusterReport, Duplicates, SourceCounts
 from benzer.results.known import OfCollection
-from benzer.wording import count, counted, ratio, setting, share, without_passwords
+from benzer.wording import SHORT_DOCUMENTS, count, counted, ratio, setting, share, without_passwords
 
 SOURCES_SHOWN = 50
 MALFORMED_SHOWN = 20
@@ -62,7 +62,7 @@ def tiles(found: Duplicates) -> list[tuple[str, str, str]]:
         "identical": "removed: the same as a kept document" + " after normalization" * texts,
         "near": f"removed: similarity to a kept document at least {threshold}",
         "known": "removed: match a document of an older collection",
-        "short": "shorter than one shingle; compared as a whole",
+        "short": SHORT_DOCUMENTS,
         "empty": "nothing to compare; always kept",
         "malformed": "rows that could not be read; skipped",
     }

@@ -36,6 +36,10 @@ TYPES = {
 MESSAGE_LENGTH = 1000
 UNREADABLE = "There was an error parsing the body"
 """The framework's message for bytes that are not JSON."""
+CUT_SHORT = "the connection was closed before the body was complete"
+UPLOAD_CUT_SHORT = "the connection was closed during the upload"
+UNKNOWN_KEY = "unknown key: send a key created by benzer keys"
+UNREADABLE_KEYS = "the service cannot read its keys: see the server log"
 
 
 class Refusal(HTTPException):
@@ -137,7 +141,7 @@ def status_of(error: BenzerError) -> int:
 
 async def of_cut(request: Request, error: Exception) -> Answer:
     """Respond to a connection that was closed before the body was complete; only the log shows it."""
-    return failure(400, "the connection was closed before the body was complete")
+    return failure(400, CUT_SHORT)
 
 
 async def of_protocol(request: Request, error: Exception) -> Answer:

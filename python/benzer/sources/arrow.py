@@ -19,6 +19,7 @@ from benzer.sources.base import (
     MalformedRows,
     ReadOptions,
     ReadReport,
+    check_repeated,
     chosen,
 )
 from benzer.sources.columns import add_columns, takes_columns
@@ -79,9 +80,7 @@ def check_schema(name: str, schema: Any, options: ReadOptions) -> list[str]:
     columns = [*options.columns, *(["id"] if options.id_column is None else [])]
     columns = [column for column in dict.fromkeys(columns) if column in schema.names]
     for column in columns:
-        count = schema.names.count(column)
-        if count > 1:
-            raise InputError(f'{name} has {count} columns "{column}": rename all but one')
+        check_repeated(name, column, schema.names)
     for field, column in options.fields.items():
         kind = options.kinds.get(field, "text")
         if column in columns and not _reads_as(schema.field(column).type, kind):

@@ -54,8 +54,7 @@ class ReadOptions:
     progress: Callable[[int, int], object] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.on_error not in ("stop", "skip"):
-            raise SettingsError(f'on_error must be "stop" or "skip", got "{self.on_error}"')
+        check_on_error(self.on_error)
         if not self.fields:
             raise SettingsError("fields must name at least one column, got none")
 
@@ -198,6 +197,19 @@ def missing_column(name: str, column: str, present: Collection[str]) -> InputErr
     a.csv has no column "text": use one of (id, body)
     """
     return InputError(f'{name} has no column "{column}": use one of ({listed(present)})')
+
+
+def check_repeated(name: str, column: str, present: Collection[str]) -> None:
+    """Refuse a column whose name occurs several times."""
+    count = list(present).count(column)
+    if count > 1:
+        raise InputError(f'{name} has {count} columns "{column}": rename all but one')
+
+
+def check_on_error(on_error: str) -> None:
+    """Refuse an unknown way to treat malformed rows."""
+    if on_error not in ("stop", "skip"):
+        raise SettingsError(f'on_error must be "stop" or "skip", got "{on_error}"')
 
 
 def chosen(report: ReadReport | None, keep: Keep, name: str) -> npt.NDArray[np.bool_]:

@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from benzer.errors import InputError
-from benzer.sources.base import DocumentSink, Keep, MalformedRows, ReadOptions, ReadReport, chosen
+from benzer.sources.base import (
+    DocumentSink,
+    Keep,
+    MalformedRows,
+    ReadOptions,
+    ReadReport,
+    check_repeated,
+    chosen,
+)
 from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, check_columns
 from benzer.sources.streams import FileInput, create
 
@@ -91,14 +99,18 @@ class DelimitedSource:
     def _header(self, record: DelimitedRecord | None, options: ReadOptions) -> list[str]:
         if record is None:
             return []
-        if isinstance(record.cells, BadRow):
-            raise InputError(f"{self.name} has a malformed header ({record.cells}): correct the first line")
-        check_columns(self.name, options, [record.cells])
+        header = checked_header(self.name, record.cells)
+        check_columns(self.name, options, [header])
         for column in {*options.columns, "id"}:
-            count = record.cells.count(column)
-            if count > 1:
-                raise InputError(f'{self.name} has {count} columns "{column}": rename all but one')
-        return record.cells
+            check_repeated(self.name, column, header)
+        return header
+
+
+def checked_header(name: str, header: list[str] | BadRow) -> list[str]:
+    """The names of the columns; a malformed first line is refused."""
+    if isinstance(header, BadRow):
+        raise InputError(f"{name} has a malformed header ({header}): correct the first line")
+    return header
 
 
 class CsvSource(DelimitedSource):

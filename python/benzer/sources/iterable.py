@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +63,8 @@ def as_row(item: Any, options: ReadOptions) -> dict[str, Any] | BadRow:
     if parts is None:
         return BadRow(f"{noun_of(item)} is not a document: use a Document, a mapping, or a pair (id, text)")
     identity, fields = parts
-    unknown = [name for name in fields if name not in options.fields and name != options.extra_column]
-    if unknown:
-        known = ", ".join(options.fields)
-        return BadRow(f"a document has a field {unknown[0]!r}; the schema has {known}")
-    if not any(name in fields for name in options.fields):
-        return BadRow(f"a document has none of the schema's fields: {', '.join(options.fields)}")
+    if (bad := wrong_fields(fields, options.fields, options.extra_column)) is not None:
+        return bad
     named = {column: fields.get(name) for name, column in options.fields.items()}
     if options.extra_column is not None:
         named.setdefault(options.extra_column, fields.get(options.extra_column))
@@ -96,6 +92,16 @@ def written(item: Any) -> Mapping[str, Any]:
         return item
     identity, fields = id_and_fields(item) or (None, {})
     return {"id": identity, **fields}
+
+
+def wrong_fields(given: Collection[str], known: Collection[str], extra: str | None) -> BadRow | None:
+    """Return what is wrong with the names of a document's fields; None if nothing is."""
+    unknown = [name for name in given if name not in known and name != extra]
+    if unknown:
+        return BadRow(f"a document has a field {unknown[0]!r}; the schema has {', '.join(known)}")
+    if not any(name in given for name in known):
+        return BadRow(f"a document has none of the schema's fields: {', '.join(known)}")
+    return None
 
 
 def _listed(value: Any) -> Any:

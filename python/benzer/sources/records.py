@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from benzer.errors import InputError
-from benzer.sources.delimited import CsvSource, DelimitedSource, TsvSource
+from benzer.sources.delimited import CsvSource, DelimitedSource, TsvSource, checked_header
 from benzer.sources.folder import read_file
 from benzer.sources.jsonl import BLANK, HEAD_BYTES, parsed, refuse_array
 from benzer.sources.parquet import ParquetSource
@@ -58,11 +58,10 @@ def _parquet_rows(source: ParquetSource) -> Iterator[tuple[int, Record]]:
 
 def _delimited_rows(source: DelimitedSource) -> Iterator[tuple[int, Record]]:
     with source.cells() as rows:
-        header = next(rows, None)
-        if header is None:
+        first = next(rows, None)
+        if first is None:
             return
-        if isinstance(header, BadRow):
-            raise InputError(f"{source.name} has a malformed header ({header}): correct the first line")
+        header = checked_header(source.name, first)
         for number, cells in enumerate(rows, start=1):
             if isinstance(cells, BadRow):
                 yield number, cells

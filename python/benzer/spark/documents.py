@@ -12,7 +12,7 @@ from benzer.errors import DuplicateIdError, InputError, SettingsError
 from benzer.fields import Schema
 from benzer.pipeline.reading import columns as columns_of
 from benzer.sources.arrow import WANTED
-from benzer.sources.base import MalformedRow, missing_column
+from benzer.sources.base import MalformedRow, check_on_error, check_repeated, missing_column
 from benzer.spark import columns
 from benzer.spark.frames import DOCUMENTS
 from benzer.spark.session import session_of
@@ -220,8 +220,7 @@ def documents_of(
     """
     keep = keep or Keep()
     spark = session_of(df)
-    if on_error not in ("stop", "skip"):
-        raise SettingsError(f'on_error must be "stop" or "skip", got "{on_error}"')
+    check_on_error(on_error)
     if keep.rule == "source":
         raise SettingsError(
             f"keep {keep} needs sources, but a DataFrame has none: use a column, as in keep='priority:source=a,b'"
@@ -259,11 +258,9 @@ def documents_of(
 
 
 def _check_there(spark: Any, name: str, column: str, present: Sequence[str]) -> None:
-    count = list(present).count(column)
-    if not count:
+    if column not in present:
         raise missing_column(name, column, present)
-    if count > 1:
-        raise InputError(f'{name} has {count} columns "{column}": rename all but one')
+    check_repeated(name, column, present)
     others = [one for one in present if one != column and one.lower() == column.lower()]
     if others and str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() != "true":
         raise InputError(

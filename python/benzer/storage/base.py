@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from benzer.errors import InputError, StorageError
+from benzer.errors import InputError, StorageError, StoreFormatError
 
 MAKE_ONE = "create one with benzer index, or in Python with settings and mode='write'"
 """What helps who opens an index that is not there."""
@@ -236,3 +236,31 @@ def check_room(next_number: int, wanted: int) -> None:
 def missing_number(number: int) -> StorageError:
     """What to raise for a document number that is not held."""
     return StorageError(f"document number {number} no longer exists: search for candidates again")
+
+
+def uncommitted(place: object, changes: int) -> StorageError:
+    """Return the error for a storage with changes that cannot be pickled."""
+    return StorageError(f"{place} has {changes} uncommitted changes: commit before pickling")
+
+
+def read_only(place: object) -> StorageError:
+    """Return the error for a change of a storage that was opened for reading."""
+    return StorageError(f"{place} was opened with mode='read': open it with mode='write'")
+
+
+def within_snapshot() -> StorageError:
+    """Return the error for a change within a snapshot."""
+    return StorageError("a snapshot is read-only: make changes outside of it")
+
+
+def check_format(place: object, version: int, newest: int) -> None:
+    """Refuse an index of a newer format than this version of Benzer reads."""
+    if version > newest:
+        raise StoreFormatError(
+            f"{place} has index format {version}, this version of benzer reads up to {newest}: upgrade benzer"
+        )
+
+
+UNKNOWN_POSTING = "a posting names document {}, which is not held"
+WRONG_COUNT = "there are {} documents, its state says {}"
+"""Descriptions of damage, which the storages report with their place."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benzer.storage import file_seen
-from benzer.storage.base import Numbers
+from benzer.storage.base import UNKNOWN_POSTING, Numbers
 from benzer.storage.layout import FileState
 from benzer.storage.merge import delta_of
 from benzer.storage.postings import Postings
@@ -36,7 +36,7 @@ def check_file(
     for numbers in _posted_numbers(connection, runs, [delta, *pending]):
         strange = numbers[~np.isin(numbers, known)]
         if len(strange):
-            raise Damaged(f"a posting names document {strange[0]}, which is not held")
+            raise Damaged(UNKNOWN_POSTING.format(strange[0]))
     if len(known) and int(known[-1]) >= state.next_number:
         raise Damaged(f"document {known[-1]} has a number that was not given out")
 

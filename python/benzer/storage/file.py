@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benzer.errors import StorageError
 from benzer.storage import file_seen
 from benzer.storage.base import (
+    WRONG_COUNT,
     DocumentId,
     Keys,
     Numbers,
@@ -28,6 +28,7 @@ from benzer.storage.base import (
     checked_times,
     last_of_each,
     missing_number,
+    uncommitted,
 )
 from benzer.storage.check import check_file
 from benzer.storage.layout import format_of, load_settings
@@ -69,9 +70,7 @@ class FileStorage:
     def __reduce__(self) -> tuple[Any, ...]:
         session = self._session
         if session.writing:
-            raise StorageError(
-                f"{session.path} has {session.changes} uncommitted changes: commit before pickling"
-            )
+            raise uncommitted(session.path, session.changes)
         return type(self), (session.path.absolute(), None, session.mode, session.timeout, session.limits)
 
     def settings(self) -> str:
@@ -348,7 +347,7 @@ class FileStorage:
         with self.snapshot():
             unchanged = unchanged and not session.writing and session.state.generation == generation
             if whole and unchanged and count != documents:
-                raise Damaged(f"there are {count} documents, its state says {documents}")
+                raise Damaged(WRONG_COUNT.format(count, documents))
 
     def _after(self, number: int, end: int, count: int) -> StoredBatch:
         """The next documents in order of their numbers, which a damaged file may not be in."""

@@ -24,6 +24,7 @@ CREATE TABLE arrival (number INTEGER PRIMARY KEY, second INTEGER NOT NULL, check
 CREATE TABLE seen (number INTEGER PRIMARY KEY, second INTEGER NOT NULL, checksum INTEGER NOT NULL);
 """
 _DAMAGED = 1 << 60  # in the place of a second: later than any
+_WRONG_TIME = "the time of a document has another checksum"
 _WITH = "-second - 65537 * number"
 
 
@@ -93,7 +94,7 @@ def last_seen(connection: sqlite3.Connection, numbers: list[int]) -> Numbers:
     select = f"SELECT {time} FROM json_each(?) AS wanted ORDER BY wanted.key"
     times = np.array([row[0] for row in connection.execute(select, (str(numbers),))], np.int64)
     if (times >= _DAMAGED).any():
-        raise Damaged("the time of a document has another checksum")
+        raise Damaged(_WRONG_TIME)
     return times
 
 
@@ -108,7 +109,7 @@ def unseen(connection: sqlite3.Connection, before: int) -> list[int | str | byte
     )
     rows = connection.execute(select, (before,)).fetchall()
     if any(time >= _DAMAGED for _, time in rows):
-        raise Damaged("the time of a document has another checksum")
+        raise Damaged(_WRONG_TIME)
     return [stored for stored, _ in rows]
 
 

@@ -26,7 +26,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from benzer.errors import StorageError, StoreFormatError, StoreLockedError
-from benzer.storage.base import MAKE_ONE
+from benzer.storage.base import MAKE_ONE, check_format
 from benzer.storage.commits import Commits
 from benzer.storage.file_seen import TABLES
 from benzer.storage.rows import Damaged, checksum_of, integers
@@ -330,10 +330,7 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} is a SQLite file but not a Benzer index: use the path of an index, or of a new file"
         )
     version = format_of(connection)
-    if version > FORMAT:
-        raise StoreFormatError(
-            f"{path} has index format {version}, this version of benzer reads up to {FORMAT}: upgrade benzer"
-        )
+    check_format(path, version, FORMAT)
     found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     wanted = {"meta", "state", "document", "removed", "delta", "run", "block"}
     missing = wanted.union({"arrival", "seen"} if version >= TIMES_SINCE else ()) - found

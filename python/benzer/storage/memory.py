@@ -14,6 +14,7 @@ import numpy.typing as npt
 from benzer._native import find_postings
 from benzer.errors import StorageError, StoreFormatError
 from benzer.storage.base import (
+    UNKNOWN_POSTING,
     DocumentId,
     Keys,
     Numbers,
@@ -269,7 +270,7 @@ class MemoryStorage:
             for piece in self._postings.pieces:
                 for number in np.unique(piece.numbers).tolist():
                     if number not in self._documents and number not in self._removed:
-                        raise StoreFormatError(f"a posting names document {number}, which is not held")
+                        raise StoreFormatError(UNKNOWN_POSTING.format(number))
 
     def close(self) -> None:
         """Let go of everything."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from benzer._native import Blocks
 from benzer.errors import StorageError
-from benzer.storage.base import DocumentId
+from benzer.storage.base import DocumentId, read_only, within_snapshot
 from benzer.storage.commits import CommitRecord, Commits
 from benzer.storage.file_seen import tidy
 from benzer.storage.layout import (
@@ -172,9 +172,9 @@ class FileSession:
 
     def _check_allowed(self) -> None:
         if self.mode == "read":
-            raise StorageError(f"{self.path} was opened with mode='read': open it with mode='write'")
+            raise read_only(self.path)
         if self._in_transaction() and not self.writing:
-            raise StorageError("a snapshot is read-only: make changes outside of it")
+            raise within_snapshot()
 
     def _begin(self) -> None:
         with self._locked() as file:

@@ -64,8 +64,7 @@ class OutputFolder:
     def _check(self) -> None:
         if self._place.exists() and not self._place.is_dir():
             raise OutputError(f"{self.path} is a file, not a folder: choose another place")
-        if self._place.exists() and not self.replace:
-            raise OutputError(f"{self.path} exists already: choose another place, or allow replace")
+        refuse_existing(self._place, self.path, self.replace)
 
 
 @contextmanager
@@ -99,8 +98,13 @@ def _check_file(path: Path, replace: bool) -> None:
         raise OutputError(f"{path} is a folder, not a file: choose another place")
     if path.exists() and not path.is_file():
         raise OutputError(f"{path} is a device or a pipe, not a file: choose another place")
-    if path.exists() and not replace:
-        raise OutputError(f"{path} exists already: choose another place, or allow replace")
+    refuse_existing(path, path, replace)
+
+
+def refuse_existing(place: Path, name: str | Path, replace: bool) -> None:
+    """Refuse an existing place that is not to be replaced; `name` is the path that the caller gave."""
+    if place.exists() and not replace:
+        raise OutputError(f"{name} exists already: choose another place, or allow replace")
 
 
 def check_destination(inputs: Iterable[str | Path], output: str | Path) -> None:

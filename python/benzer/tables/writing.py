@@ -50,7 +50,7 @@ def write_table(path: str | Path, columns: Mapping[str, Column], format: TableFo
         with Path(path).open("wb") as stream:
             stream.writelines(json_lines(cells, rows))
     else:
-        raise SettingsError(f'tables must be "jsonl" or "parquet", got "{format}"')
+        raise unknown_format(format)
     return rows
 
 
@@ -186,3 +186,8 @@ def _described(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=str)
     return str(value)
+
+
+def unknown_format(format: str) -> SettingsError:
+    """Return the error for an unknown format of tables."""
+    return SettingsError(f'tables must be "jsonl" or "parquet", got "{format}"')

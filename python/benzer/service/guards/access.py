@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from benzer.errors import BenzerError
 from benzer.service.access import READS
-from benzer.service.errors import Failure, failure
+from benzer.service.errors import UNKNOWN_KEY, UNREADABLE_KEYS, Failure, failure
 from benzer.service.guards.addresses import client_of
 from benzer.service.guards.refusing import refuse
 from benzer.service.guards.strangers import MOST_STRANGERS, WRONG_KEYS, Strangers, is_stranger
@@ -115,7 +115,7 @@ class Access:
             if str(error) != self._said:  # once, not for every request
                 LOG.error("all requests are rejected: %s", error)
                 self._said = str(error)
-            return None, "the service cannot read its keys: see the server log"
+            return None, UNREADABLE_KEYS
 
     def hurried(self, scope: Scope, key: Key | None) -> ASGIApp | None:
         """The response to a client above its rate limit."""
@@ -186,7 +186,7 @@ def stranger(scope: Scope, headers: Headers) -> ASGIApp:
         query = scope["query_string"].decode("latin-1")
         return RedirectResponse("/login?next=" + quote(path + (f"?{query}" if query else ""), safe="/"), 303)
     if "authorization" in headers:
-        return failure(401, "unknown key: send a key created by benzer keys", headers=CHALLENGE)
+        return failure(401, UNKNOWN_KEY, headers=CHALLENGE)
     return failure(401, "a key is required: send the header Authorization: Bearer KEY", headers=CHALLENGE)
 
 

@@ -7,7 +7,7 @@ import asyncio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from benzer.service.errors import Refusal, answer_of, failure
+from benzer.service.errors import CUT_SHORT, Refusal, answer_of, failure
 from benzer.service.guards.clock import Clock
 from benzer.service.guards.refusing import CLOSING, slow_body
 from benzer.service.guards.requests import brings_body, is_upload
@@ -51,9 +51,7 @@ class Bodies:
         else:
             clock.stop()
             if body is None:  # only the log reads this
-                await failure(400, "the connection was closed before the body was complete")(
-                    scope, receive, send
-                )
+                await failure(400, CUT_SHORT)(scope, receive, send)
             else:
                 await self.app(scope, again(body, receive), send)
         finally:

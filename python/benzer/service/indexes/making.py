@@ -71,12 +71,17 @@ class NewIndex(Body):
     )
 
 
+def both_given() -> Refusal:
+    """Return the refusal of a body with fields and a preset."""
+    return Refusal(422, "fields and preset cannot be combined: remove one", field="body.preset")
+
+
 def settings_of(asked: NewIndex) -> IndexSettings:
     """The requested settings; a refusal names the invalid part of the body. Takes milliseconds."""
     schema, threshold, recall = None, 0.8, 0.95
     if asked.preset is not None:
         if asked.fields is not None:
-            raise Refusal(422, "fields and preset cannot be combined: remove one", field="body.preset")
+            raise both_given()
         chosen = within("body.preset", preset, asked.preset)
         schema, threshold, recall = chosen.schema, chosen.threshold, chosen.recall
     elif asked.fields is not None:

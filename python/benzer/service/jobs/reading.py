@@ -19,7 +19,7 @@ from benzer.service.settings import Limits
 from benzer.service.wire.documents import FieldReader, reader_of
 from benzer.sources.base import DocumentSink, Keep, MalformedRows, ReadOptions, ReadReport, Source, noun_of
 from benzer.sources.formats import HEAD_BYTES
-from benzer.sources.iterable import as_row
+from benzer.sources.iterable import as_row, wrong_fields
 from benzer.sources.jsonl import BLANK, JsonlSource, parsed
 from benzer.sources.rows import IDENTITY, BadRow, NumberedRow, RowReader, add_rows
 from benzer.sources.streams import BOM, FileInput
@@ -184,11 +184,8 @@ def row_of(row: Any, schema: Schema, read: FieldReader, options: ReadOptions) ->
     if not isinstance(fields, Mapping):
         named = {name: row[name] for name in schema.fields if name in row}
         return {**row, **read(named, "document")}
-    unknown = [name for name in fields if name not in schema.fields and name != options.extra_column]
-    if unknown:
-        return BadRow(f"a document has a field {unknown[0]!r}; the schema has {', '.join(schema.fields)}")
-    if not any(name in fields for name in schema.fields):
-        return BadRow(f"a document has none of the schema's fields: {', '.join(schema.fields)}")
+    if (bad := wrong_fields(fields, schema.fields, options.extra_column)) is not None:
+        return bad
     contents = read({name: fields.get(name) for name in schema.fields}, "document")
     extra = {} if options.extra_column is None else {options.extra_column: fields.get(options.extra_column)}
     # Also as a column: the first row decides whether there is an id column, which flat rows after it may use.

@@ -38,6 +38,8 @@ FEWER_EXPLAINED: dict[str, Any] = {
         {"properties": {"limit": {"maximum": MOST_EXPLAINED}}},
     ]
 }
+WithEvidence = Annotated[bool, Field(description="Include the evidence of each match (at most 100).")]
+WithContents = Annotated[bool, Field(description="Include the contents of each match.")]
 
 
 class Side(Body):
@@ -98,8 +100,8 @@ class Explained(Asked):
     )
 
     limit: Limit = 10
-    evidence: Annotated[bool, Field(description="Include the evidence of each match (at most 100).")] = False
-    contents: Annotated[bool, Field(description="Include the contents of each match.")] = False
+    evidence: WithEvidence = False
+    contents: WithContents = False
 
 
 Asking = TypeVar("Asking", bound=Explained)
@@ -115,8 +117,8 @@ class FormOptions(BaseModel):
         Field(min_length=1, description="The fields to compare; default: all.", examples=[["title"]]),
     ] = None
     limit: Limit = 10
-    evidence: Annotated[bool, Field(description="Include the evidence of each match (at most 100).")] = False
-    contents: Annotated[bool, Field(description="Include the contents of each match.")] = False
+    evidence: WithEvidence = False
+    contents: WithContents = False
     threshold: Annotated[Share | None, Field(description="The minimum similarity.", examples=[0.8])] = None
 
 

@@ -31,6 +31,9 @@ def pictures_of(served: ServedIndex) -> Pictures:
     return partial(urls_of, served.thumbnails, served.name)
 
 
+THUMBNAIL_BY_FIELD = "The address of a thumbnail, by image field."
+
+
 class Allowance:
     """A budget of characters for one response: earlier parts are served first, parts beyond it are omitted.
 
@@ -64,7 +67,7 @@ class ExplainedDocument(SimilarDocument):
         description="Texts and lists by field; null after 20,000,000 characters. Images have a thumbnail instead.",
         examples=[{"text": "A fox …"}],
     )
-    thumbnails: dict[str, str] = Field({}, description="The address of a thumbnail, by image field.")
+    thumbnails: dict[str, str] = Field({}, description=THUMBNAIL_BY_FIELD)
     evidence: dict[str, ShownEvidence | None] = Field(
         {},
         description="Evidence by field that both have; null for images, and if the texts are too long in total.",
@@ -75,7 +78,7 @@ class AskedFor(BaseModel):
     """The query."""
 
     contents: dict[str, Content] | None = Field(examples=[{"text": "The quick brown fox …"}])
-    thumbnails: dict[str, str] = Field({}, description="The address of a thumbnail, by image field.")
+    thumbnails: dict[str, str] = Field({}, description=THUMBNAIL_BY_FIELD)
 
 
 class Found(NamedTuple):

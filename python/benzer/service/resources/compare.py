@@ -18,6 +18,7 @@ from benzer.minhash import MinHash
 from benzer.presets import PRESETS, preset
 from benzer.service.access import READS, Shared
 from benzer.service.errors import Answer, Refusal
+from benzer.service.indexes.making import both_given
 from benzer.service.questions import evidence
 from benzer.service.questions.asked import Side, document_of, given_document
 from benzer.service.questions.evidence import ShownEvidence
@@ -119,7 +120,7 @@ def of_given(pair: Pair, limits: Limits) -> dict[str, Any]:
                 422, "an id needs an index: name the index, or give a text", field=f"body.{name}.id"
             )
     if pair.fields is not None and pair.preset is not None:
-        raise Refusal(422, "fields and preset cannot be combined: remove one", field="body.preset")
+        raise both_given()
     schema = schema_of(pair)
     a, b = given_document(pair.a, schema, limits, "body.a"), given_document(pair.b, schema, limits, "body.b")
     check_compared(limits, a, b)

@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from benzer.fields import Schema
 from benzer.index import Index
 from benzer.service.access import READS, Asking, JobId, Shared
-from benzer.service.errors import Answer, Refusal
+from benzer.service.errors import UPLOAD_CUT_SHORT, Answer, Refusal
 from benzer.service.indexes.served import ServedIndex
 from benzer.service.jobs import Job
 from benzer.service.jobs.reading import Spool
@@ -111,7 +111,7 @@ async def of_upload(request: Request, shared: State) -> tuple[Search, Job]:
     except BaseException as error:
         spool.close()
         if isinstance(error, ClientDisconnect):
-            raise Refusal(400, "the connection was closed during the upload") from None
+            raise Refusal(400, UPLOAD_CUT_SHORT) from None
         raise
     return search, Job({"upload": None}, settings)
 

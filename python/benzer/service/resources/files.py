@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from benzer.service.access import READS, Shared
-from benzer.service.errors import Answer, Refusal
+from benzer.service.errors import UPLOAD_CUT_SHORT, Answer, Refusal
 from benzer.service.media import FILE, NDJSON, media_type
 from benzer.service.uploads.files import File, described
 from benzer.sources.formats import HEAD_BYTES
@@ -94,7 +94,7 @@ async def rows(
             await asyncio.to_thread(file.write, chunk)
         lines = await asyncio.to_thread(file.rows, field or (), shared.limits.max_upload_bytes)
     except ClientDisconnect:
-        raise Refusal(400, "the connection was closed during the upload") from None
+        raise Refusal(400, UPLOAD_CUT_SHORT) from None
     finally:
         file.close()
     return StreamingResponse(pieces(lines), media_type=NDJSON, background=BackgroundTask(lines.close))

@@ -28,7 +28,7 @@ from starlette.responses import RedirectResponse, Response
 
 from benzer.errors import BenzerError
 from benzer.service.access import READS, Shared
-from benzer.service.errors import Answer, Refusal, failure
+from benzer.service.errors import UNKNOWN_KEY, UNREADABLE_KEYS, Answer, Refusal, failure
 from benzer.service.guards.access import CHALLENGE, COOKIE, access_of, session_of, wrong_key
 from benzer.service.guards.strangers import STRANGER_BYTES
 from benzer.service.keys.sessions import SECONDS
@@ -49,12 +49,12 @@ async def login(request: Request, shared: Shared) -> Response:
     try:
         key = None if shared.keys is None else shared.keys.find(fields["key"].strip())
     except (BenzerError, OSError) as error:
-        raise Refusal(503, "the service cannot read its keys: see the server log", retry_after=1) from error
+        raise Refusal(503, UNREADABLE_KEYS, retry_after=1) from error
     if key is None and shared.keys is not None:
         if (refused := wrong_key(shared, request.scope)) is not None:
             return refused
         if by_script:
-            return failure(401, "unknown key: send a key created by benzer keys", headers=CHALLENGE)
+            return failure(401, UNKNOWN_KEY, headers=CHALLENGE)
         return RedirectResponse("/login?" + urlencode({"failed": "1", "next": place}), 303)
     known = access_of(key, asked=shared.keys is not None)
     access = {name: known[name] for name in ("name", "scopes")}

@@ -12,6 +12,7 @@ from benzer.bands import MAX_VALUES, Bands
 from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
 from benzer.service.questions.evidence import ShownEvidence
+from benzer.service.questions.explaining import THUMBNAIL_BY_FIELD
 from benzer.service.questions.tuning import Sliders, curve, recipe_of
 from benzer.service.wire.documents import Body, Content, Few, Id
 
@@ -146,7 +147,7 @@ class ShownSide(BaseModel):
         examples=[{"text": "A fox …"}],
     )
     thumbnails: dict[str, str] = Field(
-        description="The address of a thumbnail, by image field.",
+        description=THUMBNAIL_BY_FIELD,
         examples=[{"photo": "/v1/indexes/demo/thumbnail?id=coast&field=photo"}],
     )
 

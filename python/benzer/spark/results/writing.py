@@ -6,11 +6,12 @@ import json
 from typing import Any, Literal
 
 from benzer._native import __version__
-from benzer.errors import OutputError, SettingsError
+from benzer.errors import OutputError
 from benzer.registry import require
 from benzer.spark.results.base import TABLES, ClusterTables
 from benzer.spark.session import from_arrow, is_connect
 from benzer.spark.settings import SparkRun
+from benzer.tables.writing import unknown_format
 
 DataFrame = Any
 FORMATS = {"parquet": "parquet", "jsonl": "json"}
@@ -25,12 +26,10 @@ def write_tables(
     older result is replaced, its summary is first overwritten to mark it as incomplete.
     """
     if tables not in FORMATS:
-        raise SettingsError(f'tables must be "jsonl" or "parquet", got "{tables}"')
+        raise unknown_format(tables)
     path = path.rstrip("/")
     refuse_input(found, path)
-    if there(found.run.spark, path):
-        if not replace:
-            raise OutputError(f"{path} already exists: choose another path or set replace")
+    if refuse_existing(found.run.spark, path, replace):
         write_summary(found.run.spark, f"{path}/summary", {"complete": False})
     chosen = [name for name in TABLES if name != "old_matches" or found.known is not None]
     names = {name: f"{path}/{name}" for name in (*chosen, "summary")}
@@ -55,8 +54,7 @@ def summary(found: ClusterTables) -> dict[str, Any]:
 
 def write_frame(frame: DataFrame, path: str, format: str, replace: bool) -> None:
     """One table as a folder, which Spark marks by `_SUCCESS` when it is complete."""
-    if there(frame.sparkSession, path) and not replace:
-        raise OutputError(f"{path} already exists: choose another path or set replace")
+    refuse_existing(frame.sparkSession, path, replace)
     frame.write.mode("overwrite").format(format).save(path)
 
 
@@ -73,6 +71,14 @@ def refuse_input(found: ClusterTables, path: str) -> None:
     for name in found.files or ():
         if name == path or name.startswith(f"{path}/"):
             raise OutputError(f"output {path} would replace the input {name}: choose another path")
+
+
+def refuse_existing(spark: Any, path: str, replace: bool) -> bool:
+    """Whether there is a path that is to be replaced; refuse one that is not."""
+    exists = there(spark, path)
+    if exists and not replace:
+        raise OutputError(f"{path} already exists: choose another path or set replace")
+    return exists
 
 
 def there(spark: Any, path: str) -> bool:

@@ -15,6 +15,7 @@ from benzer.errors import SettingsError
 from benzer.registry import require
 
 _SOCKET = {"socket_timeout": 30.0, "socket_connect_timeout": 5.0}
+_LEASE = "lease must be 0.1 to 3600 seconds, got {}"
 _OURS = ("decode_responses", "encoding", "encoding_errors", "retry", "protocol")
 
 
@@ -95,7 +96,7 @@ def read_address(location: str) -> RedisAddress:
         raise SettingsError("a cluster has database 0 only: omit the number or cluster=true")
     lease = _seconds(query.pop("lease", "10"))
     if not 0.1 <= lease <= 3600:
-        raise SettingsError(f"lease must be 0.1 to 3600 seconds, got {lease:g}")
+        raise SettingsError(_LEASE.format(f"{lease:g}"))
     url = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{urlencode(query)}" if query else "")
     return RedisAddress(location, url, prefix, None if ttl is None else int(ttl), cluster == "true", lease)
 
@@ -143,4 +144,4 @@ def _seconds(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise SettingsError(f"lease must be 0.1 to 3600 seconds, got {text!r}") from None
+        raise SettingsError(_LEASE.format(repr(text))) from None

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benzer.errors import StorageError, StoreFormatError
-from benzer.storage.base import DocumentId, Numbers
+from benzer.storage.base import WRONG_COUNT, DocumentId, Numbers
 from benzer.storage.redis.records import (
     id_hash,
     id_text,
@@ -91,7 +91,7 @@ def _documents(session: RedisSession, end: int, mortal: bool) -> Iterator[tuple[
             yield number, read_record(number, record, mortal).id
             count += 1
     if not mortal and count != session.view.documents:
-        raise _damaged(session, f"there are {count} documents, its state says {session.view.documents}")
+        raise _damaged(session, WRONG_COUNT.format(count, session.view.documents))
 
 
 def _removed(session: RedisSession) -> Iterator[int]:

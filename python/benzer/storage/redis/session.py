@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benzer.errors import StorageError, StoreLockedError
+from benzer.storage.base import read_only, within_snapshot
 from benzer.storage.postings import Postings
 from benzer.storage.redis.address import RedisAddress
 from benzer.storage.redis.records import Record, grouped
@@ -132,9 +133,9 @@ class RedisSession:
         with self._lock:
             self.check_open()
             if self.mode == "read":
-                raise StorageError(f"{self.address!r} was opened with mode='read': open it with mode='write'")
+                raise read_only(repr(self.address))
             if self._depth:
-                raise StorageError("a snapshot is read-only: make changes outside of it")
+                raise within_snapshot()
             try:
                 if not self.writing:
                     self._begin()

@@ -17,6 +17,7 @@ from benzer.storage.base import (
     Numbers,
     Pairs,
     StoredBatch,
+    check_format,
     check_room,
     checked_batch,
     checked_id,
@@ -25,6 +26,7 @@ from benzer.storage.base import (
     checked_times,
     last_of_each,
     missing_number,
+    uncommitted,
 )
 from benzer.storage.postings import Postings
 from benzer.storage.redis.address import RedisAddress, read_address
@@ -89,9 +91,7 @@ class RedisStorage:
     def __reduce__(self) -> tuple[Any, ...]:
         session = self._session
         if session.writing:
-            raise StorageError(
-                f"{session.address!r} has {session.changes} uncommitted changes: commit before pickling"
-            )
+            raise uncommitted(repr(session.address), session.changes)
         return type(self), (session.address.given, None, session.mode, session.timeout, session.limits)
 
     def settings(self) -> str:
@@ -393,10 +393,7 @@ def _opened(server: IndexServer, address: RedisAddress, settings: str | None) ->
         raise StoreFormatError(
             f"{address!r}: the keys of another program use this prefix: choose another prefix"
         )
-    if int(version) > FORMAT:
-        raise StoreFormatError(
-            f"{address!r} has index format {version}, this version of benzer reads up to {FORMAT}: upgrade benzer"
-        )
+    check_format(repr(address), int(version), FORMAT)
     if address.ttl is not None and address.ttl != int(ttl):
         raise SettingsMismatchError(
             f"{address!r} was made with ttl={ttl}, got ttl={address.ttl}: omit it, or create another index"
