@@ -13,7 +13,7 @@ from benzer import Document, Schema, Text, ValueSet
 from benzer._native import equal_bytes
 from benzer.errors import SettingsError
 from benzer.index import Index, IndexSettings, nearest
-from benzer.index.bounds import Agreement, most_similar, upper_bounds
+from benzer.index.nearest import Agreement, most_similar, upper_bounds
 from tests.redis_server import shared_server
 
 VALUES = IndexSettings(Schema(tags=ValueSet()), threshold=0.5)

@@ -138,6 +138,6 @@ def stored(index: Index, id: str) -> Document:
 
 def held_id(index: Index, id: str) -> str | int | None:
     """Return the id in the index for a text: the text itself, the number it denotes, or None."""
-    from benzer.index.given import ids_of
+    from benzer.index.documents import ids_of
 
     return next((key for key in ids_of(id) if key in index), None)

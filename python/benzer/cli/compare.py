@@ -144,7 +144,7 @@ def image(name: str) -> Path | bytes:
 
 def pick(source: str, a: str, b: str, reading: DocumentReader) -> tuple[Document, Document]:
     """Read a file and return the two documents with the given ids."""
-    from benzer.index.given import ids_of
+    from benzer.index.documents import ids_of
 
     asked = {*ids_of(a), *ids_of(b)}
     found: dict[str | int, Document] = {}

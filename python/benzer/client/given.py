@@ -11,7 +11,7 @@ from benzer.client.steps import Steps, as_json, draw
 from benzer.client.wire import document_as_json
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema
-from benzer.index.given import as_document, check_id
+from benzer.index.documents import as_document, check_id
 from benzer.sources import MalformedRow
 
 LARGEST_PART = 8_000_000

@@ -18,7 +18,7 @@ from benzer.comparison import Comparison
 from benzer.document import Document
 from benzer.errors import SettingsError
 from benzer.index import Candidate, ContainmentMatches, IndexSettings, Match, NearestMatches
-from benzer.index.given import check_id
+from benzer.index.documents import check_id
 from benzer.index.passages import PassageMatches
 from benzer.index.upkeep import When, second_of
 from benzer.storage import DocumentId

@@ -9,8 +9,7 @@ from benzer.client.steps import Steps, ask, given
 from benzer.client.wire import fields_as_json
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema
-from benzer.index.answers import check_limit
-from benzer.index.given import as_query
+from benzer.index.documents import as_query, check_limit
 
 MOST = 1000
 """Maximum number of matches in a response."""

@@ -2,32 +2,27 @@
 
 | module | content |
 |---|---|
-| `collection` | `Index`: add, search, remove, commit |
-| `upkeep` | last seen, evict, merge, export and import |
+| `collection` | `Index`: add, search, remove, commit, merge, export |
+| `upkeep` | moments, the counts of a merge, `restore` and backups of an index file |
 | `exchange` | the format of an export |
-| `copying` | `restore`, and backups of an index file |
-| `nearest`, `bounds` | search for the nearest documents, and its recall |
-| `sampling` | seeded samples of documents |
-| `answers` | `Match`, `Candidate` |
-| `settings` | `IndexSettings` and their fingerprint |
-| `fingerprints` | `Passages`: settings and keys of stored passages |
-| `quoting` | searches that need stored passages |
+| `nearest` | search for the nearest documents, and its recall |
 | `containment` | `ContainmentMatch`: containing and contained documents |
 | `passages` | `PassageMatch`: shared passages |
-| `given` | conversion of user input to documents |
+| `settings` | `IndexSettings` and their fingerprint |
+| `fingerprints` | `Passages`: settings and keys of stored passages |
+| `documents` | documents and queries as a user gives them, matches, and samples |
 """
 
 from __future__ import annotations
 
-from benzer.index.answers import Candidate, Match
 from benzer.index.collection import Index
 from benzer.index.containment import ContainmentMatch, ContainmentMatches
-from benzer.index.copying import restore
+from benzer.index.documents import Candidate, Match
 from benzer.index.exchange import exported_settings
 from benzer.index.fingerprints import Passages
 from benzer.index.nearest import NearestMatches
 from benzer.index.settings import HASHING, IndexSettings
-from benzer.index.upkeep import Taken
+from benzer.index.upkeep import Taken, restore
 
 __all__ = [
     "HASHING",

@@ -1,11 +1,13 @@
-"""`Index`: add documents, find similar ones, remove documents."""
+"""`Index`: add documents, search them, remove and maintain them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime, timezone
 from itertools import islice, pairwise
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,24 +17,48 @@ from numpy.typing import ArrayLike, NDArray
 from benzer.checks import check_documents, is_number, listed_ids
 from benzer.corpus import describe_documents
 from benzer.document import Document
-from benzer.errors import SettingsError
-from benzer.index.answers import Candidate, Filed, Match, check_limit
-from benzer.index.given import Query, as_document, as_query, check_id
+from benzer.errors import InputError, SettingsError, SettingsMismatchError, StorageError
+from benzer.index.containment import Containment, ContainmentMatches
+from benzer.index.documents import (
+    Candidate,
+    Filed,
+    Match,
+    Query,
+    SeenDocuments,
+    as_document,
+    as_query,
+    check_draw,
+    check_id,
+    check_limit,
+    draw,
+    fitting,
+    last_number,
+)
+from benzer.index.fingerprints import Fingerprints, is_whole
 from benzer.index.nearest import NearestMatches, Scan
-from benzer.index.quoting import Quoting
-from benzer.index.sampling import check_draw, draw, fitting, last_number
-from benzer.index.settings import IndexSettings, mismatch
-from benzer.index.upkeep import Upkeep, When, second_of
+from benzer.index.settings import IndexSettings, differences, mismatch
+from benzer.index.upkeep import (
+    CONFLICTS,
+    Taken,
+    When,
+    backup,
+    given_second,
+    same_file,
+    second_of,
+    the_index_itself,
+    without_repeats,
+)
 from benzer.sketcher import check_fields
 from benzer.storage import DocumentId, Storage, open_storage
 
 if TYPE_CHECKING:
+    from benzer.index.passages import PassageMatches
     from benzer.results import Duplicates
 
 _ASKED_AT_ONCE = 256  # limits the queries in memory
 
 
-class Index(Quoting, Upkeep):
+class Index:
     """A searchable collection of documents.
 
     Changes are visible in the object at once. `commit`, and the end of a `with` block, make them durable and visible
@@ -199,6 +225,118 @@ class Index(Quoting, Upkeep):
         self._scan = self._scan or Scan(self._sketcher)
         (query,) = self._queries([document], threads=1)
         return self._scan.find(self._storage, query, limit, threshold, recall, threads)
+
+    def find_containing(
+        self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
+    ) -> ContainmentMatches:
+        """Find the documents that contain a document: a page with boilerplate around it, a book that quotes it.
+
+        Requires an index with `passages`. A document is found if it shares a run of `passages.certain` words with
+        the query (value sets: any value), and often if it shares a shorter run. `short` of the result lists the
+        fields of the query that are shorter than that.
+
+        Args:
+            document: A text, a mapping of fields or a `Document`.
+            threshold: Minimum containment of the query in the match, in (0, 1].
+            limit: Maximum number of matches; None returns all.
+            most: Maximum number of candidates to compare, those that share most first; None compares all.
+                The result has the number of candidates and of compared documents.
+
+        Returns:
+            The matches with their exact containment, best first.
+
+        Raises:
+            SettingsError: The index has no passages, or an argument is out of range.
+
+        >>> from benzer.index import Index, IndexSettings
+        >>> with Index.open("memory:", IndexSettings(passages=True)) as index:
+        ...     added = index.add({"page": "home about news the cat sat on the mat and looked at me and me login"})
+        ...     match, = index.find_containing("The cat sat on the mat and looked at me.")
+        ...     match.id, match.containment, round(match.similarity, 2)
+        ('page', 1.0, 0.57)
+        """
+        return self._contained(document, threshold, limit, most, inward=False)
+
+    def find_contained(
+        self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
+    ) -> ContainmentMatches:
+        """Find the documents that are contained in a document.
+
+        A document that appears in it word for word is always found, whatever its length.
+
+        Args:
+            document: A text, a mapping of fields or a `Document`.
+            threshold: Minimum containment of the match in the query, in (0, 1].
+            limit: Maximum number of matches; None returns all.
+            most: Maximum number of candidates to compare, as in `find_containing`.
+
+        Returns:
+            The matches with their exact containment, best first.
+
+        Raises:
+            SettingsError: The index has no passages, or an argument is out of range.
+
+        >>> from benzer.index import Index, IndexSettings
+        >>> with Index.open("memory:", IndexSettings(passages=True)) as index:
+        ...     added = index.add({"quote": "the cat sat on the mat and looked at me"})
+        ...     index.find_contained("home about news the cat sat on the mat and looked at me and me login")[0].id
+        'quote'
+        """
+        return self._contained(document, threshold, limit, most, inward=True)
+
+    def find_passages(
+        self, document: Any, least_words: int = 8, limit: int | None = 10, most: int | None = 1000
+    ) -> PassageMatches:
+        """Find the passages of a text that appear in the documents of the index, and their positions.
+
+        Args:
+            document: A text, a mapping of fields or a `Document`; only text fields are searched.
+            least_words: Minimum length of a passage in words. A passage of fewer than `passages.certain` words may
+                be missed, unless it is a complete document.
+            limit: Maximum number of documents in the result; None returns all.
+            most: Maximum number of documents to read for each text field, those that share most first; None reads
+                all. `unread` of the result counts the others.
+
+        Returns:
+            The documents with their passages, and the share of the text that appears in any document.
+
+        Raises:
+            SettingsError: The index has no passages, or an argument is out of range.
+            InputError: The query has no text.
+
+        >>> from benzer.index import Index, IndexSettings
+        >>> with Index.open("memory:", IndexSettings(passages=True)) as index:
+        ...     added = index.add({"page": "home about news the cat sat on the mat and looked at me and me login"})
+        ...     match, = index.find_passages("He wrote: the cat sat on the mat and looked at me!")
+        ...     match.id, match.words, match.passages[0].a, match.passages[0].b
+        ('page', 10, (10, 49), (16, 55))
+        """
+        from benzer.index.passages import PassageFinder
+
+        check_reach(limit, most)
+        if not is_whole(least_words, 1):
+            raise SettingsError(f"least_words must be 1 or more, got {least_words}")
+        finder = PassageFinder(self._sketcher, self._filed_passages())
+        (query,) = self._queries([document], threads=1)
+        return finder.find(self._storage, query, least_words, limit, most)
+
+    def _contained(
+        self, document: Any, threshold: float, limit: int | None, most: int | None, inward: bool
+    ) -> ContainmentMatches:
+        check_reach(limit, most)
+        if not is_number(threshold) or not 0 < threshold <= 1:
+            raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
+        comparison = Containment(self._sketcher, self._filed_passages(), inward)
+        (query,) = self._queries([document], threads=1)
+        return comparison.find(self._storage, query, threshold, limit, most)
+
+    def _filed_passages(self) -> Fingerprints:
+        if self._fingerprints is None:
+            raise SettingsError(
+                "this index has no passages: create it again with IndexSettings(passages=True) or benzer index "
+                "--passages"
+            )
+        return self._fingerprints
 
     def find_candidates(self, document: Any, limit: int | None = 10) -> list[Candidate]:
         """Find the documents that share buckets with a document, without comparing them.
@@ -442,6 +580,196 @@ class Index(Quoting, Upkeep):
         """
         return self._storage.bucket_sizes()
 
+    def touch(self, ids: Iterable[DocumentId], seen_at: When | None = None) -> int:
+        """Record that unchanged documents were seen; much cheaper than adding them again.
+
+        Takes effect with the next commit.
+
+        Args:
+            ids: Ids of documents; unknown ids are ignored.
+            seen_at: When they were seen. Defaults to now. A time before the stored one changes nothing.
+
+        Returns:
+            The number of documents that are in the index.
+
+        >>> from benzer.index import Index
+        >>> with Index.open("memory:") as index:
+        ...     added = index.add({"a": "one two three", "b": "four five six"}, seen_at=1000)
+        ...     index.touch(["a", "nowhere"], seen_at=2000), index.unseen(since=1500)
+        (1, ['b'])
+        """
+        listed = listed_ids(ids)
+        return self._storage.touch(listed, [second_of(seen_at)] * len(listed))
+
+    def last_seen(self, document_id: DocumentId) -> datetime | None:
+        """Return when a document was added or last touched, in UTC, to the second.
+
+        Returns:
+            The time; None if the id is unknown, or if an earlier version of Benzer added the document and nothing
+            was added since.
+        """
+        with self._storage.snapshot():
+            (number,) = self._storage.numbers([document_id]).tolist()
+            second = int(self._storage.last_seen([number])[0]) if number >= 0 else 0
+        return datetime.fromtimestamp(second, timezone.utc) if second else None
+
+    def unseen(self, since: When) -> list[DocumentId]:
+        """Return the ids of documents last seen before a time, in the order in which they were added."""
+        return self._storage.unseen(given_second(since))
+
+    def evict(self, unseen_since: When) -> int:
+        """Remove the documents last seen before a time and return how many; `unseen` lists them.
+
+        >>> from benzer.index import Index
+        >>> with Index.open("memory:") as index:
+        ...     added = index.add({"old": "one two three"}, seen_at=1000)
+        ...     added = index.add({"new": "four five six"}, seen_at=2000)
+        ...     index.evict(unseen_since=1500), list(index)
+        (1, ['new'])
+        """
+        second = given_second(unseen_since)
+        self._storage.remove([])  # begins the transaction, so that no other process can write in between
+        return self._storage.remove(self._storage.unseen(second))
+
+    def merge(
+        self, other: Index, on_conflict: str = "replace", batch_size: int = 2000, threads: int = 0
+    ) -> Taken:
+        """Add the documents of another index with equal settings, in their order.
+
+        Takes effect with the next commit. After an error, call `rollback` or leave the `with` block.
+
+        Args:
+            other: An open index in any storage. It is read in one snapshot and not changed; other threads that use
+                the same object wait.
+            on_conflict: "replace" or "keep" existing documents with the same id. In both cases the later last-seen
+                time is stored.
+            batch_size: Documents to process at a time.
+            threads: Number of threads; 0 uses all cores.
+
+        Returns:
+            The number of added, replaced and kept documents.
+
+        Raises:
+            SettingsMismatchError: The settings differ.
+        """
+        if not isinstance(other, Index):
+            raise InputError(
+                f"the source must be an open index, e.g. Index.open(path, mode='read'), got {other!r:.80}"
+            )
+        if other is self:
+            raise SettingsError("an index cannot be merged into itself: use another one")
+        if other.settings != self.settings:
+            faults = differences(other.settings, self.settings)
+            raise SettingsMismatchError(
+                f"the two indexes were created with different settings: {faults}. Index the documents of one again "
+                f"with the settings of the other"
+            )
+        # Without a snapshot a document that is replaced meanwhile could be missed in both of its states.
+        with other._storage.snapshot():
+            return self._take(other._departing(batch_size), on_conflict, threads)
+
+    def _departing(self, batch_size: int = 2000) -> Iterator[SeenDocuments]:
+        """All documents with their times, in order."""
+        for batch in self._storage.iterate(batch_size):
+            documents = list(map(self._sketcher.decode, batch.ids, batch.payloads))
+            yield SeenDocuments(documents, self._storage.last_seen(batch.numbers).tolist())
+
+    def _take(self, batches: Iterable[SeenDocuments], on_conflict: str, threads: int) -> Taken:
+        if on_conflict not in CONFLICTS:
+            raise SettingsError(f'on_conflict must be "replace" or "keep", got {on_conflict!r}')
+        added = replaced = kept = 0
+        for documents, seen in without_repeats(batches):
+            ids = [document.id for document in documents]
+            held = self._storage.contains(ids)
+            stays = held & (on_conflict == "keep")
+            later = np.maximum(seen, self._times(ids))
+            coming = np.flatnonzero(~stays).tolist()
+            if coming:
+                self._file([documents[at] for at in coming], threads, int(later[coming].min()))
+            again = np.flatnonzero(stays | (later > (later[coming].min() if coming else 0))).tolist()
+            self._storage.touch([ids[at] for at in again], later[again])
+            added += len(ids) - int(held.sum())
+            replaced += int((held & ~stays).sum())
+            kept += int(stays.sum())
+        return Taken(added, replaced, kept)
+
+    def _times(self, ids: list[DocumentId]) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """When documents were last seen; 0 for what is not held."""
+        with self._storage.snapshot():
+            numbers = self._storage.numbers(ids)
+            times = np.zeros(len(ids), np.int64)
+            times[numbers >= 0] = self._storage.last_seen(numbers[numbers >= 0])
+        return times
+
+    def export(self, path: str | Path, replace: bool = False) -> int:
+        """Write all documents with ids and last-seen times to a JSONL file that later versions can import.
+
+        The file is written atomically. docs/reference/formats.md describes the format.
+
+        Args:
+            path: Output file; `.gz` or `.zst` at the end of the name compresses it.
+            replace: Whether to replace an existing file.
+
+        Returns:
+            The number of documents.
+        """
+        from benzer.index.exchange import write_export
+
+        if replace and Path(path).exists() and same_file(self._storage.info().get("path"), path):
+            raise the_index_itself(path)
+        with self._storage.snapshot():
+            return write_export(Path(path), self.settings, self._departing(), replace)
+
+    def backup(self, path: str | Path, replace: bool = False) -> int:
+        """Copy the last committed state of an index file to another file, and check the copy.
+
+        Other processes can read and write meanwhile. The copy is written atomically and is a complete index. Copying
+        the file by other means is safe only while no process has the index open. Reads the index twice.
+
+        Args:
+            path: Path of the copy.
+            replace: Whether to replace an existing file.
+
+        Returns:
+            The number of documents in the copy.
+
+        Raises:
+            StoreFormatError: The index is damaged; nothing is written.
+            StorageError: The index is not in a file; export it instead.
+
+        >>> import tempfile
+        >>> from benzer.index import Index, restore
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> with Index.open(folder / "docs.benzer") as index:
+        ...     added = index.add({"a": "one two three"})
+        ...     index.commit()
+        ...     index.backup(folder / "copy.benzer")
+        1
+        >>> restore(folder / "docs.benzer", folder / "copy.benzer")
+        1
+        """
+        place = self._storage.info().get("path")
+        if place is None:
+            raise StorageError("only an index in a file can be backed up: export this one instead")
+        return backup(Path(place), Path(path), replace)
+
+    def import_(self, path: str | Path, on_conflict: str = "replace", threads: int = 0) -> Taken:
+        """Add the documents of a file written by `export`, as `merge` does from another index.
+
+        Create a new index for it with `benzer.index.exported_settings(path)`. A truncated file raises an InputError at
+        its end: call `rollback` then, or leave the `with` block.
+        """
+        from benzer.index.exchange import exported_settings, read_export
+
+        stored = exported_settings(path)
+        if stored != self.settings:
+            faults = differences(stored, self.settings)
+            raise SettingsMismatchError(
+                f"{path} was exported from an index with other settings: {faults}. Import it into an index created "
+                f"with exported_settings, or index the documents again"
+            )
+        return self._take(read_export(Path(path), self.settings.schema), on_conflict, threads)
+
     def commit(self) -> None:
         """Make the changes since the last commit durable and visible to other processes, in one transaction."""
         self._storage.commit()
@@ -484,3 +812,10 @@ def _each_once(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], Sequence[
     """Return distinct document numbers, and the position of each number among them."""
     wanted, place = np.unique(numbers, return_inverse=True)
     return wanted, place.tolist()
+
+
+def check_reach(limit: Any, most: Any) -> None:
+    """Refuse a number of matches, or of documents to read, that is none."""
+    for name, value in {"limit": limit, "most": most}.items():
+        if value is not None and not is_whole(value, 1):
+            raise SettingsError(f"{name} must be 1 or more, or None for all, got {value}")

@@ -16,8 +16,8 @@ from benzer._native import jaccard
 from benzer.corpus import content_of, weighted_means
 from benzer.document import Document
 from benzer.fields.base import Field
+from benzer.index.documents import Query
 from benzer.index.fingerprints import Fingerprints
-from benzer.index.given import Query
 from benzer.sketcher import Sketcher
 from benzer.storage import DocumentId, Storage
 

@@ -16,8 +16,7 @@ from benzer.document import Document, FieldValue
 from benzer.errors import InputError, StoreFormatError
 from benzer.fields import Schema
 from benzer.fields.base import Field
-from benzer.index.answers import SeenDocuments
-from benzer.index.given import check_id
+from benzer.index.documents import SeenDocuments, check_id
 from benzer.index.settings import IndexSettings
 from benzer.sketcher import check_fields
 from benzer.sources.formats import compression_of

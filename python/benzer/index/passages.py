@@ -20,8 +20,8 @@ from benzer.evidence import Passage
 from benzer.evidence.passages import Shared, Sought
 from benzer.fields import Text
 from benzer.fields.text import text_content
+from benzer.index.documents import Query
 from benzer.index.fingerprints import MATCHED_SIZE, Fingerprints, Hits, keys_of
-from benzer.index.given import Query
 from benzer.sketcher import Sketcher
 from benzer.storage import DocumentId, Storage
 

@@ -11,7 +11,7 @@ from benzer.document import Document
 from benzer.errors import InputError
 from benzer.fields import Schema
 from benzer.index import Index
-from benzer.index.given import ids_of
+from benzer.index.documents import ids_of
 from benzer.pipeline.against import same_id
 from benzer.results import Duplicates
 from benzer.results.evidence import evidence_of, position_of

@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from benzer.document import Document
 from benzer.index import Index
-from benzer.index.given import ids_of
+from benzer.index.documents import ids_of
 from benzer.service.access import Served, Shared
 from benzer.service.errors import Answer, Refusal
 from benzer.service.indexes.served import ServedIndex

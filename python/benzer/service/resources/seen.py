@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from benzer.checks import is_number
 from benzer.index import Index
-from benzer.index.given import ids_of
+from benzer.index.documents import ids_of
 from benzer.index.upkeep import LATEST, second_of
 from benzer.service.access import Served, Shared
 from benzer.service.errors import Answer, Refusal

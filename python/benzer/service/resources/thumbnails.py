@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from benzer.index import Index
-from benzer.index.given import ids_of
+from benzer.index.documents import ids_of
 from benzer.service.access import Served
 from benzer.service.errors import Refusal
 from benzer.service.pictures.copies import Thumbnail

@@ -19,7 +19,7 @@ from benzer.document import Document
 from benzer.errors import BenzerError, InputError
 from benzer.fields import Schema
 from benzer.index import Index
-from benzer.index.given import check_id
+from benzer.index.documents import check_id
 from benzer.service.errors import Refusal, status_of
 from benzer.service.indexes.served import ServedIndex
 from benzer.service.indexes.written import Written

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from benzer.checks import is_number
 from benzer.errors import SettingsError
-from benzer.index.answers import check_limit
+from benzer.index.documents import check_limit
 from benzer.spark import copies, sketching
 from benzer.spark.collection import Collection, collection_of, read_collection, run_of
 from benzer.spark.documents import documents_of
