@@ -11,7 +11,7 @@ case $wheel in
     *) echo "benzer: $wheel is not an abi3 wheel for Python 3.10 and later" >&2; exit 1 ;;
 esac
 
-unzip -l "$wheel" | grep -q 'storage/redis/lua/find.lua' || { echo "benzer: $wheel lacks the scripts for Redis" >&2; exit 1; }
+unzip -l "$wheel" | grep -q 'storage/redis/lua/reads.lua' || { echo "benzer: $wheel lacks the scripts for Redis" >&2; exit 1; }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

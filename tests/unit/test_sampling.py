@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from benzer.errors import SettingsError
-from benzer.index import Index, sampling
+from benzer.index import Index
+from benzer.index import documents as documents_module
 
 
 @pytest.fixture(params=["memory:", "file"])
@@ -43,7 +44,7 @@ def test_equal_states_are_those_of_equal_documents(index: Index) -> None:
 def test_a_sample_is_of_documents_that_are_held_in_order(
     index: Index, numbers_looked_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sampling, "_ALL", numbers_looked_at)
+    monkeypatch.setattr(documents_module, "_ALL", numbers_looked_at)
     for _ in churn(index, 100):
         held = list(index.documents())
         sample = index.sample(8)

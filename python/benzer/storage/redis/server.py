@@ -24,10 +24,7 @@ from benzer.storage.redis.address import RedisAddress
 TRIES = 8  # the pauses between them add up to about 5 seconds
 _FIRST_PAUSE = 0.04
 _PATIENCE = 60.0  # seconds after which nothing is tried again: a hung server takes a socket_timeout each time
-_READS = ("find", "piece", "alive", "fetch", "numbers", "walk", "expired", "facts", "shards", "seen")
-_CHANGES = ("add", "post", "remove", "touch", "commit", "forget", "clean", "purge", "purged", "release")
-_WITH_IDS = ("add", "remove", "touch")
-_WITH_FILING = ("add", "post", "purge", "purged")
+_PART = re.compile(r"^--! (\w+)(?:: ([\w, ]+))?\n", re.MULTILINE)
 _SCRIPT_FAILED = re.compile(
     r"(?<!@)user_script:\d+: "
 )  # not a command in a script, as in "on @user_script:12."
@@ -46,19 +43,25 @@ class RewrittenError(Exception):
 
 
 @cache
+def parts() -> dict[str, tuple[list[str], str]]:
+    """The parts of the files in `lua/`, by name: the parts that must come before each, and its text.
+
+    A line `--! add: shared, turn` begins the part "add".
+    """
+    found: dict[str, tuple[list[str], str]] = {}
+    for file in (files("benzer.storage.redis") / "lua").iterdir():
+        if file.name.endswith(".lua"):
+            _, *pieces = _PART.split(file.read_text(encoding="utf-8"))
+            for name, before, text in zip(*(pieces[at::3] for at in range(3)), strict=True):
+                found[name] = (before.split(", ") if before else [], text.rstrip("\n") + "\n")
+    return found
+
+
+@cache
 def script(name: str) -> tuple[str, str]:
-    """The text of a script, with what it stands on, and its SHA-1, by which a server knows it."""
-    parts = ["shared"]
-    if name in _READS:
-        parts.append("view")
-    if name in _CHANGES:
-        parts.append("turn")
-    if name in _WITH_IDS:
-        parts.append("ids")
-    if name in _WITH_FILING:
-        parts.append("filing")
-    folder = files("benzer.storage.redis") / "lua"
-    text = "\n".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in [*parts, name])
+    """The text of a script with the parts that it uses, and its SHA-1, by which a server knows it."""
+    before, own = parts()[name]
+    text = "\n".join([*(parts()[part][1] for part in before), own])
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 

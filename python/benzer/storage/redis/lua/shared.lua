@@ -1,3 +1,4 @@
+--! shared
 -- What all scripts begin with. KEYS[1] is the hash `{prefix}:m`; every other key is `{prefix}:` and a letter:
 --   m  what is known of the index as a whole        l  the lease of the writer
 --   d# document number #                            p# shard # of the postings: 8 bytes of key, 4 of number, ...
