@@ -8,7 +8,7 @@ A module imports only from those above it.
 | `applying`, `bitmaps` | application of removals to a table; removed rows of files as bitmaps |
 | `writing` | tables and summary, written by the cluster |
 | `choosing` | the documents that are collected on the driver for a report |
-| `recall`, `asking` | the measurement of recall; its tasks |
+| `recall` | the measurement of recall, with its tasks |
 | `local` | collected documents as a local result, with the counts of the whole run |
 | `bringing` | the collection of these documents |
 | `duplicates` | `SparkDuplicates`, the result of `benzer.spark.find_duplicates`, with its methods |

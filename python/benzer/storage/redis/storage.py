@@ -30,8 +30,7 @@ from benzer.storage.base import (
 )
 from benzer.storage.postings import Postings
 from benzer.storage.redis.address import RedisAddress, read_address
-from benzer.storage.redis.buckets import counted
-from benzer.storage.redis.check import check_server
+from benzer.storage.redis.check import check_server, counted
 from benzer.storage.redis.records import (
     Record,
     grouped,
