@@ -50,6 +50,7 @@ def without_repeats(batches: Iterable[SeenDocuments]) -> Iterator[SeenDocuments]
 def second_of(when: When | None) -> int:
     """A moment in whole seconds since 1970; None is now.
 
+    >>> from datetime import timezone
     >>> second_of(datetime(2026, 1, 31, 12, tzinfo=timezone.utc)), second_of(12.9)
     (1769860800, 12)
     >>> second_of(datetime(2026, 1, 31))
