@@ -32,7 +32,7 @@ class QueryFields(NamedTuple):
     def wanted(self, limit: int | None) -> int:
         """The number of matches to request.
 
-        >>> QueryFields({}, "a").wanted(10), Asked({}, None).wanted(None)
+        >>> QueryFields({}, "a").wanted(10), QueryFields({}, None).wanted(None)
         (10, 1000)
         """
         check_limit(limit)

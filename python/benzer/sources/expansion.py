@@ -20,8 +20,8 @@ CURE = "decompress it first and use the decompressed file"
 class ExpansionLimits:
     """How many bytes a compressed file may expand to, and a line or document of it, which is in memory as a whole.
 
-    >>> ExpansionLimits.of(2_000_000), Limits.of(10_000_000_000).at_once
-    (Limits(in_all=400000000, at_once=64000000), 200000000000)
+    >>> ExpansionLimits.of(2_000_000), ExpansionLimits.of(10_000_000_000).at_once
+    (ExpansionLimits(in_all=400000000, at_once=64000000), 200000000000)
     """
 
     in_all: int
