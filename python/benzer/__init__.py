@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from benzer.evidence import Evidence, find_passages
     from benzer.exact import set_containments, set_join
     from benzer.fields import Image, Schema, Text, ValueSet
-    from benzer.hashing import Vocabulary
     from benzer.index import Candidate, ContainmentMatch, Index, IndexSettings, Match, Passages
-    from benzer.matrices import characteristic_matrix, signature_matrix, signature_steps
     from benzer.minhash import MinHash
     from benzer.pipeline import find_duplicates
     from benzer.presets import Preset, preset
@@ -60,11 +58,9 @@ __all__ = [
     "Schema",
     "Text",
     "ValueSet",
-    "Vocabulary",
     "__version__",
     "advise_shingle_size",
     "bag_jaccard",
-    "characteristic_matrix",
     "compare",
     "containment",
     "find_contained",
@@ -76,8 +72,6 @@ __all__ = [
     "price",
     "set_containments",
     "set_join",
-    "signature_matrix",
-    "signature_steps",
     "write_report",
 ]
 
@@ -105,11 +99,9 @@ _ROOMS = {
     "Schema": "fields",
     "Text": "fields",
     "ValueSet": "fields",
-    "Vocabulary": "hashing",
     "__version__": "_native",
     "advise_shingle_size": "advice",
     "bag_jaccard": "verify",
-    "characteristic_matrix": "matrices",
     "compare": "comparison",
     "containment": "verify",
     "find_contained": "contained",
@@ -121,8 +113,6 @@ _ROOMS = {
     "price": "pricing",
     "set_containments": "exact",
     "set_join": "exact",
-    "signature_matrix": "matrices",
-    "signature_steps": "matrices",
     "write_report": "report",
 }
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import jaccard
+from benzer.checks import MOST_SEED, check_whole
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Text
-from benzer.hashing.base import MOST_SEED, check_whole
 
 LETTERS = 20
 MARGIN = 100

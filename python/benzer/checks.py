@@ -1,14 +1,15 @@
-"""Checks of arguments, for callers without a type checker."""
+"""Checks of settings and arguments: each setting is checked in one place, with one sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from benzer.errors import InputError, SettingsError
 
 Item = TypeVar("Item")
+MOST_SEED = 2**64 - 1
 
 
 def is_number(value: object) -> bool:
@@ -48,3 +49,30 @@ def check_time(when: object) -> None:
     """Refuse a missing time: taken as the current time it would select all documents."""
     if when is None:
         raise InputError("the time since which documents were not seen is required, got None")
+
+
+def is_whole(value: object) -> bool:
+    """Whether a setting is an integer, NumPy's included; truth values are not.
+
+    >>> is_whole(1), is_whole(1.0), is_whole(True)
+    (True, False, False)
+    """
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_whole(name: str, value: object, least: int, most: int, cure: str) -> None:
+    """Raise an error unless a setting is an integer in a range.
+
+    >>> check_whole("num_hashes", 0, 1, 65_535, "128")
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: num_hashes must be a whole number from 1 to 65535, got 0: try 128
+    """
+    if not (is_whole(value) and least <= value <= most):  # type: ignore[operator]
+        raise SettingsError(f"{name} must be a whole number from {least} to {most}, got {value}: try {cure}")
+
+
+def keep_whole(made: object, name: str, least: int, most: int, cure: str) -> None:
+    """Check an integer of a frozen object, and store it as Python's own `int`."""
+    value = getattr(made, name)
+    check_whole(name, value, least, most, cure)
+    object.__setattr__(made, name, int(value))

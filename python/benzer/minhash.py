@@ -5,21 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import column_signatures, estimate, merge_signatures, signatures, text_signatures
-from benzer.checks import no_similarity
+from benzer.checks import MOST_SEED, check_whole, no_similarity
 from benzer.columns import as_array, is_column, text_arrays
 from benzer.errors import InputError, SettingsError
-from benzer.hashing import INTEGER_FAMILIES
-from benzer.hashing.base import MOST_SEED, as_elements, check_whole
 
 ALGORITHMS = ("fast", "kmins", "bottomk")
 MAX_HASHES = 65_535
-FAMILIES = INTEGER_FAMILIES.names
+FAMILIES = (
+    "linear", "mixed", "modular", "multiplicative", "multiply_shift", "murmur3_128", "murmur3_32", "tabulation",
+    "universal", "xxh3",
+)  # fmt: skip
+"""Hash functions of "kmins"; `benzer.experiments.hashing` describes each."""
 EMPTY = 2**32 - 1
 
 Signatures = NDArray[np.uint32]
@@ -34,8 +37,8 @@ class MinHash:
       set, is unbiased at every size, and is more accurate than "kmins" on small sets.
     - "kmins": the minima of `num_hashes` random permutations (Broder 1997), the classical sketch. The time is
       proportional to elements times `num_hashes`; use it to compare with the literature. `family` selects the hash
-      functions (see `benzer.hashing.INTEGER_FAMILIES`): "mixed" is as good as random functions, the others are
-      published families with their weaknesses. Values of more than 32 bits are reduced to the highest 32 bits.
+      functions (see `benzer.experiments.hashing`): "mixed" is as good as random functions, the others are published
+      families with their weaknesses. Values of more than 32 bits are reduced to the highest 32 bits.
     - "bottomk": the smallest `num_hashes` values of one permutation (Broder 1997; Cohen and Kaplan 2007). The best for
       estimates only: exact while the union has at most `num_hashes` elements, and nearly exact for slightly larger
       sets. It has no bands, so it cannot be used to find candidates.
@@ -304,3 +307,16 @@ ESTIMATORS: dict[str, Callable[[MinHash, Signatures, Signatures], NDArray[np.flo
     "overlap": _overlap,
     "set_jaccard": _set_jaccard,
 }
+
+
+def as_elements(values: NDArray[np.uint64] | Sequence[int], what: str) -> NDArray[np.uint64]:
+    """Return a uint64 array of one dimension; arrays of other types are rejected, because a cast would change them."""
+    if isinstance(values, np.ndarray):
+        if values.dtype != np.uint64 or values.ndim != 1:
+            got = f"{values.dtype} in {values.ndim} dimensions"
+            raise InputError(f"{what} must be a uint64 array of one dimension, got {got}")
+        return np.ascontiguousarray(values)
+    try:
+        return np.fromiter(map(index, values), dtype=np.uint64, count=len(values))
+    except (OverflowError, TypeError, ValueError) as error:
+        raise InputError(f"{what} must be whole numbers from 0 to 2^64 - 1: {error}") from error

@@ -9,7 +9,7 @@ import pytest
 
 from benzer import MinHash, Text
 from benzer.errors import SettingsError
-from benzer.hashing import INTEGER_FAMILIES
+from benzer.experiments.hashing import INTEGER_FAMILIES
 
 ALGORITHMS = ("fast", "kmins", "bottomk")
 MAKERS = [*ALGORITHMS, *(f"kmins {family}" for family in INTEGER_FAMILIES.names if family != "mixed")]

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 import benzer
 from benzer.errors import SettingsError
-from benzer.hashing import STRING_HASHES, HashFamily, Linear, Modular, Multiplicative, Universal
+from benzer.experiments.hashing import STRING_HASHES, HashFamily, Linear, Modular, Multiplicative, Universal
+from benzer.experiments.matrices import characteristic_matrix, signature_matrix
 from tests.arrays import paired_sets
 from tests.reference.farey import share_of_minima
 
@@ -183,11 +184,11 @@ def test_w07_twenty_rows_a_band_find_next_to_nothing_at_four_fifths() -> None:
 def test_w08_elements_in_no_set_change_nothing() -> None:
     sets = [{0, 3}, {2}, {1, 3, 4}, {0, 2, 3}]
     functions = [[1, 2, 3, 4, 0, 9, 9], [1, 4, 2, 0, 3, 9, 9]]
-    few = benzer.characteristic_matrix(sets, universe=range(5))
-    more = benzer.characteristic_matrix(sets, universe=range(7))
+    few = characteristic_matrix(sets, universe=range(5))
+    more = characteristic_matrix(sets, universe=range(7))
     assert not more.matrix[5:].any()
-    least = benzer.signature_matrix(few, [np.array(one[:5]) for one in functions])
-    assert (benzer.signature_matrix(more, [np.array(one) for one in functions]) == least).all()
+    least = signature_matrix(few, [np.array(one[:5]) for one in functions])
+    assert (signature_matrix(more, [np.array(one) for one in functions]) == least).all()
 
 
 @pytest.mark.parametrize("bands, rows", [(20, 5), (50, 2), (16, 8), (1000, 3)])

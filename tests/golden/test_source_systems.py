@@ -12,9 +12,14 @@ import pytest
 
 import benzer
 from benzer.errors import InputError
+from benzer.experiments.hashing import INTEGER_FAMILIES, STRING_HASHES, VECTOR_HASHES, Vocabulary
+from benzer.experiments.matrices import (
+    characteristic_matrix,
+    estimated_similarities,
+    signature_matrix,
+    signature_steps,
+)
 from benzer.fields import FIELD_TYPES
-from benzer.hashing import INTEGER_FAMILIES, STRING_HASHES, VECTOR_HASHES
-from benzer.matrices import estimated_similarities
 from benzer.registry import Registry
 from benzer.storage import HOMES
 from tests.redis_server import shared_server
@@ -74,7 +79,7 @@ def test_r03_stop_words_of_a_language() -> None:
 
 
 def test_r03_words_become_ids_in_order_of_first_sight() -> None:
-    vocabulary = benzer.Vocabulary()
+    vocabulary = Vocabulary()
     assert vocabulary.ids(LINES.split()) == [0, 1, 2, 3, 0, 1, 4, 5, 6, 7]
     assert (len(vocabulary), vocabulary.bits) == (8, 3)
     assert vocabulary.words([4, 5, 6, 7]) == ["that", "is", "the", "question"]
@@ -107,13 +112,13 @@ def test_r04_the_size_is_advised_from_the_corpus() -> None:
 
 def test_r05_the_signature_matrix_of_the_characteristic_matrix() -> None:
     sets = [{"a", "d"}, {"c"}, {"b", "d", "e"}, {"a", "c", "d"}]
-    characteristic = benzer.characteristic_matrix(sets, universe="abcde")
+    characteristic = characteristic_matrix(sets, universe="abcde")
     assert characteristic.elements == tuple("abcde")
     assert characteristic.matrix.tolist() == [[element in one for one in sets] for element in "abcde"]
     functions = [[(x + 1) % 5 for x in range(5)], [(3 * x + 1) % 5 for x in range(5)]]
-    by_row = list(benzer.signature_steps(characteristic, functions))
+    by_row = list(signature_steps(characteristic, functions))
     assert len(by_row) == 5
-    signatures = benzer.signature_matrix(characteristic, functions)
+    signatures = signature_matrix(characteristic, functions)
     assert (signatures == by_row[-1]).all()
     shares = [[(signatures[:, a] == signatures[:, b]).mean() for a in range(4)] for b in range(4)]
     assert estimated_similarities(signatures).tolist() == shares

@@ -16,8 +16,23 @@ import pytest
 
 import benzer
 from benzer.advice import possible_shingles
-from benzer.hashing import Djb2a, HashVec, Linear, Modular, Multiplicative, Murmur3x32, signed
-from benzer.matrices import estimated_similarities, permutation_minhash
+from benzer.experiments.hashing import (
+    Djb2a,
+    HashVec,
+    Linear,
+    Modular,
+    Multiplicative,
+    Murmur3x32,
+    Vocabulary,
+    signed,
+)
+from benzer.experiments.matrices import (
+    characteristic_matrix,
+    estimated_similarities,
+    permutation_minhash,
+    signature_matrix,
+    signature_steps,
+)
 from tests.reference import classical
 
 DAY = 24 * 60 * 60
@@ -87,11 +102,11 @@ COMPARED = {
 
 
 def test_g08_the_signature_matrix_row_by_row() -> None:
-    characteristic = benzer.characteristic_matrix(SETS, universe=range(5))
+    characteristic = characteristic_matrix(SETS, universe=range(5))
     functions = Modular(p=5, multipliers=[1, 3], addends=[1, 1]).values(range(5), 2)
-    steps = [step.tolist() for step in benzer.signature_steps(characteristic, functions)]
+    steps = [step.tolist() for step in signature_steps(characteristic, functions)]
     assert steps == STEPS
-    estimates = estimated_similarities(benzer.signature_matrix(characteristic, functions))
+    estimates = estimated_similarities(signature_matrix(characteristic, functions))
     for (a, b), (estimate, truth) in COMPARED.items():
         assert estimates[a, b] == estimate
         assert benzer.jaccard(SETS[a], SETS[b]) == float(truth)
@@ -210,7 +225,7 @@ def test_g18_pairs_and_possible_shingles() -> None:
 
 
 def test_g19_the_price_of_all_pairs() -> None:
-    assert benzer.Vocabulary(f"word{number}" for number in range(20)).bits == 5
+    assert Vocabulary(f"word{number}" for number in range(20)).bits == 5
     pairs = classical.pair_count(12_000)
     assert pairs == 71_994_000
     assert round(pairs * 0.010 / DAY, 1) == 8.3

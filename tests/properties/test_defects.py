@@ -16,7 +16,7 @@ import pytest
 import benzer
 from benzer import _native
 from benzer.errors import SettingsMismatchError
-from benzer.hashing import Modular
+from benzer.experiments.hashing import Modular
 from benzer.index import Index, IndexSettings
 from tests.corpora import collection, edited, prose
 from tests.isas import each_isa

@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from benzer import MinHash
-from benzer.hashing import INTEGER_FAMILIES, MERSENNE_61, Djb2a, HashFamily, Universal
+from benzer.experiments.hashing import INTEGER_FAMILIES, MERSENNE_61, Djb2a, HashFamily, Universal
 from tests.arrays import csr_of_rows
 from tests.reference.classical import murmur_scramble, rotated32
 

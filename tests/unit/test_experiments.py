@@ -34,10 +34,10 @@ from benzer.experiments.base import QUESTIONS
 from benzer.experiments.convergence import NUM_HASHES as FUNCTIONS
 from benzer.experiments.convergence import SHINGLES, SIMILARITY, WORDS
 from benzer.experiments.exact_pairs import Truth, distinct_pairs
+from benzer.experiments.hashing import INTEGER_FAMILIES
 from benzer.experiments.made_texts import FIFTY_WORDS, collection, pair_of_similarity
 from benzer.experiments.random_sets import FAST, MANY, MANY_SET_JACCARD, ONE, ONE_OVERLAP, Sketch
 from benzer.experiments.uniformity import VIEWS, collisions, inputs, mean_chi_square
-from benzer.hashing import INTEGER_FAMILIES
 from tests.bounds import Z, chi_square, deviation, share_deviation
 
 SPEEDS = ("modular", "fast (Benzer's default)")

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benzer import Bands, Document, MinHash, Schema, hashing
+from benzer import Bands, Document, MinHash, Schema
 from benzer.errors import InputError, SettingsError
-from benzer.hashing import (
+from benzer.experiments import hashing
+from benzer.experiments.hashing import (
     INTEGER_FAMILIES,
     KNUTH,
     MERSENNE_61,
@@ -25,8 +26,9 @@ from benzer.hashing import (
     Universal,
     signed,
 )
-from benzer.hashing.affine import is_prime, next_prime
+from benzer.experiments.hashing.affine import is_prime, next_prime
 from benzer.index.settings import IndexSettings
+from benzer.minhash import FAMILIES
 from benzer.registry import Registry
 from benzer.sketcher import Sketcher
 from tests.arrays import random_set
@@ -43,6 +45,10 @@ def load(family: str, seed: int = 0) -> HashFamily:
     """A family of a seed."""
     made: HashFamily = INTEGER_FAMILIES.load(family)(seed)
     return made
+
+
+def test_minhash_accepts_every_family() -> None:
+    assert INTEGER_FAMILIES.names == FAMILIES
 
 
 def test_the_reference_knows_every_family() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benzer.errors import InputError, SettingsError
-from benzer.matrices import (
+from benzer.experiments.matrices import (
     characteristic_matrix,
     estimated_similarities,
     permutation_minhash,

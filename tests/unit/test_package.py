@@ -68,6 +68,19 @@ def test_the_import_alone_loads_no_heavy_room(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import benzer",
+        "import benzer\nbenzer.find_duplicates({'a': 'one two three', 'b': 'One two three'}, method='auto')",
+        "import benzer\nindex = benzer.Index.open('memory:', benzer.IndexSettings())\nindex.add([benzer.Document('a', {'text': 'one two'})])\nindex.find_similar('one two')",
+        "import benzer\nbenzer.MinHash('kmins', family='modular').signature([1, 2, 3])",
+    ],
+)
+def test_no_run_loads_the_experiments(tmp_path: Path, script: str) -> None:
+    assert loaded(script, ["benzer.experiments", "matplotlib"], tmp_path) == []
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["dedupe", "--help"]])
 def test_help_loads_neither_arrays_nor_tables(tmp_path: Path, arguments: list[str]) -> None:
     script = f"from benzer.cli import main\nmain({arguments})"

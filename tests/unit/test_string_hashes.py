@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benzer.errors import InputError, SettingsError
-from benzer.hashing import (
+from benzer.experiments.hashing import (
     STRING_HASHES,
     Djb2a,
     Murmur3x32,

@@ -18,6 +18,8 @@ the same data says. docs/experiments.md shows the results.
 | `random_sets` | E1 to E3: random pairs of sets, and the errors of estimates on them |
 | `made_texts` | E4 to E7: texts made from a seed |
 | `exact_pairs` | E7: every pair, exactly |
+| `hashing` | the published hash functions of strings and integers, by name |
+| `matrices` | characteristic and signature matrices of small sets |
 | `figures` | how a figure is drawn |
 | `writing` | how results become files |
 """

@@ -24,9 +24,9 @@ from benzer.experiments.base import (
     Series,
     table_of,
 )
+from benzer.experiments.hashing import Vocabulary
 from benzer.experiments.made_texts import pair_of_similarity
 from benzer.fields.text import Text
-from benzer.hashing import Vocabulary
 from benzer.minhash import MinHash
 
 SHINGLES = Text(unit="char", shingle_size=9)

@@ -25,7 +25,7 @@ from benzer.experiments.base import (
     Series,
     table_of,
 )
-from benzer.hashing import INTEGER_FAMILIES, STRING_HASHES, Linear, signed
+from benzer.experiments.hashing import INTEGER_FAMILIES, STRING_HASHES, Linear, signed
 
 BUCKETS = 13
 ELEMENTS = 100_000

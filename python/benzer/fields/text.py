@@ -52,7 +52,7 @@ class Text:
         frequencies: Whether to count how often a shingle occurs. Each occurrence is then an element, and the Jaccard
             similarity is that of the bags, Σ min / Σ max of the counts.
         shingle_hash: "benzer" (fast), or a published hash of the shingle as returned by `shingles`: "djb2a",
-            "murmur3_32", "murmur3_128" or "xxh3" (UTF-8, seed 0; see `benzer.hashing`).
+            "murmur3_32", "murmur3_128" or "xxh3" (UTF-8, seed 0; see `benzer.experiments.hashing`).
         hash_bytes: 8, or 4 for the low 32 bits; with 4, a shingle collides with one of n others with probability
             n / 2³².
 

@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import equal_bytes, text_signatures
-from benzer.checks import is_number
+from benzer.checks import MOST_SEED, is_number
 from benzer.corpus import content_of
 from benzer.document import Document
 from benzer.errors import SettingsError
 from benzer.fields.base import Field, has_own_similarity
-from benzer.hashing.base import MOST_SEED
 from benzer.index.documents import Match, Query, check_limit
 from benzer.minhash import MinHash
 from benzer.sketcher import Sketcher

@@ -14,7 +14,7 @@
 //! | `universal` | `a x + b` mod 2^32 of the low 32 bits, its highest bits | 32 or fewer | odd `a`, `b` of 32 bits |
 //!
 //! The numbers come from [`SplitMix64`] unless said; those of 32 bits are its higher halves. The first functions of a
-//! longer draw are those of a shorter one. What each family is good for is told in `benzer.hashing`.
+//! longer draw are those of a shorter one. What each family is good for is told in `benzer.experiments.hashing`.
 
 mod functions;
 mod java;

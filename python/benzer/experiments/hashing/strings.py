@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import murmur3_digest, string_hash, string_hashes
+from benzer.checks import keep_whole
 from benzer.errors import InputError
-from benzer.hashing.base import keep_whole
 
 
 class StringHash(Protocol):

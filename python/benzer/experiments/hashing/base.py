@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
-from operator import index
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import hash_values
-from benzer.errors import InputError, SettingsError
+from benzer.checks import check_whole
+from benzer.errors import InputError
+from benzer.minhash import as_elements
 
 MERSENNE_61 = 2**61 - 1
 """A prime modulo which machines reduce by a shift and a sum."""
 
 MOST_FUNCTIONS = 65_535
 """As many as a signature has values."""
-
-MOST_SEED = 2**64 - 1
 
 Elements = NDArray[np.uint64] | Sequence[int]
 
@@ -104,34 +102,3 @@ def signed(values: NDArray[np.uint64], bits: int = 32) -> NDArray[np.int64]:
     unused = np.uint64(64 - bits)
     moved: NDArray[np.int64] = (values << unused).view(np.int64)
     return moved >> np.int64(unused)
-
-
-def as_elements(values: Elements, what: str) -> NDArray[np.uint64]:
-    """A uint64 array of one dimension. Arrays of other types are refused: a cast would make other hashes."""
-    if isinstance(values, np.ndarray):
-        if values.dtype != np.uint64 or values.ndim != 1:
-            got = f"{values.dtype} in {values.ndim} dimensions"
-            raise InputError(f"{what} must be a uint64 array of one dimension, got {got}")
-        return np.ascontiguousarray(values)
-    try:
-        return np.fromiter(map(index, values), dtype=np.uint64, count=len(values))
-    except (OverflowError, TypeError, ValueError) as error:
-        raise InputError(f"{what} must be whole numbers from 0 to 2^64 - 1: {error}") from error
-
-
-def check_whole(name: str, value: object, least: int, most: int, cure: str) -> None:
-    """Refuse what is not a whole number in its range."""
-    if not (is_whole(value) and least <= value <= most):  # type: ignore[operator]
-        raise SettingsError(f"{name} must be a whole number from {least} to {most}, got {value}: try {cure}")
-
-
-def keep_whole(made: object, name: str, least: int, most: int, cure: str) -> None:
-    """Check a number that a frozen value was made of, and keep it as Python's own: numpy's is no `int`."""
-    value = getattr(made, name)
-    check_whole(name, value, least, most, cure)
-    object.__setattr__(made, name, int(value))
-
-
-def is_whole(value: object) -> bool:
-    """Is it an integer of Python or numpy? A bool is none."""
-    return isinstance(value, Integral) and not isinstance(value, bool)

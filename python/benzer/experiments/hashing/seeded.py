@@ -8,7 +8,8 @@ from typing import ClassVar
 from numpy import uint64
 from numpy.typing import NDArray
 
-from benzer.hashing.base import MOST_SEED, Elements, evaluate, keep_whole
+from benzer.checks import MOST_SEED, keep_whole
+from benzer.experiments.hashing.base import Elements, evaluate
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,45 +14,53 @@ from typing import TYPE_CHECKING, Any
 from benzer.registry import Registry
 
 if TYPE_CHECKING:
-    from benzer.hashing.affine import KNUTH, Linear, Mixed, Modular, Multiplicative, MultiplyShift, Universal
-    from benzer.hashing.base import MERSENNE_61, HashFamily, Parameters, signed
-    from benzer.hashing.seeded import SeededMurmur3x32, SeededMurmur3x128, SeededXxh3, Tabulation
-    from benzer.hashing.strings import Djb2a, Murmur3x32, Murmur3x128, StringHash, TokenHash, Xxh3
-    from benzer.hashing.vectors import HashVec, JoinedDjb2a, VectorHash
-    from benzer.hashing.vocabulary import Vocabulary
+    from benzer.experiments.hashing.affine import (
+        KNUTH,
+        Linear,
+        Mixed,
+        Modular,
+        Multiplicative,
+        MultiplyShift,
+        Universal,
+    )
+    from benzer.experiments.hashing.base import MERSENNE_61, HashFamily, Parameters, signed
+    from benzer.experiments.hashing.seeded import SeededMurmur3x32, SeededMurmur3x128, SeededXxh3, Tabulation
+    from benzer.experiments.hashing.strings import Djb2a, Murmur3x32, Murmur3x128, StringHash, TokenHash, Xxh3
+    from benzer.experiments.hashing.vectors import HashVec, JoinedDjb2a, VectorHash
+    from benzer.experiments.hashing.vocabulary import Vocabulary
 
 STRING_HASHES = Registry(
     "string hash",
     {
-        "benzer": "benzer.hashing.strings:TokenHash",
-        "djb2a": "benzer.hashing.strings:Djb2a",
-        "murmur3_32": "benzer.hashing.strings:Murmur3x32",
-        "murmur3_128": "benzer.hashing.strings:Murmur3x128",
-        "xxh3": "benzer.hashing.strings:Xxh3",
+        "benzer": "benzer.experiments.hashing.strings:TokenHash",
+        "djb2a": "benzer.experiments.hashing.strings:Djb2a",
+        "murmur3_32": "benzer.experiments.hashing.strings:Murmur3x32",
+        "murmur3_128": "benzer.experiments.hashing.strings:Murmur3x128",
+        "xxh3": "benzer.experiments.hashing.strings:Xxh3",
     },
 )
 
 INTEGER_FAMILIES = Registry(
     "hash family",
     {
-        "mixed": "benzer.hashing.affine:Mixed",
-        "modular": "benzer.hashing.affine:Modular",
-        "multiplicative": "benzer.hashing.affine:Multiplicative",
-        "multiply_shift": "benzer.hashing.affine:MultiplyShift",
-        "murmur3_32": "benzer.hashing.seeded:SeededMurmur3x32",
-        "murmur3_128": "benzer.hashing.seeded:SeededMurmur3x128",
-        "xxh3": "benzer.hashing.seeded:SeededXxh3",
-        "tabulation": "benzer.hashing.seeded:Tabulation",
-        "linear": "benzer.hashing.affine:Linear",
-        "universal": "benzer.hashing.affine:Universal",
+        "mixed": "benzer.experiments.hashing.affine:Mixed",
+        "modular": "benzer.experiments.hashing.affine:Modular",
+        "multiplicative": "benzer.experiments.hashing.affine:Multiplicative",
+        "multiply_shift": "benzer.experiments.hashing.affine:MultiplyShift",
+        "murmur3_32": "benzer.experiments.hashing.seeded:SeededMurmur3x32",
+        "murmur3_128": "benzer.experiments.hashing.seeded:SeededMurmur3x128",
+        "xxh3": "benzer.experiments.hashing.seeded:SeededXxh3",
+        "tabulation": "benzer.experiments.hashing.seeded:Tabulation",
+        "linear": "benzer.experiments.hashing.affine:Linear",
+        "universal": "benzer.experiments.hashing.affine:Universal",
     },
 )
 
 VECTOR_HASHES = Registry(
     "vector hash",
     {
-        "hash_vec": "benzer.hashing.vectors:HashVec",
-        "joined_djb2a": "benzer.hashing.vectors:JoinedDjb2a",
+        "hash_vec": "benzer.experiments.hashing.vectors:HashVec",
+        "joined_djb2a": "benzer.experiments.hashing.vectors:JoinedDjb2a",
     },
 )
 
@@ -102,9 +110,9 @@ _FILES = {
 def __getattr__(name: str) -> Any:
     for file, names in _FILES.items():
         if name in names:
-            value = globals()[name] = getattr(import_module(f"benzer.hashing.{file}"), name)
+            value = globals()[name] = getattr(import_module(f"benzer.experiments.hashing.{file}"), name)
             return value
-    raise AttributeError(f"module 'benzer.hashing' has no attribute {name!r}")
+    raise AttributeError(f"module 'benzer.experiments.hashing' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -65,9 +65,9 @@ class JoinedDjb2a:
 
     Source: Hanna and Hunt (2015). Range: 0 to 2^32 - 1. Cost: 2 µs a vector of five. Weakness: that of
     djb2a; and with an empty separator [1, 23] and [12, 3] are one string. Their values are signed, ours are
-    not: `benzer.hashing.signed` is for printing theirs.
+    not: `benzer.experiments.hashing.signed` is for printing theirs.
 
-    >>> from benzer.hashing import Djb2a
+    >>> from benzer.experiments.hashing import Djb2a
     >>> JoinedDjb2a().hashes([[1, 23], [12, 3]]).tolist() == Djb2a().hashes(["1,23", "12,3"]).tolist()
     True
     """

@@ -10,18 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import hash_parameters
+from benzer.checks import MOST_SEED, check_whole, is_whole, keep_whole
 from benzer.errors import SettingsError
-from benzer.hashing.base import (
+from benzer.experiments.hashing.base import (
     MERSENNE_61,
-    MOST_SEED,
     Elements,
     HashFamily,
     Parameters,
     check_count,
-    check_whole,
     evaluate,
-    is_whole,
-    keep_whole,
 )
 
 KNUTH = 2654435769
@@ -193,7 +190,7 @@ class Linear:
     elements that differ above their low 32 bits alone collide by every function. On consecutive numbers it
     errs as `Modular` does. Only the low 48 bits of the seed count.
 
-    >>> from benzer.hashing import signed
+    >>> from benzer.experiments.hashing import signed
     >>> [signed(numbers).tolist() for numbers in Linear(seed=1337).parameters(2)]
     [[-1460590454, -1334692577], [747279288, -539670452]]
     """
