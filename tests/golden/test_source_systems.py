@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import benzer
+from benzer.advice import advise_shingle_size
 from benzer.errors import InputError
 from benzer.experiments.hashing import INTEGER_FAMILIES, STRING_HASHES, VECTOR_HASHES, Vocabulary
 from benzer.experiments.matrices import (
@@ -22,6 +23,7 @@ from benzer.experiments.matrices import (
 from benzer.fields import FIELD_TYPES
 from benzer.registry import Registry
 from benzer.storage import HOMES
+from benzer.verify import bag_jaccard, jaccard_sorted
 from tests.redis_server import shared_server
 from tests.reference import classical
 
@@ -33,21 +35,17 @@ WORDS = benzer.Text(shingle_size=1)
 
 def test_r01_jaccard_of_sets_of_sorted_sequences_and_of_lists_with_repeats() -> None:
     a, b = [0, 1, 2, 5, 6], [0, 2, 3, 4, 5, 7, 9]
-    assert benzer.jaccard(set(a), set(b)) == benzer.jaccard_sorted(a, b) == 3 / 9
-    assert (
-        benzer.jaccard([2, 2, 3, 4], [1, 5, 4, 2])
-        == benzer.jaccard_sorted([2, 2, 3, 4], [1, 2, 4, 5])
-        == 2 / 5
-    )
+    assert benzer.jaccard(set(a), set(b)) == jaccard_sorted(a, b) == 3 / 9
+    assert benzer.jaccard([2, 2, 3, 4], [1, 5, 4, 2]) == jaccard_sorted([2, 2, 3, 4], [1, 2, 4, 5]) == 2 / 5
     with pytest.raises(InputError, match="sort it first"):
-        benzer.jaccard_sorted([2, 1], [1, 2])
+        jaccard_sorted([2, 1], [1, 2])
 
 
 def test_r02_bags_by_both_conventions() -> None:
     a, b = LINES.split(), OTHER.split()[:6]
     for union in ("sum", "max"):
-        assert benzer.bag_jaccard(a, b, union=union) == pytest.approx(classical.bag_similarity(a, b, union))
-    assert benzer.bag_jaccard(a, a, union="sum") == 1 / 2
+        assert bag_jaccard(a, b, union=union) == pytest.approx(classical.bag_similarity(a, b, union))
+    assert bag_jaccard(a, a, union="sum") == 1 / 2
 
 
 REPRESENTATIONS: list[tuple[dict[str, Any], list[str]]] = [
@@ -70,7 +68,7 @@ def test_r03_bags_of_words_count_how_often() -> None:
     words = benzer.Schema(text=benzer.Text(shingle_size=1, frequencies=True))
     compared = benzer.compare(LINES, "to be", words)
     assert compared.fields["text"].shingles_a == len(LINES.split())
-    assert compared.similarity == benzer.bag_jaccard(LINES.split(), ["to", "be"])
+    assert compared.similarity == bag_jaccard(LINES.split(), ["to", "be"])
 
 
 def test_r03_stop_words_of_a_language() -> None:
@@ -104,8 +102,8 @@ def test_r04_shingles_are_hashed_to_four_or_eight_bytes() -> None:
 def test_r04_the_size_is_advised_from_the_corpus() -> None:
     lines = (EXAMPLES / "data" / "documents.jsonl").read_text(encoding="utf-8").splitlines()
     texts = [json.loads(line)["text"] for line in lines]
-    short = benzer.advise_shingle_size([text[:300] for text in texts if text.isascii() and len(text) > 300])
-    long = benzer.advise_shingle_size([" ".join(texts[i : i + 40]) for i in range(0, 200, 40)])
+    short = advise_shingle_size([text[:300] for text in texts if text.isascii() and len(text) > 300])
+    long = advise_shingle_size([" ".join(texts[i : i + 40]) for i in range(0, 200, 40)])
     assert 4 <= short.size < long.size <= 12
     assert str(short.size) in str(short)
 

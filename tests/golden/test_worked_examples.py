@@ -33,6 +33,7 @@ from benzer.experiments.matrices import (
     signature_matrix,
     signature_steps,
 )
+from benzer.verify import bag_jaccard, jaccard_sorted
 from tests.reference import classical
 
 DAY = 24 * 60 * 60
@@ -54,14 +55,14 @@ def test_g02_jaccard_of_two_value_sets() -> None:
 
 
 def test_g03_jaccard_of_sorted_sequences() -> None:
-    assert benzer.jaccard_sorted([0, 1, 2, 5, 6], [0, 2, 3, 4, 5, 7, 9]) == 3 / 9
+    assert jaccard_sorted([0, 1, 2, 5, 6], [0, 2, 3, 4, 5, 7, 9]) == 3 / 9
 
 
 def test_g04_bags_by_both_conventions() -> None:
-    assert benzer.bag_jaccard("aaab", "aabbc", union="sum") == 3 / 9
-    assert benzer.bag_jaccard("aaab", "aabbc", union="max") == 3 / 6
-    assert benzer.bag_jaccard("aaab", "aaab", union="sum") == 1 / 2
-    assert benzer.bag_jaccard("aaab", "aaab", union="max") == 1.0
+    assert bag_jaccard("aaab", "aabbc", union="sum") == 3 / 9
+    assert bag_jaccard("aaab", "aabbc", union="max") == 3 / 6
+    assert bag_jaccard("aaab", "aaab", union="sum") == 1 / 2
+    assert bag_jaccard("aaab", "aaab", union="max") == 1.0
 
 
 def test_g05_shingles_of_two() -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -17,8 +20,12 @@ import benzer
 def test_every_listed_name_is_there_and_no_other() -> None:
     for name in benzer.__all__:
         assert getattr(benzer, name) is not None
-    assert set(benzer._ROOMS) == set(benzer.__all__)
+    assert set(benzer._MODULE_OF) == set(benzer.__all__)
     assert dir(benzer) == sorted([*benzer.__all__, "spark"])
+
+
+def test_the_root_has_at_most_22_names() -> None:
+    assert len(benzer.__all__) <= 22
 
 
 def test_type_checkers_see_the_names_that_users_import() -> None:
@@ -30,7 +37,10 @@ def test_type_checkers_see_the_names_that_users_import() -> None:
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
     }
-    assert seen == {("spark", "benzer"), *((name, f"benzer.{room}") for name, room in benzer._ROOMS.items())}
+    assert seen == {
+        ("spark", "benzer"),
+        *((name, f"benzer.{module}") for name, module in benzer._MODULE_OF.items()),
+    }
 
 
 def test_a_name_that_is_not_there_says_so() -> None:
@@ -73,7 +83,7 @@ def test_the_import_alone_loads_no_heavy_room(tmp_path: Path) -> None:
     [
         "import benzer",
         "import benzer\nbenzer.find_duplicates({'a': 'one two three', 'b': 'One two three'}, method='auto')",
-        "import benzer\nindex = benzer.Index.open('memory:', benzer.IndexSettings())\nindex.add([benzer.Document('a', {'text': 'one two'})])\nindex.find_similar('one two')",
+        "import benzer\nbenzer.Index.open('memory:').add([benzer.Document('a', {'text': 'one'})])",
         "import benzer\nbenzer.MinHash('kmins', family='modular').signature([1, 2, 3])",
     ],
 )
@@ -98,12 +108,33 @@ def test_a_short_run_loads_nothing_that_it_does_not_use(tmp_path: Path) -> None:
 
 
 def test_every_public_name_is_documented_with_an_example() -> None:
+    others = [f"{module}.{name}" for module, name in names_of_modules() if name not in NO_EXAMPLE]
     bare = [
         name
-        for name in benzer.__all__
-        if name != "__version__" and ">>>" not in (getattr(benzer, name).__doc__ or "")
+        for name in [*(f"benzer.{name}" for name in benzer.__all__ if name not in NO_EXAMPLE), *others]
+        if ">>>" not in (resolve_name(name).__doc__ or "")
     ]
     assert bare == []
+
+
+NO_EXAMPLE = {
+    "__version__", "STRING_HASHES", "INTEGER_FAMILIES", "FIELD_TYPES", "Field", "SettingsError", "InputError",
+    "StorageError", "Prices", "Price", "Cluster", "Removal", "Pair", "Alarm", "Preset",
+}  # fmt: skip
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
+
+
+def names_of_modules() -> list[tuple[str, str]]:
+    """The modules and their names in the second table of the page."""
+    rows = re.findall(r"^\| `(benzer\.[\w.]+)` \| ([^|]+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return [(module, name) for module, names in rows for name in re.findall(r"`(\w+)`", names)]
+
+
+def test_the_reference_names_the_package_and_existing_names_of_modules() -> None:
+    first = PAGE.read_text(encoding="utf-8").split("## Modules")[0]
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", first, re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted(benzer.__all__)
+    assert [name for name in names_of_modules() if not hasattr(import_module(name[0]), name[1])] == []
 
 
 @pytest.mark.parametrize("given, expected", [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")])

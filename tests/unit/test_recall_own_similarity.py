@@ -12,12 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 import benzer
-from benzer import RecallEstimate, Schema
+from benzer import Schema
 from benzer.document import Description
 from benzer.errors import InputError
 from benzer.fields import FIELD_TYPES, Image
 from benzer.fields.base import Kind, Sets
-from benzer.recall import affordable, neighbours
+from benzer.recall import RecallEstimate, affordable, neighbours
 from tests.pictures import scene
 
 
