@@ -31,7 +31,7 @@ import numpy as np
 from benchmarks.quality_scores import Ints, adjusted_rand_index, bcubed, components, harmonic
 from benchmarks.quality_sets import numbers, pairs_within
 from benchmarks.report import table
-from benzer import Bands, Document, Schema, ValueSet, find_duplicates
+from benzer import Bands, Document, Options, Schema, ValueSet, find_duplicates
 
 WORD = re.compile(r"\w+")
 REMOVED = str.maketrans("", "", "\"#$%&\\()*+/:;<=>@[]^_`{|}~.?,!'")
@@ -222,10 +222,7 @@ def found_clusters(protocol: Protocol, documents: list[Document], seed: int) -> 
         documents,
         schema=Schema(shingles=ValueSet()),
         threshold=TOUCH,
-        minhash="kmins",
-        num_hashes=protocol.num_hashes,
-        bands=protocol.bands,
-        seed=seed,
+        options=Options(minhash="kmins", num_hashes=protocol.num_hashes, bands=protocol.bands, seed=seed),
     )
     pairs, verified = touching.pairs, touching.rethreshold(protocol.threshold)
     alike = pairs.similarity >= protocol.threshold

@@ -157,7 +157,7 @@ def measure(data: DataSet, seeds: range, threads: int) -> Row:
                 threshold=data.threshold,
                 recall=RECALL,
                 schema=schema_of(data.kind),
-                seed=seed,
+                options=benzer.Options(seed=seed),
                 threads=threads,
             )
             taken = time.perf_counter() - start

@@ -8,6 +8,7 @@ import argparse
 from pyspark.sql import SparkSession
 
 import benzer.spark
+from benzer import Options
 
 
 def arguments() -> argparse.Namespace:
@@ -45,7 +46,7 @@ def main() -> None:
         threshold=asked.threshold,
         recall=asked.recall,
         keep=asked.keep,
-        checkpoint=asked.checkpoint,
+        options=Options(checkpoint=asked.checkpoint),
     )
     found.removed.write.mode("overwrite").parquet(asked.output)
     counts = found.counts

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.peers.quality_base import Answer, Collection, GaveUp, Settings
 from benchmarks.quality_scores import STEPS
-from benzer import Schema, Text, find_duplicates
+from benzer import Options, Schema, Text, find_duplicates
 from benzer.presets import preset
 
 MOST_CANDIDATES = 100_000_000
@@ -31,7 +31,9 @@ def text_of(reading: str) -> Text:
 
 
 def find(collection: Collection, settings: Settings, seed: int) -> Answer:
-    found = find_duplicates(str(collection.folder / "texts.jsonl"), **options(settings), seed=seed)
+    found = find_duplicates(
+        str(collection.folder / "texts.jsonl"), **asked(settings), options=Options(seed=seed)
+    )
     if found.counts["candidates"] > MOST_CANDIDATES:
         raise GaveUp(f"{found.counts['candidates']:,} candidate pairs")
     columns = found.expanded_pairs()
@@ -43,9 +45,9 @@ def find(collection: Collection, settings: Settings, seed: int) -> Answer:
     return Answer(left, right, columns.similarity, leaders, found.threshold)
 
 
-def options(settings: Settings) -> dict[str, Any]:
+def asked(settings: Settings) -> dict[str, Any]:
     """What `find_duplicates` is asked: a preset as it is, or a reading with its lowest threshold."""
     if "preset" in settings:
-        return preset(settings["preset"]).options()
+        return preset(settings["preset"]).arguments()
     text = text_of(settings["reading"])
     return {"schema": Schema(text=text), "threshold": settings["threshold"], "recall": settings["recall"]}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benzer.fields import Image, Schema, Text, ValueSet
     from benzer.index import Index, IndexSettings
     from benzer.minhash import MinHash
-    from benzer.pipeline import find_duplicates
+    from benzer.pipeline import Options, find_duplicates
     from benzer.presets import preset
     from benzer.pricing import price
     from benzer.results import Duplicates
@@ -42,6 +42,7 @@ __all__ = [
     "IndexSettings",
     "Keep",
     "MinHash",
+    "Options",
     "Schema",
     "Text",
     "ValueSet",
@@ -67,6 +68,7 @@ _MODULE_OF = {
     "IndexSettings": "index",
     "Keep": "clusters",
     "MinHash": "minhash",
+    "Options": "pipeline",
     "Schema": "fields",
     "Text": "fields",
     "ValueSet": "fields",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import jaccard
-from benzer.checks import MOST_SEED, check_whole
+from benzer.checks import check_seed
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Text
 
@@ -168,7 +168,7 @@ def advise_shingle_size(
         raise SettingsError(f"limit must be in (0, 1], got {limit}")
     if sample < 2 or pairs < 1:
         raise SettingsError(f"sample must be at least 2 and pairs at least 1, got {sample} and {pairs}")
-    check_whole("seed", seed, 0, MOST_SEED, "0")
+    check_seed(seed)
     units = replace(recipe, shingle_size=1)
     drawn = [text for text in _draw(texts, sample, seed) if units.shingles(text)]
     if len(drawn) < 2:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from numbers import Integral
 from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from benzer.checks import check_threshold, no_similarity
+from benzer.checks import check_recall, check_threshold, check_whole, no_similarity
 from benzer.errors import InputError, SettingsError
 
 MAX_VALUES = 65_535
@@ -55,8 +54,8 @@ class Bands:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        _check_whole("bands", self.bands, 1, MAX_VALUES)
-        _check_whole("rows", self.rows, 1, MAX_VALUES)
+        check_whole("bands", self.bands, 1, MAX_VALUES)
+        check_whole("rows", self.rows, 1, MAX_VALUES)
         object.__setattr__(self, "bands", int(self.bands))
         object.__setattr__(self, "rows", int(self.rows))
         if self.num_values > MAX_VALUES:
@@ -109,7 +108,7 @@ class Bands:
         >>> Bands(1, 1).curve(points=3).tolist()
         [[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]]
         """
-        _check_whole("points", points, 2, 1_000_000)
+        check_whole("points", points, 2, 1_000_000)
         similarities = np.linspace(0.0, 1.0, points)
         return np.column_stack([similarities, self.probability(similarities)])
 
@@ -144,7 +143,7 @@ class Bands:
                 f"{self.bands} bands of {self.rows} rows need {self.num_values} values, "
                 f"got signatures of {signatures.shape[-1]}: use fewer bands or a larger num_hashes"
             )
-        _check_whole("field", field, 0, MAX_VALUES)
+        check_whole("field", field, 0, MAX_VALUES)
         rows = np.ascontiguousarray(np.atleast_2d(signatures))
         keys = band_keys(rows, self.bands, self.rows, field)
         return keys.reshape(*signatures.shape[:-1], self.bands)
@@ -194,8 +193,7 @@ class Bands:
         [Bands(bands=2, rows=1), Bands(bands=3, rows=2), Bands(bands=5, rows=3)]
         """
         check_threshold(threshold)
-        if not 0 < recall < 1:
-            raise SettingsError(f"recall must be above 0 and below 1, got {recall}: try 0.95")
+        check_recall(recall, one=False)
         limit = DEFAULT_LIMIT if num_hashes is None else _checked_num_hashes(num_hashes)
         shapes = [cls(bands, rows) for bands, rows in _shapes_for_recall(threshold, recall, limit)]
         if not shapes:
@@ -314,21 +312,12 @@ class Bands:
         Bands(bands=5, rows=20)
         """
         _checked_num_hashes(num_hashes)
-        _check_whole("rows", rows, 1, num_hashes)
+        check_whole("rows", rows, 1, num_hashes)
         return cls(num_hashes // rows, rows)
 
 
-def _check_whole(name: str, value: int, least: int, most: int) -> None:
-    if not (_is_whole(value) and least <= value <= most):
-        raise SettingsError(f"{name} must be a whole number from {least} to {most}, got {value}")
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
 def _checked_num_hashes(num_hashes: int) -> int:
-    _check_whole("num_hashes", num_hashes, 1, MAX_VALUES)
+    check_whole("num_hashes", num_hashes, 1, MAX_VALUES)
     return num_hashes
 
 

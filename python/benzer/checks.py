@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from benzer.errors import InputError, SettingsError
 
 Item = TypeVar("Item")
 MOST_SEED = 2**64 - 1
+MOST_THREADS = 4096
 
 
 def is_number(value: object) -> bool:
@@ -19,12 +20,6 @@ def is_number(value: object) -> bool:
     (True, True, False, False)
     """
     return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def check_threshold(threshold: Any) -> None:
-    """Refuse a threshold outside (0, 1]."""
-    if not is_number(threshold) or not 0 < threshold <= 1:
-        raise SettingsError(f"threshold must be in (0, 1], got {threshold}: try 0.8")
 
 
 def no_similarity(given: object) -> SettingsError:
@@ -60,15 +55,16 @@ def is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def check_whole(name: str, value: object, least: int, most: int, cure: str) -> None:
-    """Raise an error unless a setting is an integer in a range.
+def check_whole(name: str, value: object, least: int, most: int, cure: str = "") -> None:
+    """Raise an error unless a setting is an integer in a range; `cure` is a value to try.
 
     >>> check_whole("num_hashes", 0, 1, 65_535, "128")
     Traceback (most recent call last):
     benzer.errors.SettingsError: num_hashes must be a whole number from 1 to 65535, got 0: try 128
     """
     if not (is_whole(value) and least <= value <= most):  # type: ignore[operator]
-        raise SettingsError(f"{name} must be a whole number from {least} to {most}, got {value}: try {cure}")
+        end = f": try {cure}" if cure else ""
+        raise SettingsError(f"{name} must be a whole number from {least} to {most}, got {value}{end}")
 
 
 def keep_whole(made: object, name: str, least: int, most: int, cure: str) -> None:
@@ -76,3 +72,45 @@ def keep_whole(made: object, name: str, least: int, most: int, cure: str) -> Non
     value = getattr(made, name)
     check_whole(name, value, least, most, cure)
     object.__setattr__(made, name, int(value))
+
+
+def check_threshold(threshold: object, zero: bool = False) -> None:
+    """Raise an error unless a minimum similarity is in (0, 1], or in [0, 1] if it may be 0.
+
+    >>> check_threshold(1.4)
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: threshold must be in (0, 1], got 1.4: try 0.8
+    """
+    if not is_number(threshold) or not 0 <= threshold <= 1 or (threshold == 0 and not zero):  # type: ignore[operator]
+        raise SettingsError(f"threshold must be in {'[' if zero else '('}0, 1], got {threshold}: try 0.8")
+
+
+def check_recall(recall: object, one: bool = True) -> None:
+    """Raise an error unless a recall is in (0, 1], or in (0, 1) if it must not be 1.
+
+    >>> check_recall(1, one=False)
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: recall must be in (0, 1), got 1: 0.999 finds all but one in a thousand
+    """
+    if not is_number(recall) or not 0 < recall <= 1 or (recall == 1 and not one):  # type: ignore[operator]
+        interval = f"(0, 1{']' if one else ')'}"
+        raise SettingsError(
+            f"recall must be in {interval}, got {recall}: 0.999 finds all but one in a thousand"
+        )
+
+
+def check_seed(seed: object) -> None:
+    """Raise an error unless a seed is an integer of 64 bits."""
+    check_whole("seed", seed, 0, MOST_SEED, "0")
+
+
+def check_threads(threads: object) -> None:
+    """Raise an error unless a number of threads is an integer from 0, which stands for all cores."""
+    if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
+        raise SettingsError(f"threads must be from 0 (all cores) to {MOST_THREADS}, got {threads}")
+
+
+def check_on_error(on_error: object) -> None:
+    """Raise an error unless malformed rows are to stop the run or to be skipped."""
+    if on_error not in ("stop", "skip"):
+        raise SettingsError(f'on_error must be "stop" or "skip", got "{on_error}"')

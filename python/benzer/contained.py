@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from benzer.bands import Bands
 from benzer.candidates import identical
-from benzer.checks import is_number
+from benzer.checks import check_threads, check_threshold
 from benzer.errors import SettingsError
 from benzer.exact import contained_pairs
 from benzer.fields import Schema, Text
 from benzer.fields.base import Field, has_own_similarity
 from benzer.fields.schema import check_schema
 from benzer.minhash import MinHash
+from benzer.pipeline.options import Options, chosen
 from benzer.pipeline.reading import Read, read
 from benzer.sketcher import Sketcher
 from benzer.tables import atomic_write, check_destination, write_table
@@ -164,11 +165,9 @@ def find_contained(
     schema: Schema | None = None,
     text: str | Mapping[str, str] | None = None,
     id: str | None = None,
-    on_error: Literal["stop", "skip"] = "stop",
-    format: str | None = None,
-    encoding: str = "utf-8",
     threads: int = 0,
     progress: Progress | None = None,
+    options: Options | None = None,
 ) -> Containments:
     """Find the documents that are contained in others: quotations, nested pages, joinable columns.
 
@@ -181,6 +180,7 @@ def find_contained(
         threshold: Minimum share of a document's elements (shingles, values) that the other has, in (0, 1].
         schema: A schema with one text or value set. Defaults to a text.
         threads: Number of threads; 0 uses all cores. Does not affect the result.
+        options: Rarely changed settings, of which `on_error`, `format` and `encoding` have an effect.
 
     Returns:
         The pairs and counts.
@@ -199,6 +199,7 @@ def find_contained(
     started = perf_counter()
     schema = schema if schema is not None else Schema()
     check(schema, threshold)
+    check_threads(threads)
     timings: dict[str, float] = {}
 
     def end(stage: str) -> None:
@@ -206,7 +207,7 @@ def find_contained(
         if progress is not None:
             progress(stage, 1, 1)
 
-    reading = read(source, schema, text, id, None, on_error, format, encoding, threads)
+    reading = read(source, schema, text, id, chosen(options), None, threads)
     end("read")
     sketcher = Sketcher(schema, MinHash(num_hashes=1), Bands(1, 1))
     sketches = sketcher.sketch(reading.corpus, threads)
@@ -241,8 +242,7 @@ def check(schema: Any, threshold: Any) -> None:
     (one,) = schema.fields.values()
     if not has_parts(one):
         raise SettingsError(f"containment supports texts and value sets, got a field of kind {one.kind}")
-    if not is_number(threshold) or not 0 < threshold <= 1:
-        raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
+    check_threshold(threshold)
 
 
 def has_parts(one: Field) -> bool:

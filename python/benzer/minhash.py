@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import column_signatures, estimate, merge_signatures, signatures, text_signatures
-from benzer.checks import MOST_SEED, check_whole, no_similarity
+from benzer.checks import check_seed, check_whole, no_similarity
 from benzer.columns import as_array, is_column, text_arrays
 from benzer.errors import InputError, SettingsError
 
@@ -77,7 +77,7 @@ class MinHash:
             known = ", ".join(ALGORITHMS)
             raise SettingsError(f'there is no minhash algorithm "{self.algorithm}": choose one of {known}')
         check_whole("num_hashes", self.num_hashes, 1, MAX_HASHES, "128")
-        check_whole("seed", self.seed, 0, MOST_SEED, "0")
+        check_seed(self.seed)
         object.__setattr__(self, "num_hashes", int(self.num_hashes))  # equal settings are written the same
         object.__setattr__(self, "seed", int(self.seed))
         if self.family not in FAMILIES:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benzer._native import exact_join, jaccard
 from benzer.bands import Bands
-from benzer.checks import check_threshold, is_number
+from benzer.checks import check_recall, check_threshold
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
@@ -206,8 +206,7 @@ def plan(
 ) -> Plan:
     """`choose` for a sample that has been looked at."""
     check_threshold(threshold)
-    if not is_number(recall) or not 0 < recall <= 1:
-        raise SettingsError(f"recall must be in (0, 1], got {recall}: 1.0 misses nothing")
+    check_recall(recall)
     if method not in METHODS:
         raise SettingsError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     joins = not any(has_own_similarity(one) for one in schema.fields.values())

@@ -21,7 +21,7 @@ class Preset:
 
     >>> from benzer import find_duplicates
     >>> texts = {"a": "The quick brown fox jumps over it.", "b": "The qu1ck brown fox jumps ovcr it."}
-    >>> find_duplicates(texts, **preset("ocr").options()).removed
+    >>> find_duplicates(texts, **preset("ocr").arguments()).removed
     {'b': Removal(kept_id='a', similarity=0.5)}
     """
 
@@ -37,8 +37,8 @@ class Preset:
         """One field called "text", read by this preset."""
         return Schema(text=self.text)
 
-    def options(self) -> dict[str, Any]:
-        """Return arguments for `find_duplicates`, as in `find_duplicates(texts, **preset("web").options())`."""
+    def arguments(self) -> dict[str, Any]:
+        """Return arguments for `find_duplicates`, as in `find_duplicates(texts, **preset("web").arguments())`."""
         return {"schema": self.schema, "threshold": self.threshold, "recall": self.recall}
 
 

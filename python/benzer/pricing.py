@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer.bands import Bands
 from benzer.candidates import identical
+from benzer.checks import check_recall, check_threads, check_threshold
 from benzer.clusters import Keep
 from benzer.errors import SettingsError
 from benzer.fields import Schema
+from benzer.fields.schema import check_schema
 from benzer.minhash import MinHash
-from benzer.pipeline.flow import check_work, ranked
+from benzer.pipeline.flow import ranked
 from benzer.pipeline.memory import FILED, KEY, PER_DOCUMENT, PER_FIELD, SHINGLE
-from benzer.pipeline.promise import check_promise, method_of
+from benzer.pipeline.options import Options, chosen
+from benzer.pipeline.promise import method_of
 from benzer.pipeline.reading import Read, read
 from benzer.planner import SHINGLE as MADE
 from benzer.planner import SampleSpread, look, plan, rounded, shown
@@ -30,6 +33,7 @@ Positions = NDArray[np.uint32]
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 PER_PAIR = 16
+DEFAULTS = Options()
 MOST_COMPARED = 2_000_000
 """Pairs of sampled documents that are expected to be compared at most: large families make a smaller sample."""
 LOOKED_AT = 4
@@ -107,14 +111,10 @@ def price(
     id: str | None = None,
     keep: str | Keep = "first",
     method: str | None = None,
-    num_hashes: int | None = None,
-    on_error: Literal["stop", "skip"] = "stop",
-    format: str | None = None,
-    encoding: str = "utf-8",
     threads: int = 0,
     documents: int = 2000,
     confidence: float = 0.95,
-    seed: int = 0,
+    options: Options | None = None,
 ) -> Prices:
     """Estimate from a sample what `find_duplicates` would do at each threshold. Nothing is written.
 
@@ -127,7 +127,8 @@ def price(
         thresholds: Thresholds to estimate.
         documents: Number of documents to sample, drawn by a seeded hash of their content.
         confidence: Confidence of the intervals, in (0, 1).
-        seed: Seed of the sample and the hash functions.
+        options: Rarely changed settings of the run. `seed` also draws the sample; `bucket_limit` and `checkpoint` have
+            no effect.
 
     Returns:
         The counts of the input and an estimate for each threshold.
@@ -142,15 +143,16 @@ def price(
     [(0.4, 2), (0.8, 1)]
     """
     started = perf_counter()
-    schema, keep = schema or Schema(), Keep.parse(keep)
+    schema, keep, options = schema or Schema(), Keep.parse(keep), chosen(options)
     asked = checked(thresholds, recall)
-    check_sample(documents, confidence, seed)
-    check_work(schema, threads, 2)
-    way = method_of(method, recall, None, schema)
-    found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads)
+    check_sample(documents, confidence)
+    check_schema(schema)
+    check_threads(threads)
+    way = method_of(method, recall, options.bands, schema)
+    found = read(source, schema, text, id, options, keep.column, threads)
     prices = price_read(
-        found, asked, recall=recall, schema=schema, keep=keep, method=way, num_hashes=num_hashes,
-        threads=threads, documents=documents, confidence=confidence, seed=seed,
+        found, asked, recall=recall, schema=schema, keep=keep, method=way, threads=threads,
+        documents=documents, confidence=confidence, options=options,
     )  # fmt: skip
     return replace(prices, seconds=perf_counter() - started)
 
@@ -163,11 +165,10 @@ def price_read(
     schema: Schema,
     keep: Keep,
     method: str,
-    num_hashes: int | None = None,
     threads: int = 0,
     documents: int = 2000,
     confidence: float = 0.95,
-    seed: int = 0,
+    options: Options = DEFAULTS,
     spread: SampleSpread | None = None,
 ) -> Prices:
     """Estimate as in `price` for documents that have been read and arguments that have been checked.
@@ -183,10 +184,10 @@ def price_read(
     started = perf_counter()
     known = _Known.of(found, schema, keep, threads)
     spread = spread or look(found.corpus, schema, threads)
-    near = _near(known, spread, thresholds, documents, seed)
+    near = _near(known, spread, thresholds, documents, options.seed)
     counts = (len(found.corpus), len(known.population))
     prices = tuple(
-        _priced(near, known, spread, threshold, (method, recall, num_hashes, confidence))
+        _priced(near, known, spread, threshold, (method, recall, options, confidence))
         for threshold in thresholds
     )
     empty = int(known.empty.sum())
@@ -214,7 +215,8 @@ def checked(thresholds: Sequence[float], recall: float) -> list[float]:
     if not several or not len(given):
         raise SettingsError(f"thresholds must be a list of numbers, got {thresholds!r}: use e.g. (0.7, 0.8)")
     for threshold in thresholds:
-        check_promise(threshold, recall)
+        check_threshold(threshold)
+    check_recall(recall)
     return sorted({float(threshold) for threshold in thresholds})
 
 
@@ -330,9 +332,9 @@ def _priced(
     known: _Known,
     spread: SampleSpread,
     threshold: float,
-    asked: tuple[str, float, int | None, float],
+    asked: tuple[str, float, Options, float],
 ) -> Price:
-    method, recall, num_hashes, confidence = asked
+    method, recall, options, confidence = asked
     contents, sampled = len(known.population), max(near.sampled, 1)
     copies = int((~known.empty).sum()) - contents
     alike = near.similarity >= threshold
@@ -342,7 +344,7 @@ def _priced(
         low = clopper_pearson(surely, near.sampled, confidence)[0]
         high = clopper_pearson(most, near.sampled, confidence)[1]
     pairs = round(contents / sampled * int(alike.sum()) / 2)
-    bands, chosen = _way(spread, known.schema, threshold, method, recall, num_hashes)
+    bands, chosen = _way(spread, known.schema, threshold, method, recall, options)
     candidates = pairs if bands is None else max(round(spread.candidates(bands)), 0)
     return Price(
         threshold=threshold,
@@ -360,15 +362,16 @@ def _priced(
 
 
 def _way(
-    spread: SampleSpread, schema: Schema, threshold: float, method: str, recall: float, num_hashes: int | None
+    spread: SampleSpread, schema: Schema, threshold: float, method: str, recall: float, options: Options
 ) -> tuple[Bands | None, str]:
     """The bands that a run would take, None for the exact join; and the method by name."""
     if method == "auto":
-        planned = plan(spread, schema, threshold, recall, "auto", num_hashes)
+        planned = plan(spread, schema, threshold, recall, "auto", options.most_values)
         return (planned.bands if planned.method == "lsh" else None), planned.method
     if method == "exact":
         return None, method
-    return Bands.for_recall(schema.band_threshold(threshold), recall, num_hashes), method
+    bands = options.bands or Bands.for_recall(schema.band_threshold(threshold), recall, options.most_values)
+    return bands, method
 
 
 def _seconds(spread: SampleSpread, schema: Schema, threshold: float, bands: Bands | None) -> float:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benzer import Schema, ValueSet, find_duplicates
+from benzer import Options, Schema, ValueSet, find_duplicates
 from benzer.errors import MalformedRowError
 
 Rows = list[dict[str, Any]]
@@ -46,7 +46,7 @@ def test_a_bad_id_in_the_first_row_is_told(
     source = write(tmp_path / f"docs.{form}", rows_with(bad, "b", "c"))
     with pytest.raises(MalformedRowError, match=r"1: .*neither text nor an integer"):
         find_duplicates(source)
-    found = find_duplicates(source, on_error="skip")
+    found = find_duplicates(source, options=Options(on_error="skip"))
     assert found.kept == ["b", "c"]
     assert [row.row for row in found.malformed] == [1]
 

@@ -10,7 +10,7 @@ import time
 import zlib
 from pathlib import Path
 
-from benzer import Bands, find_duplicates
+from benzer import Bands, Options, find_duplicates
 
 
 def held() -> int:
@@ -30,7 +30,9 @@ def main(path: str, bands: str, memory: str | None) -> None:
             time.sleep(0.002)
 
     threading.Thread(target=watch, daemon=True).start()
-    found = find_duplicates(path, threshold=0.5, bands=Bands(*map(int, bands.split("x"))), memory=memory)
+    found = find_duplicates(
+        path, threshold=0.5, options=Options(bands=Bands(*map(int, bands.split("x")))), memory=memory
+    )
     held_most = most - before
     leaders = zlib.crc32(found.leader.tobytes())
     counts = {"kept": len(found.kept), "candidates": len(found.proposed)}

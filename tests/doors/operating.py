@@ -16,7 +16,7 @@ import pytest
 from benzer.fields import Schema, Text
 from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
-from benzer.service import Limits, Options, create_app
+from benzer.service import Limits, ServiceOptions, create_app
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.telemetry.logs import Log
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
@@ -53,7 +53,7 @@ def within(path: Path, ask: Ask, limits: Limits | None = None, log: Log | None =
     async def run() -> None:
         with Catalog() as catalog:
             catalog.open(path)
-            app = create_app(catalog, Options(limits or Limits()), log)
+            app = create_app(catalog, ServiceOptions(limits or Limits()), log)
             transport = httpx.ASGITransport(app, raise_app_exceptions=False)
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://localhost", timeout=30

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from benzer import Index, IndexSettings, find_duplicates
+from benzer import Index, IndexSettings, Options, find_duplicates
 from benzer.pipeline import memory, work
 from benzer.pipeline.checkpoint import Checkpoint
 from tests.corpora import collection
@@ -26,7 +26,7 @@ def texts() -> dict[str, str]:
 
 def options(folder: Path) -> dict[str, Any]:
     """What the run is asked for; some documents lie in an older index."""
-    return {"threshold": 0.4, "recall": 0.99, "seed": 3, "checkpoint": folder / "saved"}
+    return {"threshold": 0.4, "recall": 0.99, "options": Options(seed=3, checkpoint=folder / "saved")}
 
 
 def make_index(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benzer import find_duplicates
+from benzer import Options, find_duplicates
 from benzer.cli import dedupe_summary
 from benzer.cli.dedupe_run import Run
 from benzer.errors import StorageError
@@ -149,7 +149,7 @@ def test_a_large_run_is_measured_where_it_is_asked_for(monkeypatch: pytest.Monke
 def test_an_interrupted_run_goes_on_and_leaves_nothing_behind() -> None:
     write("docs.jsonl", collection(4, 100))
     with Checkpoint("saved") as saved:
-        find_duplicates("docs.jsonl", checkpoint=saved)
+        find_duplicates("docs.jsonl", options=Options(checkpoint=saved))
     parts = set(Path("saved").glob("*.npz"))
     assert parts
     refused = run(
@@ -371,6 +371,6 @@ def test_the_summary_keeps_what_was_measured_and_the_alarms() -> None:
 def test_large_buckets_are_named_with_the_pairs_they_list(capsys: pytest.CaptureFixture[str]) -> None:
     family = {f"d{number}": f"{FOX} and then {number} more of these" for number in range(60)}
     for limit, said in ((3, True), (1000, False)):
-        found = find_duplicates(family, threshold=0.5, bucket_limit=limit)
+        found = find_duplicates(family, threshold=0.5, options=Options(bucket_limit=limit))
         dedupe_summary.show(Run(found, found.measure_recall()), Path("out"), {}, 1.0, None)
         assert ("only their pairs with a kept document are listed" in capsys.readouterr().out) == said

@@ -17,7 +17,7 @@ import pytest
 from benzer.document import Document
 from benzer.fields import Schema
 from benzer.index import Index, IndexSettings
-from benzer.service import Options, create_app
+from benzer.service import ServiceOptions, create_app
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.pages.described import Operation, operations
 from benzer.service.pages.rendering import NAVIGATION
@@ -280,7 +280,7 @@ def test_a_service_without_pages_has_none(folder: Path) -> None:
     async def asked() -> list[int]:
         with Catalog() as catalog:
             catalog.open(folder / "demo.benzer")
-            transport = httpx.ASGITransport(create_app(catalog, Options(pages=False)))
+            transport = httpx.ASGITransport(create_app(catalog, ServiceOptions(pages=False)))
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
                 answers = [
                     await client.get(path, headers=BROWSER)

@@ -87,7 +87,9 @@ def test_a_pair_is_drawn_in_the_bar_whose_name_holds_its_similarity(
 
 def test_candidates_too_unlike_to_be_drawn_are_counted() -> None:
     sets = pairs_of((10, 100), (30, 100), (80, 100), (95, 100))
-    found = benzer.find_duplicates(sets, threshold=0.9, schema=TAGS, bands=benzer.Bands(400, 1))
+    found = benzer.find_duplicates(
+        sets, threshold=0.9, schema=TAGS, options=benzer.Options(bands=benzer.Bands(400, 1))
+    )
     assert sorted(found.verified.tolist()) == [0.1, 0.3, 0.8, 0.95]
     section = page_of(found).named("similarities")
     words = "1 pair at or above the threshold, 3 candidates below it. Not drawn: 2 candidates below 0.70."
@@ -167,7 +169,7 @@ def test_every_source_has_its_row(tmp_path: Path) -> None:
         rows = [json.dumps({"id": f"{place}-{at}", "text": text}) for at, text in enumerate(texts[place::3])]
         (tmp_path / f"{place}.jsonl").write_text("\n".join([*rows, *["{"] * place]), encoding="utf-8")
         paths.append(str(tmp_path / f"{place}.jsonl"))
-    found = benzer.find_duplicates(paths, threshold=0.5, on_error="skip")
+    found = benzer.find_duplicates(paths, threshold=0.5, options=benzer.Options(on_error="skip"))
     section = page_of(found).named("sources")
     names = ["read", "kept", "near", "identical", "short", "empty", "malformed"]
     for row, cells in zip(found.by_source(), section.all("tbody")[0].all("tr"), strict=True):
@@ -324,7 +326,7 @@ def test_a_source_that_is_all_known_is_an_alarm_with_the_old_document() -> None:
 
 AGAIN: dict[str, dict[str, Any]] = {
     "defaults": {},
-    "threshold": {"threshold": 0.6, "recall": 0.99, "seed": 7},
+    "threshold": {"threshold": 0.6, "recall": 0.99, "options": benzer.Options(seed=7)},
     "schema": {"schema": benzer.Schema(text=benzer.Text(unit="char", shingle_size=4)), "threshold": 0.7},
     "columns": {
         "text": "id",
@@ -332,8 +334,10 @@ AGAIN: dict[str, dict[str, Any]] = {
         "threshold": 0.3,
         "schema": benzer.Schema(text=benzer.Text(unit="char")),
     },
-    "keep": {"keep": "longest", "bucket_limit": 50},
-    "bands": {"bands": benzer.Bands(30, 3), "minhash": benzer.MinHash("kmins", num_hashes=90)},
+    "keep": {"keep": "longest", "options": benzer.Options(bucket_limit=50)},
+    "bands": {
+        "options": benzer.Options(bands=benzer.Bands(30, 3), minhash=benzer.MinHash("kmins", num_hashes=90))
+    },
     "exact": {"method": "exact", "threshold": 0.7},
 }
 

@@ -77,7 +77,7 @@ def test_hostile_text_is_shown_as_text(hostile: str, tmp_path: Path) -> None:
 def test_a_hostile_file_name_is_shown_as_text(tmp_path: Path) -> None:
     path = tmp_path / "<img src=x onerror=alert(1)>.jsonl"
     path.write_text('{"id": 1, "text": "one two three"}\n{"id": \n', encoding="utf-8")
-    found = benzer.find_duplicates(str(path), on_error="skip")
+    found = benzer.find_duplicates(str(path), options=benzer.Options(on_error="skip"))
     text = report_html(found)
     assert_alone(text)
     assert path.name in Page(text).root.named("sources").words

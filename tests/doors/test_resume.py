@@ -8,13 +8,14 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from benzer import Index, find_duplicates
+from benzer import Index, Options, find_duplicates
 from benzer.errors import InputError, OutputError, SettingsError
 from benzer.pipeline.checkpoint import Checkpoint
 from tests.corpora import collection
@@ -38,7 +39,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def uninterrupted(folder: Path) -> str:
     """What the run answers when nothing happens to it, and no part is kept."""
     with Index.open(folder / "old.benzer", mode="read") as index:
-        return plain(find_duplicates(texts(), threshold=0.4, recall=0.99, seed=3, against=index))
+        return plain(
+            find_duplicates(texts(), threshold=0.4, recall=0.99, options=Options(seed=3), against=index)
+        )
 
 
 def run(folder: Path, how: str = "never", when: float = 0) -> int:
@@ -88,17 +91,19 @@ def test_what_was_done_is_not_done_again(folder: Path, uninterrupted: str) -> No
     assert answer == uninterrupted
 
 
-def saved(place: Path, documents: Any, **options: Any) -> Any:
+def saved(place: Path, documents: Any, **settings: Any) -> Any:
     """A run whose parts stay, as if it had been killed at the end."""
     with Checkpoint(place) as checkpoint:
-        return find_duplicates(documents, checkpoint=checkpoint, **options)
+        return find_duplicates(documents, options=Options(checkpoint=checkpoint), **settings)
 
 
 def test_a_second_run_over_all_parts_gives_the_same(tmp_path: Path) -> None:
     documents = collection(3, 200)
     first = saved(tmp_path / "saved", documents, threshold=0.5)
     assert (tmp_path / "saved" / "run.json").exists()
-    again = find_duplicates(documents, threshold=0.5, checkpoint=tmp_path / "saved", threads=1, memory="1GB")
+    again = find_duplicates(
+        documents, threshold=0.5, options=Options(checkpoint=tmp_path / "saved"), threads=1, memory="1GB"
+    )
     assert all_of(again) == all_of(first) == all_of(find_duplicates(documents, threshold=0.5))
     assert not (tmp_path / "saved").exists()
 
@@ -106,26 +111,29 @@ def test_a_second_run_over_all_parts_gives_the_same(tmp_path: Path) -> None:
 def test_the_exact_method_goes_on_too(tmp_path: Path) -> None:
     documents = collection(4, 200)
     first = saved(tmp_path / "saved", documents, threshold=0.5, method="exact")
-    again = find_duplicates(documents, threshold=0.5, method="exact", checkpoint=tmp_path / "saved")
+    again = find_duplicates(
+        documents, threshold=0.5, method="exact", options=Options(checkpoint=tmp_path / "saved")
+    )
     assert all_of(again) == all_of(first)
 
 
 @pytest.mark.parametrize(
-    "options, told",
+    "settings, told",
     [
         ({"threshold": 0.6}, "settings.threshold was 0.5, now 0.6"),
-        ({"threshold": 0.5, "seed": 1}, "settings.seed was 0, now 1"),
+        ({"threshold": 0.5, "options": Options(seed=1)}, "settings.seed was 0, now 1"),
         ({"threshold": 0.5, "method": "exact"}, "settings.method was 'lsh', now 'exact'"),
         ({"threshold": 0.5, "keep": "last"}, "settings.keep was 'first', now 'last'"),
     ],
 )
 def test_other_settings_are_refused_with_what_differs(
-    tmp_path: Path, options: dict[str, Any], told: str
+    tmp_path: Path, settings: dict[str, Any], told: str
 ) -> None:
     documents = collection(5, 50)
     saved(tmp_path / "saved", documents, threshold=0.5)
+    options = replace(settings.get("options", Options()), checkpoint=tmp_path / "saved")
     with pytest.raises(SettingsError, match="belongs to another run") as refused:
-        find_duplicates(documents, checkpoint=tmp_path / "saved", **options)
+        find_duplicates(documents, **{**settings, "options": options})
     assert told in str(refused.value)
     assert "remove the folder to start again" in str(refused.value)
     assert (tmp_path / "saved" / "run.json").exists()
@@ -154,23 +162,23 @@ def test_other_documents_are_refused(tmp_path: Path, change: str) -> None:
         changed.append({"text": "one more"})
     again = written("other.jsonl" if change == "the file's name" else "new.jsonl", changed)
     with pytest.raises(SettingsError, match=r"documents\.(digest|count) was"):
-        find_duplicates(again, checkpoint=tmp_path / "saved")
-    find_duplicates(written("new.jsonl", documents), checkpoint=tmp_path / "saved")
+        find_duplicates(again, options=Options(checkpoint=tmp_path / "saved"))
+    find_duplicates(written("new.jsonl", documents), options=Options(checkpoint=tmp_path / "saved"))
 
 
 def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
     with pytest.raises(OutputError, match="holds other files"):
-        find_duplicates({"a": "b"}, checkpoint=tmp_path)
+        find_duplicates({"a": "b"}, options=Options(checkpoint=tmp_path))
     with pytest.raises(OutputError, match="is a file"):
-        find_duplicates({"a": "b"}, checkpoint=tmp_path / "thesis.txt")
+        find_duplicates({"a": "b"}, options=Options(checkpoint=tmp_path / "thesis.txt"))
     assert (tmp_path / "thesis.txt").read_text(encoding="utf-8") == "years of work"
 
 
 def test_two_runs_do_not_share_a_checkpoint(tmp_path: Path) -> None:
     with Checkpoint(tmp_path / "saved"), pytest.raises(OutputError, match="another run is using"):
-        find_duplicates({"a": "b"}, checkpoint=tmp_path / "saved")
-    find_duplicates({"a": "b"}, checkpoint=tmp_path / "saved")
+        find_duplicates({"a": "b"}, options=Options(checkpoint=tmp_path / "saved"))
+    find_duplicates({"a": "b"}, options=Options(checkpoint=tmp_path / "saved"))
 
 
 def test_a_checkpoint_on_a_full_disk_is_told_with_its_place(
@@ -184,9 +192,9 @@ def test_a_checkpoint_on_a_full_disk_is_told_with_its_place(
         r"cannot write the checkpoint .*saved \(No space left on device\): free some space, or choose another"
     )
     with pytest.raises(OutputError, match=told):
-        find_duplicates({"a": "b"}, checkpoint=tmp_path / "saved")
+        find_duplicates({"a": "b"}, options=Options(checkpoint=tmp_path / "saved"))
     monkeypatch.undo()
-    find_duplicates({"a": "b"}, checkpoint=tmp_path / "saved")
+    find_duplicates({"a": "b"}, options=Options(checkpoint=tmp_path / "saved"))
 
 
 def test_files_that_others_put_beside_the_parts_outlive_the_run(tmp_path: Path) -> None:
@@ -194,7 +202,7 @@ def test_files_that_others_put_beside_the_parts_outlive_the_run(tmp_path: Path) 
     saved(tmp_path / "saved", documents)
     (tmp_path / "saved" / "notes.txt").write_text("mine", encoding="utf-8")
     (tmp_path / "saved" / "plots").mkdir()
-    find_duplicates(documents, checkpoint=tmp_path / "saved")
+    find_duplicates(documents, options=Options(checkpoint=tmp_path / "saved"))
     assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == ["notes.txt", "plots"]
 
 
@@ -202,7 +210,7 @@ def test_files_that_others_put_beside_the_parts_outlive_the_run(tmp_path: Path) 
 def test_a_folder_whose_run_is_none_of_ours_is_left_alone(tmp_path: Path, there: str) -> None:
     (tmp_path / "run.json").write_text(there, encoding="utf-8")
     with pytest.raises(OutputError, match=r"run\.json is not that of a checkpoint"):
-        find_duplicates({"a": "b"}, checkpoint=tmp_path)
+        find_duplicates({"a": "b"}, options=Options(checkpoint=tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
 
@@ -212,7 +220,7 @@ def test_a_damaged_part_is_made_again(tmp_path: Path, damage: bytes | None) -> N
     first = saved(tmp_path / "saved", documents)
     for part in (tmp_path / "saved").glob("*.npz"):
         part.write_bytes(part.read_bytes()[:-30] if damage is None else damage)
-    assert all_of(find_duplicates(documents, checkpoint=tmp_path / "saved")) == all_of(first)
+    assert all_of(find_duplicates(documents, options=Options(checkpoint=tmp_path / "saved"))) == all_of(first)
 
 
 def test_an_older_index_of_other_documents_is_refused_though_as_large(tmp_path: Path) -> None:
@@ -227,12 +235,12 @@ def test_an_older_index_of_other_documents_is_refused_though_as_large(tmp_path: 
     fill(old)
     with Index.open(path, mode="read") as index:
         assert saved(tmp_path / "saved", {"new": old}, against=index).removed
-        find_duplicates({"new": old}, against=index, checkpoint=tmp_path / "saved")
+        find_duplicates({"new": old}, against=index, options=Options(checkpoint=tmp_path / "saved"))
         saved(tmp_path / "saved", {"new": old}, against=index)
     fill(other)
     with Index.open(path, mode="read") as index:
         with pytest.raises(SettingsError, match=r"against was .* now "):
-            find_duplicates({"new": old}, against=index, checkpoint=tmp_path / "saved")
+            find_duplicates({"new": old}, against=index, options=Options(checkpoint=tmp_path / "saved"))
         assert not find_duplicates({"new": old}, against=index).removed
 
 
@@ -242,5 +250,5 @@ def test_a_run_that_never_began_leaves_no_folder_behind(tmp_path: Path, was_ther
     if was_there:
         place.mkdir()
     with pytest.raises(InputError):
-        find_duplicates([{"id": "a", "body": "b"}], checkpoint=place)
+        find_duplicates([{"id": "a", "body": "b"}], options=Options(checkpoint=place))
     assert place.exists() == was_there

@@ -19,7 +19,7 @@ from benzer.errors import InputError
 from benzer.fields import Schema, Text
 from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
-from benzer.service import Limits, Options, create_app
+from benzer.service import Limits, ServiceOptions, create_app
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.pictures.copies import thumbnail_of
 from benzer.service.resources.documents import Batch
@@ -131,7 +131,7 @@ def test_a_batch_that_is_given_up_occupies_no_thread_for_long(tmp_path: Path) ->
                 return find(*arguments, **options)
 
             served._reader.find_similar_batch = slow  # type: ignore[method-assign]
-            app = create_app(catalog, Options(Limits(max_seconds=0.3)))
+            app = create_app(catalog, ServiceOptions(Limits(max_seconds=0.3)))
             transport = httpx.ASGITransport(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 body = {"questions": [{"text": "one two three"}] * 5000}

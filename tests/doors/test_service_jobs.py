@@ -22,7 +22,7 @@ from benzer.index import Index, IndexSettings
 from benzer.pipeline import find_duplicates
 from benzer.report import report_html
 from benzer.results import Duplicates
-from benzer.service import Limits, Options, create_app
+from benzer.service import Limits, ServiceOptions, create_app
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.jobs.tables import TABLES, rows_of
 from benzer.service.jobs.wire import Cluster, DecidedRows, Rows, ShownJob, ShownJobs, TwoDocuments
@@ -409,7 +409,7 @@ def test_cancel_answers_with_the_job_and_a_full_queue_says_when_to_try_again(pat
     async def story() -> None:
         with Catalog() as catalog:
             catalog.open(path)
-            app = create_app(catalog, Options(Limits(max_jobs=1, max_results=1), pages=False))
+            app = create_app(catalog, ServiceOptions(Limits(max_jobs=1, max_results=1), pages=False))
             jobs = app.state.shared.jobs
             transport = httpx.ASGITransport(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:

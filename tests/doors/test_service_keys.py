@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from benzer.service import Options
+from benzer.service import ServiceOptions
 from benzer.service.app import create_app
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.keys import add_key, remove_key
@@ -174,7 +174,7 @@ def test_the_log_says_once_why_nobody_is_let_in(
     file = tmp_path / "lost.keys"
     _, key = add_key(file, "ci")
     with Catalog() as catalog:
-        app = create_app(catalog, Options(keys=file))
+        app = create_app(catalog, ServiceOptions(keys=file))
         file.unlink()
         answers = [ask(app, "/v1/indexes", bearer(key)) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [503] * 3
@@ -185,7 +185,7 @@ def test_the_log_names_the_key_of_each_request_and_gives_none_away(tmp_path: Pat
     file, lines = tmp_path / "service.keys", io.StringIO()
     _, key = add_key(file, "ci")
     with Catalog() as catalog, Log("json", stream=lines) as log:
-        app = create_app(catalog, Options(keys=file), log)
+        app = create_app(catalog, ServiceOptions(keys=file), log)
         for sent in (bearer(key), bearer(key + "x"), {"Cookie": f"benzer_session={key}"}):
             ask(app, f"/v1/indexes?key={key}", sent)
     requests = [json.loads(line) for line in lines.getvalue().splitlines()]

@@ -16,7 +16,7 @@ import pytest
 
 from benzer.errors import StorageError
 from benzer.index import Index
-from benzer.service import Limits, Options, create_app
+from benzer.service import Limits, ServiceOptions, create_app
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.indexes.loading import Loader, LoaderError, send
 from benzer.service.indexes.served import READING_THREADS
@@ -145,7 +145,7 @@ def test_uploads_side_by_side_share_a_process_that_does_not_end_under_them(
 def test_questions_that_wait_when_their_index_is_deleted_are_told_so(tmp_path: Path) -> None:
     async def ask() -> None:
         with Catalog(tmp_path) as catalog:
-            app = create_app(catalog, Options())
+            app = create_app(catalog, ServiceOptions())
             transport = httpx.ASGITransport(app, raise_app_exceptions=False)
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
                 await client.post("/v1/indexes", json={"name": "docs"})

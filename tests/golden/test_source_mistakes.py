@@ -130,7 +130,8 @@ def test_w05_a_lower_threshold_means_more_work_and_more_bands() -> None:
     assert chance == sorted(chance, reverse=True)
     texts = {row["id"]: row["text"] for row in map(json.loads, SAMPLE.read_text("utf-8").splitlines()[:700])}
     candidates = [
-        benzer.find_duplicates(texts, threshold=0.8, bands=one).counts["candidates"] for one in picked
+        benzer.find_duplicates(texts, threshold=0.8, options=benzer.Options(bands=one)).counts["candidates"]
+        for one in picked
     ]
     assert candidates == sorted(candidates, reverse=True)
     assert candidates[0] > candidates[-1]

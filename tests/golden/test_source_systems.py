@@ -214,7 +214,9 @@ def test_r11_the_nearest_of_a_document_are_all_that_share_a_bucket_without_itsel
 def test_r12_candidate_pairs_come_once_are_verified_and_what_is_missed_is_estimated() -> None:
     documents = {number: " ".join(LINES.split()[: 3 + number]) for number in range(7)}
     schema = benzer.Schema(text=WORDS)
-    found = benzer.find_duplicates(documents, schema=schema, threshold=0.7, bands=benzer.Bands(60, 1))
+    found = benzer.find_duplicates(
+        documents, schema=schema, threshold=0.7, options=benzer.Options(bands=benzer.Bands(60, 1))
+    )
     truth = {
         (a, b): benzer.jaccard(documents[a].split(), documents[b].split())
         for a, b in combinations(documents, 2)

@@ -71,7 +71,9 @@ def test_the_promised_recall_is_kept(threshold: float, shared_data: Path) -> Non
     documents, schema = texts(folder), benzer.Schema(text=WORDS)
     found = 0
     for seed in range(8):
-        result = benzer.find_duplicates(documents, schema=schema, threshold=threshold, seed=seed)
+        result = benzer.find_duplicates(
+            documents, schema=schema, threshold=threshold, options=benzer.Options(seed=seed)
+        )
         got = rounded(pairs_of(result.expanded_pairs()))
         assert got == {pair: expected[pair] for pair in got}
         found += len(got)

@@ -65,8 +65,12 @@ def decided(found: Any) -> tuple[list[tuple[int, float]], dict[tuple[int, int], 
 OPTIONS = st.fixed_dictionaries(
     {
         "threshold": st.sampled_from([0.3, 0.5, 0.8]),
-        "bands": st.sampled_from([Bands(4, 1), Bands(3, 2), Bands(8, 2)]),
-        "bucket_limit": st.sampled_from([2, 3, 5, 20]),
+        "options": st.builds(
+            benzer.Options,
+            minhash=st.just(MinHash("fast", 16)),
+            bands=st.sampled_from([Bands(4, 1), Bands(3, 2), Bands(8, 2)]),
+            bucket_limit=st.sampled_from([2, 3, 5, 20]),
+        ),
         "keep": st.sampled_from(["first", "last", "longest"]),
     }
 )
@@ -78,7 +82,7 @@ def test_decisions_and_pairs_equal_the_definition(
     seed: int, count: int, families: int, options: dict[str, Any]
 ) -> None:
     texts = dict(enumerate(template_texts(seed, count, families)))
-    found = benzer.find_duplicates(texts, minhash=MinHash("fast", 16), threads=1, **options)
+    found = benzer.find_duplicates(texts, threads=1, **options)
     assert decided(found) == by_definition(found, found.rank.tolist())
 
 
@@ -92,9 +96,7 @@ def test_several_fields_equal_the_definition(seed: int, options: dict[str, Any])
         benzer.Document(at, {"title": title, **({"tags": body.split()} if draw.random() < 0.8 else {})})
         for at, (title, body) in enumerate(zip(titles, bodies, strict=True))
     ]
-    found = benzer.find_duplicates(
-        documents, schema=schema, minhash=MinHash("fast", 16), threads=1, **options
-    )
+    found = benzer.find_duplicates(documents, schema=schema, threads=1, **options)
     assert decided(found) == by_definition(found, found.rank.tolist())
 
 
@@ -104,7 +106,7 @@ def test_comparing_by_a_function_equals_comparing_in_the_core(
     seed: int, count: int, options: dict[str, Any]
 ) -> None:
     texts = dict(enumerate(template_texts(seed, count, 2)))
-    found = benzer.find_duplicates(texts, minhash=MinHash("fast", 16), threads=1, **options)
+    found = benzer.find_duplicates(texts, threads=1, **options)
     large, rank = found.proposed.large, found.rank
     may_lead = np.unique(large.members)[::2].copy()
     by_function = ComparedFamilies(found.compare)(rank, large, may_lead, found.threshold)
@@ -134,7 +136,7 @@ def large_family(count: int, own: int, seed: int = 7) -> dict[int, str]:
 @pytest.mark.parametrize("own", [1, 3, 6], ids=lambda own: f"{own} own passages")
 def test_the_number_of_threads_does_not_change_the_result(own: int) -> None:
     texts = large_family(6000, own)
-    options: dict[str, Any] = {"keep": "longest", "bucket_limit": 20}
+    options: dict[str, Any] = {"keep": "longest", "options": benzer.Options(bucket_limit=20)}
     runs = [benzer.find_duplicates(texts, threads=threads, **options) for threads in (1, 3)]
     assert decided(runs[0]) == decided(runs[1])
     assert len(runs[0].proposed.large) > 3
@@ -164,8 +166,8 @@ def test_documents_that_share_boilerplate_are_kept_without_quadratic_work() -> N
 def test_large_buckets_have_the_pairs_that_small_ones_have_when_the_limit_is_high() -> None:
     """With all pairs listed, every pair of the same run with a low limit is among them, and removals are the same."""
     texts = large_family(400, 4)
-    all_pairs = benzer.find_duplicates(texts, bucket_limit=10**6)
-    some = benzer.find_duplicates(texts, bucket_limit=10)
+    all_pairs = benzer.find_duplicates(texts, options=benzer.Options(bucket_limit=10**6))
+    some = benzer.find_duplicates(texts, options=benzer.Options(bucket_limit=10))
     listed, every = decided(some)[1], decided(all_pairs)[1]
     assert listed.items() <= every.items()
     assert some.kept == all_pairs.kept

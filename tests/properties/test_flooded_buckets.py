@@ -48,7 +48,7 @@ def letters(count: int, seed: int) -> dict[int, str]:
 
 def test_pairs_in_a_bucket_that_an_attacker_fills_are_found() -> None:
     """The default limit lists all pairs of buckets of up to 1,000 documents, so a lower one is set."""
-    found = benzer.find_duplicates(crafted(600), bucket_limit=100)
+    found = benzer.find_duplicates(crafted(600), options=benzer.Options(bucket_limit=100))
     assert found.counts["oversized_buckets"] == found.settings.bands.bands
     assert found.counts["oversized_documents"] > 0.9 * 600 * found.counts["oversized_buckets"]
     assert found.removed.keys() == set(range(1, 600, 2))
@@ -64,7 +64,7 @@ def test_letters_of_a_template_keep_the_promise(recall: float) -> None:
     """
     texts = letters(500, seed=3)
     exact = pairs_of(benzer.find_duplicates(texts, recall=1).pairs)
-    found = benzer.find_duplicates(texts, recall=recall, bucket_limit=10**6)
+    found = benzer.find_duplicates(texts, recall=recall, options=benzer.Options(bucket_limit=10**6))
     listed = pairs_of(found.pairs)
     assert listed.items() <= exact.items()
     assert len(exact) > 0.5 * math.comb(500, 2)
@@ -75,7 +75,7 @@ def test_letters_of_a_template_keep_the_promise(recall: float) -> None:
 def test_letters_have_the_same_pairs_in_a_batch_run_and_an_index(recall: float) -> None:
     """The batch run lists a few more: kept documents that its second look compared."""
     texts = letters(300, seed=4)
-    found = benzer.find_duplicates(texts, recall=recall, bucket_limit=10**6)
+    found = benzer.find_duplicates(texts, recall=recall, options=benzer.Options(bucket_limit=10**6))
     with Index.open("memory:", IndexSettings(threshold=0.8, recall=recall)) as index:
         index.add([benzer.Document(number, text) for number, text in texts.items()])
         answers = index.find_similar_batch(list(texts.values()), limit=None)
@@ -93,7 +93,10 @@ def test_letters_have_the_same_pairs_in_a_batch_run_and_an_index(recall: float) 
 @pytest.mark.parametrize("limit", [10, 100])
 def test_with_large_buckets_the_recall_is_measured_over_all_pairs_and_none_is_predicted(limit: int) -> None:
     texts = letters(500, seed=5)
-    every, some = (benzer.find_duplicates(texts, bucket_limit=number) for number in (10**6, limit))
+    every, some = (
+        benzer.find_duplicates(texts, options=benzer.Options(bucket_limit=number))
+        for number in (10**6, limit)
+    )
     measured: Any = [found.measure_recall() for found in (every, some)]
     assert some.counts["oversized_buckets"] > 0
     assert len(some.pairs) < len(every.pairs) / 5

@@ -52,7 +52,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "one thread": {"threads": 1},
     "longest": {"keep": "longest"},
     "last": {"keep": "last"},
-    "kmins": {"minhash": "kmins"},
+    "kmins": {"options": benzer.Options(minhash="kmins")},
 }
 
 

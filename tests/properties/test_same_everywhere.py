@@ -12,6 +12,7 @@ import gzip
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from benzer import Document, Index, IndexSettings, Schema, Text, ValueSet, find_duplicates
+from benzer import Document, Index, IndexSettings, Options, Schema, Text, ValueSet, find_duplicates
 from benzer.pipeline import memory, work
 from benzer.pipeline.checkpoint import Checkpoint
 from benzer.pipeline.memory import Memory
@@ -31,7 +32,8 @@ from tests.results import SURE, all_of, assert_complete
 
 Row = dict[str, Any]
 Rows = list[Row]
-LOSSY = {"threshold": 0.4, "recall": 0.5, "bucket_limit": 3, "seed": 5}
+RARE = Options(bucket_limit=3, seed=5)
+LOSSY = {"threshold": 0.4, "recall": 0.5, "options": RARE}
 BY_PLACE = "smallest:place"
 
 
@@ -229,14 +231,14 @@ def test_any_stop_of_the_run(seed: int, method: str, tmp_path: Path, monkeypatch
     """Of the parts that a run has kept any may be missing, as if it had been killed before they were made."""
     small_parts(monkeypatch)
     rows, chance = documents(9), random.Random(seed)
-    options = {**LOSSY, "keep": BY_PLACE, "method": method}
+    options = {"threshold": 0.4, "recall": 0.5, "keep": BY_PLACE, "method": method}
     with Checkpoint(tmp_path / "saved") as saved:
-        find_duplicates(rows, **options, checkpoint=saved)
+        find_duplicates(rows, **options, options=replace(RARE, checkpoint=saved))
     parts = sorted((tmp_path / "saved").glob("*.npz"))
     assert len(parts) > 6
     for part in chance.sample(parts, k=len(parts) // 2):
         part.unlink()
-    found = find_duplicates(rows, **options, checkpoint=tmp_path / "saved", threads=3)
+    found = find_duplicates(rows, **options, options=replace(RARE, checkpoint=tmp_path / "saved"), threads=3)
     assert answer(found) == plain(rows, method=method)
 
 
@@ -252,9 +254,10 @@ def test_any_home_of_an_index(home: str, batch_size: int, tmp_path: Path) -> Non
     settings = IndexSettings(threshold=0.4, recall=0.8, seed=5)
     with Index.open(place[home], settings) as index:
         index.add([Document(row["id"], row["text"]) for row in rows], batch_size=batch_size)
-        found = index.find_duplicates(bucket_limit=3)
+        found = index.find_duplicates(options=Options(bucket_limit=3))
     given = [(row["id"], row["text"]) for row in rows]
-    assert all_of(found) == all_of(find_duplicates(given, **LOSSY, bands=settings.bands))
+    rare = replace(RARE, bands=settings.bands)
+    assert all_of(found) == all_of(find_duplicates(given, **{**LOSSY, "options": rare}))
 
 
 @pytest.mark.parametrize("against", ["memory", "file", "redis"])

@@ -67,7 +67,8 @@ class Case:
     @classmethod
     def of(cls, documents: pa.Table, keep: str = "first", **settings: Any) -> Case:
         """The result of a local run."""
-        settings = {"schema": TAGS, "threshold": 0.6, "bands": FEW_BANDS, "seed": 3, **settings}
+        usual = {"schema": TAGS, "threshold": 0.6, "options": benzer.Options(bands=FEW_BANDS, seed=3)}
+        settings = {**usual, **settings}
         return cls(documents, benzer.find_duplicates(documents, id="id", keep=keep, threads=1, **settings))
 
     @property

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,12 @@ import benzer.spark.copies
 import benzer.spark.deciding.flow
 import benzer.spark.joining.flow
 import benzer.spark.sketching
+from benzer import Options
 from benzer.spark import find_duplicates
 from benzer.spark.session import local_session
 from tests.spark.answers import spark_answer
 
-OPTIONS: dict[str, Any] = {"threshold": 0.6, "keep": "longest", "bucket_limit": 8}
+OPTIONS: dict[str, Any] = {"threshold": 0.6, "keep": "longest", "options": Options(bucket_limit=8)}
 WORKERS = {
     "sketch": (benzer.spark.sketching, "SketchRows"),
     "copies": (benzer.spark.copies, "FindOriginals"),
@@ -100,12 +101,17 @@ def dying(folder: Path, stage: str, moment: str) -> Any:
     return lambda *now: die() if now == (stage, int(moment == "end"), 1) else None
 
 
+def with_checkpoint(path: str | None) -> dict[str, Any]:
+    """The arguments of a run, with a folder for its stages."""
+    return {**OPTIONS, "options": replace(OPTIONS["options"], checkpoint=path)}
+
+
 def one_driver(folder: Path, stage: str, moment: str) -> None:
     """A run that keeps its stages, and dies."""
     spark = local_session("local[2]", memory="512m", spark__sql__shuffle__partitions="2")
     df = spark.read.parquet(str(folder / "documents"))
     progress = dying(folder, stage, moment)
-    find_duplicates(df, checkpoint=str(folder / "saved"), progress=progress, **OPTIONS)
+    find_duplicates(df, progress=progress, **with_checkpoint(str(folder / "saved")))
 
 
 def two_executors(folder: Path, *stages: str) -> None:
@@ -124,7 +130,7 @@ def two_executors(folder: Path, *stages: str) -> None:
         back = stand_still(stage, mark)
         when_it_stands(mark, partial(lose_executor, lost=lost))
         saved = str(folder / "saved") if number == len(stages) else None
-        found = find_duplicates(df, checkpoint=saved, **OPTIONS)
+        found = find_duplicates(df, **with_checkpoint(saved))
         told.append({"lost": len(lost), **spark_answer(found, df)})
         back()
     (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")

@@ -71,7 +71,7 @@ def run_of(
     **settings: Any,
 ) -> SparkRun:
     """The run over some documents, as the flow makes it."""
-    way = Promise(documents.schema, threshold, 0.95, "fast", None, 0, None).by("lsh")
+    way = Promise(documents.schema, threshold, 0.95).by("lsh")
     assert way is not None
     made = Settings(
         threshold, 0.95, documents.schema, way.sketcher.minhash, way.bands, Keep.parse(keep), 1000,

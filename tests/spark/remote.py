@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benzer import Options
 from benzer.spark import find_duplicates, find_similar, write_collection
 from benzer.spark.session import is_connect, to_arrow
 from benzer.spark.settings import Work
 from tests.spark.answers import rows, spark_answer
 
-OPTIONS: dict[str, Any] = {"threshold": 0.6, "keep": "longest", "bucket_limit": 8}
+OPTIONS: dict[str, Any] = {"threshold": 0.6, "keep": "longest", "options": Options(bucket_limit=8)}
 BEYOND = Work(driver_pairs=0)
 """As if there were more candidates than the driver groups."""
 CHANGED = "a text that was another one when the run went over it"
+
+
+def with_checkpoint(path: str | None) -> dict[str, Any]:
+    """The arguments of a run, with a folder for its stages."""
+    return {**OPTIONS, "options": replace(OPTIONS["options"], checkpoint=path)}
 
 
 def whole_job(address: str, folder: Path) -> dict[str, Any]:
@@ -27,10 +34,10 @@ def whole_job(address: str, folder: Path) -> dict[str, Any]:
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     df = spark.read.parquet(str(folder / "documents"))
     told: dict[str, Any] = {"connect": is_connect(spark) and is_connect(df)}
-    found = find_duplicates(df, checkpoint=str(folder / "saved"), **OPTIONS)
+    found = find_duplicates(df, **with_checkpoint(str(folder / "saved")))
     told["first"] = spark_answer(found, df)
     made = whole_stages(folder / "saved")
-    again = find_duplicates(df, checkpoint=str(folder / "saved"), **OPTIONS)
+    again = find_duplicates(df, **with_checkpoint(str(folder / "saved")))
     told["counted again"] = again.counts
     told["made again"] = whole_stages(folder / "saved") != made
     told["beyond the driver"] = spark_answer(find_duplicates(df, work=BEYOND, **OPTIONS), df)

@@ -28,7 +28,7 @@ BANDS = Bands(20, 2)
 def known_of(df: Any, against: Any, keep: str = "first", work: Work | None = None) -> KnownDocuments:
     """What a run with these bands would know."""
     documents = documents_of(df, Schema(), None, None, None, Keep.parse(keep), "stop")
-    way = Promise(Schema(), THRESHOLD, 0.95, "fast", None, 0, BANDS).by("lsh")
+    way = Promise(Schema(), THRESHOLD, 0.95, benzer.Options(bands=BANDS)).by("lsh")
     assert way is not None
     settings = Settings(
         THRESHOLD, 0.95, Schema(), way.sketcher.minhash, BANDS, Keep.parse(keep), 1000, "stop"
@@ -63,7 +63,9 @@ def test_all_matches_are_those_of_the_local_run(spark: Any, capsys: pytest.Captu
             )
         )
     found = known_of(frame(spark, new, partitions), collections, keep, Work(partitions=partitions))
-    local = benzer.find_duplicates(new, threshold=THRESHOLD, bands=BANDS, keep=keep, against=indexes)
+    local = benzer.find_duplicates(
+        new, threshold=THRESHOLD, options=benzer.Options(bands=BANDS), keep=keep, against=indexes
+    )
     names = dict(zip(("memory: (1)", "memory: (2)"), ("old0", "old1"), strict=True))
     wanted = [
         (row["id"], str(row["old_id"]), names[row["index"]], row["similarity"])
@@ -118,8 +120,12 @@ def test_day_by_day_is_as_a_local_run_against_an_index(spark: Any, tmp_path: Any
     for number, day in enumerate(days):
         df = frame(spark, day, 1 + number)
         if number:
-            local = benzer.find_duplicates(day, threshold=THRESHOLD, bands=BANDS, against=index)
-            found = benzer.spark.find_duplicates(df, threshold=THRESHOLD, bands=BANDS, against=path)
+            local = benzer.find_duplicates(
+                day, threshold=THRESHOLD, options=benzer.Options(bands=BANDS), against=index
+            )
+            found = benzer.spark.find_duplicates(
+                df, threshold=THRESHOLD, options=benzer.Options(bands=BANDS), against=path
+            )
             df = found.kept().persist()  # what is appended is read several times
             day = [one for one in day if one.id in set(local.kept)]
             assert sorted(row["id"] for row in df.collect()) == sorted(local.kept)
@@ -136,10 +142,12 @@ def test_sources_of_a_priority_decide_who_stays(spark: Any) -> None:
         {"id": one.id, "text": one.fields["text"], "source": ("web", "wiki", "books", None)[number % 4]}
         for number, one in enumerate(documents)
     ]
-    local = benzer.find_duplicates(rows, threshold=THRESHOLD, bands=BANDS, keep=rule)
+    local = benzer.find_duplicates(rows, threshold=THRESHOLD, options=benzer.Options(bands=BANDS), keep=rule)
     df = spark.createDataFrame(rows[::-1], "id string, text string, source string").repartition(3)
-    found = benzer.spark.find_duplicates(df, threshold=THRESHOLD, bands=BANDS, keep=rule)
+    found = benzer.spark.find_duplicates(
+        df, threshold=THRESHOLD, options=benzer.Options(bands=BANDS), keep=rule
+    )
     gone = {row["id"]: (row["kept_id"], row["similarity"]) for row in found.removed.collect()}
     assert gone == {name: (one.kept_id, one.similarity) for name, one in local.removed.items()}
-    first = benzer.find_duplicates(rows, threshold=THRESHOLD, bands=BANDS)
+    first = benzer.find_duplicates(rows, threshold=THRESHOLD, options=benzer.Options(bands=BANDS))
     assert set(first.removed) != set(gone), "the rule decides"

@@ -12,7 +12,11 @@ from benzer.errors import InputError, SettingsError
 from benzer.spark import Work, find_duplicates
 
 REFUSED: list[tuple[Mapping[str, Any], str]] = [
-    ({"bucket_limit": 1}, "bucket_limit must be at least 2, got 1"),
+    (
+        {"options": benzer.Options(format="csv")},
+        "the option format is not supported for a DataFrame: pass it to",
+    ),
+    ({"options": 7}, "options must be Options, got 7"),
     ({"schema": {"text": "words"}}, "schema must be a Schema"),
     ({"recall": 1}, "recall must be at most 0.9999 on Spark, which has no exact join"),
     ({"threshold": 1.4}, "threshold must be in (0, 1], got 1.4"),

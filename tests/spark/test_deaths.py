@@ -18,7 +18,7 @@ import benzer
 from benzer.spark import find_duplicates
 from tests.spark import made
 from tests.spark.answers import Answer, local_answer, spark_answer
-from tests.spark.dying import OPTIONS
+from tests.spark.dying import OPTIONS, with_checkpoint
 from tests.spark.processes import environment, home
 
 SEED = 5
@@ -92,7 +92,7 @@ def test_a_driver_that_is_killed_again_and_again_goes_on_where_it_stopped(
         before, whole = whole, whole_stages(folder)
         assert all(whole[name] == files for name, files in before.items())  # nothing is made again
         assert set(whole) == set(stages[: stages.index(stage) + (moment == "end")]), (stage, moment)
-    found = find_duplicates(df, checkpoint=str(folder / "saved"), **OPTIONS)
+    found = find_duplicates(df, **with_checkpoint(str(folder / "saved")))
     assert spark_answer(found, df) == expected
     assert whole.items() <= whole_stages(folder).items()
     assert set(whole_stages(folder)) == set(stages)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benzer import Bands, Image, MinHash, Schema, Text
+from benzer import Bands, Image, MinHash, Options, Schema, Text
 from benzer.clusters import Keep
 from benzer.errors import InputError
 from benzer.spark.deciding.copied import Before
@@ -190,7 +190,7 @@ def of_components(rows: pa.Table, end: str, component: dict[int, int], still: pa
     "minhash", [MinHash("kmins", 15, 9), MinHash("fast", 70, 2), MinHash("kmins", 40, 0, "linear")]
 )
 def test_contents_are_hashed_as_the_run_hashes_them(minhash: MinHash) -> None:
-    case = Case.of(families(1, 3), minhash=minhash, seed=0, bands=Bands(3, 5))
+    case = Case.of(families(1, 3), options=Options(minhash=minhash, bands=Bands(3, 5)))
     _, members = case.blocks()
     read, _ = workers(case)[0].read(wanted(case, members))
     identity = dict(zip(case.ids.tolist(), case.identity.tolist(), strict=True))
@@ -209,7 +209,7 @@ def test_pictures_are_decided_by_their_own_similarity() -> None:
     case = Case.of(
         described({"picture": pa.array(pictures, pa.binary())}, 1),
         schema=Schema(picture=Image()),
-        bands=None,
+        options=Options(seed=3),
         threshold=0.5,
     )
     assert case.found.counts["near"]

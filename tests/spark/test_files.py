@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benzer import Options
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema, ValueSet
 from benzer.pipeline.reading import read
@@ -48,7 +49,7 @@ def rows_of(df: Any) -> list[dict[str, Any]]:
 
 def expected(inputs: Any, schema: Schema, **options: Any) -> list[dict[str, Any]]:
     """What a local run reads, in the form of `Echo`."""
-    found = read(inputs, schema, on_error="skip", threads=1, **options)
+    found = read(inputs, schema, options=Options(on_error="skip"), threads=1, **options)
     corpus, rows = found.corpus, []
     extras = corpus.extras() if found.options.extra_column else [None] * len(corpus)
     known = zip(corpus.sources().tolist(), corpus.rows().tolist(), corpus.ids(), extras, strict=True)
@@ -137,7 +138,7 @@ def test_values_of_both_types_are_told_apart(spark: Any, tmp_path: Path) -> None
     rows = rows_of(documents.through(Echo(), ECHOED))
     assert [row["id"] for row in rows] == ["1", '"1"', None, "4"]
     assert [row["content"] for row in rows] == ['["[\\"1\\",1]"]', '["[]"]', "[null]", "[null]"]
-    report = read(str(path), Schema(tags=ValueSet()), on_error="skip").reports[0]
+    report = read(str(path), Schema(tags=ValueSet()), options=Options(on_error="skip")).reports[0]
     assert str(documents.malformed(rows[2]["number"], None, 0, rows[2]["reason"])) == str(report.malformed[0])
 
 

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,8 @@ def test_names_ids_and_settings_of_any_kind_change_nothing(spark: Any) -> None:
     )
     asked: dict[str, Any] = {
         "schema": schema, "text": {"id": "number", "number": "field_0", "block": "block"}, "id": names[0],
-        "threshold": 0.45, "bands": BANDS, "keep": "smallest:extra", "bucket_limit": 5, "seed": 4,
+        "threshold": 0.45, "keep": "smallest:extra",
+        "options": benzer.Options(bands=BANDS, bucket_limit=5, seed=4),
     }  # fmt: skip
     expected = said_locally(benzer.find_duplicates(data, **asked))
     assert expected["counts"]["near"] > 5
@@ -144,11 +146,14 @@ def test_a_checkpoint_serves_the_same_rows_however_the_graph_is_grouped_and_no_o
     spark: Any, tmp_path: Path
 ) -> None:
     data = pa.table({"id": range(60), "text": made.texts(60, 5)})
-    asked: dict[str, Any] = {"threshold": 0.45, "bands": BANDS, "keep": "longest", "bucket_limit": 6}
+    asked: dict[str, Any] = {
+        "threshold": 0.45, "keep": "longest", "options": benzer.Options(bands=BANDS, bucket_limit=6),
+    }  # fmt: skip
     expected = said_locally(benzer.find_duplicates(data, **asked))
     df = shuffled(spark, data)
     by_stars = Work(driver_pairs=0, forest_nodes=0, block_documents=3, block_pairs=4)
-    asked.update(work=by_stars, checkpoint=str(tmp_path / "stages"))
+    options = replace(asked["options"], checkpoint=str(tmp_path / "stages"))
+    asked.update(work=by_stars, options=options)
     made_first = benzer.spark.find_duplicates(df, **asked)
     assert {"tied-1", "round-1"} <= {one.name for one in (tmp_path / "stages").iterdir()}
     assert made_first.counts == expected["counts"]
@@ -176,7 +181,7 @@ def test_a_column_of_several_types_is_refused_however_the_rows_lie(spark: Any, t
 def test_an_id_of_a_malformed_row_and_of_a_document_is_refused(spark: Any) -> None:
     df = made.frame(spark, [(1, b"oak elm fir"), (2, b"oak elm gum"), (2, b"caf\xe9")], "id int, text binary")
     with pytest.raises(DuplicateIdError, match="the id 2 occurs in 2 rows of the DataFrame"):
-        benzer.spark.find_duplicates(df, on_error="skip")
+        benzer.spark.find_duplicates(df, options=benzer.Options(on_error="skip"))
 
 
 def test_columns_that_only_case_tells_apart_are_refused_where_spark_does_not(spark: Any) -> None:
@@ -207,7 +212,7 @@ def test_documents_that_were_read_for_another_run_are_refused(spark: Any, tmp_pa
 def test_settings_that_make_no_run_are_refused(spark: Any) -> None:
     df = made.frame(spark, [(1, "oak")])
     with pytest.raises(SettingsError, match="bucket_limit must be at least 2, got 1"):
-        benzer.spark.find_duplicates(df, bucket_limit=1)
+        benzer.spark.find_duplicates(df, options=benzer.Options(bucket_limit=1))
     with pytest.raises(SettingsError, match="schema must be a Schema"):
         benzer.spark.find_duplicates(df, schema={"text": Text()})  # type: ignore[arg-type]
 

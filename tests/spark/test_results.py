@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benzer import Options
 from benzer.errors import InputError, OutputError, SettingsError
 from benzer.report import report_html
 from benzer.report.sections import similarity_edges
@@ -36,7 +37,7 @@ def rows_for(seed: int, count: int) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def both(spark: Any) -> tuple[Any, Any]:
     """A result on Spark, and the local one; few bands, so that pairs are missed and found by a second look."""
-    return fabricated(spark, rows_for(5, 80), threshold=0.5, recall=0.5, keep="last", seed=1)
+    return fabricated(spark, rows_for(5, 80), threshold=0.5, recall=0.5, keep="last", options=Options(seed=1))
 
 
 def sorted_rows(table: Any) -> list[tuple[Any, ...]]:
@@ -110,7 +111,7 @@ def test_the_measured_recall_is_that_of_the_local_result(
 def test_recall_is_the_same_where_buckets_were_cut_short(spark: Any) -> None:
     rows = [{"id": at, "text": "one two three four five six seven eight nine ten " + "word " * (at % 3) + f"x{at}"}
             for at in range(24)]  # fmt: skip
-    found, local = fabricated(spark, rows, threshold=0.6, recall=0.6, bucket_limit=3)
+    found, local = fabricated(spark, rows, threshold=0.6, recall=0.6, options=Options(bucket_limit=3))
     assert local.counts["oversized_buckets"] > 0
     assert found.measure_recall(5, seed=1) == local.measure_recall(5, seed=1)
 

@@ -44,7 +44,8 @@ class Case(NamedTuple):
     @property
     def options(self) -> dict[str, Any]:
         """What a run is asked for."""
-        return {"schema": self.schema, "threshold": self.threshold, "keep": self.keep, "bucket_limit": LIMIT}
+        options = benzer.Options(bucket_limit=LIMIT)
+        return {"schema": self.schema, "threshold": self.threshold, "keep": self.keep, "options": options}
 
 
 CASES = [

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benzer import Options
 from benzer.contained import find_contained
 from benzer.errors import MalformedRowError, OutputError, SettingsError
 from benzer.fields import Image, Schema, Text, ValueSet
@@ -99,7 +100,7 @@ def test_malformed_rows_stop_or_are_listed(tmp_path: Path) -> None:
     path.write_text('{"id": 1, "text": "one two three"}\n{"id": 2, "text": \n')
     with pytest.raises(MalformedRowError):
         find_contained(path)
-    found = find_contained(path, on_error="skip")
+    found = find_contained(path, options=Options(on_error="skip"))
     assert (found.counts["read"], found.counts["malformed"]) == (2, 1)
 
 

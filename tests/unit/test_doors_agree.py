@@ -26,7 +26,9 @@ def by_index(left: Document, right: Document, schema: Schema) -> float:
 
 def by_run(left: Document, right: Document, schema: Schema) -> float:
     """The similarity that a batch run tells."""
-    found = benzer.find_duplicates([left, right], schema=schema, threshold=0.01, bands=EASY)
+    found = benzer.find_duplicates(
+        [left, right], schema=schema, threshold=0.01, options=benzer.Options(bands=EASY)
+    )
     return next((pair.similarity for pair in found.pairs), 0.0)
 
 

@@ -96,7 +96,7 @@ def test_another_seed_gives_another_result(name: str) -> None:
     [
         ({"name": "E9"}, 'there is no experiment "E9": choose one of E1, E2'),
         ({"name": "E4", "scale": "huge"}, 'scale must be "small" or "full", got \'huge\''),
-        ({"name": "E4", "seed": -1}, "seed must be from 0 to 2^64 - 1, got -1"),
+        ({"name": "E4", "seed": -1}, "seed must be a whole number from 0 to 18446744073709551615, got -1"),
         ({"name": "E4", "texts": ["a", "b"]}, "experiment E4 has no option 'texts'"),
         ({"name": "E7", "texts": ["a"]}, "needs at least 2 documents, got 1"),
     ],

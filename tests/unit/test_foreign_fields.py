@@ -105,7 +105,9 @@ def test_a_content_that_cannot_be_read_stops_the_run_or_is_set_aside() -> None:
         MalformedRowError, match=r"documents item 6: CAPITAL has capitals: write it small\. Correct"
     ):
         benzer.find_duplicates(words, schema=Schema(text=Letters()))
-    found = benzer.find_duplicates(words, schema=Schema(text=Letters()), threshold=0.7, on_error="skip")
+    found = benzer.find_duplicates(
+        words, schema=Schema(text=Letters()), threshold=0.7, options=benzer.Options(on_error="skip")
+    )
     assert [(row.row, row.reason) for row in found.malformed] == [(6, "CAPITAL has capitals: write it small")]
     assert found.kept == ["a", "d", "e"]
 
@@ -117,7 +119,9 @@ def test_malformed_rows_are_listed_in_the_order_of_the_input() -> None:
         {"id": 3, "text": "small"},
         {"id": 4, "text": "BAD"},
     ]
-    found = benzer.find_duplicates(rows, schema=Schema(text=Letters()), on_error="skip")
+    found = benzer.find_duplicates(
+        rows, schema=Schema(text=Letters()), options=benzer.Options(on_error="skip")
+    )
     assert [row.row for row in found.malformed] == [1, 2, 4]
     assert found.kept == [3]
 

@@ -20,7 +20,7 @@ import zstandard
 from click.testing import CliRunner
 from PIL import Image
 
-from benzer import find_duplicates
+from benzer import Options, find_duplicates
 from benzer.cli import main
 from benzer.errors import InputError, MalformedRowError
 from benzer.sources import open_sources
@@ -174,7 +174,7 @@ def test_a_named_format_does_not_make_a_text_of_it(name: str, format: str, tmp_p
     path = tmp_path / name
     path.write_bytes(case.content)
     with pytest.raises((InputError, MalformedRowError), match="Benzer does not read"):
-        find_duplicates(path, format=format)
+        find_duplicates(path, options=Options(format=format))
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_in_a_folder_of_texts_such_a_file_is_set_aside(tmp_path: Path) -> None:
             (folder / case.name).write_bytes(case.content)
     with pytest.raises(MalformedRowError, match=r"memory.txt is a binary file, which Benzer does not read"):
         find_duplicates(folder)
-    found = find_duplicates(folder, on_error="skip")
+    found = find_duplicates(folder, options=Options(on_error="skip"))
     assert (found.counts["documents"], found.counts["malformed"]) == (1, 3)
     reasons = [row.reason for row in found.malformed]
     assert [reason.partition(",")[0].partition(" is ")[2] for reason in reasons] == [
@@ -210,7 +210,7 @@ def test_in_a_folder_of_texts_such_a_file_is_set_aside(tmp_path: Path) -> None:
 def test_text_in_a_named_encoding_is_read(tmp_path: Path) -> None:
     path = tmp_path / "wide.txt"
     path.write_bytes("some words".encode("utf-16"))
-    assert find_duplicates(path, encoding="utf-16").counts["documents"] == 1
+    assert find_duplicates(path, options=Options(encoding="utf-16")).counts["documents"] == 1
 
 
 def test_a_pipe_is_recognized_too(tmp_path: Path) -> None:

@@ -79,7 +79,9 @@ def test_a_broken_picture_stops_the_run_or_is_counted(folder: Path) -> None:
     (folder / "broken.png").write_bytes(png(picture(3))[:200])
     with pytest.raises(MalformedRowError, match=r"photos file 3: .*broken\.png"):
         benzer.find_duplicates(folder, schema=PICTURES)
-    found = benzer.find_duplicates(folder, schema=PICTURES, on_error="skip", threshold=0.3)
+    found = benzer.find_duplicates(
+        folder, schema=PICTURES, options=benzer.Options(on_error="skip"), threshold=0.3
+    )
     assert [row.row for row in found.malformed] == [3]
     assert found.counts["documents"] == 3
     assert len(found.removed) == 1
@@ -95,9 +97,9 @@ def test_pictures_are_no_texts(folder: Path) -> None:
     with pytest.raises(
         InputError, match=r"contains images: compare them with a field Image\(\) \(benzer --images grid\)"
     ):
-        benzer.find_duplicates(folder, format="images", schema=Schema(image=Text()))
+        benzer.find_duplicates(folder, options=benzer.Options(format="images"), schema=Schema(image=Text()))
     with pytest.raises(InputError, match="contains texts, not sets of values or images"):
-        benzer.find_duplicates(folder, format="text", schema=Schema(text=Image()))
+        benzer.find_duplicates(folder, options=benzer.Options(format="text"), schema=Schema(text=Image()))
 
 
 def table_of(folder: Path) -> list[dict[str, Any]]:
@@ -155,7 +157,9 @@ def test_csv_names_pictures_beside_it(folder: Path) -> None:
 
 @pytest.mark.parametrize("value", [5, ["a.png"], {"file": "a.png"}])
 def test_what_is_no_picture_is_malformed(value: Any) -> None:
-    found = benzer.find_duplicates([{"id": 1, "image": value}], schema=PICTURES, on_error="skip")
+    found = benzer.find_duplicates(
+        [{"id": 1, "image": value}], schema=PICTURES, options=benzer.Options(on_error="skip")
+    )
     assert "not the path or the content of an image" in found.malformed[0].reason
 
 
@@ -195,7 +199,7 @@ def test_a_source_of_pictures_lists_its_files_in_order(folder: Path) -> None:
 @pytest.mark.parametrize("name, schema", [("photo.png", PICTURES), ("text.txt", Schema())])
 def test_a_pipe_in_a_folder_is_not_waited_for(name: str, schema: Schema, folder: Path) -> None:
     os.mkfifo(folder / name)
-    found = benzer.find_duplicates(folder, schema=schema, on_error="skip")
+    found = benzer.find_duplicates(folder, schema=schema, options=benzer.Options(on_error="skip"))
     assert [row.reason for row in found.malformed] == ["not a regular file"]
     with pytest.raises(InputError, match="is a pipe or a device, not a file"):
         Image().encode(folder / name)

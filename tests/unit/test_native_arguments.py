@@ -90,19 +90,35 @@ def test_an_id_is_made_of_a_source_without_a_name_too() -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"threads": -1}, "threads must be 0 or more, got -1"),
-        ({"threads": 1.5}, "threads must be 0 or more, got 1.5"),
-        ({"bucket_limit": 1}, "bucket_limit must be at least 2, got 1"),
-        ({"bucket_limit": 2**70}, "bucket_limit must be at most"),
+        ({"threads": -1}, "threads must be from 0 \\(all cores\\) to 4096, got -1"),
+        ({"threads": 1.5}, "threads must be from 0 \\(all cores\\) to 4096, got 1.5"),
         ({"threshold": "0.8"}, "threshold must be in"),
         ({"recall": None}, "recall must be in"),
         ({"schema": 5}, "schema must be a Schema, got 5"),
-        ({"seed": -1}, "seed"),
+        ({"options": {"seed": 1}}, "options must be Options, got {'seed': 1}"),
     ],
 )
 def test_settings_are_checked_before_anything_is_read(options: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         benzer.find_duplicates("/no/such/file.jsonl", **options)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"minhash": "faster"}, 'there is no minhash algorithm "faster"'),
+        ({"num_hashes": 0}, "num_hashes must be a whole number from 1 to 65535, got 0"),
+        ({"bands": (20, 5)}, r"bands must be Bands, got \(20, 5\)"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"bucket_limit": 1}, "bucket_limit must be at least 2, got 1"),
+        ({"bucket_limit": 2.5}, "bucket_limit must be at least 2, got 2.5"),
+        ({"bucket_limit": 2**70}, "bucket_limit must be at most"),
+        ({"on_error": "ignore"}, 'on_error must be "stop" or "skip", got "ignore"'),
+    ],
+)
+def test_options_check_their_settings(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        benzer.Options(**options)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb"])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benzer import Options
 from benzer._native import copy_documents
 from benzer.errors import InputError
 from benzer.fields import Schema
@@ -144,7 +145,7 @@ def test_rows_of_a_mapped_file_are_copied_line_for_line(tmp_path: Path, mark: by
         content = mark + b"".join(drawn) + b'{"text": "end"}' + last
         path = tmp_path / f"{case}.jsonl"
         path.write_bytes(content)
-        found = read([str(path)], Schema(), on_error="skip")
+        found = read([str(path)], Schema(), options=Options(on_error="skip"))
         report = found.reports[0]
         keep = rng.random(report.documents) < rng.choice([0.1, 0.5, 0.9])
         assert found.sources[0].write_rows(keep, tmp_path / f"{case}.copy") == keep.sum()

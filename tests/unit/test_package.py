@@ -8,7 +8,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -26,6 +28,21 @@ def test_every_listed_name_is_there_and_no_other() -> None:
 
 def test_the_root_has_at_most_22_names() -> None:
     assert len(benzer.__all__) <= 22
+
+
+def test_find_duplicates_shows_twelve_parameters_and_options() -> None:
+    names = list(signature(benzer.find_duplicates).parameters)
+    assert (len(names), names[-1]) == (13, "options")
+    others = [
+        benzer.price,
+        benzer.find_contained,
+        benzer.spark.find_duplicates,
+        benzer.Client.find_duplicates,
+    ]
+    for function in others:
+        shown = signature(function).parameters
+        assert "options" in shown
+        assert not shown.keys() & {field.name for field in fields(benzer.Options)}
 
 
 def test_type_checkers_see_the_names_that_users_import() -> None:
@@ -118,8 +135,8 @@ def test_every_public_name_is_documented_with_an_example() -> None:
 
 
 NO_EXAMPLE = {
-    "__version__", "STRING_HASHES", "INTEGER_FAMILIES", "FIELD_TYPES", "Field", "SettingsError", "InputError",
-    "StorageError", "Prices", "Price", "Cluster", "Removal", "Pair", "Alarm", "Preset",
+    "__version__", "Alarm", "Cluster", "Field", "InputError", "Pair", "Price", "Prices", "SettingsError",
+    "StorageError",
 }  # fmt: skip
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
 

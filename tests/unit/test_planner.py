@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benzer import Bands, Image, Schema, Text, ValueSet, find_duplicates, planner
+from benzer import Bands, Image, Options, Schema, Text, ValueSet, find_duplicates, planner
 from benzer.corpus import corpus_of
 from benzer.errors import SettingsError
 from benzer.planner import Rarity, SampleSpread, choose, look, plan
@@ -274,7 +274,7 @@ def test_predicted_candidates_are_within_a_factor_of_two(shared_data: Path, name
     bands = Bands(10, 6)
     run = find_duplicates(
         [{"id": one["id"], content: one[content]} for one in documents],
-        schema=schema, bands=bands, bucket_limit=10**6,
+        schema=schema, options=Options(bands=bands, bucket_limit=10**6),
     )  # fmt: skip
     predicted = look(run.corpus, schema).candidates(bands)
     assert len(run.proposed) / 2 <= predicted <= 2 * len(run.proposed)

@@ -56,14 +56,14 @@ def test_a_preset_finds_the_pairs_that_the_reference_finds(name: str) -> None:
     chosen, texts = PRESETS[name], versions(1)
     expected = true_pairs(texts, recipe_of(chosen.text), chosen.threshold)
     assert len(expected) > 12, "the texts must hold pairs for this preset"
-    found = find_duplicates(texts, **chosen.options() | {"recall": 1 - 1e-9})
+    found = find_duplicates(texts, **chosen.arguments() | {"recall": 1 - 1e-9})
     assert pairs_of(found.expanded_pairs()) == expected
 
 
 @every_preset
 def test_a_preset_is_passed_on_as_it_is(name: str) -> None:
     chosen = preset(name)
-    found = find_duplicates({"a": "some words", "b": "others here"}, **chosen.options())
+    found = find_duplicates({"a": "some words", "b": "others here"}, **chosen.arguments())
     assert (found.threshold, found.recall) == (chosen.threshold, chosen.recall)
     assert found.settings.schema == chosen.schema
     assert chosen.schema.fields["text"] == chosen.text
@@ -78,7 +78,7 @@ def test_noise_that_hides_a_page_from_web_is_seen_by_ocr() -> None:
         chosen = PRESETS[name]
         value = similarity.text_similarity(clean, noisy, recipe_of(chosen.text))
         assert (value >= chosen.threshold) is alike
-        assert bool(find_duplicates({"a": clean, "b": noisy}, **chosen.options()).removed) is alike
+        assert bool(find_duplicates({"a": clean, "b": noisy}, **chosen.arguments()).removed) is alike
 
 
 def test_records_of_another_word_order_are_near_duplicates() -> None:
@@ -87,7 +87,7 @@ def test_records_of_another_word_order_are_near_duplicates() -> None:
         "b": "L. Gravano, H. Garcia-Molina, A. Tomasic. The effectiveness of GlOSS. SIGMOD Conference 1994",
         "c": "Stonebraker: The design and implementation of the Postgres storage system, VLDB 1987",
     }
-    assert list(find_duplicates(records, **preset("record").options()).removed) == ["b"]
+    assert list(find_duplicates(records, **preset("record").arguments()).removed) == ["b"]
 
 
 def test_a_preset_cannot_be_changed_and_an_unknown_one_names_the_others() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benzer import Bands, find_duplicates, pricing
+from benzer import Bands, Options, find_duplicates, pricing
 from benzer.clusters import Keep
 from benzer.errors import SettingsError
 from benzer.fields import Schema
@@ -77,7 +77,10 @@ def test_the_estimates_of_samples_lie_about_the_truth() -> None:
     truth = price(texts, (0.6,), documents=10**6)
     share = (truth.prices[0].removed - truth.identical) / truth.contents
     seeds = 30
-    near = [price(texts, (0.6,), documents=60, seed=seed).prices[0].removed for seed in range(seeds)]
+    near = [
+        price(texts, (0.6,), documents=60, options=Options(seed=seed)).prices[0].removed
+        for seed in range(seeds)
+    ]
     mean = sum(one - truth.identical for one in near) / seeds / truth.contents
     assert abs(mean - share) <= share_deviation(share, seeds * 60) + 1 / truth.contents
 
@@ -86,7 +89,10 @@ def test_the_interval_holds_what_the_run_removes() -> None:
     """At 99.9 % the chance that more than three of forty intervals fail is below 10^-7."""
     texts = collection(6, 400)
     truth = find_duplicates(texts, threshold=0.6, recall=SURE).counts["removed"]
-    found = [price(texts, (0.6,), documents=60, seed=s, confidence=0.999).prices[0] for s in range(40)]
+    found = [
+        price(texts, (0.6,), documents=60, options=Options(seed=s), confidence=0.999).prices[0]
+        for s in range(40)
+    ]
     assert sum(one.low <= truth <= one.high for one in found) >= 37
     assert all(one.low < one.removed < one.high for one in found)
 
@@ -168,7 +174,7 @@ def test_a_file_is_priced(tmp_path: Path) -> None:
 def test_documents_that_were_read_and_looked_at_are_priced_as_those_that_were_not() -> None:
     texts, schema = collection(6, 200), Schema()
     found = read(texts, schema)
-    asked = {"recall": 0.9, "schema": schema, "documents": 100, "seed": 3}
+    asked = {"recall": 0.9, "schema": schema, "documents": 100, "options": Options(seed=3)}
     prices = price_read(
         found,
         [0.5, 0.8],

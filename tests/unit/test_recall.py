@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import benzer.recall.measuring
-from benzer import Bands, Schema, Text, ValueSet, find_duplicates
+from benzer import Bands, Options, Schema, Text, ValueSet, find_duplicates
 from benzer.errors import SettingsError
 from benzer.recall import RecallEstimate, Reported, measure
 from tests.asked import Known, Told, described, known, permuted, told
@@ -127,7 +127,9 @@ def test_a_family_in_large_buckets_draws_fewer(monkeypatch: pytest.MonkeyPatch) 
     """400 pages of one template have 399 neighbours each, few of them listed: 80,000 are those of 200 draws."""
     monkeypatch.setattr(benzer.recall.measuring, "MOST_NEIGHBOURS", 80_000)
     shared = " ".join(f"w{number}" for number in range(60))
-    found = find_duplicates({f"d{at}": f"{shared} own{at}" for at in range(400)}, bucket_limit=10)
+    found = find_duplicates(
+        {f"d{at}": f"{shared} own{at}" for at in range(400)}, options=Options(bucket_limit=10)
+    )
     assert found.counts["oversized_buckets"]
     assert len(found.pairs) < 400 * 399 / 20
     measured = found.measure_recall()
@@ -144,7 +146,7 @@ def test_a_pair_that_shares_a_large_bucket_counts_as_found() -> None:
         for _ in range(1):
             words[draw.randrange(60)] = f"own{draw.randrange(10**6)}"
         letters[number] = " ".join(words)
-    few, every = (find_duplicates(letters, bucket_limit=limit) for limit in (10, 1000))
+    few, every = (find_duplicates(letters, options=Options(bucket_limit=limit)) for limit in (10, 1000))
     assert len(few.pairs) < len(every.pairs) / 5
     assert few.measure_recall().recall == every.measure_recall().recall
     assert few.counts["removed"] == every.counts["removed"]
@@ -224,9 +226,12 @@ def test_nothing_is_predicted_where_pairs_of_a_bucket_were_left_out() -> None:
 def test_a_run_with_a_bucket_above_the_limit_predicts_nothing() -> None:
     same = " ".join(f"word{n}" for n in range(60))
     texts = {number: f"{same} {number}" for number in range(50)}
-    flooded = find_duplicates(texts, threshold=0.8, bucket_limit=10)
+    flooded = find_duplicates(texts, threshold=0.8, options=Options(bucket_limit=10))
     assert (flooded.counts["oversized_buckets"] > 0) == (flooded.measure_recall().predicted is None)
-    assert find_duplicates(texts, threshold=0.8, bucket_limit=1000).measure_recall().predicted is not None
+    assert (
+        find_duplicates(texts, threshold=0.8, options=Options(bucket_limit=1000)).measure_recall().predicted
+        is not None
+    )
 
 
 def test_an_estimate_is_told_in_json() -> None:
@@ -243,7 +248,9 @@ def test_a_confidence_that_is_none_is_told(confidence: Any) -> None:
 
 
 def test_a_seed_that_is_no_whole_number_is_refused() -> None:
-    with pytest.raises(SettingsError, match=r"seed must be a whole number, got 1\.5"):
+    with pytest.raises(
+        SettingsError, match=r"seed must be a whole number from 0 to 18446744073709551615, got 1\.5"
+    ):
         find_duplicates({"a": "one two three"}).measure_recall(seed=1.5)  # type: ignore[arg-type]
 
 
@@ -284,7 +291,7 @@ def test_of_a_run_with_poor_bands_the_misses_are_found(unit: Any, size: int, ban
     recipe = Recipe(unit, size, punctuation="drop" if unit == "word" else "keep")
     texts = distinct(collection(seed=21, count=350), recipe)
     schema = Schema(text=Text(unit=unit, shingle_size=size))
-    run = find_duplicates(texts, threshold=0.5, schema=schema, bands=bands)
+    run = find_duplicates(texts, threshold=0.5, schema=schema, options=Options(bands=bands))
     documents, pairs = truly_found(texts, recipe, run)
     estimate = run.measure_recall()
     assert estimate.exhaustive
@@ -305,7 +312,7 @@ def test_of_several_fields_those_alike_in_their_mean_are_asked_for() -> None:
         {"id": 2, "one": [4, 5], "two": [1, 2, 3, 4, 5]},  # 0 and 2: 3/4 x 4/5
         {"id": 3, "one": None, "two": [1, 2, 3, 4, 5, 6]},  # 0 and 3: 4/6, 2 and 3: 5/6
     ]
-    run = find_duplicates(documents, threshold=0.6, schema=schema, bands=Bands(1, 60))
+    run = find_duplicates(documents, threshold=0.6, schema=schema, options=Options(bands=Bands(1, 60)))
     assert not run.pairs
     estimate = run.measure_recall()
     assert (estimate.recall, estimate.asked, estimate.missed_pairs) == (0.0, 3, 6)
@@ -325,7 +332,7 @@ def test_an_exact_run_misses_nothing() -> None:
 
 
 def test_a_raised_threshold_is_measured_at_that_threshold() -> None:
-    run = find_duplicates(collection(seed=23, count=300), threshold=0.4, bands=Bands(2, 8))
+    run = find_duplicates(collection(seed=23, count=300), threshold=0.4, options=Options(bands=Bands(2, 8)))
     low, high = run.measure_recall(), run.rethreshold(0.9).measure_recall()
     assert low.recall is not None
     assert high.recall is not None

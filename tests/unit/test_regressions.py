@@ -42,7 +42,9 @@ def test_two_files_of_one_name_are_copied_side_by_side(
 
 def test_a_name_that_gets_an_ending_does_not_clash_with_one_that_has_it(tmp_path: Path) -> None:
     paths = [lines(tmp_path / "x", row(1)), lines(tmp_path / "x.jsonl", row(2))]
-    benzer.find_duplicates(paths, threshold=1.0, format="jsonl").write(tmp_path / "out")
+    benzer.find_duplicates(paths, threshold=1.0, options=benzer.Options(format="jsonl")).write(
+        tmp_path / "out"
+    )
     assert len(written(tmp_path / "out")) == 2
 
 
@@ -99,7 +101,7 @@ def test_a_link_to_nothing_in_a_folder_is_a_row_that_can_be_set_aside(tmp_path: 
     (tmp_path / "d").mkdir()
     (tmp_path / "d/a.txt").write_text(TEXT)
     (tmp_path / "d/b.txt").symlink_to(tmp_path / "nowhere")
-    found = benzer.find_duplicates(tmp_path / "d", on_error="skip")
+    found = benzer.find_duplicates(tmp_path / "d", options=benzer.Options(on_error="skip"))
     assert (found.counts["read"], found.counts["documents"], found.counts["malformed"]) == (2, 1, 1)
     found.write(tmp_path / "out")
     assert [path.name for path in (tmp_path / "out/kept").iterdir()] == ["a.txt"]

@@ -217,7 +217,7 @@ def write_source(path: Path, texts: list[str], broken: int = 0) -> str:
 def test_every_document_is_counted_in_its_source(tmp_path: Path) -> None:
     texts = [*collection(9, 150).values(), "", "...", "two words"]
     paths = [write_source(tmp_path / f"{name}.jsonl", texts[at::3], at) for at, name in enumerate("abc")]
-    found = benzer.find_duplicates(paths, threshold=0.5, recall=SURE, on_error="skip")
+    found = benzer.find_duplicates(paths, threshold=0.5, recall=SURE, options=benzer.Options(on_error="skip"))
     rows = found.by_source()
     originals = dict(zip(found.ids, (found.ids[at] for at in found.stands_for), strict=True))
     for place, row in enumerate(rows):
@@ -285,20 +285,20 @@ def test_boilerplate_is_shown_with_what_is_shared() -> None:
     """Sixty pages with 60 words of frame and 30 of their own: 58 shared shingles, 30 own ones each, 0.49 alike."""
     frame = " ".join(prose(random.Random(8), 60))
     texts = {at: f"{frame} {own}" for at, own in enumerate(distinct(60))}
-    found = benzer.find_duplicates(texts, bands=benzer.Bands(20, 1), bucket_limit=20)
+    found = benzer.find_duplicates(texts, options=benzer.Options(bands=benzer.Bands(20, 1), bucket_limit=20))
     alarm = one_alarm(found, "boilerplate")
     assert alarm.numbers["documents"] == alarm.numbers["kept"] == 60
     assert len(frame) > 200
     assert alarm.passage == frame[:200] + "…"
     assert len(set(alarm.examples)) == 2
     assert "boilerplate" not in kinds(
-        benzer.find_duplicates(texts, bands=benzer.Bands(20, 1), bucket_limit=60)
+        benzer.find_duplicates(texts, options=benzer.Options(bands=benzer.Bands(20, 1), bucket_limit=60))
     )
 
 
 def test_large_buckets_of_true_duplicates_are_no_boilerplate() -> None:
     texts = {at: f"{' '.join(prose(random.Random(8), 60))} n{at}" for at in range(60)}
-    found = benzer.find_duplicates(texts, bucket_limit=20)
+    found = benzer.find_duplicates(texts, options=benzer.Options(bucket_limit=20))
     assert found.counts["oversized_buckets"] > 0
     assert "boilerplate" not in kinds(found)
 
@@ -314,7 +314,7 @@ def test_many_short_documents_are_named() -> None:
 
 def test_many_malformed_rows_are_named_with_the_first(tmp_path: Path) -> None:
     path = write_source(tmp_path / "a.jsonl", distinct(48), 2)
-    found = benzer.find_duplicates(path, on_error="skip")
+    found = benzer.find_duplicates(path, options=benzer.Options(on_error="skip"))
     alarm = one_alarm(found, "malformed")
     assert alarm.numbers == {"malformed": 2, "read": 50}
     assert f"4.0 % of the rows (2 of 50) are malformed; the first: {path} line 49" in alarm.message

@@ -128,7 +128,7 @@ def test_a_file_that_is_no_utf8_is_told_with_its_line(tmp_path: Path) -> None:
     path.write_bytes(b'{"id": "a", "text": "fine"}\n{"id": "b", "text": "br\xffoken"}\n')
     with pytest.raises(InputError, match="2"):
         benzer.find_duplicates(str(path))
-    result = benzer.find_duplicates(str(path), on_error="skip")
+    result = benzer.find_duplicates(str(path), options=benzer.Options(on_error="skip"))
     assert list(result.kept) == ["a"]
     assert dict(result.counts)["malformed"] == 1
 

@@ -106,12 +106,14 @@ def find(
 ) -> Containments:
     """Call the library with the options."""
     from benzer.contained import find_contained
+    from benzer.pipeline import Options
 
     asked = {name: settings.pop(name) for name in fields.OPTIONS}
     schema, columns = fields.described(asked, weights={})
+    options = Options(format=fields.format_of(asked, inputs), on_error=settings.pop("on_error"))
     return find_contained(
         list(inputs), schema=schema, text=columns, id=settings.pop("id_column"),
-        format=fields.format_of(asked, inputs), progress=progress, **settings,
+        progress=progress, options=options, **settings,
     )  # fmt: skip
 
 

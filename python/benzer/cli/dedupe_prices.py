@@ -14,7 +14,7 @@ from benzer.cli.options import given
 if TYPE_CHECKING:
     from benzer.pricing import Prices
 
-PASSED_ON = ("schema", "text", "id", "keep", "method", "recall", "on_error", "format", "threads", "seed")
+PASSED_ON = ("schema", "text", "id", "keep", "method", "recall", "threads", "options")
 
 
 def refuse_other_work(output: Path | None, dry_run: bool, against: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,6 +77,8 @@ def asked_for(
     inputs: Sequence[str], settings: Settings, indexes: Sequence[Index], against: Sequence[str]
 ) -> Settings:
     """Convert the options to arguments of `benzer.find_duplicates`."""
+    from benzer.pipeline import Options
+
     asked = {name: settings.pop(name) for name in fields.OPTIONS}
     weight = settings.pop("weight")
     schema, columns = read_as(asked, weight, indexes, against)
@@ -86,14 +88,15 @@ def asked_for(
     if indexes and not given("recall"):
         settings["recall"] = min(settings["recall"], *(index.settings.recall for index in indexes))
     id_column = settings.pop("id_column")
+    rare = {name: settings.pop(name) for name in ("bucket_limit", "on_error", "seed")}
     return {
         **settings,
         "schema": schema,
         "text": columns,
         "threshold": fields.threshold_of(schema, threshold),
         "id": id_column,
-        "format": fields.format_of(asked, inputs),
         "against": indexes,
+        "options": Options(format=fields.format_of(asked, inputs), **rare),
     }
 
 
@@ -114,7 +117,7 @@ def tell_forecast(arguments: Settings) -> None:
     from benzer.pipeline.promise import Promise, method_of
 
     schema, threshold, recall = (arguments[name] for name in ("schema", "threshold", "recall"))
-    promise = Promise(schema, threshold, recall, "fast", None, arguments["seed"], None)
+    promise = Promise(schema, threshold, recall, arguments["options"])
     console.talk(forecast(promise, promise.by(method_of(arguments["method"], recall, None, schema))))
 
 
@@ -128,8 +131,9 @@ def run(
     """Find the duplicates, measure the recall and compute the alarms."""
     from benzer.pipeline import find_duplicates
 
-    found = find_duplicates(list(inputs), checkpoint=checkpoint, progress=progress, **arguments)
-    seed, threads = arguments["seed"], arguments["threads"]
+    options = replace(arguments["options"], checkpoint=checkpoint)
+    found = find_duplicates(list(inputs), progress=progress, **{**arguments, "options": options})
+    seed, threads = options.seed, arguments["threads"]
     if measure is None:
         measure = int(found.corpus.lengths().sum()) <= MEASURED_BYTES
     recall = found.measure_recall(seed=seed, threads=threads) if measure and len(found.corpus) else None

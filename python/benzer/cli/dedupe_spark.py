@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -229,7 +229,7 @@ def run(
     from benzer.spark.files import opened
 
     # Check the arguments before Spark is started.
-    opened(list(inputs), arguments["schema"], arguments["format"])
+    opened(list(inputs), arguments["schema"], arguments["options"].format)
     Keep.parse(arguments["keep"])
     if arguments["recall"] == 1:
         raise SettingsError("recall 1 is not supported on Spark: use a recall of at most 0.9999")
@@ -270,14 +270,21 @@ def found_in(
     from benzer.spark.flow import find_duplicates
     from benzer.spark.settings import Work
 
-    read_by = ("schema", "text", "id", "keep", "on_error", "format")
-    found_by = ("schema", "threshold", "recall", "bucket_limit", "keep", "seed", "on_error")
+    options = arguments["options"]
+    read_by = ("schema", "text", "id", "keep")
+    found_by = ("schema", "threshold", "recall", "keep")
     with told_plainly():
         steps.reach("sketch")
-        documents = read_files(spark, list(inputs), **{name: arguments[name] for name in read_by})
+        documents = read_files(
+            spark,
+            list(inputs),
+            on_error=options.on_error,
+            format=options.format,
+            **{name: arguments[name] for name in read_by},
+        )
         found: Any = find_duplicates(
             documents,
-            checkpoint=checkpoint,
+            options=replace(options, format=None, checkpoint=checkpoint),
             work=Work(partitions=partitions),
             progress=steps,
             **{name: arguments[name] for name in found_by},
@@ -285,6 +292,6 @@ def found_in(
         recall = None
         steps.reach("measure")
         if measure and found.counts["documents"]:
-            recall = found.measure_recall(seed=arguments["seed"])
+            recall = found.measure_recall(seed=options.seed)
         steps.reach("write")
         return ClusterRun(found, recall, found.alarms(), found.summary())

@@ -36,7 +36,7 @@ def forecast(promise: Promise, way: Way | None) -> str:
 
     >>> from benzer.fields import Schema
     >>> from benzer.pipeline.promise import Promise
-    >>> promise = Promise(Schema(), 0.8, 0.95, "fast", None, 0, None)
+    >>> promise = Promise(Schema(), 0.8, 0.95)
     >>> forecast(promise, promise.by("lsh"))
     'bands 10 x 6: finds a pair at 0.80 with probability 0.952, at 0.70 with 0.714, at 0.85 with 0.991, at 0.90 with 0.999'
     >>> forecast(promise, promise.by("exact"))

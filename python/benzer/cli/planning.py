@@ -65,13 +65,15 @@ def planned(
     bands: Bands | None,
 ) -> Planned:
     """Read the inputs and plan from a sample, with the given bands or the best ones."""
+    from benzer.pipeline import Options
     from benzer.pipeline.reading import read
     from benzer.planner import look, plan
 
     asked = {name: options[name] for name in fields.OPTIONS}
     schema, columns = fields.described(asked, {})
     threshold = fields.threshold_of(schema, threshold)
-    found = read(list(inputs), schema, columns, options["id_column"], format=fields.format_of(asked, inputs))
+    reading = Options(format=fields.format_of(asked, inputs))
+    found = read(list(inputs), schema, columns, options["id_column"], reading)
     spread = look(found.corpus, schema)
     chosen = plan(spread, schema, threshold, recall, "auto", num_hashes)
     used = bands or chosen.bands

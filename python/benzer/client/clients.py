@@ -7,6 +7,7 @@ import json
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import fields
 from types import TracebackType
 from typing import Any, Generic, Literal, TypeVar
 
@@ -23,6 +24,7 @@ from benzer.client.steps import Request, Steps, ask, given, segment
 from benzer.comparison import Comparison
 from benzer.fields import Schema
 from benzer.index import IndexSettings
+from benzer.pipeline.options import Options, chosen
 
 KEPT_IN_MEMORY = 8_000_000
 ROWS_AT_ONCE = 500
@@ -120,8 +122,8 @@ class ServiceCalls(Generic[OneIndex, Job]):
         method: Literal["lsh", "exact", "auto"] | None = None,
         against: Iterable[str] = (),
         measure: bool = False,
-        on_error: Literal["stop", "skip"] = "stop",
         progress: Progress | None = None,
+        options: Options | None = None,
     ) -> Steps[Job]:
         """Start a job that searches documents for duplicates; see `benzer.find_duplicates`.
 
@@ -135,15 +137,17 @@ class ServiceCalls(Generic[OneIndex, Job]):
             method: The method that finds candidates.
             against: Names of indexes; documents that match one of theirs are removed.
             measure: Whether to measure the recall.
-            on_error: Whether malformed documents stop the job or are skipped.
             progress: Called with the number of documents written to the temporary file.
+            options: Rarely changed settings; a service supports only `on_error`.
 
         Returns:
             A handle of the job.
         """
+        rare = chosen(options)
+        rare.refuse([field.name for field in fields(rare) if field.name != "on_error"], "for a service")
         names = ",".join(against)
-        options = given({
-            "threshold": threshold, "recall": recall, "method": method, "keep": str(keep), "on_error": on_error,
+        asked = given({
+            "threshold": threshold, "recall": recall, "method": method, "keep": str(keep), "on_error": rare.on_error,
             "against": names or None, "measure": "true" if measure else None,
             "fields": None if schema is None else json.dumps(schema.to_dict()),
         })  # fmt: skip
@@ -153,7 +157,7 @@ class ServiceCalls(Generic[OneIndex, Job]):
                 body.writelines(row.line for row in part)
                 if progress is not None:
                     progress(rows.taken)
-            answer = yield Request("POST", "/v1/duplicates", options, body, NDJSON, again=False)
+            answer = yield Request("POST", "/v1/duplicates", asked, body, NDJSON, again=False)
         return self._job(self._connection, answer.json()["id"])
 
     @call

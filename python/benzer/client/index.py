@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
-from benzer.checks import check_time, listed_ids
+from benzer.checks import check_on_error, check_time, listed_ids
 from benzer.client import adding, wire
 from benzer.client.adding import Added, Progress
 from benzer.client.given import Rows, check_batch_size, source_of
@@ -16,7 +16,6 @@ from benzer.client.questions import QueryFields, answered
 from benzer.client.steps import Pages, Steps, as_json, ask, draw, given, segment
 from benzer.comparison import Comparison
 from benzer.document import Document
-from benzer.errors import SettingsError
 from benzer.index import Candidate, ContainmentMatches, IndexSettings, Match, NearestMatches
 from benzer.index.documents import check_id
 from benzer.index.passages import PassageMatches
@@ -108,8 +107,7 @@ class IndexCalls(Generic[Job]):
             The number of documents read, with details; see `Added`.
         """
         check_batch_size(batch_size)
-        if on_error not in ("stop", "skip"):
-            raise SettingsError(f'on_error must be "stop" or "skip", got {on_error!r}')
+        check_on_error(on_error)
         schema = (yield from self._settings()).schema
         rows = Rows(source_of(documents), schema, skips=on_error == "skip")
         return (yield from adding.add(f"{self._path}/documents", rows, batch_size, progress))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any, Literal, cast
 
+from benzer.checks import check_seed
 from benzer.errors import SettingsError
 from benzer.registry import Registry
 
@@ -184,8 +185,7 @@ def run_experiment(name: str, scale: Scale = "small", seed: int = 0, **options: 
     run = EXPERIMENTS.load(name)
     if scale not in SCALES:
         raise SettingsError(f'scale must be "small" or "full", got {scale!r}')
-    if not 0 <= seed < 2**64:
-        raise SettingsError(f"seed must be from 0 to 2^64 - 1, got {seed}")
+    check_seed(seed)
     unknown = sorted(options.keys() - signature(run).parameters.keys())
     if unknown:
         raise SettingsError(f"experiment {name} has no option {unknown[0]!r}: leave it out")

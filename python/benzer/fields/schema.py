@@ -114,6 +114,11 @@ def field_from_dict(settings: Mapping[str, Any]) -> Field:
 
 
 def check_schema(schema: object) -> None:
-    """Refuse anything but a schema."""
+    """Raise an error for anything but a schema.
+
+    >>> check_schema({"text": "words"})
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: schema must be a Schema, got {'text': 'words'}: use e.g. Schema(text=Text())
+    """
     if not isinstance(schema, Schema):
         raise SettingsError(f"schema must be a Schema, got {schema!r}: use e.g. Schema(text=Text())")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import islice, pairwise
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from benzer.checks import check_documents, is_number, listed_ids
+from benzer.checks import check_documents, check_threshold, listed_ids
 from benzer.corpus import describe_documents
 from benzer.document import Document
 from benzer.errors import InputError, SettingsError, SettingsMismatchError, StorageError
@@ -53,6 +54,7 @@ from benzer.storage import DocumentId, Storage, open_storage
 
 if TYPE_CHECKING:
     from benzer.index.passages import PassageMatches
+    from benzer.pipeline.options import Options
     from benzer.results import Duplicates
 
 _ASKED_AT_ONCE = 256  # limits the queries in memory
@@ -196,8 +198,7 @@ class Index:
         """Check `limit` and return the minimum similarity of a match."""
         check_limit(limit)
         least = self.settings.threshold if threshold is None else threshold
-        if not is_number(least) or not 0 <= least <= 1:
-            raise SettingsError(f"threshold must be in [0, 1], got {least}")
+        check_threshold(least, zero=True)
         return least
 
     def find_nearest(
@@ -324,8 +325,7 @@ class Index:
         self, document: Any, threshold: float, limit: int | None, most: int | None, inward: bool
     ) -> ContainmentMatches:
         check_reach(limit, most)
-        if not is_number(threshold) or not 0 < threshold <= 1:
-            raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
+        check_threshold(threshold)
         comparison = Containment(self._sketcher, self._filed_passages(), inward)
         (query,) = self._queries([document], threads=1)
         return comparison.find(self._storage, query, threshold, limit, most)
@@ -435,13 +435,24 @@ class Index:
         lowest = np.vectorize(settings.schema.band_threshold, otypes=[np.float64])(similarity)
         return settings.bands.probability(lowest)
 
-    def find_duplicates(self, keep: str = "first", threads: int = 0, **options: Any) -> Duplicates:
+    def find_duplicates(
+        self, keep: str = "first", threads: int = 0, options: Options | None = None, **arguments: Any
+    ) -> Duplicates:
         """Find the duplicates among all documents of the index, with its settings.
 
-        `keep` and `options` are those of `benzer.find_duplicates`. The documents are in the order in which they were
-        added.
+        The documents are in the order in which they were added.
+
+        Args:
+            keep: Which document of a cluster to keep, see `benzer.clusters.Keep`.
+            threads: Number of threads; 0 uses all cores.
+            options: Rarely changed settings, except those of signatures and bands, which the index has.
+            arguments: Other arguments of `benzer.find_duplicates`.
         """
         from benzer.pipeline import find_duplicates
+        from benzer.pipeline.options import chosen
+
+        options = chosen(options)
+        options.refuse(("minhash", "num_hashes", "bands", "seed"), "for an index, which has its own")
 
         settings = self.settings
         with self._storage.snapshot():  # otherwise a document that is replaced meanwhile could be missed
@@ -451,11 +462,10 @@ class Index:
             threshold=settings.threshold,
             recall=settings.recall,
             schema=settings.schema,
-            minhash=settings.minhash,
-            bands=settings.bands,
             keep=keep,
             threads=threads,
-            **options,
+            options=replace(options, minhash=settings.minhash, bands=settings.bands),
+            **arguments,
         )
 
     def get(self, document_id: DocumentId) -> Document | None:

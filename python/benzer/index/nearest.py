@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import equal_bytes, text_signatures
-from benzer.checks import MOST_SEED, is_number
+from benzer.checks import MOST_SEED, check_recall, check_threshold
 from benzer.corpus import content_of
 from benzer.document import Document
-from benzer.errors import SettingsError
 from benzer.fields.base import Field, has_own_similarity
 from benzer.index.documents import Match, Query, check_limit
 from benzer.minhash import MinHash
@@ -191,10 +190,8 @@ class Scan:
 def check_question(limit: Any, threshold: Any, recall: Any) -> None:
     """Refuse a number of matches, a least similarity or a recall that is none."""
     check_limit(limit)
-    if not is_number(threshold) or not 0 <= threshold <= 1:
-        raise SettingsError(f"threshold must be in [0, 1], got {threshold}")
-    if not is_number(recall) or not 0 < recall <= 1:
-        raise SettingsError(f"recall must be in (0, 1], got {recall}: 1 compares all documents")
+    check_threshold(threshold, zero=True)
+    check_recall(recall)
 
 
 def _agreement(field: Field, asked: Column, others: Column, threads: int) -> Agreement:

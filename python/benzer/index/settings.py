@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benzer.bands import Bands
-from benzer.checks import is_number
-from benzer.errors import SettingsError, SettingsMismatchError, StoreFormatError
+from benzer.checks import check_recall, check_threshold
+from benzer.errors import SettingsMismatchError, StoreFormatError
 from benzer.fields import Schema
 from benzer.index.fingerprints import Fingerprints, Passages
 from benzer.minhash import MinHash
@@ -66,12 +66,8 @@ class IndexSettings:
         family: str = "mixed",
         passages: bool | Passages | Mapping[str, int] | None = None,
     ) -> None:
-        if not is_number(threshold) or not 0 < threshold <= 1:
-            raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
-        if not is_number(recall) or not 0 < recall < 1:
-            raise SettingsError(
-                f"recall must be in (0, 1), got {recall}: 0.999 finds all but one in a thousand"
-            )
+        check_threshold(threshold)
+        check_recall(recall, one=False)
         schema = schema or Schema()
         chosen = bands or Bands.for_recall(schema.band_threshold(threshold), recall, num_hashes)
         values = {

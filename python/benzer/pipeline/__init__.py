@@ -3,6 +3,7 @@
 | room | answers |
 |---|---|
 | `flow` | the run itself, on one page: `find_duplicates` |
+| `options` | its rarely changed settings: `Options` |
 | `reading` | what it reads |
 | `promise` | what it is asked for, and by which method it keeps that |
 | `work` | how the work is cut |
@@ -15,5 +16,6 @@ from __future__ import annotations
 
 from benzer.pipeline.checkpoint import Checkpoint
 from benzer.pipeline.flow import find_duplicates
+from benzer.pipeline.options import Options
 
-__all__ = ["Checkpoint", "find_duplicates"]
+__all__ = ["Checkpoint", "Options", "find_duplicates"]

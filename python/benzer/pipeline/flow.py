@@ -7,28 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from benzer._native import __version__
-from benzer.bands import Bands
 from benzer.candidates import identical
+from benzer.checks import check_threads
 from benzer.clusters import Keep, decide_unknown
-from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.schema import check_schema
-from benzer.minhash import MinHash
 from benzer.pipeline import against as older
 from benzer.pipeline.checkpoint import Checkpoint, NoCheckpoint
 from benzer.pipeline.memory import Memory
+from benzer.pipeline.options import Options, chosen
 from benzer.pipeline.promise import Promise, Way, method_of
 from benzer.pipeline.reading import Read, read
 from benzer.pipeline.work import BatchWork
 from benzer.results import Duplicates, Reading, Settings
-
-MOST_THREADS = 4096
-MOST_BUCKET_LIMIT = 2**32 - 1
 
 Progress = Callable[[str, int, int | None], object]
 
@@ -44,18 +40,10 @@ def find_duplicates(
     keep: str | Keep = "first",
     against: Any = (),
     method: str | None = None,
-    minhash: str | MinHash = "fast",
-    num_hashes: int | None = None,
-    bands: Bands | None = None,
-    seed: int = 0,
-    bucket_limit: int | None = None,
-    on_error: Literal["stop", "skip"] = "stop",
-    format: str | None = None,
-    encoding: str = "utf-8",
     threads: int = 0,
     memory: str | int | None = None,
-    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     progress: Progress | None = None,
+    options: Options | None = None,
 ) -> Duplicates:
     """Find near-duplicates. Each reported pair is verified exactly, and each removed document has a kept match.
 
@@ -63,8 +51,8 @@ def find_duplicates(
         source: Paths, globs, folders, "-", tables, or documents (see `benzer.sources.open_sources`).
         threshold: Minimum similarity of duplicates, in (0, 1].
         recall: Minimum probability of finding a pair at the threshold, in (0, 1]. Pairs above the threshold are
-            found with a higher probability. Bands are chosen for it unless `bands` is given; 1 selects the exact
-            method.
+            found with a higher probability. Bands are chosen for it unless `options` contains some; 1 selects the
+            exact method.
         schema: Fields and how they are read. Defaults to the schema of the first index of `against`, or one text
             field.
         text: Column of the text field, or a mapping of fields to columns. Defaults to the names of the fields.
@@ -74,24 +62,12 @@ def find_duplicates(
             with each other. The indexes are not changed. A document does not match an old document with the same id.
         method: "lsh" uses bands (the default), "exact" a join that finds all pairs, "auto" whichever is cheaper for
             a sample of the documents.
-        minhash: Algorithm of the signature (see `benzer.minhash.MinHash`), or a `MinHash` that also sets
-            `num_hashes` and `seed`.
-        num_hashes: Number of signature values.
-        bands: Bands to use instead of choosing them by recall.
-        seed: Seed of the hash functions.
-        bucket_limit: Maximum size of a bucket whose pairs are all listed. Defaults to a value from 100 to 1,000
-            that gives few candidates per document (see `benzer.candidates.propose`). Documents of larger buckets are
-            compared with the kept documents among them: removals are not affected, but pairs of two removed
-            documents are not listed.
-        on_error: "stop" at the first malformed row, or "skip" malformed rows and list them in the result.
-        format: Format of the input files. Defaults to the file name.
-        encoding: Encoding of text files.
         threads: Number of threads; 0 uses all cores. Does not affect the result.
         memory: Upper bound for memory allocated by this run, e.g. "2GB" (see `benzer.pipeline.memory`). Does not
             affect the result.
-        checkpoint: Folder for finished parts, from which the same call resumes after an interruption. Removed at the
-            end, except for an open `Checkpoint`, which its owner discards. Does not affect the result.
         progress: Function called with (stage, done, total).
+        options: Rarely changed settings: signatures, bands, malformed rows, formats, interrupted runs (see
+            `benzer.Options`).
 
     Returns:
         The pairs, clusters, kept and removed documents and counts.
@@ -114,29 +90,30 @@ def find_duplicates(
     indexes = older.as_collections(against)
     if schema is None:
         schema = indexes[0].settings.schema if indexes else Schema()
-    check_work(schema, threads, bucket_limit)
-    keep, bound = Keep.parse(keep), Memory.parse(memory)
-    promise = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands)
-    way = promise.by(method_of(method, recall, bands, schema))
+    check_schema(schema)
+    check_threads(threads)
+    keep, bound, options = Keep.parse(keep), Memory.parse(memory), chosen(options)
+    promise = Promise(schema, threshold, recall, options)
+    way = promise.by(method_of(method, recall, options.bands, schema))
     older.check(indexes, schema, threshold, recall)
     stage = StageClock(progress, bound)
 
-    with opened(checkpoint) as saved:
+    with opened(options.checkpoint) as saved:
         told = stage.report("read")
         ahead = way.sketcher if way and bound.bytes is None and not isinstance(saved, Checkpoint) else None
-        found = read(source, schema, text, id, keep.column, on_error, format, encoding, threads, told, ahead)
+        found = read(source, schema, text, id, options, keep.column, threads, told, ahead)
         stage.end("read")
         way = way or promise.cheapest(found.corpus, threads)
         settings = Settings(
             threshold, promise.kept_by(way, bool(indexes)), schema, way.sketcher.minhash, way.bands, keep,
-            bucket_limit, on_error, way.method, way.reason, older.names_of(indexes),
+            options.bucket_limit, options.on_error, way.method, way.reason, older.names_of(indexes),
         )  # fmt: skip
         if isinstance(saved, Checkpoint):
             saved.begin(run_of(settings, found.corpus, threads, indexes))
         result = search(
             found, settings, way, indexes, BatchWork(found.corpus, schema, threads, bound, saved), stage
         )
-        if saved is not checkpoint:
+        if saved is not options.checkpoint:
             saved.discard()
     return replace(result, timings={**stage.timings, "total": perf_counter() - started})
 
@@ -193,19 +170,6 @@ def search(
         timings={},
         matches=matches,
     )
-
-
-def check_work(schema: Any, threads: Any, bucket_limit: Any) -> None:
-    """Check the arguments before anything is read."""
-    check_schema(schema)
-    if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
-        raise SettingsError(f"threads must be 0 or more, got {threads}: 0 means all cores")
-    if bucket_limit is None:
-        return
-    if not isinstance(bucket_limit, int) or bucket_limit < 2:
-        raise SettingsError(f"bucket_limit must be at least 2, got {bucket_limit}")
-    if bucket_limit > MOST_BUCKET_LIMIT:
-        raise SettingsError(f"bucket_limit must be at most {MOST_BUCKET_LIMIT}, got {bucket_limit}")
 
 
 def ranked(keep: Keep, found: Read, threads: int = 0) -> Any:

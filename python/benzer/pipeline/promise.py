@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from benzer.bands import Bands
-from benzer.checks import is_number
+from benzer.checks import check_recall, check_threshold
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
 from benzer.minhash import MinHash
+from benzer.pipeline.options import Options
 from benzer.sketcher import Sketcher
 
 METHODS = ("lsh", "exact", "auto")
@@ -30,27 +31,32 @@ class Promise(NamedTuple):
     schema: Schema
     threshold: float
     recall: float
-    minhash: str | MinHash
-    num_hashes: int | None
-    seed: int
-    bands: Bands | None
+    options: Options = Options()
 
     def by(self, method: str) -> Way | None:
         """The way of a method, with bands that keep the promise (or those given); "auto" is none yet."""
-        check_promise(self.threshold, self.recall)
+        check_threshold(self.threshold)
+        check_recall(self.recall)
         if method == "auto":
             return None
         if method == "exact":
             return self._exact(None)
         lowest = self.schema.band_threshold(self.threshold)
-        return self._by_bands(self.bands or Bands.for_recall(lowest, self.recall, self._num_hashes), None)
+        return self._by_bands(
+            self.options.bands or Bands.for_recall(lowest, self.recall, self.options.most_values), None
+        )
 
     def cheapest(self, corpus: Any, threads: int) -> Way:
         """The way that costs least for these documents."""
         from benzer.planner import choose
 
         chosen = choose(
-            corpus, self.schema, self.threshold, self.recall, num_hashes=self._num_hashes, threads=threads
+            corpus,
+            self.schema,
+            self.threshold,
+            self.recall,
+            num_hashes=self.options.most_values,
+            threads=threads,
         )
         if chosen.method == "exact" or chosen.bands is None:
             return self._exact(chosen.reason)
@@ -60,18 +66,14 @@ class Promise(NamedTuple):
         """The recall that is promised: all by the exact method, unless bands of an index stand in between."""
         return 1.0 if way.bands is None and not against else self.recall
 
-    @property
-    def _num_hashes(self) -> int | None:
-        return self.minhash.num_hashes if isinstance(self.minhash, MinHash) else self.num_hashes
-
     def _exact(self, reason: str | None) -> Way:
         # No signature is used; the sketcher counts shingles and tells equal contents.
-        return Way("exact", None, Sketcher(self.schema, MinHash("fast", 1, self.seed), Bands(1, 1)), reason)
+        return Way(
+            "exact", None, Sketcher(self.schema, MinHash("fast", 1, self.options.seed), Bands(1, 1)), reason
+        )
 
     def _by_bands(self, bands: Bands, reason: str | None) -> Way:
-        minhash = self.minhash
-        if not isinstance(minhash, MinHash):
-            minhash = MinHash(minhash, self.num_hashes or bands.num_values, self.seed)
+        minhash = self.options.signature(bands.num_values)
         return Way("lsh", bands, Sketcher(self.schema, minhash, bands), reason)
 
 
@@ -97,11 +99,3 @@ def method_of(method: str | None, recall: Any, bands: Bands | None, schema: Sche
             )
         return "exact"
     return method or "lsh"
-
-
-def check_promise(threshold: float, recall: float) -> None:
-    """Refuse a threshold or a recall that makes no sense."""
-    if not is_number(threshold) or not 0 < threshold <= 1:
-        raise SettingsError(f"threshold must be in (0, 1], got {threshold}")
-    if not is_number(recall) or not 0 < recall <= 1:
-        raise SettingsError(f"recall must be in (0, 1], got {recall}: 0.999 finds all but one in a thousand")

@@ -6,15 +6,17 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from benzer.corpus import corpus_of
 from benzer.errors import DuplicateIdError, SettingsError
 from benzer.fields import Schema
+from benzer.pipeline.options import Options
 from benzer.sketcher import Sketcher
 from benzer.sources import ReadOptions, ReadReport, Source, open_sources
 
 Progress = Callable[[int, int], object] | None
+DEFAULTS = Options()
 
 
 class Read(NamedTuple):
@@ -31,10 +33,8 @@ def read(
     schema: Schema,
     text: str | Mapping[str, str] | None = None,
     id: str | None = None,
+    options: Options = DEFAULTS,
     extra: str | None = None,
-    on_error: Literal["stop", "skip"] = "stop",
-    format: str | None = None,
-    encoding: str = "utf-8",
     threads: int = 0,
     progress: Progress = None,
     sketcher: Sketcher | None = None,
@@ -47,25 +47,25 @@ def read(
     >>> read({"a": "some text"}, Schema()).corpus.ids()
     ['a']
     """
-    sources = open_sources(source, format or folder_format(schema, source))
-    options = ReadOptions(
+    sources = open_sources(source, options.format or folder_format(schema, source))
+    reading = ReadOptions(
         fields=columns(schema, text),
         kinds={name: field.kind for name, field in schema.fields.items()},
         id_column=id,
         extra_column=extra,
-        on_error=on_error,
-        encoding=encoding,
+        on_error=options.on_error,
+        encoding=options.encoding,
         threads=threads,
     )
     corpus = corpus_of(schema, threads)
     if sketcher is not None:
         sketcher.announce(corpus)
-    told = [replace(options, progress=one) for one in shares(sources, progress)]
+    told = [replace(reading, progress=one) for one in shares(sources, progress)]
     reports = [one.read_into(corpus, number, told[number]) for number, one in enumerate(sources)]
     pair = corpus.duplicate_id(threads)
     if pair is not None:
         raise duplicate_id(corpus, sources, pair)
-    return Read(corpus, sources, reports, options)
+    return Read(corpus, sources, reports, reading)
 
 
 def shares(sources: Sequence[Source], progress: Progress) -> list[Progress]:

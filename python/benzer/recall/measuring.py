@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benzer.bands import Bands
 from benzer.buckets import LargeBuckets
-from benzer.checks import is_number
+from benzer.checks import check_seed, is_number
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
@@ -102,8 +102,7 @@ def measure(
 
 def check_sample(documents: int, confidence: float, seed: int = 0) -> None:
     """Refuse a number of documents, a confidence or a seed that makes no sense."""
-    if not isinstance(seed, int):
-        raise SettingsError(f"seed must be a whole number, got {seed!r}")
+    check_seed(seed)
     if not is_number(confidence) or not 0 < confidence < 1:
         raise SettingsError(f"confidence must be in (0, 1), got {confidence}: try 0.95")
     if not is_number(documents) or not documents >= 1 or documents % 1 != 0:

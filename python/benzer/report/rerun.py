@@ -37,8 +37,10 @@ def python_code(found: Duplicates) -> str:
         documents,
         threshold=0.8,
         recall=0.95,
-        bands=benzer.Bands(10, 6),
-        minhash=benzer.MinHash('fast', num_hashes=60, seed=0),
+        options=benzer.Options(
+            bands=benzer.Bands(10, 6),
+            minhash=benzer.MinHash('fast', num_hashes=60, seed=0),
+        ),
     )
     """
     arguments = [given(found.reading), *(f"{name}={value}" for name, value in keywords(found))]
@@ -75,30 +77,32 @@ def keywords(found: Duplicates) -> Iterator[tuple[str, str]]:
         yield "id", repr(options.id_column)
     if str(settings.keep) != "first":
         yield "keep", repr(str(settings.keep))
-    yield from signature(found)
-    if settings.bucket_limit != LIMITS[1]:
-        yield "bucket_limit", repr(settings.bucket_limit)
-    if settings.on_error != "stop":
-        yield "on_error", repr(settings.on_error)
-    if options.encoding != "utf-8":
-        yield "encoding", repr(options.encoding)
-
-
-def signature(found: Duplicates) -> Iterator[tuple[str, str]]:
-    """The settings of signatures and bands, if used, and the older collections."""
-    settings = found.settings
-    if found.bands is not None:
-        yield "bands", f"benzer.Bands({found.bands.bands}, {found.bands.rows})"
-        minhash = settings.minhash
-        family = "" if minhash.family == "mixed" else f", family={minhash.family!r}"
-        numbers = f"num_hashes={minhash.num_hashes}, seed={minhash.seed}"
-        yield "minhash", f"benzer.MinHash({minhash.algorithm!r}, {numbers}{family})"
     if settings.against:
         opened = (
             f"benzer.Index.open({without_passwords(location)!r}, mode='read')"
             for location in settings.against
         )
         yield "against", f"[{', '.join(opened)}]"
+    rare = "".join(f"        {name}={value},\n" for name, value in rare_keywords(found))
+    if rare:
+        yield "options", f"benzer.Options(\n{rare}    )"
+
+
+def rare_keywords(found: Duplicates) -> Iterator[tuple[str, str]]:
+    """Each setting of `Options` that differs from its default, as Python code."""
+    settings, options = found.settings, found.reading.options
+    if found.bands is not None:
+        yield "bands", f"benzer.Bands({found.bands.bands}, {found.bands.rows})"
+        minhash = settings.minhash
+        family = "" if minhash.family == "mixed" else f", family={minhash.family!r}"
+        numbers = f"num_hashes={minhash.num_hashes}, seed={minhash.seed}"
+        yield "minhash", f"benzer.MinHash({minhash.algorithm!r}, {numbers}{family})"
+    if settings.bucket_limit != LIMITS[1]:
+        yield "bucket_limit", repr(settings.bucket_limit)
+    if settings.on_error != "stop":
+        yield "on_error", repr(settings.on_error)
+    if options.encoding != "utf-8":
+        yield "encoding", repr(options.encoding)
 
 
 def schema_code(schema: Schema) -> str:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from benzer.registry import require
 from benzer.service.running.serving import serve
-from benzer.service.settings import Limits, Options
+from benzer.service.settings import Limits, ServiceOptions
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from benzer.service.indexes.catalog import Catalog
     from benzer.service.telemetry.logs import Log
 
-__all__ = ["Limits", "Options", "create_app", "serve"]
+__all__ = ["Limits", "ServiceOptions", "create_app", "serve"]
 
 
-def create_app(catalog: Catalog, options: Options | None = None, log: Log | None = None) -> FastAPI:
+def create_app(catalog: Catalog, options: ServiceOptions | None = None, log: Log | None = None) -> FastAPI:
     """Create the ASGI application for use with another server; see `benzer.service.app.create_app`."""
     require("fastapi", extra="service", purpose="HTTP services")
     from benzer.service import app

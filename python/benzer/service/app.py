@@ -45,7 +45,7 @@ from benzer.service.resources import (
     thumbnails,
     tune,
 )
-from benzer.service.settings import Options
+from benzer.service.settings import ServiceOptions
 from benzer.service.state import State
 from benzer.service.telemetry.logs import Log
 
@@ -81,9 +81,9 @@ GUARDS: list[Callable[..., ASGIApp]] = [
 """Middleware of the form `guard(app, state)`; the first in the list sees a request first."""
 
 
-def create_app(catalog: Catalog, options: Options | None = None, log: Log | None = None) -> FastAPI:
+def create_app(catalog: Catalog, options: ServiceOptions | None = None, log: Log | None = None) -> FastAPI:
     """Create the application for a catalog of indexes. The caller closes the catalog and `log`."""
-    options = options or Options()
+    options = options or ServiceOptions()
     keys = None if options.keys is None else Keyring(options.keys)
     state = State(catalog, options, keys, log=log or Log("off"))
     catalog.watch(state.metrics)

@@ -59,7 +59,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Options:
+class ServiceOptions:
     """The options of a service except its limits.
 
     loopback_only: reject requests whose Host header names another machine.
@@ -68,7 +68,7 @@ class Options:
     keys: the file with the accepted keys (`benzer keys`); None: no key is required.
     rate: requests per minute of each key without a rate of its own, and of each address without a key; None: no limit.
 
-    >>> Options(origins=["https://example.org/page"])
+    >>> ServiceOptions(origins=["https://example.org/page"])
     Traceback (most recent call last):
     benzer.errors.SettingsError: an origin is a scheme, a host and perhaps a port, such as https://example.org, got 'https://example.org/page'
     """

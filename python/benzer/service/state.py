@@ -10,7 +10,7 @@ from benzer.service.indexes.catalog import Catalog
 from benzer.service.jobs import Jobs
 from benzer.service.keys import Keyring, Rates, Sessions
 from benzer.service.questions.tuning import Tunings
-from benzer.service.settings import Limits, Options
+from benzer.service.settings import Limits, ServiceOptions
 from benzer.service.telemetry.logs import Log
 from benzer.service.telemetry.metrics import Metrics
 
@@ -38,7 +38,7 @@ class State:
     """The served indexes and the options of the service."""
 
     catalog: Catalog
-    options: Options = field(default_factory=Options)
+    options: ServiceOptions = field(default_factory=ServiceOptions)
     keys: Keyring | None = None  # None: no key is required
     sessions: Sessions = field(default_factory=Sessions)
     rates: Rates = field(default_factory=Rates)

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from benzer.checks import check_on_error
 from benzer.document import FieldValue
 from benzer.errors import InputError, MalformedRowError, SettingsError
 
@@ -205,11 +206,6 @@ def check_repeated(name: str, column: str, present: Collection[str]) -> None:
     if count > 1:
         raise InputError(f'{name} has {count} columns "{column}": rename all but one')
 
-
-def check_on_error(on_error: str) -> None:
-    """Refuse an unknown way to treat malformed rows."""
-    if on_error not in ("stop", "skip"):
-        raise SettingsError(f'on_error must be "stop" or "skip", got "{on_error}"')
 
 
 def chosen(report: ReadReport | None, keep: Keep, name: str) -> npt.NDArray[np.bool_]:

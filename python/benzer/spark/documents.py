@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from benzer.checks import check_on_error
 from benzer.clusters import Keep
 from benzer.errors import DuplicateIdError, InputError, SettingsError
 from benzer.fields import Schema
 from benzer.pipeline.reading import columns as columns_of
 from benzer.sources.arrow import WANTED
-from benzer.sources.base import MalformedRow, check_on_error, check_repeated, missing_column
+from benzer.sources.base import MalformedRow, check_repeated, missing_column
 from benzer.spark import columns
 from benzer.spark.frames import DOCUMENTS
 from benzer.spark.session import session_of

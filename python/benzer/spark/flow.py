@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
-from benzer.bands import Bands
 from benzer.clusters import Keep
 from benzer.errors import SettingsError
 from benzer.fields import Schema
-from benzer.minhash import MinHash
-from benzer.pipeline.flow import check_work
+from benzer.fields.schema import check_schema
+from benzer.pipeline.checkpoint import Checkpoint
+from benzer.pipeline.options import Options, chosen
 from benzer.pipeline.promise import Promise, method_of
 from benzer.results import Settings
 from benzer.spark import blocks, copies, deciding, joining, matching, sketching
@@ -36,15 +36,9 @@ def find_duplicates(
     order_by: str | None = None,
     keep: str | Keep = "first",
     against: Any = (),
-    minhash: str | MinHash = "fast",
-    num_hashes: int | None = None,
-    bands: Bands | None = None,
-    seed: int = 0,
-    bucket_limit: int | None = None,
-    on_error: Literal["stop", "skip"] = "stop",
-    checkpoint: str | None = None,
     work: Work | None = None,
     progress: Any = None,
+    options: Options | None = None,
 ) -> SparkDuplicates:
     """Find near-duplicates in a Spark DataFrame, with the same result as `benzer.find_duplicates`.
 
@@ -64,7 +58,7 @@ def find_duplicates(
             cache it first if it is sampled, limited without an order, or numbered by Spark.
         threshold: Minimum similarity of duplicates, in (0, 1].
         recall: Probability that a pair at the threshold is found, in (0, 1), because Spark has no exact join. Bands
-            are chosen for it unless `bands` is given.
+            are chosen for it unless `options` contains some.
         schema: The fields; default: those of the first collection of `against`, or one text field.
         text: The column of the text field, or a mapping of fields to columns; default: columns named after the fields.
         id: The column of ids, strings or integers; default: "id". Ids must be unique.
@@ -73,19 +67,12 @@ def find_duplicates(
         keep: The document of a cluster to keep, see `benzer.Keep`; the rule `source` is only for files.
         against: One or more `Collection`s or their paths. Documents that match one of theirs are removed; the rest are
             compared with each other. A document does not match an old one with the same id.
-        minhash: The signature algorithm, or a `benzer.MinHash`, which includes `num_hashes` and `seed`.
-        num_hashes: Number of values of a signature.
-        bands: The bands; default: chosen for the recall.
-        seed: The seed of the signatures.
-        bucket_limit: Maximum number of documents of a bucket whose pairs are all listed; default: 100 to 1,000, so that
-            there are few candidates per document (see `benzer.candidates.propose`). Documents of larger buckets are
-            compared with the kept ones among them, so removals are complete, but pairs of two removed documents are
-            not listed. One task holds the texts of all documents that are linked by large buckets.
-        on_error: "stop" at a malformed row, or "skip" and list malformed rows in the result.
-        checkpoint: A folder for finished stages, reachable by Spark; the same call continues from there. It is not
-            deleted.
         work: How the work is divided, see `Work`.
         progress: Called with (stage, 0, 1) at the start and (stage, 1, 1) at the end of a stage.
+        options: Rarely changed settings, see `benzer.Options`. `checkpoint` is a folder reachable by Spark for finished
+            stages; the same call continues from there, and the folder is not deleted. One task holds the texts of all
+            documents that are linked by buckets of more than `bucket_limit` documents. `format` and `encoding` are
+            arguments of `read_files`.
 
     Returns:
         The result, when everything is decided.
@@ -103,25 +90,29 @@ def find_duplicates(
     collections = matching.opened(df, against)
     if schema is None:
         schema = df.schema if isinstance(df, Documents) else matching.schema_of(collections)
-    check_work(schema, 0, bucket_limit)
-    if method_of(None, recall, bands, schema) != "lsh":
+    check_schema(schema)
+    options = chosen(options)
+    options.refuse(("format", "encoding"), "for a DataFrame", "pass it to read_files")
+    if isinstance(options.checkpoint, Checkpoint):
+        raise SettingsError("checkpoint must be a folder on Spark, got an open checkpoint: pass its path")
+    if method_of(None, recall, options.bands, schema) != "lsh":
         raise SettingsError("recall must be at most 0.9999 on Spark, which has no exact join, got 1")
     keep = Keep.parse(keep)
-    way = Promise(schema, threshold, recall, minhash, num_hashes, seed, bands).by("lsh")
+    way = Promise(schema, threshold, recall, options).by("lsh")
     assert way is not None
     matching.check(collections, schema, threshold, recall)
     if isinstance(df, Documents):
         documents = as_read(df, schema, keep, given=(text, id, order_by), against=bool(collections))
     else:
-        documents = documents_of(df, schema, text, id, order_by, keep, on_error)
+        documents = documents_of(df, schema, text, id, order_by, keep, options.on_error)
     settings = Settings(
-        threshold, recall, schema, way.sketcher.minhash, way.bands, keep, bucket_limit, on_error,
-        against=matching.names_of(collections),
+        threshold, recall, schema, way.sketcher.minhash, way.bands, keep, options.bucket_limit,
+        options.on_error, against=matching.names_of(collections),
     )  # fmt: skip
     run = SparkRun(documents.spark, settings, way.sketcher, work or Work(), documents.columns)
     with (
         configured(run.spark, run.work.partitions),
-        StageTables.opened(run, documents, checkpoint, progress) as stages,
+        StageTables.opened(run, documents, options.checkpoint, progress) as stages,
     ):
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
         if "sketch" in stages.found:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from benzer.clusters import Keep
 from benzer.errors import SettingsError, SettingsMismatchError
 from benzer.fields import Schema
 from benzer.index import Index, IndexSettings
+from benzer.pipeline import Options, find_duplicates
 from benzer.pipeline import against as older
-from benzer.pipeline import find_duplicates
 from benzer.pipeline.promise import Promise, method_of
 from benzer.service.errors import Refusal
 from benzer.service.indexes.served import ServedIndex
@@ -85,8 +85,7 @@ class Search:
             )
             source = self._source(index, settings["schema"], told)
             found = find_duplicates(
-                [source], keep=self.asked.keep, method=self.asked.method, on_error=self.asked.on_error,
-                against=olds, progress=told, **settings,
+                [source], keep=self.asked.keep, method=self.asked.method, against=olds, progress=told, **settings,
             )  # fmt: skip
         told("measure", 0, None)
         measured = found.measure_recall() if self.asked.measure and len(found.corpus) else None
@@ -121,7 +120,7 @@ def arguments(asked: Asked, own: IndexSettings | None, olds: Sequence[IndexSetti
     >>> arguments(Asked(threshold=0.7), None, [])["threshold"]
     0.7
     >>> sorted(arguments(Asked(), IndexSettings(), []))
-    ['bands', 'minhash', 'recall', 'schema', 'threshold']
+    ['options', 'recall', 'schema', 'threshold']
     """
     model = own or (olds[0] if olds else None)
     threshold = asked.threshold if asked.threshold is not None else model.threshold if model else 0.8
@@ -129,22 +128,19 @@ def arguments(asked: Asked, own: IndexSettings | None, olds: Sequence[IndexSetti
     if recall is None:
         recall = own.recall if own else min([0.95, *(one.recall for one in olds)])
     schema = asked.schema or (model.schema if model else Schema())
-    wanted: dict[str, Any] = {"threshold": threshold, "recall": recall, "schema": schema}
+    options = Options(on_error=asked.on_error)
     by_bands = asked.method in (None, "lsh")
     if own is not None and by_bands and (threshold, recall) == (own.threshold, own.recall):
-        wanted |= {"minhash": own.minhash, "bands": own.bands}
-    return wanted
+        options = replace(options, minhash=own.minhash, bands=own.bands)
+    return {"threshold": threshold, "recall": recall, "schema": schema, "options": options}
 
 
 def check(asked: Asked, own: IndexSettings | None, against: Mapping[str, Index]) -> dict[str, Any]:
     """Reject invalid jobs before they are queued; returns the settings of the run."""
     settings = arguments(asked, own, [one.settings for one in against.values()])
     keep, schema = Keep.parse(asked.keep), settings["schema"]
-    promise = Promise(
-        schema, settings["threshold"], settings["recall"], settings.get("minhash", "fast"), None, 0,
-        settings.get("bands"),
-    )  # fmt: skip
-    method = method_of(asked.method, settings["recall"], settings.get("bands"), schema)
+    promise = Promise(schema, settings["threshold"], settings["recall"], settings["options"])
+    method = method_of(asked.method, settings["recall"], settings["options"].bands, schema)
     promise.by(method)
     if own is not None and keep.column is not None and keep.column not in schema.fields:
         raise SettingsError(

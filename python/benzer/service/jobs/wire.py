@@ -25,7 +25,7 @@ def unpacked(value: Any) -> Any:
         raise ValueError("nested too deeply") from error
 
 
-class Options(Body):
+class SearchOptions(Body):
     """The options of a search; defaults are those of the index or of `benzer.find_duplicates`."""
 
     threshold: float | None = Field(
@@ -62,7 +62,7 @@ class Options(Body):
     )
 
 
-class UploadOptions(Options):
+class UploadOptions(SearchOptions):
     """The options of a search among documents in the request."""
 
     fields: Annotated[Few[dict[str, Any]] | None, BeforeValidator(unpacked)] = Field(

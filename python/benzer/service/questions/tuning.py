@@ -21,6 +21,7 @@ from benzer.document import Document
 from benzer.fields import Schema, Text
 from benzer.fields.base import Field
 from benzer.index import Index
+from benzer.pipeline import Options
 from benzer.pipeline.memory import KEY
 from benzer.pipeline.reading import Read
 from benzer.planner import SampleSpread, filing_cost, look, plan
@@ -289,7 +290,7 @@ class Sliders:
             schema=looked.schema,
             keep=Keep.parse("first"),
             method="lsh",
-            num_hashes=self.num_hashes,
+            options=Options(num_hashes=self.num_hashes),
             documents=affordable(
                 self.sample, looked.spread, looked.schema, min(THRESHOLDS[0], self.threshold)
             ),

@@ -25,7 +25,7 @@ from benzer.service.indexes.served import ServedIndex
 from benzer.service.jobs import Job
 from benzer.service.jobs.reading import Spool
 from benzer.service.jobs.running import Asked, Search, check
-from benzer.service.jobs.wire import NewJob, Options, ShownJob, ShownJobs, UploadOptions
+from benzer.service.jobs.wire import NewJob, SearchOptions, ShownJob, ShownJobs, UploadOptions
 from benzer.service.media import JSON, NDJSON, media_type
 from benzer.service.state import State
 from benzer.service.uploads.files import check_lines
@@ -126,7 +126,7 @@ def of_query(request: Request) -> UploadOptions:
 
 
 async def prepared(
-    options: Options, fields: Mapping[str, Mapping[str, Any]] | None, own: ServedIndex | None,
+    options: SearchOptions, fields: Mapping[str, Mapping[str, Any]] | None, own: ServedIndex | None,
     uploaded: Spool | Sequence[Any] | None, shared: State,
 ) -> tuple[Search, dict[str, Any]]:  # fmt: skip
     """The task and the settings of a job; rejects invalid combinations."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from benzer.errors import OutputError, SettingsError
 from benzer.registry import require
 from benzer.service.guards.addresses import is_loopback
-from benzer.service.settings import Limits, Options
+from benzer.service.settings import Limits, ServiceOptions
 
 if TYPE_CHECKING:
     from benzer.service.indexes.catalog import Catalog
@@ -47,7 +47,7 @@ def serve(
             accepted.
         log_format: Format of the log lines on stderr: "json", "text" or "off".
         log_level: Minimum level of log lines: "debug", "info", "warning" or "error".
-        keys, origins, rate: See `Options`.
+        keys, origins, rate: See `ServiceOptions`.
 
     Raises:
         SettingsError: The host can be reached from other machines and there are no keys, or the key file is invalid.
@@ -65,7 +65,7 @@ def serve(
     from benzer.service.telemetry.logs import Log
 
     # With keys any host name is allowed: DNS rebinding gives a page access to this machine, but no key.
-    options = Options(
+    options = ServiceOptions(
         limits or Limits(), loopback_only=keys is None, origins=tuple(origins), keys=keys, rate=rate
     )
     with (

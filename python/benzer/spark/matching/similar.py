@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from benzer.checks import is_number
-from benzer.errors import SettingsError
+from benzer.checks import check_threshold
 from benzer.index.documents import check_limit
 from benzer.spark import copies, sketching
 from benzer.spark.collection import Collection, collection_of, read_collection, run_of
@@ -67,8 +66,8 @@ def find_similar(
         MalformedRowError, DuplicateIdError: A query is malformed or its id is not unique.
     """
     check_limit(limit)
-    if threshold is not None and (not is_number(threshold) or not 0 <= threshold <= 1):
-        raise SettingsError(f"threshold must be in [0, 1], got {threshold}")
+    if threshold is not None:
+        check_threshold(threshold, zero=True)
     spark = session_of(queries)
     held = as_collection(spark, collection, threshold, text, id, work)
     documents = documents_of(queries, held.settings.schema, text, id, None, None, on_error)
