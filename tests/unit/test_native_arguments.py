@@ -103,24 +103,6 @@ def test_settings_are_checked_before_anything_is_read(options: dict[str, Any], m
         benzer.find_duplicates("/no/such/file.jsonl", **options)
 
 
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"minhash": "faster"}, 'there is no minhash algorithm "faster"'),
-        ({"num_hashes": 0}, "num_hashes must be a whole number from 1 to 65535, got 0"),
-        ({"bands": (20, 5)}, r"bands must be Bands, got \(20, 5\)"),
-        ({"seed": -1}, "seed must be a whole number"),
-        ({"bucket_limit": 1}, "bucket_limit must be at least 2, got 1"),
-        ({"bucket_limit": 2.5}, "bucket_limit must be at least 2, got 2.5"),
-        ({"bucket_limit": 2**70}, "bucket_limit must be at most"),
-        ({"on_error": "ignore"}, 'on_error must be "stop" or "skip", got "ignore"'),
-    ],
-)
-def test_options_check_their_settings(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SettingsError, match=message):
-        benzer.Options(**options)
-
-
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb"])
 def test_stop_words_with_lone_surrogates_are_read_like_texts(text: str) -> None:
     assert benzer.Text(stop_words=[text], shingle_size=1).tokens("a text")
