@@ -14,7 +14,7 @@ from benzer.spark import Work, find_duplicates
 REFUSED: list[tuple[Mapping[str, Any], str]] = [
     (
         {"options": benzer.Options(format="csv")},
-        "the option format is not supported for a DataFrame: pass it to",
+        "the option format is not supported for a DataFrame: use read_files",
     ),
     ({"options": 7}, "options must be Options, got 7"),
     ({"schema": {"text": "words"}}, "schema must be a Schema"),

@@ -284,7 +284,7 @@ def found_in(
         )
         found: Any = find_duplicates(
             documents,
-            options=replace(options, format=None, checkpoint=checkpoint),
+            options=replace(options, checkpoint=checkpoint),
             work=Work(partitions=partitions),
             progress=steps,
             **{name: arguments[name] for name in found_by},

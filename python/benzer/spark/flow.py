@@ -71,8 +71,8 @@ def find_duplicates(
         progress: Called with (stage, 0, 1) at the start and (stage, 1, 1) at the end of a stage.
         options: Rarely changed settings, see `benzer.Options`. `checkpoint` is a folder reachable by Spark for finished
             stages; the same call continues from there, and the folder is not deleted. One task holds the texts of all
-            documents that are linked by buckets of more than `bucket_limit` documents. `format` and `encoding` are
-            arguments of `read_files`.
+            documents that are linked by buckets of more than `bucket_limit` documents. `format` and `encoding` apply
+            to files: pass them to `read_files`.
 
     Returns:
         The result, when everything is decided.
@@ -92,7 +92,8 @@ def find_duplicates(
         schema = df.schema if isinstance(df, Documents) else matching.schema_of(collections)
     check_schema(schema)
     options = chosen(options)
-    options.refuse(("format", "encoding"), "for a DataFrame", "pass it to read_files")
+    if not isinstance(df, Documents):
+        options.refuse(("format", "encoding"), "for a DataFrame", "use read_files")
     if isinstance(options.checkpoint, Checkpoint):
         raise SettingsError("checkpoint must be a folder on Spark, got an open checkpoint: pass its path")
     if method_of(None, recall, options.bands, schema) != "lsh":
