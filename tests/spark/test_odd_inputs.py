@@ -211,7 +211,9 @@ def test_documents_that_were_read_for_another_run_are_refused(spark: Any, tmp_pa
 
 def test_settings_that_make_no_run_are_refused(spark: Any) -> None:
     df = made.frame(spark, [(1, "oak")])
-    with pytest.raises(SettingsError, match="bucket_limit must be at least 2, got 1"):
+    with pytest.raises(
+        SettingsError, match="bucket_limit must be a whole number from 2 to 4294967295, got 1"
+    ):
         benzer.spark.find_duplicates(df, options=benzer.Options(bucket_limit=1))
     with pytest.raises(SettingsError, match="schema must be a Schema"):
         benzer.spark.find_duplicates(df, schema={"text": Text()})  # type: ignore[arg-type]

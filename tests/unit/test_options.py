@@ -21,9 +21,9 @@ TEXTS = {"a": "one two three four", "b": "One, two, three, four!", "c": "five si
         ({"num_hashes": 0}, "num_hashes must be a whole number from 1 to 65535, got 0"),
         ({"bands": (20, 5)}, r"bands must be Bands, got \(20, 5\)"),
         ({"seed": -1}, "seed must be a whole number"),
-        ({"bucket_limit": 1}, "bucket_limit must be at least 2, got 1"),
-        ({"bucket_limit": 2.5}, "bucket_limit must be at least 2, got 2.5"),
-        ({"bucket_limit": 2**70}, "bucket_limit must be at most"),
+        ({"bucket_limit": 1}, "bucket_limit must be a whole number from 2 to 4294967295, got 1: try 1000"),
+        ({"bucket_limit": 2.5}, "bucket_limit must be a whole number from 2 to 4294967295, got 2.5"),
+        ({"bucket_limit": 2**70}, "bucket_limit must be a whole number"),
         ({"on_error": "ignore"}, 'on_error must be "stop" or "skip", got "ignore"'),
     ],
 )

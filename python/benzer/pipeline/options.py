@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from benzer.bands import Bands
-from benzer.checks import check_on_error, is_whole
+from benzer.checks import MOST_SEED, check_on_error, keep_whole
 from benzer.errors import SettingsError
 from benzer.minhash import MinHash
 from benzer.pipeline.checkpoint import Checkpoint
@@ -62,14 +62,12 @@ class Options:
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        keep_whole(self, "seed", 0, MOST_SEED, "0")
         self.signature(1)
         if not isinstance(self.bands, Bands | None):
             raise SettingsError(f"bands must be Bands, got {self.bands!r}: use e.g. Bands(bands=20, rows=5)")
-        limit = self.bucket_limit
-        if limit is not None and not (is_whole(limit) and limit >= 2):
-            raise SettingsError(f"bucket_limit must be at least 2, got {limit}")
-        if limit is not None and limit > MOST_BUCKET_LIMIT:
-            raise SettingsError(f"bucket_limit must be at most {MOST_BUCKET_LIMIT}, got {limit}")
+        if self.bucket_limit is not None:
+            keep_whole(self, "bucket_limit", 2, MOST_BUCKET_LIMIT, "1000")
         check_on_error(self.on_error)
 
     def signature(self, num_values: int) -> MinHash:
