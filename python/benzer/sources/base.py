@@ -207,7 +207,6 @@ def check_repeated(name: str, column: str, present: Collection[str]) -> None:
         raise InputError(f'{name} has {count} columns "{column}": rename all but one')
 
 
-
 def chosen(report: ReadReport | None, keep: Keep, name: str) -> npt.NDArray[np.bool_]:
     """From documents to rows: a mask over all rows (bool, rows_read), malformed rows unchosen.
 
