@@ -24,6 +24,7 @@ CHECKED: list[str] = [  # files and folders that are written in plain English; a
     "docs/README.md",
     "docs/benchmarks.md",
     "docs/containment.md",
+    "docs/decisions",
     "docs/explanation",
     "docs/families-benchmark.md",
     "docs/how-to",
