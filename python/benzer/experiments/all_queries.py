@@ -1,7 +1,7 @@
-"""E7: how long does it take to ask for the nearest of 12,000 documents, and what is missed? (Grattan 2014)
+"""E7: the time and the recall of queries for the nearest of 12,000 documents (Grattan 2014).
 
-The source files 12,000 documents by 100 hashes in bands of 20 rows, and asks for the nearest of each: all that share
-a bucket. Its time says little without what was found: five bands of 20 rows find a pair of similarity 0.8 with
+The source stores 12,000 documents by 100 hashes in bands of 20 rows, and queries the nearest of each: all documents
+that share a bucket. Its time says little without the recall: five bands of 20 rows find a pair of similarity 0.8 with
 probability 0.06.
 """
 
@@ -189,8 +189,8 @@ def what_is_missed(errors: ResultTable, found: ResultTable, seeds: int) -> str:
 
     near = found.where(bands=published["bands"], **{"from": THRESHOLD})
     of_those = [
-        f" Of {counted(number, 'pair')} among them below {THRESHOLD + STEP:.2f} they find {100 * share:.0f} %, by "
-        f"the mean of {seeds} seeds."
+        f" Of {counted(number, 'pair')} among them below {THRESHOLD + STEP:.2f} they find {100 * share:.0f} % (mean "
+        f"of {seeds} seeds)."
         for number, share in zip(near.column("pairs"), near.column("found"), strict=True)
     ]
     return (
@@ -210,7 +210,7 @@ def what_it_takes(times: ResultTable, one_by_one: OneByOne, count: int) -> str:
         f"The published bands took {build[0]:,.0f} ms to build and {ask[0]:,.0f} ms for {count:,} queries, the others "
         f"{build[1]:,.0f} and {ask[1]:,.0f} ms. An exact comparison of {'all ' if every > 1 else ''}"
         f"{counted(every, 'pair')} takes {duration(one_by_one.seconds)} on one thread"
-        f"{f' ({estimated})' if estimated else ''}; at 10 ms a pair it would be "
+        f"{f' ({estimated})' if estimated else ''}; at 10 ms per pair it would take "
         f"{duration(every * SECONDS_A_PAIR)}{twice}."
     )
 

@@ -35,9 +35,9 @@ QUESTIONS: Mapping[str, str] = {
     "E2": "Does the size of the sets matter?",
     "E3": "Does the similarity of the sets matter?",
     "E4": "How does the similarity of texts fall with the size of their shingles?",
-    "E5": "Which hash functions fill the signature matrix soonest?",
+    "E5": "Which hash functions fill the signature matrix fastest?",
     "E6": "Does the estimate converge to the true similarity?",
-    "E7": "How long does it take to ask for the nearest of all documents, and what is missed?",
+    "E7": "How long do queries for the nearest documents take, and what do they miss?",
     "E8": "Do hash functions fill their buckets evenly?",
 }
 

@@ -1,9 +1,9 @@
-"""E6: does the estimate converge to the true similarity? (Bergillos and others 2018, figure 4)
+"""E6: convergence of the estimate to the true similarity (Bergillos and others 2018, figure 4).
 
-The source compares two documents of similarity 0.6, by shingles of 9 characters, with more and more hash functions. It
-hashes the numbers of the rows of its matrix: shingles are numbered as they are met. Multiplicative hashing sends row
-0 to 0 with every function, so documents that share it agree in every minimum; and rows in a row are not spread well
-enough for minima even without it. A shingle's own hash in place of its row number cures both.
+The source compares two documents of similarity 0.6, by shingles of 9 characters, with a growing number of hash
+functions. It hashes the row numbers of its matrix, i.e. shingles numbered by first occurrence. Multiplicative hashing
+maps row 0 to 0 with every function, so documents that share it have the same minima. Even without row 0, consecutive
+numbers are not distributed well enough for minima. Hashing shingles instead of row numbers fixes both.
 """
 
 from __future__ import annotations
@@ -119,12 +119,12 @@ def finding(table: ResultTable, exact: float) -> str:
     furthest = max(abs(mean(HASHES, family) - exact) for family in FAMILIES)
     by_rows = table.where(elements=ROWS_FROM_1, family="multiplicative").column("mean")
     return (
-        f"On shingle hashes, with {NUM_HASHES[-1]:,} functions, the means are {means(HASHES, FAMILIES)}: no more than "
-        f"{furthest:.3f} from the truth, {exact:.3f}. On row numbers multiplicative hashing reads "
-        f"{mean(ROWS, 'multiplicative'):.3f} whatever the truth is, since both documents hold row 0. Counted from 1 it "
-        f"reads {min(by_rows):.3f} to {max(by_rows):.3f} with {NUM_HASHES[0]} to {NUM_HASHES[-1]:,} functions, and "
-        f"with {NUM_HASHES[-1]:,} the others {means(ROWS_FROM_1, others)}: a function a x + b keeps too much of the "
-        f"order of numbers in a row, and no number of functions mends that."
+        f"On shingle hashes, with {NUM_HASHES[-1]:,} functions, the means are {means(HASHES, FAMILIES)}: at most "
+        f"{furthest:.3f} from the true value, {exact:.3f}. On row numbers multiplicative hashing always estimates "
+        f"{mean(ROWS, 'multiplicative'):.3f}, because both documents contain row 0. If rows are counted from 1, it "
+        f"estimates {min(by_rows):.3f} to {max(by_rows):.3f} with {NUM_HASHES[0]} to {NUM_HASHES[-1]:,} functions, and "
+        f"the means of the others with {NUM_HASHES[-1]:,} are {means(ROWS_FROM_1, others)}: a function a x + b "
+        f"preserves too much of the order of consecutive numbers, for any number of functions."
     )
 
 

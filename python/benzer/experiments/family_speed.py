@@ -1,7 +1,7 @@
-"""E5: which hash functions fill the signature matrix soonest? (Bergillos and others 2018, figure 3)
+"""E5: speed of hash families that fill the signature matrix (Bergillos and others 2018, figure 3).
 
-The source times modular, multiplicative and murmur hashing for several sizes k of shingles. Speed is only half of
-it: E6 has the quality. Times are those of the machine that runs this, the median of several runs on one thread.
+The source measures modular, multiplicative and murmur hashing for several sizes k of shingles. E6 measures their
+quality. Times are those of this machine, the median of several runs on one thread.
 """
 
 from __future__ import annotations
@@ -95,13 +95,13 @@ def finding(table: ResultTable) -> str:
     whole = dict(zip(*map(by_number.column, ("num_hashes", "milliseconds")), strict=True))
     few = FUNCTIONS[0]
     return (
-        f"That depends on the arithmetic. Here, at k = {SIZE} with {NUM_HASHES} functions, an element and function "
-        f"costs {', '.join(f'{cost[name]:.2f} ns ({name})' for name in families)}: {families[-1]} takes "
-        f"{cost[families[-1]] / cost[families[0]]:.1f} times as long as {families[0]}. What the processor does for "
-        f"many elements at once is cheap, and an exact remainder modulo a prime of 61 bits is not among it. fast, "
-        f"which throws each element into a few slots instead of hashing it {NUM_HASHES} times, takes {cost[fast]:.3f} "
-        f"ns where {families[0]} takes {cost[families[0]]:.3f}; for all texts it takes {whole[few]:.2f} ms with {few} "
-        f"functions and {whole[NUM_HASHES]:.2f} ms with {NUM_HASHES}."
+        f"The order depends on the arithmetic. Here, at k = {SIZE} with {NUM_HASHES} functions, the time per element "
+        f"and function is {', '.join(f'{cost[name]:.2f} ns ({name})' for name in families)}: {families[-1]} takes "
+        f"{cost[families[-1]] / cost[families[0]]:.1f} times as long as {families[0]}. Operations that the processor "
+        f"performs on many elements at once are cheap; an exact remainder modulo a prime of 61 bits is not one of "
+        f"them. fast, which assigns each element to a few slots instead of hashing it {NUM_HASHES} times, takes "
+        f"{cost[fast]:.3f} ns, and {families[0]} takes {cost[families[0]]:.3f} ns. For all texts fast takes "
+        f"{whole[few]:.2f} ms with {few} functions and {whole[NUM_HASHES]:.2f} ms with {NUM_HASHES}."
     )
 
 

@@ -1,9 +1,9 @@
-"""E1: is one hash function better than many? (Karamatlı 2012, figure 6a)
+"""E1: one hash function compared with many (Karamatlı 2012, figure 6a).
 
 The source compares two sketches of equal length by their root mean square error: the minima of n_h functions,
-and the n_h least values of one. Its sets share s_r · n elements and are taken to have similarity s_r, but
-their Jaccard similarity is s_r / (2 - s_r); and its estimator for one function, |Z_A ∩ Z_B| / n_h, tends to
-s_r, not to the Jaccard similarity. The two mistakes cancel for one function and do not for many.
+and the n_h smallest values of one. Its sets share s_r · n elements and are assumed to have similarity s_r, but
+their Jaccard similarity is s_r / (2 - s_r). Its estimator for one function, |Z_A ∩ Z_B| / n_h, estimates
+s_r, not the Jaccard similarity. The two mistakes cancel for one function, but not for many.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
     table = error_table(rows)
     return ExperimentResult(
         name="E1",
-        settings=f"|A| = |B| = {SIZE:,}, s_r = {S_R}, {PAIRS[scale]:,} pairs a point (the source: 10)",
-        published="One function is better: its error falls to 0 with n_h, while that of many functions stays.",
+        settings=f"|A| = |B| = {SIZE:,}, s_r = {S_R}, {PAIRS[scale]:,} pairs per point (the source: 10)",
+        published="One function is better: its error falls to 0 with n_h, while that of many functions does not.",
         finding=finding(table),
         tables={"summary": summary(table), "errors": table},
         figures={"errors": figure(table)},
@@ -57,16 +57,16 @@ def finding(table: ResultTable) -> str:
         return f"{found:.3f}"
 
     return (
-        f"An artefact of two mistakes. With n_h = 100, measured from s_r = 0.5 as published, many functions err by "
-        f"{error('published', MANY.label, 'rms_error_from_s_r')} and one function by "
-        f"{error('published', ONE_OVERLAP.label, 'rms_error_from_s_r')}. But those sets have the Jaccard similarity "
-        f"1/3. Measured from it, many functions err by {error('published', MANY.label)} and the published estimate of "
-        f"one function by {error('published', ONE_OVERLAP.label)}, and by no less with more values "
-        f"({error('published', ONE_OVERLAP.label, num_hashes=1000)} at n_h = 1,000). With sets of true similarity 0.5 "
-        f"and the unbiased estimate of one function, both err nearly alike: {error('corrected', MANY.label)} and "
-        f"{error('corrected', ONE.label)}. One function keeps a small advantage that is real, since it draws without "
-        f"replacement: {error('corrected', ONE.label, num_hashes=1000)} against "
-        f"{error('corrected', MANY.label, num_hashes=1000)} at n_h = 1,000."
+        f"The advantage results from two mistakes. With n_h = 100, and relative to s_r = 0.5 as published, the error "
+        f"of many functions is {error('published', MANY.label, 'rms_error_from_s_r')} and that of one function "
+        f"{error('published', ONE_OVERLAP.label, 'rms_error_from_s_r')}. But the Jaccard similarity of those sets is "
+        f"1/3. Relative to it, the error of many functions is {error('published', MANY.label)} and that of the "
+        f"published estimate of one function {error('published', ONE_OVERLAP.label)}, and it does not fall with more "
+        f"values ({error('published', ONE_OVERLAP.label, num_hashes=1000)} at n_h = 1,000). With sets of true "
+        f"similarity 0.5 and the unbiased estimate of one function, both errors are nearly equal: "
+        f"{error('corrected', MANY.label)} and {error('corrected', ONE.label)}. One function has a small real "
+        f"advantage, because it samples without replacement: {error('corrected', ONE.label, num_hashes=1000)} instead "
+        f"of {error('corrected', MANY.label, num_hashes=1000)} at n_h = 1,000."
     )
 
 

@@ -1,8 +1,8 @@
-"""E2: does the size of the sets matter? (Karamatlı 2012, figure 6b)
+"""E2: error of the estimates for several sizes of the sets (Karamatlı 2012, figure 6b).
 
-The source finds that one function makes no error at n_h = n, the size of the sets. That is so of its estimate,
-|Z_A ∩ Z_B| / n_h, measured from s_r: at n_h = n it is the overlap of the whole sets. The unbiased estimate of
-the Jaccard similarity becomes exact when the n_h values hold the whole union, n_h = |A ∪ B|.
+The source finds that one function has no error at n_h = n, the size of the sets. This is true for its estimate,
+|Z_A ∩ Z_B| / n_h, relative to s_r: at n_h = n it is the overlap of the whole sets. The unbiased estimate of
+the Jaccard similarity is exact if the n_h values contain the whole union, n_h = |A ∪ B|.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
     return ExperimentResult(
         name="E2",
         settings=(
-            f"n = {', '.join(f'{size:,}' for size in SIZES)}; s_r = {S_R}; {PAIRS[scale]:,} pairs a point "
-            f"(the source: 10); many functions up to n_h = {most:,}, since their time grows with n · n_h"
+            f"n = {', '.join(f'{size:,}' for size in SIZES)}; s_r = {S_R}; {PAIRS[scale]:,} pairs per point "
+            f"(the source: 10); many functions up to n_h = {most:,}, because their time grows with n · n_h"
         ),
         published="With one function the error is 0 when n_h = n.",
         finding=finding(table),
@@ -82,11 +82,11 @@ def finding(table: ResultTable) -> str:
     many = table.where(sketch=MANY.label)
     ratios = [e / t for e, t in zip(many.column("rms_error"), many.column("theory"), strict=True)]
     return (
-        f"True of the published estimate, measured from s_r: at n_h = n it is the overlap n_i / n itself. The "
-        f"unbiased estimate of one function becomes exact when its values hold the whole union, |A ∪ B| = 4/3 n "
+        f"This is true for the published estimate relative to s_r: at n_h = n it is the overlap n_i / n itself. The "
+        f"unbiased estimate of one function is exact if its values contain the whole union, |A ∪ B| = 4/3 n "
         f"at J = 1/2: from n_h = {', '.join(f'{number:,}' for number in exact)} on (errors below "
-        f"{EXACT}: of 10,000 elements two may meet in one 32-bit value). The error of many functions "
-        f"depends on n_h alone, not on n: it is {min(ratios):.2f} to {max(ratios):.2f} times √(J(1 − J)/n_h)."
+        f"{EXACT}: two of 10,000 elements may have the same 32-bit value). The error of many functions "
+        f"depends only on n_h, not on n: it is {min(ratios):.2f} to {max(ratios):.2f} times √(J(1 − J)/n_h)."
     )
 
 

@@ -1,7 +1,7 @@
-"""E4: how does the similarity of texts fall with the size of their shingles? (Bergillos and others 2018, figure 2)
+"""E4: similarity of texts for several sizes of shingles (Bergillos and others 2018, figure 2).
 
-The source takes a text of 50 words and 20 random orders of its words, and compares each two of them by their sets
-of character k-shingles. It defines shingles over words and then measures them over characters; both are shown.
+The source compares 20 random orders of a text of 50 words, pair by pair, by their sets of character k-shingles. It
+defines shingles of words but measures shingles of characters; both are computed here.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def finding(table: ResultTable) -> str:
     word = dict(zip(*map(table.where(unit="word").column, ("shingle_size", "mean")), strict=True))
     return (
         f"Confirmed for shingles of characters: the mean is {char[2]:.2f} at k = 2, {char[5]:.2f} at 5, "
-        f"{char[9]:.3f} at 9 and {char[13]:.3f} at 13. Shingles of words, as the source defines them, have forgotten "
-        f"the words that all these texts share already at k = 2: {word[2]:.3f}."
+        f"{char[9]:.3f} at 9 and {char[13]:.3f} at 13. Shingles of words, as the source defines them, show "
+        f"almost none of the words that all these texts share, even at k = 2: {word[2]:.3f}."
     )
 
 

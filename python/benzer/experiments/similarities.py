@@ -1,7 +1,7 @@
-"""E3: does the similarity of the sets matter? (Karamatlı 2012, figure 6c)
+"""E3: error of the estimates for several similarities of the sets (Karamatlı 2012, figure 6c).
 
-The source sees no considerable difference between several s_r. An unbiased estimate errs by √(J(1 − J)/n_h):
-most at J = 1/2, and three fifths of that at J = 0.1 and 0.9.
+The source reports no considerable difference between several s_r. The error of an unbiased estimate is
+√(J(1 − J)/n_h): it is largest at J = 1/2, and three fifths of that at J = 0.1 and 0.9.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
     return ExperimentResult(
         name="E3",
         settings=(
-            f"s_r = {SIMILARITIES[0]} to {SIMILARITIES[-1]}; |A| = |B| = {SIZE:,}; {PAIRS[scale]:,} pairs a point "
+            f"s_r = {SIMILARITIES[0]} to {SIMILARITIES[-1]}; |A| = |B| = {SIZE:,}; {PAIRS[scale]:,} pairs per point "
             f"(the source: 10)"
         ),
         published="No considerable difference.",
@@ -65,10 +65,10 @@ def finding(table: ResultTable) -> str:
         dict(zip(*map(part.column, ("s_r", column)), strict=True)) for column in ("rms_error", "theory")
     )
     return (
-        f"There is one, and a formula has it: √(J(1 − J)/n_h). With n_h = {COMPARED}, many functions err by "
-        f"{found[0.1]:.3f} at J = 0.1, {found[0.5]:.3f} at 0.5 and {found[0.9]:.3f} at 0.9 (the formula: "
-        f"{formula[0.1]:.3f}, {formula[0.5]:.3f}, {formula[0.9]:.3f}). With 10 pairs a point, as in the source, each "
-        f"error is uncertain by a fifth, which hides most of it."
+        f"The error depends on the similarity: it is √(J(1 − J)/n_h). With n_h = {COMPARED}, the error of many "
+        f"functions is {found[0.1]:.3f} at J = 0.1, {found[0.5]:.3f} at 0.5 and {found[0.9]:.3f} at 0.9 (the formula: "
+        f"{formula[0.1]:.3f}, {formula[0.5]:.3f}, {formula[0.9]:.3f}). With 10 pairs per point, as in the source, "
+        f"each error is uncertain by a fifth, which hides most of the difference."
     )
 
 

@@ -1,9 +1,9 @@
-"""E8: do hash functions fill their buckets evenly, and how often do strings collide? (Hanna and Hunt 2015)
+"""E8: uniformity of buckets, and collisions of strings (Hanna and Hunt 2015).
 
-The source counts, for one of its functions, how many of the numbers from 1 to 100,000 fall into each bucket by their
-remainder modulo 13. Its remainder has the sign of the dividend, so there are 25 buckets, and 0 is twice as full. An
-even count is no merit by itself: functions that send consecutive numbers to buckets in turn fill them more evenly than
-chance does, and it is those that are not min-wise (E6).
+The source counts, for one of its functions, the numbers from 1 to 100,000 in each bucket, by their remainder modulo
+13. Its remainder has the sign of the dividend, so there are 25 buckets, and bucket 0 is twice as full. An even count
+is not a merit by itself: functions that send consecutive numbers to buckets in turn fill them more evenly than
+chance, but such functions are not min-wise (E6).
 """
 
 from __future__ import annotations
@@ -152,10 +152,10 @@ def finding(source: ResultTable, families: ResultTable, collided: ResultTable) -
         if square < EXPECTED / 4
     ]
     return (
-        f"The remainder keeps the sign: bucket 0 holds {signed_counts[0]:,} numbers, the {len(others)} others "
+        f"The remainder keeps the sign: bucket 0 contains {signed_counts[0]:,} numbers, the {len(others)} others "
         f"{min(others):,} to {max(others):,}. Chance would give a chi-square of about {EXPECTED}. The families "
-        f"{', '.join(even)} fill the buckets much more evenly with numbers in a row, because they go through the "
-        f"buckets in turn: that is structure, not quality, and E6 shows what it costs. "
+        f"{', '.join(even)} fill the buckets much more evenly with consecutive numbers, because they use the "
+        f"buckets in turn: this is structure, not quality, and E6 shows its effect. "
         f"{collisions_found(collided.where(hash='djb2a'))}"
     )
 
