@@ -20,7 +20,7 @@ COUNTS = {"R": 19, "G": 19, "E": 8, "W": 14}
 NUMBERS = [f"{letter}{number}" for letter, count in COUNTS.items() for number in range(1, count + 1)]
 TEST = re.compile(r"(?:(tests/[\w/]+\.py)::)?(test_\w+)")
 ROW = re.compile(r"\| ([RGEW]\d+) \|(.*)\|")
-HOME = re.compile(r"Tests without a path stand in `(tests/[\w/]+\.py)`")
+HOME = re.compile(r"Tests without a path are in `(tests/[\w/]+\.py)`")
 
 
 class Line(NamedTuple):
