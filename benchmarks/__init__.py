@@ -1,1 +1,1 @@
-"""What does Benzer cost, and how good are its answers, beside others on the same machine?"""
+"""Benchmarks of the cost and the quality of Benzer and other tools, on the same machine."""

@@ -1,9 +1,10 @@
-"""How fast do signatures become candidates and clusters? Benzer's band join beside the other libraries' indexes.
+"""Speed from signatures to candidates and clusters: Benzer's band join compared with the indexes of other
+libraries.
 
-`python -m benchmarks.band_join` makes sets of which a fifth resemble another one, sketches them (not timed), and times
-what follows: band keys, candidate pairs and clusters here; insertion and query there. The engines take turns, on one
-thread and on two; the medians are compared. rensa joins its own
-signatures of the same sets, the others Benzer's.
+`python -m benchmarks.band_join` makes sets, a fifth of them similar to another one, sketches them (not timed), and
+measures the remaining stages: band keys, candidate pairs and clusters for Benzer; insertion and query for the
+others. The engines alternate, on one thread and on two; medians are compared. rensa joins its own signatures of the
+same sets, the others those of Benzer.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Ask = Callable[[str], tuple[Stages, int]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One engine on a number of threads: medians of the seconds of its stages, and of their sums."""
+    """One engine with a number of threads: median seconds of its stages, and of their sums."""
 
     engine: str
     threads: int
@@ -52,7 +53,7 @@ class Row:
 
     @property
     def rate(self) -> float:
-        """Documents a second."""
+        """Documents per second."""
         return self.documents / self.seconds
 
 
@@ -96,7 +97,7 @@ def sketched(sets: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 
 def measured(signatures: NDArray[np.uint32], fewer: int, threads: int, repetitions: int) -> list[Row]:
-    """Every engine, in turns."""
+    """Run every engine, alternating."""
     with peers(signatures, fewer, threads) as (names, ask):
         os.environ["RAYON_NUM_THREADS"] = str(
             threads
@@ -117,7 +118,7 @@ def _row(engine: str, threads: int, documents: int, runs: list[tuple[Stages, int
 
 
 def joined(signatures: NDArray[np.uint32], threads: int) -> tuple[Stages, int]:
-    """Benzer's way: candidates are exact, each pair once, so that each can be verified; clusters are theirs."""
+    """Benzer's candidates are exact, each pair once, so that each can be verified; clusters are computed from them."""
     count = len(signatures)
     everyone = np.ones(count, dtype=np.bool_)
     started = time.perf_counter()
@@ -133,7 +134,7 @@ def joined(signatures: NDArray[np.uint32], threads: int) -> tuple[Stages, int]:
 
 @contextmanager
 def peers(signatures: NDArray[np.uint32], fewer: int, threads: int) -> Iterator[tuple[list[str], Ask]]:
-    """The other engines in a process of their own that keeps their signatures; ended with the block."""
+    """Start the other engines in a process that keeps their signatures; it ends with the block."""
     interpreter = str(python_of("band-join"))
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "signatures.npy")
@@ -157,7 +158,7 @@ def peers(signatures: NDArray[np.uint32], fewer: int, threads: int) -> Iterator[
 
 
 def table(rows: list[Row]) -> str:
-    """Markdown: each engine, and how many times as fast Benzer is on as many threads."""
+    """Markdown table of the engines, and how many times faster Benzer is with the same number of threads."""
     benzers = {row.threads: row.rate for row in rows if row.engine == BENZER}
     columns = ("engine", "threads", "documents", "seconds", "documents a second", "Benzer is", "flagged")
     lines = (

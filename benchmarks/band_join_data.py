@@ -1,5 +1,6 @@
-"""What is joined? Sets of hashes of which a fifth resemble an earlier one; needs numpy only, so that every engine can
-make them in its own environment.
+"""Sets of hashes for the join; a fifth of them are similar to an earlier one.
+
+Needs only numpy, so that every engine can make them in its own environment.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The other libraries' ways from signatures to "which documents have a near-duplicate?", in their own environment.
+"""Duplicate detection from signatures by other libraries, in their own environment.
 
-`python -m benchmarks.band_join_peer SIGNATURES FEWER THREADS` reads engine names from standard input, one a line, runs
-each once, and answers with a line of JSON: seconds of each stage, and documents flagged. FastSketchLSH and datasketch
-join Benzer's SIGNATURES (a file of numpy's), datasketch the first FEWER of them; rensa takes only its own, of the same
-sets. All signatures lie in memory before the clock starts.
+`python -m benchmarks.band_join_peer SIGNATURES FEWER THREADS` reads engine names from standard input, one per line,
+runs each once, and prints one line of JSON: seconds of each stage, and flagged documents. FastSketchLSH and
+datasketch join Benzer's SIGNATURES (a numpy file), datasketch only the first FEWER of them; rensa uses its own
+signatures of the same sets. All signatures are in memory before the measurement starts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Engine = Callable[[], tuple[Stages, int]]
 
 
 def engines(signatures: str, fewer: int, threads: int) -> dict[str, Engine]:
-    """Each engine with its signatures made."""
+    """Each engine with its prepared signatures."""
     import rensa
 
     values = np.load(signatures)

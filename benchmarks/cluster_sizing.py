@@ -1,7 +1,8 @@
-"""What does a run over a billion documents take: rows and bytes of each stage, disk, hours, cost?
+"""Estimate a run over a billion documents: rows and bytes of each stage, disk, hours, cost.
 
-`python -m benchmarks.cluster_sizing` prints the tables of docs/how-to/size-a-cluster.md, `--write` writes them there.
-The rates are those of records/spark-rates.json, which `python -m benchmarks.spark_bench overhead` measures.
+`python -m benchmarks.cluster_sizing` prints the tables of docs/how-to/size-a-cluster.md; `--write` writes them to
+the page. The rates are those of records/spark-rates.json, which `python -m benchmarks.spark_bench overhead`
+measures.
 
     python -m benchmarks.cluster_sizing --documents 3e9 --text-bytes 4000 --cores 512 --price 0.05
 """
@@ -41,10 +42,10 @@ EXAMPLE_PRICE = round(PUBLISHED_COST / (PUBLISHED_VCPUS * PUBLISHED_HOURS), 3)
 
 @dataclass(frozen=True)
 class Rates:
-    """What was measured, and on how much.
+    """Measured times, and the size of the measured run.
 
-    seconds: by stage, on `cores` cores. copies: documents whose content another has. members: originals that have a
-    candidate. bands, rows: as the run had them.
+    seconds: by stage, on `cores` cores. copies: documents with the same content as another one. members: originals
+    that have a candidate. bands, rows: those of the run.
     """
 
     seconds: dict[str, float]
@@ -59,20 +60,20 @@ class Rates:
 
     @classmethod
     def load(cls, path: Path = RATES) -> Rates:
-        """From the record of a measurement."""
+        """Load the record of a measurement."""
         record = json.loads(path.read_text(encoding="utf-8"))
         return cls(**{name: record[name] for name in cls.__dataclass_fields__})
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is asked: documents and machines.
+    """Documents and machines of the estimate.
 
-    text_bytes: of a document. executor_cores: of one executor, whose local disk the passes share. bands_per_pass: as in
-    `Work`, 0 for all. price: of a core and hour. slower: how many times slower a core is than the measured one, all in
-    all: its processor, the network, the object store, waiting for the last task. unrelated: the similarity of two
-    documents that have nothing to do with each other. network: bytes a second of each core, from and to storage and the
-    other executors; 40 MB are what 1.25 Gbit a second give to each of four cores.
+    text_bytes: per document. executor_cores: of one executor; its local disk is shared by the passes.
+    bands_per_pass: as in `Work`, 0 for all. price: per core and hour. slower: total slowdown of a core compared
+    with the measured one: processor, network, object store, waiting for the last task. unrelated: the similarity of
+    two unrelated documents. network: bytes per second of each core, from and to storage and the other executors; 40
+    MB is a share of four cores of 1.25 Gbit per second each.
     """
 
     documents: int
@@ -88,9 +89,9 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: rows, bytes that it reads from storage, writes there and shuffles, core hours of work.
+    """One stage: rows, bytes read from storage, written to it and shuffled, core hours of work.
 
-    network: bytes a second of a core; what is shuffled is sent once and received once.
+    network: bytes per second of a core; shuffled bytes are sent once and received once.
     """
 
     name: str
@@ -103,17 +104,17 @@ class Stage:
 
     @property
     def transfer(self) -> float:
-        """Core hours until all bytes have come and gone."""
+        """Core hours to transfer all bytes."""
         return (self.read + self.written + 2 * self.shuffled) / self.network / 3600
 
     @property
     def core_hours(self) -> float:
-        """Work and transfer go on at the same time; the longer one counts."""
+        """Work and transfer run at the same time; the longer one counts."""
         return max(self.work, self.transfer)
 
     @property
     def bound(self) -> str:
-        """What would make it faster."""
+        """The resource that limits the stage."""
         return "network" if self.transfer > self.work else "cores"
 
 
@@ -141,37 +142,37 @@ def stages(rates: Rates, asked: Cluster) -> list[Stage]:
 
 
 def candidates(rates: Rates, asked: Cluster) -> float:
-    """Those of related documents, in proportion; and those by chance, which grow with the square.
+    """Candidates of related documents, in proportion, and those by chance, which grow quadratically.
 
-    Two documents of similarity s share one of b bands of r rows with the probability 1 - (1 - s^r)^b, hence at most
-    b s^r (Leskovec, Rajaraman, Ullman: Mining of Massive Datasets, 3.4.2).
+    Two documents of similarity s share one of b bands of r rows with the probability 1 - (1 - s^r)^b, so at most b
+    s^r (Leskovec, Rajaraman, Ullman: Mining of Massive Datasets, 3.4.2).
     """
     related = asked.documents * rates.candidates / rates.documents
     return related + rates.bands * asked.unrelated**rates.rows * asked.documents**2 / 2
 
 
 def compared(rates: Rates, asked: Cluster) -> float:
-    """Bytes of contents that are shuffled: those of documents with a candidate go to where they are compared.
+    """Bytes of contents that are shuffled: documents with a candidate are sent to the task that compares them.
 
-    The numbers of up to a million are sent to where the table is read; with more of them it is joined, all of it.
+    Up to a million numbers are broadcast to the readers of the table; if there are more, the whole table is joined.
     """
     members = asked.documents * rates.members / rates.documents
     return (members + (asked.documents if members > MOST_BROADCAST else 0)) * asked.text_bytes
 
 
 def disk(rates: Rates, asked: Cluster) -> float:
-    """Bytes of local disk that an executor needs while bands are shuffled, of which a pass holds the most."""
+    """Bytes of local disk that an executor needs while bands are shuffled; the largest pass counts."""
     passed = min(asked.bands_per_pass or rates.bands, rates.bands)
     return SPILLED * asked.documents * passed * (KEY + NUMBER) / executors(asked)
 
 
 def executors(asked: Cluster) -> int:
-    """How many there are."""
+    """The number of executors."""
     return ceil(asked.cores / asked.executor_cores)
 
 
 def collisions(documents: int, bits: int = LEAST_ID_BITS) -> float:
-    """The expected pairs of equal hashes among so many: n² / 2^(bits + 1), the birthday bound.
+    """The expected pairs of equal hashes: n² / 2^(bits + 1), the birthday bound.
 
     >>> round(collisions(10**9), 3), round(collisions(10**10), 1)
     (0.027, 2.7)
@@ -180,12 +181,12 @@ def collisions(documents: int, bits: int = LEAST_ID_BITS) -> float:
 
 
 def hours(found: Sequence[Stage], asked: Cluster) -> float:
-    """On all cores, one stage after another."""
+    """Hours on all cores, one stage after another."""
     return sum(stage.core_hours for stage in found) / asked.cores
 
 
 def cost(found: Sequence[Stage], asked: Cluster) -> float:
-    """Of the core hours at the price; storage and transfers come to it."""
+    """Cost of the core hours; storage and transfers are extra."""
     return sum(stage.core_hours for stage in found) * asked.price
 
 
@@ -251,7 +252,7 @@ def _sentences(rates: Rates, asked: Cluster) -> str:
 
 
 def grouped(rates: Rates, asked: Cluster) -> str:
-    """By which way the candidates are grouped, by the limits of `Work`."""
+    """The algorithm that groups the candidates, by the limits of `Work`."""
     limits, members = Work(), asked.documents * rates.members / rates.documents
     if candidates(rates, asked) <= limits.driver_pairs:
         return "on the driver"
@@ -268,7 +269,7 @@ def _sums(rates: Rates, asked: Sequence[Cluster]) -> str:
 
 
 def _count(value: float) -> str:
-    """Three digits and a name of the size.
+    """Three digits and the name of the magnitude.
 
     >>> _count(10**9), _count(2_340_000), _count(12)
     ('1 billion', '2.34 million', '12')
@@ -307,14 +308,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--unrelated", type=float, default=Cluster.unrelated, help="similarity of unrelated documents"
     )
-    parser.add_argument("--network", type=float, default=Cluster.network, help="bytes a second of each core")
+    parser.add_argument(
+        "--network", type=float, default=Cluster.network, help="bytes per second of each core"
+    )
     parser.add_argument("--rates", type=Path, default=RATES, help="the record of a measurement")
-    parser.add_argument("--write", action="store_true", help="write the section of the page anew")
+    parser.add_argument("--write", action="store_true", help="write the section of the page")
     return parser
 
 
 def of_page(path: Path = RATES) -> str:
-    """What stands on the page: a billion and ten billion documents, everything else as it is by default."""
+    """The tables of the page: a billion and ten billion documents, with defaults for everything else."""
     if not path.exists():
         return NOT_MEASURED
     rates = Rates.load(path)

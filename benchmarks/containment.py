@@ -1,7 +1,8 @@
-"""Which documents contain a given one, and which passages stand anywhere? Benzer beside datasketch's LSH Ensemble.
+"""Containment and shared passages: Benzer compared with datasketch's LSH Ensemble.
 
-`python -m benchmarks.containment PATH_TO_DATA` writes docs/containment.md. Of PATH_TO_DATA it reads the value sets with
-exact containment (sets_kosarak, sets_rdatasets_columns), the plagiarised answers of clough_stevenson, and the RFCs.
+`python -m benchmarks.containment PATH_TO_DATA` writes docs/containment.md. From PATH_TO_DATA it reads the value
+sets with exact containment (sets_kosarak, sets_rdatasets_columns), the plagiarised answers of clough_stevenson, and
+the RFCs.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ Hits = dict[str, set[str]]
 
 @dataclass(frozen=True, slots=True)
 class SetRow:
-    """One way to ask one collection of sets: hits as they come, and the times of building and of one query."""
+    """One way to query one collection of sets: hits, and the times of building and of one query."""
 
     name: str
     threshold: float
@@ -61,7 +62,7 @@ class SetRow:
 
 @dataclass(frozen=True, slots=True)
 class PlantedRow:
-    """Planted passages of one length and share of edited words: how many were found, and what else was."""
+    """Planted passages of one length and share of edited words: the number found, and other matches."""
 
     length: int
     edits: float
@@ -151,7 +152,7 @@ def measures(found: Hits, truth: Hits) -> tuple[float, float]:
 
 
 def index_row(name: str, threshold: float, given: dict[str, list[str | int]], truth: Hits) -> SetRow:
-    """Each query asked of an index in memory."""
+    """Query an index in memory."""
     started = time.perf_counter()
     settings = IndexSettings(benzer.Schema(values=benzer.ValueSet()), passages=True)
     with Index.open("memory:", settings) as index:
@@ -167,7 +168,7 @@ def index_row(name: str, threshold: float, given: dict[str, list[str | int]], tr
 
 
 def join_row(name: str, threshold: float, given: dict[str, list[str | int]], truth: Hits) -> SetRow:
-    """All sets against all at once; of the answer, the part that the queries ask for."""
+    """Join all sets; only the queried part of the result is scored."""
     started = time.perf_counter()
     schema = benzer.Schema(values=benzer.ValueSet())
     listed = [benzer.Document(one, {"values": values}) for one, values in given.items()]
@@ -186,7 +187,7 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 def plagiarism(folder: Path) -> dict[str, Any]:
-    """How well the share of an answer's words that stand in a source tells copied answers from others."""
+    """How well the share of an answer's words that appear in a source separates copied answers from others."""
     given = texts(folder)
     anchors = {line.split("\t")[0].strip() for line in (folder / "anchors.tsv").open() if line[0] != "#"}
     labels = [
@@ -208,7 +209,7 @@ def plagiarism(folder: Path) -> dict[str, Any]:
 
 
 def best_cut(scores: dict[frozenset[str], float], wanted: set[frozenset[str]]) -> dict[str, float]:
-    """The best F1 over all cuts, and the cut.
+    """The best F1 over all thresholds, and its threshold.
 
     >>> best_cut({frozenset("ab"): 0.9, frozenset("ac"): 0.2}, {frozenset("ab")})
     {'f1': 1.0, 'cut': 0.9, 'precision': 1.0, 'recall': 1.0}
@@ -224,7 +225,7 @@ def best_cut(scores: dict[frozenset[str], float], wanted: set[frozenset[str]]) -
 
 
 def planted_rows(data: Path, trials: int) -> tuple[dict[str, Any], list[PlantedRow]]:
-    """Passages of RFCs, edited, inside news: are they found, where they came from?"""
+    """Whether passages of RFCs that are edited and planted in news are found in their sources."""
     collection, around = texts(data / "rfc"), list(texts(data / "reuters").values())
     names = list(collection)
     started = time.perf_counter()
@@ -272,7 +273,7 @@ def planted_row(
 
 
 def edited(words: list[str], edits: float, choice: random.Random) -> list[str]:
-    """Each word replaced, left out, or with another before it, with probability `edits`."""
+    """Each word replaced, deleted, or preceded by an inserted word, with probability `edits`."""
     after: list[str] = []
     for word in words:
         if choice.random() >= edits:

@@ -1,7 +1,7 @@
-"""LSH Ensemble as datasketch has it: which sets contain each query? Runs in datasketch's own environment.
+"""Containment queries with datasketch's LSH Ensemble, in datasketch's own environment.
 
 `python -m benchmarks.containment_peer SETS QUERIES THRESHOLD NUM_PERM NUM_PART OUTPUT` writes the hits, and the
-seconds of building and asking, as JSON.
+seconds of building and querying, as JSON.
 """
 
 from __future__ import annotations

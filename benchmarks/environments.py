@@ -1,7 +1,7 @@
-"""Where does each engine live? In its own virtual environment, so that none changes another's dependencies.
+"""A virtual environment for each engine, so that none changes the dependencies of another.
 
-`python -m benchmarks.environments` makes them all; one that already holds its pins is left as it is.
-Benzer runs in the project's own environment.
+`python -m benchmarks.environments` creates all of them; an environment that matches its pins is not changed. Benzer
+runs in the environment of the project.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PINNED = {"fastsketchlsh": "FastSketchLSH"}  # environments whose package is wri
 
 
 def python_of(engine: str) -> Path:
-    """The interpreter that runs `engine`; makes its environment when missing or when its pins changed."""
+    """The interpreter that runs `engine`; creates its environment if it is missing or its pins changed."""
     pins = load_environments().get(engine)
     return _interpreter(PROJECT) if pins is None else _interpreter(_make(engine, pins))
 
@@ -50,7 +50,7 @@ def _make(name: str, pins: list[str]) -> Path:
 
 
 def _base_interpreter(name: str) -> str:
-    """The Python that an environment is made from: this one, or that of the version that the engine asks for."""
+    """The Python for a new environment: this one, or the version that the engine needs."""
     version = load_interpreters().get(name)
     if version is None:
         return sys.executable

@@ -1,7 +1,8 @@
-"""What does it cost to miss nothing? The exact method beside the bands, on collections of texts and of sets.
+"""Cost of complete results: the exact method compared with bands, on collections of texts and of sets.
 
-`python -m benchmarks.exact_join PATH_TO_DATA` runs `find_duplicates` by both methods on one core, and prints a table in
-Markdown: processor seconds of the whole run, reading included, so that what else the machine does counts little.
+`python -m benchmarks.exact_join PATH_TO_DATA` runs `find_duplicates` with both methods on one core, and prints a
+Markdown table: processor seconds of the whole run including reading, which depend little on other work of the
+machine.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ THRESHOLDS = (0.8, 0.7, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A file of a folder of data, and how it is read."""
+    """A file in the data folder, and its settings."""
 
     folder: str
     file: str
@@ -64,7 +65,7 @@ def main() -> None:
 
 
 def row(collection: Collection, path: Path, threshold: float) -> str:
-    """One line of the table; the least of three times, as a machine can only be slower than it is."""
+    """One line of the table: the minimum of three times, because other work can only slow a run down."""
     runs = {
         method: [run(collection, path, threshold, method) for _ in range(3)] for method in ("exact", "lsh")
     }
@@ -80,7 +81,7 @@ def row(collection: Collection, path: Path, threshold: float) -> str:
 
 
 def run(collection: Collection, path: Path, threshold: float, method: str) -> tuple[float, benzer.Duplicates]:
-    """Processor seconds of a run, and what it found."""
+    """Processor seconds of a run, and its result."""
     started = time.process_time()
     found = benzer.find_duplicates(
         path, schema=collection.schema, threshold=threshold, method=method, threads=1

@@ -1,10 +1,10 @@
 """Families of documents from templates, pages that share boilerplate, and titles: CPU seconds and memory.
 
-`python -m benchmarks.families` makes the documents, runs `find_duplicates` on each file in a process of its own, and
-writes a dated record and docs/families-benchmark.md. Each scenario is measured beside unrelated documents of the same
-length and number, or beside the time that `orjson.loads` takes to parse the same file. Runs alternate; medians count.
-`--only web` measures one scenario. `--write FOLDER` only writes the files, for other tools:
-`python -m benchmarks.run --file FOLDER/web-40000.jsonl` runs the peers.
+`python -m benchmarks.families` makes the documents, runs `find_duplicates` on each file in a separate process, and
+writes a dated record and docs/families-benchmark.md. Each scenario is compared with unrelated documents of the same
+length and number, or with the time that `orjson.loads` takes to parse the same file. Runs alternate; medians count.
+`--only web` measures one scenario. `--write FOLDER` only writes the files, for other tools: `python -m
+benchmarks.run --file FOLDER/web-40000.jsonl` runs the peers.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def vocabulary() -> Words:
 
 
 def unrelated(words: int) -> Maker:
-    """Documents of so many random words."""
+    """Documents of random words."""
 
     def make(rng: np.random.Generator, count: int) -> Iterator[str]:
         known = vocabulary()
@@ -70,7 +70,7 @@ def unrelated(words: int) -> Maker:
 
 
 def near_copies(rng: np.random.Generator, count: int) -> Iterator[str]:
-    """Copies of one text of 200 words with two neighbouring words replaced: similarities of about 0.93."""
+    """Copies of one text of 200 words with two adjacent words replaced: similarities of about 0.93."""
     known = vocabulary()
     template = known[rng.integers(0, VOCABULARY, 200)]
     for _ in range(count):
@@ -90,20 +90,21 @@ def boilerplate(rng: np.random.Generator, count: int) -> Iterator[str]:
 
 @cache
 def draws() -> NDArray[np.int64]:
-    """Numbers of words, each as often as a language uses its words."""
+    """Numbers of words, each as frequent as a word of a language."""
     shares = np.cumsum(1 / (np.arange(VOCABULARY) + 2.7))
     return np.searchsorted(shares / shares[-1], (np.arange(DRAWS) + 0.5) / DRAWS)
 
 
 def zipf(rng: np.random.Generator, size: int) -> NDArray[np.int64]:
-    """Numbers of words, drawn as words of a language are."""
+    """Numbers of words, with the frequencies of words of a language."""
     return draws()[rng.integers(0, DRAWS, size)]
 
 
 def web(rng: np.random.Generator, count: int) -> Iterator[str]:
-    """Pages of some 300 words. Half are unrelated; half belong to template families whose sizes follow a power law.
+    """Pages of about 300 words. Half are unrelated; half belong to template families whose sizes follow a power
+    law.
 
-    A page of a family has the words of its template with 1 % to 60 % of them, in runs, replaced by its own: some
+    A page of a family has the words of its template, with 1 % to 60 % of them, in runs, replaced by its own: some
     families consist of near-duplicates, others only share boilerplate.
     """
     known = vocabulary()
@@ -131,7 +132,7 @@ def web(rng: np.random.Generator, count: int) -> Iterator[str]:
 
 
 def titles(rng: np.random.Generator, count: int) -> Iterator[str]:
-    """Titles of 5 to 14 words, of which a tenth repeat an earlier one with up to one word replaced."""
+    """Titles of 5 to 14 words; a tenth of them repeat an earlier one with at most one word replaced."""
     known = vocabulary()
     pool: list[list[str]] = []
     for _ in range(count):
@@ -164,7 +165,7 @@ SIZES = {
 
 
 def write(folder: Path, name: str, count: int) -> Path:
-    """Write a scenario's documents as JSONL, unless they are there already."""
+    """Write the documents of a scenario as JSONL, unless the file exists."""
     path = folder / f"{name}-{count}.jsonl"
     if path.exists():
         return path
@@ -177,7 +178,7 @@ def write(folder: Path, name: str, count: int) -> Path:
 
 
 def child(path: str, threads: int) -> dict[str, Any]:
-    """One run in this process."""
+    """Run once in this process."""
     from benzer import find_duplicates
 
     before, held = cpu(), anonymous("self")
@@ -202,7 +203,7 @@ def cpu() -> float:
 
 
 def measured(kind: str, path: Path, threads: int) -> dict[str, Any]:
-    """One run in a process of its own, with the most anonymous memory that was seen of it."""
+    """Run once in a separate process, and measure its peak anonymous memory."""
     if kind == "parse":
         command = [str(python_of("orjson")), "-c", PARSE, str(path)]
     else:
@@ -211,12 +212,12 @@ def measured(kind: str, path: Path, threads: int) -> dict[str, Any]:
 
 
 def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The run of median CPU time."""
+    """The run with the median CPU time."""
     return sorted(runs, key=lambda run: run["cpu"])[len(runs) // 2]
 
 
 def scenario(folder: Path, name: str, count: int, threads: int, repetitions: int) -> dict[str, Any]:
-    """A scenario beside what it is compared with, in turn."""
+    """A scenario and its comparison, alternating."""
     path, other = write(folder, name, count), BESIDE[name]
     beside = path if other == "orjson" else write(folder, other, count)
     own, others = [], []
@@ -261,7 +262,7 @@ def main() -> None:
     parser.add_argument("--only", choices=SIZES, help="measure one scenario")
     parser.add_argument("--most", type=int, default=10**9, help="leave out larger numbers of documents")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repetitions", type=int, default=3, help="runs of each, of which the median counts")
+    parser.add_argument("--repetitions", type=int, default=3, help="runs of each; the median counts")
     parser.add_argument(
         "--folder", type=Path, default=DATA / "families", help="where the documents are written"
     )

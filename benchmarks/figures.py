@@ -1,7 +1,7 @@
-"""What do the newest records show at a glance? Figures for docs/benchmarks.md, as SVG under docs/figures.
+"""Figures of the newest records for docs/benchmarks.md, as SVG in docs/figures.
 
-`python -m benchmarks.run figures` draws them and writes their section of the page; the record of the scaling figure is
-written by `python -m benchmarks.scale`. Runs in the environment `figures`.
+`python -m benchmarks.run figures` draws them and writes their section of the page. `python -m benchmarks.scale`
+writes the record of the scaling figure. Runs in the environment `figures`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FEWEST = 10  # pairs of a step that is drawn
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure: the records it needs (the newest is taken), what stands below it, and who draws it."""
+    """A figure: the records that it needs (the newest ones are used), its caption, and the function that draws it."""
 
     name: str
     records: tuple[str, ...]
@@ -81,9 +81,9 @@ def newest(name: str) -> dict[str, Any] | None:
 
 
 def recall(words: Mapping[str, Any], small: Mapping[str, Any], characters: Mapping[str, Any]) -> Figure:
-    """Share of pairs found against their exact similarity, an engine a line, for both units.
+    """Share of pairs found against their exact similarity, one line per engine, for both units.
 
-    The engines that are too slow for the large corpus are shown by what they found in the small one.
+    Engines that are too slow for the large corpus are shown with their results on the small one.
     """
     figure = Figure(figsize=(8.0, 3.6))
     left, right = figure.subplots(1, 2, sharey=True)
@@ -101,7 +101,9 @@ def recall(words: Mapping[str, Any], small: Mapping[str, Any], characters: Mappi
 
 
 def _curves(record: Mapping[str, Any]) -> dict[str, list[tuple[float, float]]]:
-    """Engine -> similarity and share found, on one thread. Steps of too few pairs are joined in twos, then left out."""
+    """Engine -> similarity and share found, on one thread. Steps of too few pairs are joined in twos, otherwise
+    omitted.
+    """
     found = {}
     for item in record["measurements"]:
         name = item["engine"]
@@ -111,7 +113,7 @@ def _curves(record: Mapping[str, Any]) -> dict[str, list[tuple[float, float]]]:
 
 
 def _joined(curve: Sequence[tuple[float, float, int, float]]) -> list[tuple[float, float]]:
-    """Points of the curve; where steps are missing a point without a value keeps the line from crossing the gap."""
+    """Points of the curve; for missing steps a point without a value keeps the line from crossing the gap."""
     width = 0.025 if sum(pairs for *_, pairs, _ in curve) > _MANY else 0.05
     steps: dict[int, list[tuple[int, float]]] = {}
     for low, _, pairs, share in curve:
@@ -151,7 +153,7 @@ def _style(name: str) -> dict[str, Any]:
 
 
 def seconds(*records: Mapping[str, Any]) -> Figure:
-    """Seconds of every engine, one thread and two, a panel for each record."""
+    """Seconds of every engine, on one thread and on two, one panel per record."""
     figure = Figure(figsize=(8.0, 1.0 + 0.24 * sum(len(_times(record)) for record in records)))
     heights = [len(_times(record)) for record in records]
     panels = figure.subplots(len(records), 1, height_ratios=heights, sharex=True, squeeze=False)[:, 0]
@@ -194,7 +196,7 @@ def _bars(axes: Axes, record: Mapping[str, Any]) -> None:
 
 
 def scaling(record: Mapping[str, Any]) -> Figure:
-    """Time for a document and memory of the whole, from a thousand documents to ten million."""
+    """Time per document and total memory, from a thousand documents to ten million."""
     rows = sorted(
         (row for row in record["rows"] if row["family"] == "ordinary"), key=lambda row: row["documents"]
     )
@@ -220,7 +222,7 @@ def scaling(record: Mapping[str, Any]) -> Figure:
 
 
 def _kind(row: Mapping[str, Any]) -> str:
-    """What distinguishes rows of the same number of documents."""
+    """The difference between rows with the same number of documents."""
     return f"threshold {row['threshold']}, {'memory ' + row['memory'] if row.get('memory') else 'no bound'}"
 
 

@@ -1,4 +1,4 @@
-"""Does the image method `local` keep the promised recall, and is the measured recall the true one?
+"""The recall of the image method `local`, compared with the guaranteed and with the measured one.
 
 `python -m benchmarks.image_promise PATH_TO_DATA` compares every image with every other, and writes the section
 "promise" of docs/image-recall.md. The folder is that of `benchmarks.image_recall`. It takes ten minutes or more.
@@ -30,7 +30,7 @@ LOCAL = Image("local")
 
 @dataclass(frozen=True)
 class Alike:
-    """All pairs of images of one set at or above the advised threshold, found by comparing all with all.
+    """All pairs of images of one set at or above the advised threshold, found by comparing all pairs.
 
     jaccard: the Jaccard similarity of their words (float64).
     """
@@ -41,7 +41,7 @@ class Alike:
     jaccard: NDArray[np.float64]
 
     def part(self, name: str, chosen: NDArray[np.bool_]) -> Alike:
-        """The pairs of which both images are chosen."""
+        """The pairs whose images are both chosen."""
         both = chosen[self.left] & chosen[self.right]
         return Alike(name, self.left[both], self.right[both], self.jaccard[both])
 
@@ -52,7 +52,7 @@ class Alike:
 
 
 def alike(name: str, descriptions: Sequence[bytes]) -> Alike:
-    """Compare each image with all after it."""
+    """Compare each image with all later ones."""
     left: list[int] = []
     right: list[int] = []
     jaccard: list[float] = []
@@ -67,7 +67,7 @@ def alike(name: str, descriptions: Sequence[bytes]) -> Alike:
 
 
 def ran(pairs: Alike, descriptions: Sequence[bytes], recall: float) -> list[object]:
-    """A row of the table of runs: the true share found, and what Benzer measures."""
+    """A row of the table of runs: the true share found, and the recall that Benzer measures."""
     documents = [{"id": at, "image": Description(one)} for at, one in enumerate(descriptions)]
     schema = benzer.Schema(image=LOCAL)
     run = benzer.find_duplicates(documents, schema=schema, threshold=LOCAL.threshold, recall=recall)

@@ -1,8 +1,8 @@
-"""Which copies of a picture does each method find? Each labelled set of pictures, beside its truth.
+"""Copies of images that each method finds, on labelled sets of images.
 
 `python -m benchmarks.image_recall PATH_TO_DATA` writes the generated parts of docs/image-recall.md. The folder
-holds `images_transformed` and `images_ukbench`, each with `images.zip` and `truth_clusters.tsv`; the first with
-`truth_transforms.tsv` as well.
+contains `images_transformed` and `images_ukbench`, each with `images.zip` and `truth_clusters.tsv`; the first also
+with `truth_transforms.tsv`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PUBLISHED_F1 = {"pHash": (0.764, 0.861), "dHash": (0.804, 0.872)}
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """A labelled set: the files, the group of each, and of the pairs original-variant the transformation."""
+    """A labelled set: the files, the group of each, and the transformation of each original-variant pair."""
 
     name: str
     files: dict[str, bytes]
@@ -64,7 +64,7 @@ class Pictures:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one method makes of one set."""
+    """Results of one method on one set."""
 
     method: str
     cut: float
@@ -83,7 +83,7 @@ class Found:
 
 
 def load(data: Path, name: str) -> Pictures:
-    """Read a set; its pictures stay in memory as files."""
+    """Read a set; its images stay in memory as files."""
     folder = data / name
     with zipfile.ZipFile(folder / "images.zip") as packed:
         files = {Path(one).name: packed.read(one) for one in packed.namelist() if not one.endswith("/")}
@@ -99,7 +99,7 @@ def _rows(path: Path) -> list[list[str]]:
 
 
 def measure(pictures: Pictures, method: str, threads: int) -> Found:
-    """One method on one set: similarities of queries to all pictures, then the batch job."""
+    """Run one method on one set: similarities of queries to all images, then the batch job."""
     field = Image(method)
     names = list(pictures.files)
     start = time.perf_counter()
@@ -136,7 +136,7 @@ def measure(pictures: Pictures, method: str, threads: int) -> Found:
 
 
 def _wanted(pictures: Pictures) -> dict[tuple[str, str], str]:
-    """The pairs to find (query, picture) and their kind: original and variant, or two of a group."""
+    """The pairs to find (query, image) and their kind: original and variant, or two images of a group."""
     if pictures.transforms:
         return pictures.transforms
     return {pair: "same group" for a, b in pictures.pairs for pair in ((a, b), (b, a))}
@@ -147,7 +147,7 @@ def _others(pictures: Pictures, one: str, names: list[str]) -> NDArray[np.bool_]
 
 
 def cut_for(wrong: NDArray[np.float64], share: float) -> float:
-    """The least similarity above 0 that at most `share` of the wrong pairs reach.
+    """The smallest similarity above 0 that at most `share` of the wrong pairs reach.
 
     >>> cut_for(np.array([0.0, 0.1, 0.2, 0.3]), 0.25)
     0.3
@@ -189,7 +189,7 @@ def _groups_found(
 
 
 def _nearest_of_group(pictures: Pictures, table: dict[str, NDArray[np.float64]], names: list[str]) -> float:
-    """How many of the 4 most similar pictures, itself among them, are of its group (the N-S score of UKBench)."""
+    """The number of images of its group among the 4 most similar ones, including itself (the N-S score of UKBench)."""
     groups = np.array([pictures.groups[name] for name in names])
     scores = []
     for name, similarity in table.items():

@@ -1,10 +1,10 @@
-"""What does the embedded index cost, and what does it keep when its writer is killed?
+"""Cost of the embedded index, and its data after its writer was killed.
 
 `python -m benchmarks.index_bench PATH_TO_DATA` adds 1,000,000 paragraphs to a file (200,000 real ones, then
-variations of them), asks it and an index in memory for similar ones, adds some one by one, measures the file of
-texts of 200 bytes, and compares the rate of insertion with that of datasketch. Then it lets other processes write
-another file and kills them (SIGKILL) one after the other, checking what they had acknowledged. Writes
-docs/index-benchmark.md and a record.
+variations of them), queries it and an index in memory for similar ones, adds some one by one, measures the file of
+texts of 200 bytes, and compares the rate of insertion with that of datasketch. Then it starts processes that write
+another file and kills them (SIGKILL) one after the other, and checks the documents that they had acknowledged.
+Writes docs/index-benchmark.md and a record.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ INSERTED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one index file: queries for documents that it holds, and for the same with one word replaced."""
+    """Figures of one index file: queries for stored documents, and for the same with one word replaced."""
 
     documents: int
     file_bytes: int
@@ -46,7 +46,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """One killed writer: what it had acknowledged, what the file held, how many acknowledged were missing."""
+    """One killed writer: the numbers of acknowledged, stored, and missing acknowledged documents."""
 
     acknowledged: int
     held: int
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def measure(folder: Path, chosen: list[Paragraph], arguments: argparse.Namespace) -> dict[str, Any]:
-    """All that is measured without killing."""
+    """All measurements without kills."""
     path, batch, rounds = folder / "plain.benzer", arguments.batch, arguments.rounds
     added = index_costs.add_all(path, chosen, batch)
     print(f"added: {added}", flush=True)
@@ -111,9 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--batch", type=int, default=10_000, help="documents per add and commit")
     parser.add_argument("--queries", type=int, default=2_000)
-    parser.add_argument(
-        "--rounds", type=int, default=1, help="times each query is asked; its best time is taken"
-    )
+    parser.add_argument("--rounds", type=int, default=1, help="times each query is run; its best time counts")
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument(
         "--work", type=Path, help="folder for the index files, instead of the system's temporary one"
@@ -123,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def figures(path: Path, chosen: Sequence[Paragraph], queries: int, rounds: int) -> Figures:
-    """Opens the file and asks for held paragraphs, then for the same with one word replaced."""
+    """Open the file and query stored paragraphs, then the same with one word replaced."""
     rng = random.Random(1)
     asked = rng.sample(chosen, min(queries, len(chosen)))
     start = time.perf_counter()
@@ -141,7 +139,7 @@ def figures(path: Path, chosen: Sequence[Paragraph], queries: int, rounds: int) 
 
 
 def write_and_kill(folder: Path, chosen: list[Paragraph], kills: int) -> list[Kill]:
-    """Kills the writer at `kills` random moments, then lets a last one finish."""
+    """Kill the writer at `kills` random moments, then let a last one finish."""
     source = folder / "paragraphs.jsonl"
     paragraphs.write(chosen, source)
     path, rng = folder / "killed.benzer", random.Random(2)
@@ -156,7 +154,7 @@ def write_and_kill(folder: Path, chosen: list[Paragraph], kills: int) -> list[Ki
 
 
 def _write_until(path: Path, source: Path, start: int, stop: int | None, rng: random.Random) -> int:
-    """Starts a writer, kills it once it has acknowledged `stop` documents; returns what it acknowledged."""
+    """Start a writer and kill it after it has acknowledged `stop` documents; returns the acknowledged number."""
     command = [sys.executable, "-m", "benchmarks.index_writer", str(path), str(source), "--start", str(start)]
     acknowledged = start
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as writer:
@@ -234,7 +232,7 @@ NOTES = (
 
 
 def promised(record: dict[str, Any]) -> Iterator[list[str]]:
-    """Each figure that was asked of the index."""
+    """Each figure that has a target."""
     plain, memory, durable = record["plain"], record["in_memory"], Durable(**record["durable"])
     count, seconds = record["added"][-1]
     yield [f"{count:,} documents added, documents/s", f"{count / seconds:,.0f}", ">= 60,000"]
@@ -257,7 +255,7 @@ def promised(record: dict[str, Any]) -> Iterator[list[str]]:
 
 
 def table_rows(plain: dict[str, Any], killed: dict[str, Any]) -> Iterator[list[str]]:
-    """One line per figure, the two files beside each other."""
+    """One line per figure, with both files."""
     both = (plain, killed)
     yield ["documents", *(f"{one['documents']:,}" for one in both)]
     for name, kind in (("find_similar", "held"), ("one word replaced", "edited")):

@@ -1,4 +1,4 @@
-"""What does an index cost in each respect that is promised: adding, asking, one durable change, bytes, memory?"""
+"""Measurements of an index: adding, querying, one durable change, bytes, memory."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Durable:
-    """Milliseconds of one document added and committed, and of bare writes of as many bytes beside it.
+    """Milliseconds to add and commit one document, and of bare writes of as many bytes.
 
-    `bare` is a write to another file and its fdatasync, in turn with the additions.
+    `bare` is a write to another file and its fdatasync, alternating with the additions.
     """
 
     adds: int
@@ -48,7 +48,7 @@ class Durable:
 
 
 def add_all(path: Path | str, chosen: Sequence[Paragraph], batch: int) -> list[tuple[int, float]]:
-    """Seconds after which so many documents were committed, from opening to closing with all of them."""
+    """Seconds after which each number of documents was committed, from opening to closing with all of them."""
     passed: list[tuple[int, float]] = []
     start = time.perf_counter()
     with benzer.Index.open(path) as index:
@@ -62,7 +62,7 @@ def add_all(path: Path | str, chosen: Sequence[Paragraph], batch: int) -> list[t
 
 
 def ask(index: benzer.Index, asked: Sequence[Paragraph], rounds: int = 1) -> Asked:
-    """Each query's best time of some rounds; more than one round leaves out what others did to the machine."""
+    """The minimum time of each query over several rounds, which excludes other work of the machine."""
     best = [float("inf")] * len(asked)
     hits = 0
     for turn in range(rounds):
@@ -75,7 +75,7 @@ def ask(index: benzer.Index, asked: Sequence[Paragraph], rounds: int = 1) -> Ask
 
 
 def edited(asked: Sequence[Paragraph], rng: random.Random) -> list[Paragraph]:
-    """The same with one word replaced."""
+    """The same text with one word replaced."""
     return [Paragraph(item.id, _edit(item.text, rng)) for item in asked]
 
 
@@ -86,7 +86,7 @@ def _edit(text: str, rng: random.Random) -> str:
 
 
 def in_memory(chosen: Sequence[Paragraph], asked: Sequence[Paragraph], batch: int, rounds: int) -> Asked:
-    """Queries of an index in memory that holds the same."""
+    """Queries of an index in memory with the same documents."""
     with benzer.Index.open("memory:") as index:
         for first in range(0, len(chosen), batch):
             index.add([benzer.Document(item.id, item.text) for item in chosen[first : first + batch]])
@@ -96,7 +96,7 @@ def in_memory(chosen: Sequence[Paragraph], asked: Sequence[Paragraph], batch: in
 
 
 def durable(path: Path, fresh: Sequence[Paragraph]) -> Durable:
-    """Adds and commits documents one at a time to an index file, in turn with bare writes."""
+    """Add and commit documents one at a time to an index file, alternating with bare writes."""
     times, bare = [], []
     log = path.with_name(path.name + "-wal")
     with benzer.Index.open(path) as index, (path.parent / "bare").open("wb", buffering=0) as other:
@@ -118,7 +118,7 @@ def durable(path: Path, fresh: Sequence[Paragraph]) -> Durable:
 
 
 def bytes_per_document(path: Path, chosen: Sequence[Paragraph]) -> float:
-    """Of a file of texts of 200 bytes, by settings with signatures of 128 values (512 bytes)."""
+    """Bytes per document of a file of texts of 200 bytes, with signatures of 128 values (512 bytes)."""
     settings = benzer.IndexSettings(num_hashes=SIGNATURE // 4)
     texts = [item.text.encode()[:PAYLOAD].decode(errors="ignore").ljust(PAYLOAD) for item in chosen]
     with benzer.Index.open(path, settings) as index:
@@ -127,7 +127,7 @@ def bytes_per_document(path: Path, chosen: Sequence[Paragraph]) -> float:
 
 
 def insert_rates(folder: Path, chosen: Sequence[Paragraph]) -> dict[str, float]:
-    """Documents a second into an index in memory: Benzer from texts, datasketch from sets of shingles."""
+    """Documents per second into an index in memory: Benzer from texts, datasketch from sets of shingles."""
     source, output = folder / "inserted.jsonl", folder / "inserted.json"
     paragraphs.write(list(chosen), source)
     command = [str(python_of("datasketch")), "-m", "benchmarks.index_peer", str(source), str(output)]

@@ -1,7 +1,7 @@
-"""How fast does datasketch take in documents? Runs in datasketch's own environment.
+"""Speed of insertion into datasketch, in datasketch's own environment.
 
 `python -m benchmarks.index_peer PARAGRAPHS OUTPUT`: MinHashes of 128 permutations from the sets of word 3-shingles,
-put into a MinHashLSH of threshold 0.8. The shingles are made before, and not timed.
+inserted into a MinHashLSH of threshold 0.8. The shingles are made before, and not timed.
 """
 
 from __future__ import annotations

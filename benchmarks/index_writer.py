@@ -1,4 +1,6 @@
-"""Adds paragraphs to an index in batches and says after each commit how many are safe; made to be killed."""
+"""Add paragraphs to an index in batches and print the number of durable ones after each commit; the benchmark kills
+this process.
+"""
 
 from __future__ import annotations
 

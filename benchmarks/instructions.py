@@ -1,9 +1,9 @@
-"""Do the hot kernels take as many instructions as before? Counted by callgrind, so that no machine's mood matters.
+"""Instruction counts of the hot kernels, measured by callgrind, so that other work of the machine does not matter.
 
-`python -m benchmarks.instructions` compares with `records/instructions.json`, and fails where a kernel takes over 5 %
-more; `--write` renews the record and shows what changed. The kernels and their inputs are in crates/benzer-counts.
-Callgrind knows no AVX-512, so the levels are portable and AVX2. The counts depend on the compiler: the record says of
-which Rust it is, and under another one the check fails until the record is renewed.
+`python -m benchmarks.instructions` compares with `records/instructions.json`, and fails if a kernel takes over 5 %
+more; `--write` updates the record and shows the changes. The kernels and their inputs are in crates/benzer-counts.
+Callgrind does not support AVX-512, so the levels are portable and AVX2. The counts depend on the compiler: the
+record names the version of Rust, and with another one the check fails until the record is updated.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def build() -> Path:
-    """The program with the kernels, compiled as the extension is."""
+    """The program with the kernels, compiled like the extension."""
     command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "benzer-counts"]
     subprocess.run(command, cwd=ROOT, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "benzer-counts"
@@ -61,7 +61,7 @@ def rust_version() -> str:
 
 
 def count(program: Path, only: list[str]) -> Counts:
-    """Kernel -> level -> instructions. Two at a time: other work changes no count."""
+    """Kernel -> level -> instructions. Two run at a time, because other work does not change the counts."""
     listed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
     asked = [(kernel, level) for kernel in listed if not only or kernel in only for level in LEVELS]
     with ThreadPoolExecutor(max_workers=2) as workers:
@@ -73,7 +73,7 @@ def count(program: Path, only: list[str]) -> Counts:
 
 
 def instructions(program: Path, kernel: str, level: str) -> int:
-    """What callgrind counts inside `benzer_counted`, callees included."""
+    """Instructions inside `benzer_counted`, including callees."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "counts"
         options = ["--tool=callgrind", f"--callgrind-out-file={output}", "--collect-atstart=no"]
@@ -88,7 +88,7 @@ def instructions(program: Path, kernel: str, level: str) -> int:
 
 
 def complaints(before: dict[str, object], counts: Counts, rustc: str, all_of_them: bool = True) -> list[str]:
-    """Why the check fails; nothing when it passes.
+    """Reasons why the check fails; none if it passes.
 
     >>> record = {"rustc": "rustc 1", "counts": {"join": {"avx2": 100}}}
     >>> complaints(record, {"join": {"avx2": 105}}, "rustc 1")

@@ -1,6 +1,6 @@
-"""How fast do texts become signatures? In memory, by unit, kind of text, instruction set and threads.
+"""Speed from texts to signatures, in memory, by unit, kind of text, instruction set and threads.
 
-`python -m benchmarks.run kernels` measures; `--prototype FOLDER` measures a C prototype beside it in the same run:
+`python -m benchmarks.run kernels` measures; `--prototype FOLDER` also measures a C prototype in the same run:
 kern_native.so, kern_x86-64-v3.so and kern_x86-64-v2.so, built from one source for the three levels.
 """
 
@@ -40,7 +40,7 @@ _ASCII_WORDS, _CHARACTERS, _WORDS = 0, 1, 2  # what the prototype calls a shingl
 
 @dataclass(frozen=True)
 class Sample:
-    """Texts of one kind, one after the other in memory, as Arrow holds them."""
+    """Texts of one kind, concatenated in memory, as in Arrow."""
 
     kind: str
     data: NDArray[np.uint8]
@@ -57,14 +57,14 @@ class Sample:
         return int(self.offsets[-1])
 
     def arrow(self) -> pa.Array:
-        """The same bytes as a `large_string` array, nothing copied."""
+        """The same bytes as a `large_string` array, without copying."""
         buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.data)]
         return pa.Array.from_buffers(pa.large_string(), len(self.offsets) - 1, buffers)
 
 
 @dataclass
 class Cell:
-    """One thing to measure, and its times."""
+    """One measurement, and its times."""
 
     engine: str
     unit: str
@@ -81,7 +81,7 @@ class Cell:
         self.seconds.append(time.perf_counter() - start)
 
     def speed(self) -> float:
-        """Gigabytes of text per second: the median."""
+        """Gigabytes of text per second (median)."""
         return self.size / median(self.seconds) / 1e9
 
     def best(self) -> float:
@@ -96,7 +96,7 @@ class Cell:
 
 
 def run(data: Path, corpus: str, prototype: Path | None, dry: bool) -> None:
-    """Measures all, prints and writes the section and the record `kernels`."""
+    """Measure all; print and write the section and the record `kernels`."""
     here = machine.describe()
     samples = list(_samples(Corpus.load(data, corpus).path("parquet")))
     cells = [cell for sample in samples for cell in _cells(sample)]
@@ -118,7 +118,7 @@ def run(data: Path, corpus: str, prototype: Path | None, dry: bool) -> None:
 
 
 def _samples(parquet: Path) -> Iterator[Sample]:
-    """Documents of pure ASCII, and documents that hold more, the first of each in the corpus."""
+    """Documents of pure ASCII, and documents with other characters, the first of each in the corpus."""
     texts: dict[bool, list[bytes]] = {True: [], False: []}
     sizes = dict.fromkeys(texts, 0)
     for batch in pq.ParquetFile(parquet).iter_batches(columns=["text"]):
@@ -146,7 +146,7 @@ def _bound(make: Callable[[int], object], threads: int) -> Callable[[], object]:
 
 
 def _worker(text: Text, sample: Sample) -> Callable[[int], object]:
-    """What makes the signatures, with as many threads as it is told."""
+    """The function that makes the signatures, with the given number of threads."""
     minhash, array = MinHash(num_hashes=NUM_HASHES), sample.arrow()
     return lambda threads: minhash.of(text, array, threads)
 
@@ -210,7 +210,7 @@ def _markdown(cells: Sequence[Cell], samples: Sequence[Sample], here: machine.Ma
 
 
 def _two_threads(cells: Sequence[Cell]) -> str:
-    """How much faster two threads are than one, by the medians, over what is measured with both."""
+    """How much faster two threads are than one, by the medians, over all cells that are measured with both."""
     own = [cell for cell in cells if cell.engine == "benzer"]
     speeds = {(cell.unit, cell.kind, cell.isa, cell.threads): cell.speed() for cell in own}
     gains = [speeds[(*key, 2)] / value for (*key, threads), value in speeds.items() if threads == 1]

@@ -1,4 +1,4 @@
-"""What is known about a labelled data set? Its documents, its exact pairs and its labels, from a folder."""
+"""Labelled data sets of a folder: documents, exact pairs and labels."""
 
 from __future__ import annotations
 
@@ -29,20 +29,22 @@ _LABEL_FILES = (
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Pairs that people or the set's makers call duplicates; `known` holds the judged ids, None for all."""
+    """Pairs that people or the makers of the set call duplicates; `known` contains the judged ids, None for all."""
 
     pairs: set[Pair]
     known: set[str] | None
 
     def restrict(self, found: Iterable[Pair]) -> set[Pair]:
-        """Those of the found pairs that were judged."""
+        """The found pairs that were judged."""
         known = self.known
         return set(found) if known is None else {pair for pair in found if known.issuperset(pair)}
 
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """One set read one way, "word3", "char5" or "set"; `threshold` is 0.8 or the truth's floor above it."""
+    """One set with one kind of shingles, "word3", "char5" or "set"; `threshold` is 0.8, or the minimum similarity
+    of the true pairs if it is higher.
+    """
 
     name: str
     kind: str
@@ -60,7 +62,7 @@ class DataSet:
         return {pair: similarity for pair, similarity in rows if similarity >= self.threshold}
 
     def labels(self) -> Labels | None:
-        """None when the set has exact similarities only."""
+        """The labels; None if the set has only exact similarities."""
         path = next((path for name in _LABEL_FILES if (path := self.folder / name).exists()), None)
         if path is None:
             return None
@@ -108,7 +110,7 @@ def _cluster_labels(path: Path) -> Labels:
 
 
 def _floor(home: Path, kind: str) -> float:
-    """The similarity from which the truth is complete, as the set's README says."""
+    """The similarity from which the list of true pairs is complete, as the README of the set states."""
     text = (home / "README.md").read_text(encoding="utf-8")
     pattern = r"\(stored from ([\d.]+)\)" if kind == "set" else rf"^\| {kind} \| ([\d.]+) \|"
     match = re.search(pattern, text, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""On what was it measured? A description that goes into every record and table."""
+"""Description of the machine, for every record and table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which real value sets ship with the project? Writes examples/data/dependencies.jsonl, the same every time.
+"""Write examples/data/dependencies.jsonl, real value sets, the same every time.
 
-Each set is what one Python library of Debian 12 needs of other Python libraries. The input is Debian's list of
-packages (`apt-cache dumpavail` prints it), which does not ship:
+Each set contains the Python libraries that one Python library of Debian 12 depends on. The input is Debian's list
+of packages (`apt-cache dumpavail` prints it), which is not in the repository:
 
     apt-cache dumpavail | python benchmarks/make_dependencies.py
 """
@@ -21,7 +21,7 @@ FIELD = re.compile(r"^(Package|Depends): (.*)$", re.MULTILINE)
 
 
 def libraries(packages: str) -> Iterator[tuple[str, list[str]]]:
-    """Each library and the libraries that it needs; of alternatives (a | b) the first, if it is a package."""
+    """Each library and the libraries that it depends on; of alternatives (a | b) the first, if it is a package."""
     described = [dict(FIELD.findall(paragraph)) for paragraph in packages.split("\n\n")]
     known = {one["Package"] for one in described if one.get("Package", "").startswith(PREFIX)}
     for one in described:

@@ -1,6 +1,6 @@
-"""Which real documents ship with the project? Picks the same ones every time, and writes examples/data.
+"""Select the sample documents and write examples/data, the same every time.
 
-The labelled sets it picks from do not ship: name their folder as the argument.
+The labelled sets that they come from are not in the repository: give their folder as the argument.
 
     python benchmarks/make_sample.py ../shared/data
 """
@@ -29,7 +29,7 @@ def rows_of(folder: Path, name: str) -> Iterator[Row]:
 
 
 def families(rows: Iterator[Row], family: Callable[[Row], str]) -> list[list[Row]]:
-    """The rows by family; families come in the order of their names' hashes: arbitrary, but always the same."""
+    """The rows by family; families are in the order of the hashes of their names: arbitrary, but always the same."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(family(row), []).append(row)
@@ -50,7 +50,7 @@ def within(budget: int, groups: Iterator[list[Row]]) -> list[Row]:
 
 
 def manual_pages(folder: Path) -> Iterator[Row]:
-    """Pages of Django's manual, each in all the releases: long chains of ever newer versions."""
+    """Pages of Django's manual, each in all releases: long chains of versions."""
     groups = families(rows_of(folder, "django_docs"), lambda row: row["id"].split("@")[0])
     pages = (group for group in groups if not group[0]["id"].startswith("releases/"))
     chains = (group for group in pages if len(group) == 17 and size(group) < 90_000)
@@ -69,7 +69,7 @@ def licence_texts(folder: Path) -> Iterator[Row]:
 
 
 def package_descriptions(folder: Path) -> Iterator[Row]:
-    """Descriptions of Debian packages in English: many short documents, siblings alike."""
+    """Descriptions of Debian packages in English: many short documents; packages of one source are similar."""
     groups = families(rows_of(folder, "debian_desc_en"), lambda row: row["id"].split("-")[0])
     for row in within(330_000, (group for group in groups if 2 <= len(group) <= 8)):
         yield document(f"debian/{row['id']}", "en", row["text"])
@@ -85,7 +85,7 @@ def translated_descriptions(folder: Path) -> Iterator[Row]:
 
 
 def added() -> Iterator[Row]:
-    """What real collections hold and these do not: a document without a word, and one of fewer than three."""
+    """Documents that the other sets lack: an empty one, and one with fewer than three words."""
     yield document("added/empty", None, "")
     yield document("added/short", "en", "Page 1")
 

@@ -1,4 +1,4 @@
-"""On which file, and what is true of it? The built corpora, or any JSONL file."""
+"""The files of a benchmark and their true pairs: the built corpora, or any JSONL file."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _STAMP = b"benchmarks.of"
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The files of one corpus, and what `NAME.json` says about them.
+    """The files of one corpus, and their description in `NAME.json`.
 
-    `planted` says whether the truth is that of planted pairs; else it is Benzer's exact answer.
+    `planted` is true if the true pairs are the planted ones; otherwise they are Benzer's exact result.
     """
 
     folder: Path
@@ -35,7 +35,7 @@ class Corpus:
 
     @classmethod
     def load(cls, folder: Path, name: str) -> Corpus:
-        """A built corpus; builds all of them when it is missing, which downloads and takes some minutes, once."""
+        """A built corpus. If it is missing, all corpora are built, which downloads and takes some minutes, once."""
         facts = folder / f"{name}.json"
         if not facts.exists():
             build = [str(python_of("tools")), "-m", "benchmarks.corpus", "--data", str(folder.absolute())]
@@ -59,7 +59,7 @@ class Corpus:
         return self.folder / f"{self.name}.{format}"
 
     def truth(self, scenario: Scenario) -> Truth:
-        """The exact similarities by the scenario's shingles; what must be computed for it is kept for the next time."""
+        """The exact similarities by the scenario's shingles; computed ones are stored for later runs."""
         if self.planted and scenario.unit == "word":
             return Truth.load(self.path("truth.parquet"), scenario.threshold)
         kept = self.path(
@@ -118,7 +118,7 @@ def _texts(path: Path, column: str) -> Iterator[str]:
 
 
 def _write(texts: list[str], stem: Path) -> dict[str, Any]:
-    """STEM.jsonl and STEM.parquet; what is known of them."""
+    """Write STEM.jsonl and STEM.parquet, and their description."""
     jsonl = stem.with_name(stem.name + ".jsonl")
     with jsonl.open("w", encoding="utf-8", errors="replace") as sink:
         for number, text in enumerate(texts):

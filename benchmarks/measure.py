@@ -1,4 +1,4 @@
-"""How long does each engine take, and how much memory? Every run in a fresh process, interleaved (A B C A B C)."""
+"""Time and memory of each engine. Every run has a fresh process; runs are interleaved (A B C A B C)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOOK_EVERY = 0.02  # seconds, at the anonymous memory
 
 @dataclass
 class Measurement:
-    """All runs of one engine with one number of threads; the answer is that of its first run."""
+    """All runs of one engine with one number of threads; the result is that of its first run."""
 
     engine: str
     threads: int
@@ -40,25 +40,25 @@ class Measurement:
     pairs: PairScore | None = None
 
     def wants_another(self, repetition: int, once_above: float) -> bool:
-        """Not after a failure, and not for an engine whose first run was slow."""
+        """Whether to run again: not after a failure, and not if the first run was slow."""
         return self.failure is None and (repetition == 0 or self.seconds[0] <= once_above)
 
     def median_seconds(self) -> float | None:
         return median(self.seconds) if self.seconds else None
 
     def median_stages(self) -> dict[str, float]:
-        """Of each stage by itself, over the runs."""
+        """The median of each stage over the runs."""
         return {
             name: median(one.get(name, 0.0) for one in self.stages) for name in self.answer.get("stages", ())
         }
 
     def progress(self) -> str:
-        """One line for whoever waits."""
+        """One line of progress."""
         last = self.failure or f"{self.seconds[-1]:.3f} s"
         return f"{self.engine}, threads {self.threads}, run {len(self.seconds)}: {last}"
 
     def record(self) -> dict[str, object]:
-        """For the JSON record: everything but the documents and pairs themselves."""
+        """The measurement for the JSON record, without the documents and pairs."""
         return {
             "engine": self.engine,
             "threads": self.threads,
@@ -77,7 +77,7 @@ class Measurement:
 
 
 def measure(scenario: Scenario, path: Path) -> list[Measurement]:
-    """Runs everything, one process at a time; the file is read once before, so that nobody waits for it."""
+    """Run everything, one process at a time; the file is read once before, so that it is in the page cache."""
     _warm(path)
     measurements = list(_planned(scenario))
     for repetition in range(scenario.repetitions):
@@ -102,7 +102,7 @@ def _planned(scenario: Scenario) -> Iterator[Measurement]:
 
 
 def run_once(measurement: Measurement, scenario: Scenario, path: Path) -> None:
-    """One more run, kept in the measurement."""
+    """Run once more, and add the run to the measurement."""
     names = {one.name for one in dataclasses.fields(Task)} & {
         one.name for one in dataclasses.fields(scenario)
     }
@@ -127,7 +127,7 @@ def _keep(measurement: Measurement, measured: dict[str, Any], samples: list[tupl
 def _run_process(
     engine: str, task: Task, output: Path, time_limit: float
 ) -> tuple[list[tuple[float, int]], str | None]:
-    """The anonymous memory at moments, and None when it worked, else what went wrong in one line."""
+    """The anonymous memory at several moments, and None on success or an error in one line."""
     arguments = [engine, json.dumps(dataclasses.asdict(task)), str(output)]
     command = [str(python_of(engine)), "-m", "benchmarks.peer_process", *arguments]
     environment = os.environ | dict.fromkeys(_THREAD_VARIABLES, str(task.threads))
@@ -147,7 +147,7 @@ def _last_line(talk: IO[str]) -> str:
 
 
 def _watch(process: subprocess.Popen[bytes], deadline: float) -> list[tuple[float, int]]:
-    """Looks at the anonymous memory (KiB) of a process and its children until it ends, or until the deadline."""
+    """Sample the anonymous memory (KiB) of a process and its children until it ends, or until the deadline."""
     samples = []
     while time.monotonic() < deadline:
         samples.append((time.monotonic(), sum(map(_anonymous, _family(process.pid)))))
@@ -160,7 +160,7 @@ def _watch(process: subprocess.Popen[bytes], deadline: float) -> list[tuple[floa
 
 
 def _family(process: int) -> Iterator[int]:
-    """A process and all that it started, where the system tells."""
+    """A process and all processes that it started, if the system lists them."""
     yield process
     try:
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()

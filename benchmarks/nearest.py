@@ -1,8 +1,8 @@
-"""How long does it take to find the nearest documents without a threshold, and how many of them are found?
+"""Time and recall of searches for the nearest documents without a threshold.
 
-`python -m benchmarks.nearest PATH_TO_DATA` adds 200,000 paragraphs to an index file, asks it for the ten nearest of
-edited paragraphs, and compares a part of the answers with those of a search that compares all documents. It prints a
-table in Markdown.
+`python -m benchmarks.nearest PATH_TO_DATA` adds 200,000 paragraphs to an index file, queries the ten nearest of
+edited paragraphs, and compares a part of the results with a search that compares all documents. It prints a
+Markdown table.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ WAYS = [(0.3, 0.99), (0.3, 0.999), (0.1, 0.99), (0.1, 0.999), (LEAST, 0.999)]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Of one way of asking: times in milliseconds, documents compared, and the share of the true nearest found."""
+    """Figures of one kind of query: times in milliseconds, compared documents, and the share of the true nearest
+    found.
+    """
 
     p50_ms: float
     p99_ms: float
@@ -77,7 +79,7 @@ def asked(
     threshold: float,
     recall: float,
 ) -> Asked:
-    """Ask everything once, and count what the full comparison of the first queries found."""
+    """Run every query once, and count the matches that the full comparison of the first queries also has."""
     times, compared, answers = [], [], []
     for query in queries:
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Where do many short real documents come from? Paragraphs of the labelled text sets, in a fixed order."""
+"""Many short real documents: paragraphs of the labelled text sets, in a fixed order."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Paragraph:
 
 
 def sample(folder: Path, count: int, seed: int = 0) -> list[Paragraph]:
-    """`count` paragraphs drawn without replacement from all sets; fewer when the sets hold fewer."""
+    """`count` paragraphs drawn without replacement from all sets, or fewer if the sets contain fewer."""
     every = [paragraph for name in SETS for paragraph in _of_set(folder / name / "docs.jsonl.xz")]
     return random.Random(seed).sample(every, min(count, len(every)))
 
 
 def made(chosen: Sequence[Paragraph], count: int, seed: int = 0) -> list[Paragraph]:
-    """`count` paragraphs: those that are given, then variations of them in turn, as long and of the same words.
+    """`count` paragraphs: the given ones, then variations of them with the same length and words.
 
-    Of each variation half of the words are drawn from all paragraphs, so that it is like no other.
+    Half of the words of each variation are drawn from all paragraphs, so that it is not similar to any other.
     """
     rng = random.Random(seed)
     words = [word for paragraph in chosen[:20_000] for word in paragraph.text.split()]

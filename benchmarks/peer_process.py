@@ -1,4 +1,4 @@
-"""Runs one engine once, in a fresh process of the engine's own environment; writes its figures as JSON."""
+"""Run one engine once, in a fresh process of the engine's own environment; write its figures as JSON."""
 
 from __future__ import annotations
 

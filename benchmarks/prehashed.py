@@ -1,8 +1,8 @@
-"""How fast do sets that are hashed already become signatures? Benzer beside rensa and FastSketchLSH.
+"""Speed from hashed sets to signatures: Benzer compared with rensa and FastSketchLSH.
 
-`python -m benchmarks.prehashed` takes the texts of a corpus as word and as character 5-shingles, hashed by Benzer, and
-has every library make signatures of the same arrays in one process, turn by turn. It prints a table in Markdown and
-writes a record; on two threads beside one where the machine has two cores.
+`python -m benchmarks.prehashed` takes the texts of a corpus as word and as character 5-shingles, hashed by Benzer,
+and runs every library on the same arrays in one process, alternating. It prints a Markdown table and writes a
+record, for one thread, and also for two if the machine has two cores.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHINGLE_SIZE = 5
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One library's call on one kind of sets; `slower` is its time over that of Benzer at its best level."""
+    """One library's call on one kind of sets; `slower` is its time divided by that of Benzer at its best level."""
 
     unit: str
     sets: int
@@ -103,7 +103,7 @@ def run(sets: Path, num_hashes: int, threads: int, repetitions: int) -> dict[str
 
 
 def compare(what: tuple[str, int, int, int, int], seconds: dict[str, list[float]]) -> list[Row]:
-    """One row per library. The ratio is that of the least times: they are what the machine can do undisturbed.
+    """One row per library. The ratio is that of the minimum times, which other work of the machine affects least.
 
     >>> [row.slower for row in compare(("word", 1, 9, 128, 1), {"Benzer, avx2": [2.0, 1.0], "rensa": [3.0]})]
     [1.0, 3.0]

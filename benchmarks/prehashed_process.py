@@ -1,8 +1,8 @@
-"""How long do the libraries take for signatures of the same hashed sets? Runs in an environment that has them all.
+"""Time of the libraries for signatures of the same hashed sets, in an environment with all of them.
 
 `python -m benchmarks.prehashed_process SETS NUM_HASHES THREADS REPETITIONS OUTPUT` reads the sets (an .npz file of
-`offsets` and `hashes`) and writes the seconds of every call as JSON. The calls take turns, so that whatever else the
-machine does meets them all.
+`offsets` and `hashes`) and writes the seconds of every call as JSON. The calls alternate, so that other work of the
+machine affects all of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SEED = 42
 def calls(
     offsets: Any, hashes: Any, num_hashes: int, threads: int
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Each library's batch call on hashed sets, given what it takes without a conversion."""
+    """Each library's batch call on hashed sets, with its input already converted."""
     from FastSketchLSH import FastSimilaritySketch
     from rensa import RMinHash
 

@@ -1,15 +1,15 @@
-"""What do the published evaluations say of Benzer? CORE and NEWS-COPY by their own protocols, on your copy.
+"""Evaluation of Benzer by published protocols, CORE and NEWS-COPY, on your copy of the data.
 
     python -m benchmarks.published core FILE
     python -m benchmarks.published news-copy FILE
 
-FILE holds a document a row, as JSONL (also .gz or .xz) or Parquet.
-core: `core_id`, `processed_title`, `processed_abstract`, `labelled_duplicates` (a list of core_ids, or one
-written as JSON): the 100,000 scholarly documents of Gyawali, Anastasiou and Knoth (LREC 2020).
-news-copy: `article` and `cluster`: the test set of Silcock, D'Amico-Wong, Yang and Dell (2022).
+FILE contains one document per row, as JSONL (also .gz or .xz) or Parquet. core: `core_id`, `processed_title`,
+`processed_abstract`, `labelled_duplicates` (a list of core_ids, or one written as JSON): the 100,000 scholarly
+documents of Gyawali, Anastasiou and Knoth (LREC 2020). news-copy: `article` and `cluster`: the test set of Silcock,
+D'Amico-Wong, Yang and Dell (2022).
 
-Prints a table: the protocol as published (bands alone decide, clusters are connected components), then with
-every pair verified, then with leaders; figures are means over the seeds with their spread.
+Prints a table: the published protocol (unverified candidates, clusters are connected components), then with every
+pair verified, then with Benzer's clusters; figures are means over the seeds with their spread.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ TOUCH = 1e-9
 class Labelled:
     """Documents with labels: texts (cleaned), the labelled duplicates of each by position, true clusters.
 
-    `listed` keeps labels whose document is not in the file as -1: they can never be predicted.
+    `listed` contains -1 for labels whose document is not in the file: they can never be predicted.
     """
 
     texts: list[str]
@@ -53,9 +53,10 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A published evaluation: how a file is read, which settings it prescribes, and its own figures.
+    """A published evaluation: the format of the file, the prescribed settings, and the published figures.
 
-    `figures` of (labelled, labels of found clusters) by name; `published`: what others report by these names.
+    `figures` computes figures by name from (labelled, labels of found clusters); `published` contains the figures
+    of other tools by the same names.
     """
 
     read: Callable[[Sequence[Mapping[str, Any]]], Labelled]
@@ -118,10 +119,10 @@ def listed_by(clusters: Ints) -> list[frozenset[int]]:
 def core_figures(labelled: Labelled, found: Ints) -> dict[str, float]:
     """The figures of CORE, by document.
 
-    No prediction is a true negative without a label and a false negative with one. A prediction is a true
-    positive when the labelled set is not empty and lies within the predicted one, else a false positive.
-    Accuracy is the share of documents whose predicted set equals the labelled one. What is published as
-    "macro F1" is the mean of the two precisions; here it is called that.
+    An empty prediction is a true negative without a label and a false negative with one. A prediction is a true
+    positive if the labelled set is not empty and is contained in the predicted one, otherwise a false positive.
+    Accuracy is the share of documents whose predicted set equals the labelled one. The published "macro F1" is the
+    mean of the two precisions; here it is called "mean precision".
     """
     counts = dict.fromkeys(("tp", "fp", "tn", "fn"), 0)
     equal = 0
@@ -152,7 +153,7 @@ def news_copy_figures(labelled: Labelled, found: Ints) -> dict[str, float]:
 
 
 def added_figures(labelled: Labelled, found: Ints) -> dict[str, float]:
-    """What neither publication gives: pairs of documents in one cluster, and B-cubed."""
+    """Figures that neither publication has: pairs of documents in one cluster, and B-cubed."""
     pairs = [{tuple(pair) for pair in pairs_within(labels).tolist()} for labels in (found, labelled.clusters)]
     both = len(pairs[0] & pairs[1])
     precision, recall = _share(both, len(pairs[0])), _share(both, len(pairs[1]))
@@ -207,7 +208,7 @@ WAYS = ("as published", "verified", "verified, leaders")
 
 
 def evaluate(protocol: Protocol, labelled: Labelled, seeds: range) -> dict[str, list[dict[str, float]]]:
-    """For each way the figures with each seed."""
+    """The figures of each method with each seed."""
     documents = [Document(at, {"shingles": two_shingles(text)}) for at, text in enumerate(labelled.texts)]
     figures: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
     for seed in seeds:
@@ -217,7 +218,7 @@ def evaluate(protocol: Protocol, labelled: Labelled, seeds: range) -> dict[str, 
 
 
 def found_clusters(protocol: Protocol, documents: list[Document], seed: int) -> dict[str, Ints]:
-    """The clusters by each way, as a label for each document."""
+    """The clusters of each method, as a label for each document."""
     touching = find_duplicates(
         documents,
         schema=Schema(shingles=ValueSet()),
@@ -235,7 +236,7 @@ def found_clusters(protocol: Protocol, documents: list[Document], seed: int) -> 
 
 
 def markdown(protocol: Protocol, figures: Mapping[str, list[dict[str, float]]]) -> str:
-    """The table: Benzer's ways with their spread over seeds, then what is published."""
+    """The table: Benzer's methods with their spread over seeds, then the published figures."""
     names = list(next(iter(figures.values()))[0])
     rows = [
         [f"Benzer, {way}", *(_spread([one[name] for one in runs]) for name in names)]

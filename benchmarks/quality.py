@@ -1,9 +1,9 @@
-"""Are the answers right, beside those of other tools at their best? Every labelled set of a folder.
+"""Quality of the results compared with other tools at their best settings, on every labelled set of a folder.
 
-`python -m benchmarks.quality PATH_TO_DATA` tries each engine's settings on each set (quality_grid.py), takes
-those with the best F1 of pairs or adjusted Rand index, runs them with five seeds, and writes docs/quality.md.
-The settings are chosen by the labels themselves, for every engine alike: the figures are what a tool can reach,
-not what it will reach unseen. The table of presets is without such a choice.
+`python -m benchmarks.quality PATH_TO_DATA` tries each engine's settings on each set (quality_grid.py), selects
+those with the best F1 of pairs or adjusted Rand index, runs them with five seeds, and writes docs/quality.md. The
+settings of every engine are chosen by the labels themselves: the figures are what a tool can reach, not what it
+will reach on unseen data. The table of presets is without such a choice.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LONG = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """What an engine reaches by one metric: the setting that was best with the first seed, with every seed."""
+    """The best result of an engine by one metric: the setting that was best with the first seed, with every seed."""
 
     engine: str
     metric: str
@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def measure(data: LabelledSet, engines: list[str], seeds: int, row: dict[str, Any]) -> None:
-    """Adds the best of each engine on one set, by each metric that its labels allow."""
+    """Add the best result of each engine on one set, by each metric that its labels allow."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         prepare(data, Path(folder))
@@ -110,7 +110,7 @@ def measure(data: LabelledSet, engines: list[str], seeds: int, row: dict[str, An
 
 
 def cluster_ways(data: LabelledSet) -> dict[str, dict[str, Any]]:
-    """The best leaders and the best components of Benzer, by ARI with the first seed; none without clusters."""
+    """Benzer's best clusters and the best components, by ARI with the first seed; none without true clusters."""
     if data.truth.clusters is None:
         return {}
     with tempfile.TemporaryDirectory() as folder:
@@ -126,12 +126,12 @@ def cluster_ways(data: LabelledSet) -> dict[str, dict[str, Any]]:
 
 
 def preset_settings() -> dict[str, str]:
-    """What the presets are now; figures that were kept of others are measured again."""
+    """The current settings of the presets; stored figures of other settings are measured again."""
     return {name: f"{one.text}, {one.threshold}, {one.recall}" for name, one in PRESETS.items()}
 
 
 def preset_scores(data: LabelledSet) -> dict[str, list[dict[str, Any]]]:
-    """The scores of each preset with the first seed: its pairs, their components, and leaders."""
+    """The scores of each preset with the first seed: its pairs, their components, and its clusters."""
     with tempfile.TemporaryDirectory() as folder:
         write_texts(data, Path(folder))
         tried = ("web", "code") if data.size > LONG * len(data.texts) else tuple(PRESETS)
@@ -145,7 +145,7 @@ def preset_scores(data: LabelledSet) -> dict[str, list[dict[str, Any]]]:
 
 
 def prepare(data: LabelledSet, folder: Path) -> None:
-    """Writes what the engines read: texts, truth, and the shingle sets that Benzer makes of each reading."""
+    """Write the input of the engines: texts, true pairs, and Benzer's shingle sets of each kind."""
     write_texts(data, folder)
     for reading in readings(data):
         offsets, hashes = text_of(reading).sets(data.texts, 0)
@@ -154,7 +154,7 @@ def prepare(data: LabelledSet, folder: Path) -> None:
 
 
 def write_texts(data: LabelledSet, folder: Path) -> None:
-    """Writes the texts, and the truth that the answers are scored with."""
+    """Write the texts, and the true pairs for scoring."""
     with (folder / "texts.jsonl").open("w", encoding="utf-8") as lines:
         for number, text in enumerate(data.texts):
             lines.write(json.dumps({"id": number, "text": text}) + "\n")
@@ -176,7 +176,7 @@ def _engine_best(engine: str, data: LabelledSet, folder: Path, seeds: int) -> li
 
 
 def ask(engine: str, folder: Path, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Runs jobs in the engine's own environment; an engine that dies has answered what it wrote before."""
+    """Run jobs in the engine's own environment; if an engine dies, the results that it wrote before are used."""
     if not jobs:
         return []
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as output:
@@ -193,10 +193,10 @@ def ask(engine: str, folder: Path, jobs: list[dict[str, Any]]) -> list[dict[str,
 
 
 def _ranked(answers: list[dict[str, Any]], metric: str) -> list[dict[str, Any]]:
-    """The answers with a figure by the metric, best first, each with its best score as "best".
+    """The results with a figure by the metric, best first, each with its best score as "best".
 
-    Of equal figures the setting that keeps it over more thresholds comes first, and of those the middle one: a
-    setting on the edge would fall off it with the next seed.
+    Among equal figures, the setting that keeps the figure over more thresholds comes first, and among those the
+    middle one, because a setting at the edge may lose it with the next seed.
     """
     found = []
     for answer in answers:
@@ -233,7 +233,7 @@ def _best(
 
 
 def _at(scores: list[Score], like: Score) -> Score | None:
-    """The score of the same way and threshold."""
+    """The score of the same method and threshold."""
     return next((one for one in scores if one[:2] == like[:2]), None)
 
 
@@ -254,7 +254,7 @@ def _short(name: str, found: dict[str, Any]) -> str:
 
 
 def versions() -> dict[str, str]:
-    """What was compared."""
+    """The versions of the compared tools."""
     found = {"benzer": benzer.__version__}
     for engine in ENGINES[1:]:
         found[engine] = installed(python_of(engine)).get(engine, "unknown")

@@ -1,7 +1,7 @@
-"""Where does labelled source code come from? Four releases of Django, fetched once from the package registry.
+"""Labelled source code: four releases of Django, downloaded once from the package registry.
 
 The label of a file is its path: the same module in four releases is one cluster. Files that moved count as
-different, and files of under 200 bytes (most of them `__init__.py`) are left out.
+different, and files smaller than 200 bytes (most of them `__init__.py`) are omitted.
 """
 
 from __future__ import annotations

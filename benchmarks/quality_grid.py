@@ -1,7 +1,7 @@
-"""Which settings does each engine try? The same readings for all, and what each tool itself offers.
+"""The settings that each engine tries: the same kinds of shingles for all, and each tool's own options.
 
-The search goes in two rounds, so that it stays within minutes: round one tries every reading, round two the
-best ones with longer signatures (Benzer: with counted shingles). It is the same search for every engine.
+The search has two rounds, so that it takes minutes: round one tries every kind of shingles, round two the best ones
+with longer signatures (Benzer: with counted shingles). The search is the same for every engine.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ MANY_READINGS = (*WORDS, "char3", "char5", "char7", "char9")
 
 
 def readings(data: LabelledSet) -> tuple[str, ...]:
-    """Words 1 to 5 and characters 3 to 9; fewer of them for the sets of very long or very many texts."""
+    """Words 1 to 5 and characters 3 to 9; fewer of them for sets of very long or very many texts."""
     if data.size > LARGE:
         return LARGE_READINGS
     return MANY_READINGS if len(data.texts) > MANY else tuple(FLOORS)
 
 
 def round_one(engine: str, data: LabelledSet) -> list[Settings]:
-    """Every reading, with 128 hashes where signatures have a length."""
+    """Every kind of shingles, with 128 hashes if the length of signatures is an option."""
     return [one for reading in readings(data) for one in _of(engine, reading, 128, data)]
 
 
 def round_two(engine: str, data: LabelledSet, best: Iterable[Settings]) -> list[Settings]:
-    """The best of round one, with 256 hashes; Benzer with counted shingles, text-dedup at thresholds between."""
+    """The best of round one, with 256 hashes; Benzer with counted shingles, text-dedup at intermediate thresholds."""
     found = []
     for one in best:
         if engine == "text-dedup":
@@ -54,7 +54,7 @@ def round_two(engine: str, data: LabelledSet, best: Iterable[Settings]) -> list[
 
 
 def _around(threshold: float) -> list[float]:
-    """Thresholds near one: text-dedup's answer cannot be cut afterwards."""
+    """Thresholds near one, because text-dedup's result cannot be filtered afterwards."""
     return [near for step in (-2, -1, 0, 1, 2) if 0 < (near := round(threshold + 0.05 * step, 2)) < 1]
 
 
@@ -86,7 +86,7 @@ def _floor(reading: str, data: LabelledSet) -> float:
 
 
 def _thresholds(data: LabelledSet) -> tuple[float, ...]:
-    """Of text-dedup, whose answer is final; round two tries those between."""
+    """Thresholds of text-dedup, whose result is final; round two tries intermediate ones."""
     if data.size > LARGE:
         return (0.6, 0.8)
     if len(data.texts) > MANY:
@@ -95,7 +95,7 @@ def _thresholds(data: LabelledSet) -> tuple[float, ...]:
 
 
 def _bands_for(data: LabelledSet) -> float:
-    """A low threshold for datasketch's bands: then nearly all pairs are cut by their estimate alone."""
+    """A low threshold for datasketch's bands, so that nearly all pairs are filtered by their estimate alone."""
     if data.size > LARGE or len(data.texts) > MANY:
         return 0.5
     return 0.3 if data.size > SMALL else 0.2

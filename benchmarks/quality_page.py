@@ -1,4 +1,4 @@
-"""How do the figures of a quality run become docs/quality.md?"""
+"""Generated sections of docs/quality.md."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 def write(record: dict[str, Any], here: Machine) -> None:
-    """Writes the generated sections of docs/quality.md anew."""
+    """Write the generated sections of docs/quality.md."""
     engines = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     measured = f"Machine: {here.sentence()}. {engines}. {record['seeds']} seeds."
     sections = {
@@ -42,13 +42,13 @@ def mean_and_spread(best: Row, metric: str) -> tuple[float, float]:
 
 
 def is_ahead(name: str, engines: list[Row]) -> bool:
-    """Whether no engine is above Benzer by the figure that decides."""
+    """Whether no engine is better than Benzer by the headline figure."""
     values = {one["engine"]: mean_and_spread(one, one["metric"])[0] for one in _deciding(name, engines)}
     return values.get("benzer", 0.0) >= max(values.values())
 
 
 def headline(sets: dict[str, Row]) -> str:
-    """Each set by the figure that decides, every engine at its best setting."""
+    """The headline figure of each set, with every engine at its best setting."""
     rows = []
     for name, found in sets.items():
         figures = {
@@ -61,7 +61,7 @@ def headline(sets: dict[str, Row]) -> str:
 
 
 def details(sets: dict[str, Row]) -> str:
-    """What each engine's best setting was, by the figure that decides, with precision and recall."""
+    """The best setting of each engine by the headline figure, with precision and recall."""
     rows = [
         [
             name,
@@ -98,7 +98,7 @@ def clusters(sets: dict[str, Row]) -> str:
 
 
 def ways(sets: dict[str, Row]) -> str:
-    """Benzer's leaders beside the components of its pairs, each at its best."""
+    """Benzer's clusters and the components of its pairs, each at its best."""
     rows = [
         [
             name,
@@ -116,7 +116,7 @@ def ways(sets: dict[str, Row]) -> str:
 
 
 def presets(sets: dict[str, Row]) -> str:
-    """Every preset on every set, nothing chosen by the set's own labels."""
+    """Every preset on every set; no setting is chosen by the labels of the set."""
     rows = []
     for name, found in sets.items():
         best = next(one for one in _deciding(name, found["engines"]) if one["engine"] == "benzer")
@@ -142,7 +142,7 @@ def _with_spread(value: float, spread: float) -> str:
 
 
 def _preset(scores: list[Row] | None, metric: str) -> str:
-    """Pairs for F1; for clusters those that Benzer makes, the leaders, with the components in brackets."""
+    """F1 of the pairs; for cluster labels, ARI of Benzer's clusters, with that of the components in brackets."""
     by_answer = {score["answer"]: score for score in scores or ()}
     if not by_answer:
         return "not tried"

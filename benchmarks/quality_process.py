@@ -1,6 +1,6 @@
-"""Runs one engine with some settings on one set, in a process of the engine's own environment.
+"""Run one engine with some settings on one set, in a process of the engine's own environment.
 
-Reads the documents and the truth from a folder, writes the scores of each answer as a line of JSON.
+Reads the documents and the true pairs from a folder, and writes the scores of each result as a line of JSON.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def save_truth(folder: Path, truth: Truth) -> None:
-    """Writes the truth where `load_truth` finds it."""
+    """Write the true pairs for `load_truth`."""
     arrays: dict[str, Any] = {
         "count": truth.count,
         "left": truth.left,
@@ -52,14 +52,14 @@ def save_truth(folder: Path, truth: Truth) -> None:
 
 
 def load_truth(folder: Path) -> Truth:
-    """The truth that `save_truth` wrote."""
+    """The true pairs that `save_truth` wrote."""
     with np.load(folder / "truth.npz") as arrays:
         optional = {name: arrays[name] for name in ("side", "clusters") if name in arrays}
         return Truth(int(arrays["count"]), arrays["left"], arrays["right"], str(arrays["rule"]), **optional)
 
 
 def scores(truth: Truth, answer: Answer) -> Iterator[Score]:
-    """Every way of reading an answer, at every step that it has."""
+    """The scores of every method on a result, at each of its steps."""
     if answer.left is not None and answer.right is not None and answer.similarity is not None:
         for sweep in (sweep_pairs, sweep_components):
             for score in sweep(truth, answer.left, answer.right, answer.similarity):

@@ -1,7 +1,7 @@
-"""How good are pairs and clusters? Precision, recall and F1 of pairs, adjusted Rand index, B-cubed; numpy only.
+"""Scores of pairs and clusters: precision, recall and F1 of pairs, adjusted Rand index, B-cubed; numpy only.
 
-The figures are those of the sets' own scorers: a pair counts once whatever the order of its ids, and documents
-that nothing was found for are clusters of their own.
+The figures are those of the sets' own scorers: a pair counts once for any order of its ids, and documents without
+matches are clusters of their own.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ STEPS = tuple(round(0.1 + 0.02 * step, 2) for step in range(46))
 
 
 class Score(NamedTuple):
-    """How good one answer is; the figures of clusters are None for an answer or a truth without clusters.
+    """Scores of one result; the figures of clusters are None for results or labels without clusters.
 
-    answer: "pairs", "components" (the pairs' connected components) or "leaders" (each document in the cluster
-    of a similar one that stays).
+    answer: "pairs", "components" (the connected components of the pairs) or "leaders" (each document in the cluster
+    of a similar kept one).
     """
 
     answer: str
@@ -48,7 +48,7 @@ def harmonic(precision: float, recall: float) -> float:
 
 
 def sweep_pairs(truth: Truth, left: Ints, right: Ints, similarity: Floats) -> Iterator[Score]:
-    """The pairs at or above each step, scored. Pairs come once each, in any order of their documents.
+    """Scores of the pairs at or above each step. Pairs are given once each, in any order of their documents.
 
     >>> truth = Truth(4, np.array([0, 2]), np.array([1, 3]))
     >>> found = sweep_pairs(truth, np.array([1, 0]), np.array([0, 2]), np.array([0.9, 0.5]))
@@ -73,7 +73,7 @@ def pair_score(answer: str, threshold: float, hits: int, found: int, wanted: int
 
 
 def sweep_components(truth: Truth, left: Ints, right: Ints, similarity: Floats) -> Iterator[Score]:
-    """The connected components of the pairs at or above each step, scored."""
+    """Scores of the connected components of the pairs at or above each step."""
     order = np.argsort(-similarity, kind="stable")
     left, right, similarity = left[order], right[order], similarity[order]
     parent = list(range(truth.count))
@@ -118,7 +118,7 @@ def _roots(parent: list[int]) -> Ints:
 
 
 def cluster_score(answer: str, threshold: float, truth: Truth, labels: Ints) -> Score:
-    """Clusters, scored by their pairs and, where the truth has clusters, by ARI and B-cubed.
+    """Scores of clusters by their pairs and, if the labels are clusters, by ARI and B-cubed.
 
     >>> truth = Truth(3, np.array([0]), np.array([1]), clusters=np.array([5, 5, 6]))
     >>> one = cluster_score("leaders", 0.5, truth, np.array([1, 1, 1]))
@@ -140,7 +140,7 @@ def cluster_score(answer: str, threshold: float, truth: Truth, labels: Ints) -> 
 
 
 def _pairs_counted(truth: Truth, labels: Ints) -> int:
-    """How many pairs the clusters imply, of those that count."""
+    """The number of pairs of the clusters, among those that count."""
     inside = _choose_two(np.bincount(labels))
     if truth.side is None:
         return inside
@@ -157,7 +157,7 @@ def _choose_two(sizes: Ints) -> int:
 
 
 def _meetings(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
-    """For each meeting of a cluster of `a` with one of `b`: its size, and those of the two clusters."""
+    """For each overlap of a cluster of `a` with one of `b`: its size, and those of the two clusters."""
     a, b = np.unique(a, return_inverse=True)[1], np.unique(b, return_inverse=True)[1]
     width = int(b.max(initial=0)) + 1
     keys, sizes = np.unique(a * width + b, return_counts=True)

@@ -1,4 +1,4 @@
-"""Which sets have labels, and what does each label count? Texts and truth by position, from a folder of sets."""
+"""Labelled sets of a folder, and the pairs that each label counts: texts and labels by position."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from benchmarks import quality_code
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a set is scored.
+    """The scoring of a set.
 
-    headline: "f1" of pairs, or "ari" of clusters: the figure that decides.
-    rule: which pairs count: all; "cross": those between two tables (the part of an id before ":");
-        "anchors": those with at least one id of anchors.tsv.
-    clusters: the file of labels; a document that it does not list is not given to any engine.
+    headline: "f1" of pairs, or "ari" of clusters: the main figure.
+
+    rule: the pairs that count: all; "cross": those between two tables (the part of an id before ":"); "anchors":
+    those with at least one id of anchors.tsv.
+
+    clusters: the file of labels; a document that it does not list is omitted for all engines.
     """
 
     kind: str
@@ -54,9 +56,9 @@ SETS = {
 class Truth:
     """Labels of n documents by position.
 
-    left, right: the true pairs (int64, left < right). side: for the rule "cross" the table of each document,
-    for "anchors" whether it is one (int64, n); None where all pairs count. clusters: the label of each
-    document (int64, n), or None.
+    left, right: the true pairs (int64, left < right). side: for the rule "cross" the table of each document, for
+    "anchors" whether it is one (int64, n); None if all pairs count. clusters: the label of each document (int64,
+    n), or None.
     """
 
     count: int
@@ -67,7 +69,7 @@ class Truth:
     clusters: NDArray[np.int64] | None = None
 
     def counts(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which pairs count at all."""
+        """Whether each pair counts."""
         if self.side is None:
             return np.ones(len(left), dtype=bool)
         one, other = self.side[left], self.side[right]
@@ -76,7 +78,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class LabelledSet:
-    """One set: its texts in an order of their contents' own, and the truth."""
+    """One set: its texts in an order that depends on their contents, and the labels."""
 
     name: str
     plan: Plan
@@ -85,12 +87,12 @@ class LabelledSet:
 
     @property
     def size(self) -> int:
-        """Characters of all texts together."""
+        """Total number of characters."""
         return sum(map(len, self.texts))
 
 
 def load(folder: Path, name: str) -> LabelledSet:
-    """The set called `name` in a folder of sets; "django_code" is fetched from the package registry."""
+    """The set `name` in a folder of sets; "django_code" is downloaded from the package registry."""
     plan, home = SETS[name], folder / name
     labels: dict[str, str] | None
     if name == "django_code":
@@ -127,7 +129,7 @@ def pairs_within(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def numbers(labels: list[str]) -> NDArray[np.int64]:
-    """Labels as numbers, equal ones alike.
+    """Labels as numbers; equal labels have equal numbers.
 
     >>> numbers(["b", "a", "b"]).tolist()
     [1, 0, 1]

@@ -1,8 +1,8 @@
-"""Does Benzer find the pairs that it promises? Every labelled or exact set of a folder, beside its truth.
+"""The recall of Benzer on every labelled or exact set of a folder.
 
-`python -m benchmarks.recall_table PATH_TO_DATA` writes docs/recall.md. The folder holds one folder per set:
-`docs.jsonl.xz` or `sets.jsonl.xz`, `truth_jaccard*.tsv.gz` (all pairs above a floor, exact) and for labels
-`truth_pairs.tsv` or `truth_clusters.tsv`.
+`python -m benchmarks.recall_table PATH_TO_DATA` writes docs/recall.md. The folder contains one folder per set:
+`docs.jsonl.xz` or `sets.jsonl.xz`, `truth_jaccard*.tsv.gz` (all pairs above a minimum similarity, exact) and for
+labels `truth_pairs.tsv` or `truth_clusters.tsv`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One set read one way, over all seeds.
+    """One set with one kind of shingles, over all seeds.
 
-    `label_f1` is that of the pairs found with the first seed, `label_f1_exact` that of the exact pairs; None
+    `label_f1` is the F1 of the pairs found with the first seed, `label_f1_exact` that of the exact pairs; None
     without labels.
     """
 
@@ -76,7 +76,7 @@ class Row:
 
     @property
     def breaks_promise(self) -> bool:
-        """A false pair, or more missed pairs than chance explains once in a thousand sets."""
+        """Whether a pair is false, or chance explains the missed pairs less than once in a thousand sets."""
         return self.least_precision < 1 or chance_of_misses(self.missed, self.true) < 0.001
 
     @property
@@ -85,7 +85,7 @@ class Row:
 
 
 def chance_of_misses(missed: int, pairs: int) -> float:
-    """Upper bound (Chernoff) of the probability to miss so many pairs, each found with probability RECALL.
+    """Upper bound (Chernoff) of the probability of so many misses, if each pair is found with probability RECALL.
 
     >>> chance_of_misses(5, 100), chance_of_misses(20, 100) < 1e-6
     (1.0, True)
@@ -98,7 +98,7 @@ def chance_of_misses(missed: int, pairs: int) -> float:
 
 
 def schema_of(kind: str) -> benzer.Schema:
-    """The truth files' own shingle definitions."""
+    """The shingles of the files of true pairs."""
     if kind == "word3":
         text = benzer.Text(unit="word", shingle_size=3, tokenizer="alnum", case="lower", normalize="none")
         return benzer.Schema(text=text)
@@ -143,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def measure(data: DataSet, seeds: range, threads: int) -> Row:
-    """Runs one set with every seed and compares what was found with the stored truth."""
+    """Run one set with every seed and compare the result with the stored true pairs."""
     truth, labels = data.truth(), data.labels()
     runs: list[Run] = []
     label_f1 = None
@@ -173,7 +173,7 @@ def measure(data: DataSet, seeds: range, threads: int) -> Row:
 
 
 def _source(data: DataSet, folder: Path) -> Path | list[benzer.Document]:
-    """Texts as a plain JSONL file, read by Benzer itself; value sets as documents."""
+    """Texts as a JSONL file that Benzer reads itself; value sets as documents."""
     if data.kind == "set":
         return [benzer.Document(name, {"values": values}) for name, values in documents(data.file)]
     plain = folder / "docs.jsonl"
@@ -235,7 +235,7 @@ def markdown(rows: list[Row], here: machine.Machine, seeds: int, threads: int) -
 
 
 def _below(rows: list[Row]) -> str:
-    """Says where a seed lay below the promise, with the counts that tell chance from fault."""
+    """Seeds with a recall below the guarantee, with the counts that distinguish chance from errors."""
     low = [row for row in rows if row.least_recall < RECALL]
     if not low:
         return f"No set is below {RECALL} with any seed."

@@ -1,4 +1,4 @@
-"""What does an index in Redis cost, beside datasketch's? Memory, insertions, queries, a hot bucket.
+"""Cost of an index in Redis, compared with datasketch's: memory, insertions, queries, a hot bucket.
 
 `python -m benchmarks.redis_bench` starts a redis-server for each engine in turn, on this machine and without
 persistence. Writes docs/redis-benchmark.md and a record.
@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def run(engine: str, documents: int) -> dict[str, Any]:
-    """The figures of one engine on a server of its own."""
+    """The figures of one engine on its own server."""
     interpreter = python_of(ENGINES[engine])
     with tempfile.TemporaryDirectory() as folder, server(Path(folder)) as port:
         output = Path(folder) / "figures.json"

@@ -1,8 +1,8 @@
-"""Runs one engine on one Redis server, in a process of the engine's own environment; writes its figures as JSON.
+"""Run one engine on one Redis server, in a process of the engine's own environment; write its figures as JSON.
 
-The data are signatures with planted near-duplicates, the same for both engines, and the same 20 bands of 6 rows; so
-both find the same documents. datasketch keeps ids only; Benzer also keeps, and hands out, a payload of 712 bytes for
-each document (a signature of 512 and 200 bytes of text).
+The data are signatures with planted near-duplicates, the same for both engines, with the same 20 bands of 6 rows,
+so both find the same documents. datasketch stores only ids; Benzer also stores and returns a payload of 712 bytes
+for each document (a signature of 512 bytes and 200 bytes of text).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def names(first: int, count: int) -> list[str]:
 
 
 class Benzer:
-    """Storage level: band keys and payloads in, candidates with their payloads out."""
+    """Storage only: stores band keys and payloads, and returns candidates with their payloads."""
 
     def __init__(self, port: int) -> None:
         from benzer.bands import Bands

@@ -1,4 +1,4 @@
-"""How do numbers become a page? Markdown tables, generated sections, dated records."""
+"""Markdown tables, generated sections of pages, and dated records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _cell(value: object) -> str:
 
 
 def write_section(page: Path, name: str, body: str, title: str) -> None:
-    """Replaces the generated section `name` of a page, or appends it; a missing page starts with `title`."""
+    """Replace the generated section `name` of a page, or append it; a new page starts with `title`."""
     opening, closing = f"<!-- generated: {name} -->", f"<!-- end: {name} -->"
     text = page.read_text(encoding="utf-8") if page.exists() else f"# {title}\n"
     section = f"{opening}\n{body.strip()}\n{closing}"
@@ -41,7 +41,7 @@ def write_section(page: Path, name: str, body: str, title: str) -> None:
 
 
 def write_record(date: str, name: str, content: object) -> Path:
-    """`records/DATE-NAME.json`; the latest of a day wins."""
+    """Write `records/DATE-NAME.json`; a later one of the same day replaces it."""
     RECORDS.mkdir(exist_ok=True)
     path = RECORDS / f"{date}-{name}.json"
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -58,7 +58,7 @@ def seconds(value: float) -> str:
 
 
 def share(value: float | None) -> str | None:
-    """A share with four digits, cut and not rounded, so that 1.0000 means all.
+    """A share with four digits, truncated and not rounded, so that 1.0000 means all.
 
     >>> [share(value) for value in (1.0, 0.99996, None)]
     ['1.0000', '0.9999', None]

@@ -1,11 +1,11 @@
-"""How does Benzer compare? `python -m benchmarks.run` measures all that scenarios.toml lists, and draws the figures.
+"""Run the benchmarks: `python -m benchmarks.run` measures everything in scenarios.toml and draws the figures.
 
     python -m benchmarks.run words parquet              only these ("kernels" and "figures" are parts, too)
     python -m benchmarks.run words --engines orjson,benzer --repetitions 9
-    python -m benchmarks.run words --corpus small --dry  a quick look: prints, writes nothing
-    python -m benchmarks.run --file my.jsonl             the same engines on your own file, beside Benzer's exact answer
+    python -m benchmarks.run words --corpus small --dry  a short test: prints, writes nothing
+    python -m benchmarks.run --file my.jsonl             the same engines on your own file, and Benzer's exact result
 
-Writes `records/DATE-NAME.json` and the section NAME of docs/benchmarks.md; for a file the record alone.
+Writes `records/DATE-NAME.json` and the section NAME of docs/benchmarks.md; for a file only the record.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _asked(scenario: Scenario, arguments: argparse.Namespace) -> Scenario:
-    """The scenario with what the command line changes."""
+    """The scenario with the changes of the command line."""
     changes = {name: getattr(arguments, name) for name in ("corpus", "repetitions", "unit")}
     if arguments.engines:
         asked = arguments.engines.split(",")
@@ -86,7 +86,7 @@ def _run_scenario(scenario: Scenario, arguments: argparse.Namespace) -> None:
 
 
 def _run_file(arguments: argparse.Namespace) -> None:
-    """The engines of the scenario words on any file; true is what Benzer's exact method finds in it."""
+    """Run the engines of the scenario words on any file; its true pairs are those of Benzer's exact method."""
     here = machine.describe()
     corpus = Corpus.of_file(arguments.data, arguments.file, arguments.column)
     scenario = _asked(load_scenario("characters-small" if arguments.unit == "char" else "words"), arguments)
@@ -113,7 +113,7 @@ def _measured(scenario: Scenario, corpus: Corpus, here: machine.Machine) -> tupl
 
 
 def score(measurements: Sequence[Measurement], truth: Truth, jsonl: Path, unit: str) -> None:
-    """Pairs first: what they add to the truth counts for the flags of all."""
+    """Score pairs first, because the true pairs that they add count for the flags of all engines."""
     for measurement in measurements:
         if measurement.answer.get("pairs") is not None:
             measurement.pairs = truth.score_pairs(measurement.answer["pairs"], jsonl, unit)

@@ -1,11 +1,11 @@
-"""How does a run grow with its documents? Seconds and bytes a document, from a thousand to ten million.
+"""Growth of a run with its documents: seconds and bytes per document, from a thousand to ten million.
 
 `python -m benchmarks.scale` makes the documents (see `benchmarks.scale_documents`), runs `find_duplicates` on each
-file in a process of its own, without a bound of memory and with one, and writes a dated record and the generated part
-of docs/explanation/scale.md. `--sizes 1000,1000000` measures fewer.
+file in a separate process, with and without a memory limit, and writes a dated record and the generated part of
+docs/explanation/scale.md. `--sizes 1000,1000000` measures fewer.
 
-Memory is the process's own (anonymous) memory at its peak, sampled from outside a few hundred times a second: pages of
-mapped files, which the system may drop at any time, are none.
+Memory is the peak of the process's own (anonymous) memory, sampled from outside a few hundred times per second.
+Pages of mapped files are not counted, because the system may drop them at any time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Case:
 
 
 def cases(arguments: argparse.Namespace) -> list[Case]:
-    """All measurements that were asked for."""
+    """All selected measurements."""
     sizes = [int(size) for size in arguments.sizes.split(",")]
     found = [
         Case("ordinary", size, *setting, arguments.threads, memory)
@@ -68,9 +68,9 @@ def main() -> None:
     parser.add_argument(
         "--settings", type=int, default=len(SETTINGS), help="1: threshold 0.8, recall 0.95 only"
     )
-    parser.add_argument("--memory", default=BOUND, help="the bound of the bounded runs")
+    parser.add_argument("--memory", default=BOUND, help="the limit of the limited runs")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repetitions", type=int, default=3, help="runs of each, of which the median counts")
+    parser.add_argument("--repetitions", type=int, default=3, help="runs of each; the median counts")
     parser.add_argument("--folder", type=Path, default=DATA / "scale", help="where the documents are written")
     parser.add_argument("--no-record", action="store_true", help="print only")
     parser.add_argument("--child", help=argparse.SUPPRESS)
@@ -92,19 +92,19 @@ def main() -> None:
 
 
 def document_file(case: Case, folder: Path) -> Path:
-    """Where the documents of a case lie."""
+    """The file with the documents of a case."""
     return folder / f"{case.family}-{case.documents}.jsonl"
 
 
 def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The run of median time; all must have found the same."""
+    """The run with the median time; all runs must have the same result."""
     if len({one["answer"] for one in runs}) > 1:
         raise SystemExit(f"runs of {runs[0]} differ in what they found")
     return sorted(runs, key=lambda one: one["seconds"])[len(runs) // 2]
 
 
 def measured(case: Case, folder: Path) -> dict[str, Any]:
-    """One run in a process of its own, and the most anonymous memory that was seen of it."""
+    """Run once in a separate process, and measure its peak anonymous memory."""
     command = [
         sys.executable,
         "-m",
@@ -118,7 +118,7 @@ def measured(case: Case, folder: Path) -> dict[str, Any]:
 
 
 def watched(command: list[str]) -> dict[str, Any]:
-    """The JSON object that a command prints, and as `peak` the most anonymous memory that was seen of it."""
+    """The JSON object that a command prints, with its peak anonymous memory as `peak`."""
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     peak = 0
     while process.poll() is None:
@@ -132,7 +132,7 @@ def watched(command: list[str]) -> dict[str, Any]:
 
 
 def anonymous(process: int | str) -> int:
-    """The anonymous memory of a process in bytes (of memory files too); 0 where it has ended."""
+    """The anonymous memory of a process in bytes (including memory files); 0 if it has ended."""
     try:
         lines = Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -141,7 +141,7 @@ def anonymous(process: int | str) -> int:
 
 
 def run(case: Case, folder: Path) -> dict[str, Any]:
-    """The seconds of one run, what the process held before, and what was found."""
+    """The seconds of one run, the memory of the process before it, and the result."""
     from benzer import find_duplicates
 
     path = document_file(case, folder)

@@ -1,7 +1,7 @@
-"""Which documents does the benchmark of scale read? Made ones, the same from the same seed, in any number.
+"""Generated documents for the benchmark of scale, in any number; the same seed gives the same documents.
 
-A document has 40 to 60 words, drawn from 50,000 by Zipf's law as words of a language are. They are made a block at a
-time with numpy and written as bytes: about four million a minute.
+A document has 40 to 60 words, drawn from 50,000 by Zipf's law like words of a language. They are generated in
+blocks with numpy and written as bytes: about four million per minute.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ Numbers = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Block:
-    """Some documents: the numbers of their words (int32, n x LONGEST), and how many of these count (int64, n)."""
+    """Some documents: the numbers of their words (int32, n x LONGEST), and the number of used words (int64, n)."""
 
     words: Numbers
     lengths: NDArray[np.int64]
 
 
 class Vocabulary:
-    """Words of 2 to 12 letters, the frequent ones short, and a table in which each stands as often as it is drawn."""
+    """Words of 2 to 12 letters, the frequent ones short, and a table that contains each word in proportion to its
+    frequency.
+    """
 
     def __init__(self, rng: np.random.Generator) -> None:
         letters = np.frombuffer(string.ascii_lowercase.encode(), dtype=np.uint8)
@@ -49,12 +51,12 @@ class Vocabulary:
         self._table = np.searchsorted(shares / shares[-1], (np.arange(DRAWS) + 0.5) / DRAWS).astype(np.int32)
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Numbers:
-        """Words by their share."""
+        """Draw words by frequency."""
         return self._table[rng.integers(0, DRAWS, shape, dtype=np.int32)]
 
 
 class Copied:
-    """Originals that wait to be copied: each is taken once, most of them, some 300,000 documents later."""
+    """Originals to be copied: each is used once, usually about 300,000 documents later."""
 
     def __init__(self) -> None:
         self._words = np.zeros((POOL, LONGEST), dtype=np.int32)
@@ -62,7 +64,7 @@ class Copied:
         self._filled = 0
 
     def take(self, rng: np.random.Generator, new: Block, count: int) -> Block:
-        """Originals of so many copies; their places go to documents that are new."""
+        """Originals for a number of copies; new documents replace them."""
         room = min(POOL - self._filled, len(new.lengths))
         self._put(slice(self._filled, self._filled + room), new, slice(0, room))
         self._filled += room
@@ -77,7 +79,7 @@ class Copied:
 
 
 def blocks(family: str, count: int, seed: int, vocabulary: Vocabulary) -> Iterator[Block]:
-    """All documents of a family, a block at a time."""
+    """All documents of a family, one block at a time."""
     rng = np.random.default_rng([seed, FAMILIES.index(family)])
     copied, shared = Copied(), vocabulary.draw(rng, (LONGEST,))
     for start in range(0, count, BLOCK):
@@ -93,7 +95,7 @@ def blocks(family: str, count: int, seed: int, vocabulary: Vocabulary) -> Iterat
 
 
 def with_copies(rng: np.random.Generator, new: Block, copied: Copied, vocabulary: Vocabulary) -> Block:
-    """A block of which a share are copies of earlier documents, with some words replaced."""
+    """A block with a share of copies of earlier documents, with some words replaced."""
     count = int(len(new.lengths) * COPIES)
     base = Block(new.words[count:], new.lengths[count:])
     taken = copied.take(rng, base, count)
@@ -107,7 +109,7 @@ def with_copies(rng: np.random.Generator, new: Block, copied: Copied, vocabulary
 
 
 def write(path: Path, family: str, count: int, seed: int = 1) -> None:
-    """The documents of a family as JSON lines with an id and a text; a file that is there is left as it is."""
+    """Write the documents of a family as JSON lines with an id and a text; an existing file is not changed."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)

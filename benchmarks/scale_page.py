@@ -1,4 +1,4 @@
-"""How do the figures of a scale run become docs/explanation/scale.md, and what do they say of more documents?"""
+"""Generated sections of docs/explanation/scale.md, and the extrapolation to more documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 def write(record: dict[str, Any], here: Machine) -> None:
-    """Writes the generated sections of the page anew."""
+    """Write the generated sections of the page."""
     rows = record["rows"]
     ordinary = [row for row in rows if row["family"] == "ordinary"]
     measured = f"{report.table(COLUMNS, map(cells, ordinary))}\n\n{growth(ordinary)}"
@@ -56,12 +56,12 @@ def cells(row: Row) -> list[str]:
 
 
 def held(row: Row) -> int:
-    """The anonymous memory that the run itself took at its peak."""
+    """The peak of the anonymous memory that the run itself allocated."""
     return int(row["peak"] - row["before"])
 
 
 def free_by_setting(rows: list[Row]) -> dict[tuple[float, float], list[Row]]:
-    """The runs without a bound of each threshold and recall, by their documents."""
+    """The runs without a memory limit of each threshold and recall, by their documents."""
     found: dict[tuple[float, float], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row["documents"]):
         if row["memory"] is None:
@@ -70,7 +70,7 @@ def free_by_setting(rows: list[Row]) -> dict[tuple[float, float], list[Row]]:
 
 
 def growth(rows: list[Row]) -> str:
-    """What ten times the documents, and a bound of memory, do to the time."""
+    """The effect of ten times the documents, and of a memory limit, on the time."""
     lines = []
     for (threshold, recall), free in free_by_setting(rows).items():
         large = free[-1]
@@ -94,7 +94,9 @@ def growth(rows: list[Row]) -> str:
 
 
 def families(rows: list[Row]) -> str:
-    """Documents that are all alike, share half of their text, or have nothing in common, beside the ordinary ones."""
+    """Documents that are all similar, that share half of their text, or that have nothing in common, and ordinary
+    ones.
+    """
     sizes = {row["documents"] for row in rows if row["family"] != "ordinary"}
     chosen = [row for row in rows if row["documents"] in sizes and row["memory"] is None]
     promise = {(row["threshold"], row["recall"]) for row in chosen if row["family"] != "ordinary"}
@@ -108,7 +110,7 @@ def families(rows: list[Row]) -> str:
 
 
 def further(rows: list[Row]) -> str:
-    """The sum carried on: what was measured of the most documents, times more of them."""
+    """Extrapolation: the measurement with the most documents, scaled to more of them."""
     table = []
     for (threshold, recall), free in free_by_setting(rows).items():
         large = free[-1]

@@ -1,4 +1,4 @@
-"""What is measured? The contents of `scenarios.toml`, typed."""
+"""The contents of `scenarios.toml`, typed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DOCS = ROOT / "docs"
 
 @dataclass(frozen=True, slots=True)
 class CorpusPlan:
-    """How the corpus is made; lengths in characters; `planted`: similarity -> share of documents."""
+    """Settings of the corpus; lengths in characters; `planted`: similarity -> share of documents."""
 
     packages: tuple[str, ...]
     median_length: float
@@ -37,9 +37,9 @@ class CorpusPlan:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One benchmark: the corpus, what is asked of every engine, and how often.
+    """One benchmark: the corpus, the task of every engine, and the number of runs.
 
-    An engine whose first run takes more than `once_above` seconds runs once; one over `time_limit` is ended.
+    An engine whose first run takes more than `once_above` seconds runs once; one over `time_limit` is stopped.
     """
 
     name: str
@@ -70,12 +70,12 @@ def load_corpus_plan() -> CorpusPlan:
 
 
 def scenario_names() -> list[str]:
-    """In the order of the file."""
+    """The names in the order of the file."""
     return list(_table()["scenario"])
 
 
 def load_scenario(name: str) -> Scenario:
-    """The scenario called `name`; an unknown name is an error that lists the known ones."""
+    """The scenario `name`; the error for an unknown name lists the known ones."""
     known = _table()["scenario"]
     if name not in known:
         raise SystemExit(f"no scenario {name!r} in scenarios.toml; there are {', '.join(known)}")
@@ -90,5 +90,5 @@ def load_environments() -> dict[str, list[str]]:
 
 
 def load_interpreters() -> dict[str, str]:
-    """Environment name -> the version of Python that it needs, where that matters."""
+    """Environment name -> the version of Python that it needs, if it matters."""
     return dict(_table()["interpreters"])

@@ -1,4 +1,4 @@
-"""How good is an answer? Recall and precision against the exact similarity of every planted pair."""
+"""Recall and precision of a result against the exact similarity of every planted pair."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _Pair = tuple[int, int]
 class FlagScore:
     """Scores of flagged documents.
 
-    Recall is the share of true pairs that the flags settle, precision the share of flagged documents that are
-    in a true pair. `by_level` is the share of lone planted pairs that are found, by similarity: those below the
-    threshold should not be. `curve` is the same in finer steps: from, to, pairs, share found. `flagged_by_level` counts
-    the flagged documents by the greatest similarity that a known pair gives them; "none" are in no pair.
+    Recall is the share of true pairs that the flags resolve; precision is the share of flagged documents that are
+    in a true pair. `by_level` is the share of isolated planted pairs that are found, by similarity: those below the
+    threshold should not be. `curve` is the same in finer steps: from, to, pairs, share found. `flagged_by_level`
+    counts the flagged documents by their greatest similarity in a known pair; "none" are in no pair.
     """
 
     recall: float
@@ -48,8 +48,8 @@ class FlagScore:
 class PairScore:
     """Scores of verified pairs.
 
-    A found pair that was not planted is looked up in the texts and counts as true when its exact similarity
-    reaches the threshold; `unplanted` says how many such pairs there were, true or not.
+    A found pair that was not planted is computed from its texts and is true if its exact similarity reaches the
+    threshold; `unplanted` is the number of such pairs, true or not.
     """
 
     recall: float
@@ -61,9 +61,9 @@ class PairScore:
 
 @dataclass(frozen=True)
 class Truth:
-    """Exact similarity of all pairs within planted clusters; other pairs are below the threshold, but for `others`.
+    """Exact similarity of all pairs within planted clusters; other pairs are below the threshold, except `others`.
 
-    `others` are pairs that were found and not planted, and that plain Python confirmed: flags for them are right.
+    `others` are pairs that were found but not planted, and that plain Python confirmed: flags for them are correct.
     """
 
     similarity: dict[_Pair, float]
@@ -81,7 +81,7 @@ class Truth:
         return {pair for pair, value in self.similarity.items() if value >= self.threshold}
 
     def score_flags(self, flagged: Sequence[int], kind: str) -> FlagScore:
-        """`kind` "removed": one document of a pair is to be flagged; "any": both are."""
+        """With `kind` "removed" one document of a pair must be flagged, with "any" both."""
         gone, needed = set(flagged), 1 if kind == "removed" else 2
         true = self.true_pairs()
         best = self._best()
@@ -109,7 +109,7 @@ class Truth:
     def score_pairs(
         self, pairs: Sequence[tuple[int, int, float]], texts: Path, unit: str = "word"
     ) -> PairScore:
-        """Every pair is looked up; one that was not planted is computed from its texts, and kept in `others`."""
+        """Score every pair; one that was not planted is computed from its texts, and stored in `others`."""
         found = {_ordered(left, right): value for left, right, value in pairs}
         known = self.similarity | self.others
         unplanted = [pair for pair in found if pair not in self.similarity]
@@ -128,7 +128,7 @@ class Truth:
         )
 
     def _lone_pairs(self) -> Iterator[tuple[_Pair, float]]:
-        """Planted clusters of exactly two documents: found or not is the same question for every engine."""
+        """Planted clusters of exactly two documents, which are scored in the same way for every engine."""
         seen = Counter(document for pair in self.similarity for document in pair)
         for pair, value in self.similarity.items():
             if seen[pair[0]] == seen[pair[1]] == 1:
@@ -142,14 +142,16 @@ def exact_similarities(pairs: Sequence[_Pair], texts: Path, unit: str = "word") 
 
 
 def character_truth(words: Iterable[_Pair], texts: Path) -> list[tuple[int, int, float]]:
-    """The pairs of a truth with their similarity by character 5-shingles. About half a millisecond a document."""
+    """The pairs of a truth with their similarity by character 5-shingles. Takes about half a millisecond per
+    document.
+    """
     pairs = sorted(words)
     values = exact_similarities(pairs, texts, "char")
     return [(left, right, value) for (left, right), value in zip(pairs, values, strict=True)]
 
 
 def _sets_of(pairs: Sequence[_Pair], texts: Path, unit: str) -> Callable[[int], frozenset[str]]:
-    """The shingles of a document of these pairs; of the sets only the latest are held, they are large."""
+    """The shingles of a document of these pairs; only the latest sets are cached, because they are large."""
     wanted = {document for pair in pairs for document in pair}
     if not wanted:
         return lambda document: frozenset()
@@ -160,7 +162,7 @@ def _sets_of(pairs: Sequence[_Pair], texts: Path, unit: str) -> Callable[[int], 
 
 
 def characters(text: str) -> frozenset[str]:
-    """The set of character 5-shingles of a text in lower case; a short text gives one.
+    """The set of character 5-shingles of a text in lower case; a short text has one.
 
     >>> sorted(characters("Bees fly"))
     ['bees ', 'ees f', 'es fl', 's fly']
@@ -180,7 +182,7 @@ def _level(value: float | None) -> str:
 def _curve(
     pairs: Sequence[tuple[_Pair, float]], is_found: Callable[[_Pair], bool]
 ) -> list[tuple[float, float, int, float]]:
-    """Share found by similarity, in steps; equal pairs are a step of their own."""
+    """Share found by similarity, in steps; equal pairs are a separate step."""
     steps: dict[int, list[bool]] = {}
     for pair, value in pairs:
         steps.setdefault(int(value * _STEPS + 1e-9), []).append(is_found(pair))

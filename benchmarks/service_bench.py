@@ -1,8 +1,8 @@
-"""How fast does the service answer, alone, beside writers, and while a million documents are loaded?
+"""Speed of the service: alone, with writers, and during an upload of a million documents.
 
-`python -m benchmarks.service_bench` makes its documents, starts `benzer serve` with keys on a free port, and asks it
-from other processes of this machine (`service_load`, `service_upload`), which take their share of the cores. It fails
-where an acknowledged document is missing afterwards. Writes docs/service-benchmark.md and a record.
+`python -m benchmarks.service_bench` makes its documents, starts `benzer serve` with keys on a free port, and sends
+requests from other processes of this machine (`service_load`, `service_upload`), which share the cores. It fails if
+an acknowledged document is missing afterwards. Writes docs/service-benchmark.md and a record.
 """
 
 from __future__ import annotations
@@ -55,10 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--documents", type=int, default=1_000_000, help="documents that are loaded")
     parser.add_argument("--held", type=int, default=100_000, help="documents of the index that is searched")
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
-    parser.add_argument("--mixed-seconds", type=float, default=60.0, help="of searches beside writers")
-    parser.add_argument(
-        "--rate", type=float, default=100.0, help="searches a second while documents are loaded"
-    )
+    parser.add_argument("--mixed-seconds", type=float, default=60.0, help="of searches during writes")
+    parser.add_argument("--rate", type=float, default=100.0, help="searches per second during the upload")
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument(
         "--work", type=Path, help="folder for the files, instead of the system's temporary one"
@@ -68,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class Bench:
-    """The files of the measurement, and its parts in turn; each part has a server of its own."""
+    """The files of the measurement, and its parts in turn; each part has its own server."""
 
     def __init__(self, folder: Path, given: argparse.Namespace) -> None:
         self.folder, self.given = folder, given
@@ -100,7 +98,7 @@ class Bench:
         return record
 
     def make(self, name: str, count: int, seed: int) -> None:
-        """An index of the home, the questions that are asked of it, and documents that are added to it one by one."""
+        """Create an index of the home, its queries, and documents that are added to it one by one."""
         self.home.mkdir(exist_ok=True)
         file = self.folder / f"{name}.ndjson"
         service_documents.write_documents(file, max(count, SMALL), seed)
@@ -133,7 +131,7 @@ class Bench:
                 process.terminate()
 
     def load(self, index: str, kind: str, body: str, **options: object) -> subprocess.Popen[str]:
-        """Start a process that asks."""
+        """Start a process that sends queries."""
         command = [
             sys.executable,
             "-m",
@@ -157,14 +155,14 @@ class Bench:
         return told_by(self.load(index, "documents", "additions", seconds=seconds, connections=8))
 
     def mixed(self) -> Figures:
-        """Searches as fast as they go, beside two clients that add documents one by one."""
+        """Searches at full speed, with two clients that add documents one by one."""
         seconds = self.given.mixed_seconds
         writers = self.load("large", "documents", "additions", seconds=seconds, connections=2)
         searches = self.searches("large", seconds)
         return {"searches": searches, **told_by(writers)}
 
     def loading(self) -> Figures:
-        """Searches by the clock while another client uploads; after the upload no more are counted."""
+        """Searches at a fixed rate while another client uploads; after the upload no more are counted."""
         file = self.folder / "upload.ndjson"
         size = service_documents.write_documents(file, self.given.documents, 4)
         command = [sys.executable, "-m", "benchmarks.service_upload", str(self.port), "loaded", str(file)]
@@ -185,7 +183,7 @@ class Bench:
         return {"bytes": size, "seconds": told["seconds"], "answered": told["answer"], "rounds": counted}
 
     def counted(self, index: str, part: Figures) -> Figures:
-        """How many documents an index holds, and how many acknowledged ones are missing."""
+        """The number of documents of an index, and of missing acknowledged ones."""
         answers = part.get("answers", 0)
         with Index.open(self.home / f"{index}.benzer", mode="read") as opened:
             opened.check()
@@ -251,13 +249,13 @@ def row(name: str, told: Figures, wanted: str = "") -> list[str]:
 
 
 def shown(rounds: list[Figures]) -> Iterator[tuple[int, Figures]]:
-    """The first, middle and last parts: the index grows from one to the other."""
+    """The first, middle and last parts: the index grows between them."""
     wanted = sorted({0, len(rounds) // 2, len(rounds) - 1})
     return ((place + 1, rounds[place]) for place in wanted)
 
 
 def failures(record: Figures) -> int:
-    """Answers of another status than 200, and questions without an answer."""
+    """Responses with another status than 200, and queries without a response."""
     parts = [record[name] for name in ("small", "large", "writes", "idle", "mixed")]
     parts += [record["mixed"]["searches"], *record["loading"]["rounds"]]
     other = sum(count for part in parts for status, count in part["statuses"].items() if status != "200")

@@ -1,4 +1,4 @@
-"""What does the benchmark of the service load? Short texts, every fourth nearly the same as an earlier one."""
+"""Short texts for the benchmark of the service; every fourth is nearly the same as an earlier one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def texts(count: int, seed: int = 1) -> Iterator[str]:
 
 
 def write_documents(path: Path, count: int, seed: int = 1) -> int:
-    """Write them as JSON lines with the ids 0, 1, …; gives the bytes of the file."""
+    """Write the texts as JSON lines with the ids 0, 1, …; returns the bytes of the file."""
     with path.open("w") as file:
         for number, text in enumerate(texts(count, seed)):
             file.write(json.dumps({"id": number, "fields": {"text": text}}) + "\n")
@@ -36,7 +36,7 @@ def write_documents(path: Path, count: int, seed: int = 1) -> int:
 
 
 def write_questions(path: Path, documents: Path, count: int, seed: int = 2) -> None:
-    """Write questions: texts of the file with one word replaced."""
+    """Write queries: texts of the file with one word replaced."""
     rng = random.Random(seed)
     with documents.open() as file:
         lines = file.readlines()

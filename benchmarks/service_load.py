@@ -1,8 +1,8 @@
-"""How fast does a service answer? A process of its own that asks it one question after the other, over raw sockets.
+"""A separate process that sends queries to a service, one after the other, over raw sockets.
 
-`python -m benchmarks.service_load PORT PATH QUESTIONS` sends the lines of a file as bodies of POST requests and prints
-one line of JSON. With `--rate` questions are sent by a clock, and the time of each counts from the moment when it was
-due: an answer that is late makes the next ones late, too, and is not left out of the figures.
+`python -m benchmarks.service_load PORT PATH QUESTIONS` sends the lines of a file as bodies of POST requests and
+prints one line of JSON. With `--rate`, queries are sent at a fixed rate, and the time of each is measured from its
+scheduled time: a late response also delays the next ones, and is not excluded from the figures.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ END_SECONDS = 60.0
 
 
 class Client(asyncio.Protocol):
-    """One connection, on which one question is under way at a time."""
+    """One connection with one query at a time."""
 
     def __init__(self, done: Callable[[Client, int], None]) -> None:
         self.done, self.buffer, self.due = done, b"", 0.0
@@ -51,7 +51,7 @@ class Client(asyncio.Protocol):
 
 
 class Load:
-    """Some connections, the questions they send, and how long each answer took."""
+    """Some connections, their queries, and the time of each response."""
 
     def __init__(self, requests: list[bytes], seconds: float, rate: float | None) -> None:
         self.requests, self.rate = cycle(requests), rate
@@ -100,7 +100,7 @@ class Load:
             await asyncio.sleep(0.005)
 
     def told(self) -> dict[str, object]:
-        """Figures of what was answered; in milliseconds."""
+        """Figures of the responses, in milliseconds."""
         passed = time.perf_counter() - self.start
         spent = np.array(self.seconds or [float("nan")]) * 1000
         p50, p90, p99, p999 = np.percentile(spent, [50, 90, 99, 99.9]).tolist()

@@ -1,6 +1,6 @@
-"""How long does a large upload take? A process of its own that sends a file of JSON lines to an index.
+"""A separate process that uploads a file of JSON lines to an index.
 
-`python -m benchmarks.service_upload PORT INDEX FILE` prints one line of JSON: the seconds, and what was answered.
+`python -m benchmarks.service_upload PORT INDEX FILE` prints one line of JSON: the seconds, and the response.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What does the work cost on Spark? Beside MLlib, beside one process, and within 2 GB of executor memory.
+"""Cost of runs on Spark, compared with MLlib and with one process, and within 2 GB of executor memory.
 
     python -m benchmarks.spark_bench mllib       10,000, 50,000 and 100,000 documents, half an hour
-    python -m benchmarks.spark_bench overhead    a gigabyte of text, `local[2]` beside two threads, minutes
+    python -m benchmarks.spark_bench overhead    a gigabyte of text, `local[2]` and two threads, minutes
     python -m benchmarks.spark_bench million     a million documents on an executor of 2 GB, minutes
 
-Each run has a fresh process and a fresh JVM, whose first job, on a small table, is not timed. A finished run is kept
-under `data/spark/cells` until its settings change or `--again` is given, so that an interrupted command goes on where
-it was. Writes a record, and a section of docs/spark-benchmark.md. Needs Java and `pip install 'benzer[spark]'`.
+Each run has a fresh process and a fresh JVM, whose first job, on a small table, is not timed. A finished run is
+stored under `data/spark/cells` until its settings change or `--again` is given, so that an interrupted command
+continues. Writes a record, and a section of docs/spark-benchmark.md. Needs Java and `pip install 'benzer[spark]'`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How do the measurements of a scenario become its section of the page?"""
+"""Tables of a scenario for its section of the page."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _row(
 
 
 def _seconds_of(measurements: Sequence[Measurement], engine: str, threads: int) -> float | None:
-    """Of an engine with as many threads, else with one."""
+    """Seconds of an engine with the given number of threads, or with one."""
     found = {item.threads: item.median_seconds() for item in measurements if item.engine == engine}
     return found.get(threads) or found.get(1)
 
@@ -134,7 +134,7 @@ def _level_table(scenario: Scenario, corpus: Corpus, measurements: Sequence[Meas
 
 
 def _agreement(measurements: Sequence[Measurement]) -> str:
-    """How far two engines flag the same documents: shared over all that either flags."""
+    """Agreement of two engines: documents flagged by both, over documents flagged by either."""
     flagged = {
         item.engine: set(item.answer["flagged"])
         for item in measurements
@@ -167,7 +167,7 @@ def _pair_sentences(measurements: Sequence[Measurement], planted: bool) -> Itera
 
 
 def _verification(measurements: Sequence[Measurement]) -> str:
-    """What the check of every candidate adds to the rest of Benzer's time."""
+    """The time of the exact comparison of every candidate, relative to the rest of Benzer's time."""
     parts = []
     for item in measurements:
         stages = item.median_stages()
@@ -180,7 +180,7 @@ def _verification(measurements: Sequence[Measurement]) -> str:
 
 
 def engine_versions(scenario: Scenario) -> dict[str, str]:
-    """Benzer's own rows are of one version; the environments of the peers say theirs."""
+    """Benzer's rows are of one version; the environments of the peers list theirs."""
     names = dict.fromkeys(engine.split("-written")[0] for engine in scenario.engines)
     return {name: installed(python_of(name)).get(PINNED.get(name, name), "unknown") for name in names}
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job on the sample documents: near-duplicates out, an index built and asked. Run by `make demo`.
+# The main job on the sample documents: find near-duplicates, then build and search an index. Run by `make demo`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,16 +13,16 @@ run() { printf '$ benzer'; printf ' %s' "$@"; printf '\n'; benzer "$@"; }
 mkdir -p "$output"
 rm -f "$index" "$index"-*
 
-say "1. Which of these real documents are near-duplicates? ($documents)"
+say "1. Find the near-duplicates among real documents ($documents)"
 run dedupe "$documents" --output "$output/deduplicated" --replace
 
-say "2. Two of them, side by side"
+say "2. Compare two of them"
 run compare --from "$documents" debian/nbd-client debian/nbd-server --full
 
-say "3. The same documents as an index, one file"
+say "3. Store the same documents in an index, one file"
 run index "$index" "$documents"
 
-say "4. What is most like this page of Django's manual?"
+say "4. Search the documents that are most similar to a page of Django's manual"
 run search "$index" --id django/howto/static-files/deployment@3.2.25 --limit 5
 
 say "The outputs:"

@@ -1,4 +1,4 @@
-"""When are two tunes alike? A field type of one's own: a melody is the set of its runs of intervals."""
+"""Similarity of tunes, with a custom field type: a melody is the set of its runs of intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from benzer.fields import ValueSet
 
-VALUES = ValueSet()  # what turns strings into hashes
+VALUES = ValueSet()  # converts strings to hashes
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Melody:
     reader = None  # the native core does not read it
 
     def runs(self, notes: Sequence[int] | None) -> list[str]:
-        """The runs of intervals as strings, in order: what this field makes of a content."""
+        """The runs of intervals as strings, in order: the elements of a content."""
         steps = [after - before for before, after in pairwise(notes or ())]
         return [" ".join(map(str, steps[i : i + self.run])) for i in range(len(steps) - self.run + 1)]
 
@@ -41,8 +41,8 @@ class Melody:
         return self.sets([None if data is None else self.decode(data) for data in contents])
 
     def shared(self, a: Any, b: Any) -> list[str]:
-        there = set(self.runs(b))
-        return [run for run in dict.fromkeys(self.runs(a)) if run in there]
+        runs_b = set(self.runs(b))
+        return [run for run in dict.fromkeys(self.runs(a)) if run in runs_b]
 
     def to_dict(self) -> dict[str, Any]:
         return {"type": "melody", "run": self.run, "weight": self.weight}

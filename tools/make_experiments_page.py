@@ -1,7 +1,8 @@
-"""What came out of the experiments? Writes their sections of docs/experiments.md and the figures in docs/figures.
+"""Write the generated sections of docs/experiments.md, and the figures in docs/figures.
 
-`python tools/make_experiments_page.py` runs all eight with the settings of their sources, in about a minute. Names, as
-in `python tools/make_experiments_page.py E4 E8`, choose some. What stands between the sections is written by hand.
+`python tools/make_experiments_page.py` runs all eight experiments with the settings of their sources, in about a
+minute. Names, as in `python tools/make_experiments_page.py E4 E8`, select some. The text between the sections is
+written by hand.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ FIGURES = ROOT / "docs" / "figures"
 
 
 def section(result: ExperimentResult) -> str:
-    """The section of one experiment: settings, what was published and found, figures, short tables."""
+    """The section of one experiment: settings, published and measured results, figures, short tables."""
     parts = [
         f"*{result.question}*",
         f"**Settings:** {result.settings}.",
@@ -51,7 +52,7 @@ def stem(result: ExperimentResult, name: str) -> str:
 
 
 def replaced(text: str, name: str, body: str) -> str:
-    """A page with another body in its generated section `name`.
+    """A page with a new body of its generated section `name`.
 
     >>> replaced("<!-- generated: E1 -->\\nold\\n<!-- end: E1 -->\\nmore", "E1", "new")
     '<!-- generated: E1 -->\\nnew\\n<!-- end: E1 -->\\nmore'

@@ -1,6 +1,6 @@
-"""What do the pages of the service look like? Takes the pictures that docs/how-to/use-the-pages.md shows.
+"""Take the screenshots of docs/how-to/use-the-pages.md.
 
-`python tools/make_page_pictures.py` serves the demo, drives a headless Chromium over its pages, and writes
+`python tools/make_page_pictures.py` serves the demo, opens its pages in a headless Chromium, and writes
 docs/figures/service-*.png, in half a minute. It needs Chromium, and the extra `test` of the package.
 """
 
@@ -39,14 +39,14 @@ def demo() -> Iterator[str]:
 
 
 def search(page: Page) -> None:
-    """A package, and the one most like it beside it."""
+    """A package, and the most similar one next to it."""
     page.goto("/?index=demo&id=debian/nbd-client")
     page.get_by_role("button", name="Side by side").first.click()
     page.locator("figure.passage").first.wait_for()
 
 
 def duplicates(page: Page) -> None:
-    """What a job over the demo found, and a cluster of it."""
+    """The result of a job for the demo, and one of its clusters."""
     page.goto("/duplicates?index=demo")
     page.get_by_role("button", name="Start").click()
     page.locator(".cluster .head").nth(2).click()
@@ -61,13 +61,15 @@ def tune(page: Page) -> None:
 
 
 def index(page: Page) -> None:
-    """The figures of the demo, and the beginning of its documents."""
+    """The figures of the demo, and its first documents."""
     page.goto("/indexes/demo")
     page.get_by_role("button", name="Look at").first.click()
 
 
 def few(picture: Image.Image) -> Image.Image:
-    """A picture in its commonest colours: those of surfaces stay as they are, edges of letters go to the nearest."""
+    """An image reduced to its most frequent colours: surfaces are unchanged, edges of letters get the nearest
+    colour.
+    """
     colours: Any = picture.getcolors(picture.width * picture.height)
     commonest = [colour for _, colour in sorted(colours, reverse=True)[:COLOURS]]
     palette = Image.new("P", (1, 1))
@@ -76,7 +78,7 @@ def few(picture: Image.Image) -> Image.Image:
 
 
 def take(page: Page, height: int, story: Callable[[Page], None]) -> None:
-    """Act a story, and keep what is seen at its end, in few colours."""
+    """Run a sequence of actions, and save a screenshot of its end, with few colours."""
     page.set_viewport_size({"width": WIDTH, "height": height})
     story(page)
     page.wait_for_load_state("networkidle")
@@ -87,7 +89,7 @@ def take(page: Page, height: int, story: Callable[[Page], None]) -> None:
 
 
 def main() -> None:
-    """Take all four."""
+    """Take all four screenshots."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     with demo() as base, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])

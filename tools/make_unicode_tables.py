@@ -1,7 +1,7 @@
-"""Writes crates/benzer-core/src/text/tables.rs: what the tokenizer must know of every code point.
+"""Write crates/benzer-core/src/text/tables.rs: the properties of code points that the tokenizer needs.
 
-Run it as `python tools/make_unicode_tables.py`; it needs `pip install unicodedata2` in the version that the
-table's header names, because Python's own `unicodedata` is of another Unicode version in every Python.
+`python tools/make_unicode_tables.py` needs `pip install unicodedata2` in the version named in the header of the
+table, because the Unicode version of Python's own `unicodedata` depends on the version of Python.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Builds the benchmark corpora: `python -m benchmarks.corpus`; what exists already is not built again."""
+"""Build the benchmark corpora: `python -m benchmarks.corpus`; existing ones are not built again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def build(plan: CorpusPlan, folder: Path) -> None:
-    """Base documents, then the large and the small corpus with their truth."""
+    """Base documents, then the large and the small corpus with their true pairs."""
     base = list(base_documents(plan, folder))
     size = sum(len(document.encode()) for document in base)
     log.info("%d base documents, %.1f MB", len(base), size / 1e6)
@@ -54,7 +54,7 @@ def _base_share(plan: CorpusPlan) -> float:
 
 
 def base_documents(plan: CorpusPlan, folder: Path) -> list[str]:
-    """Documents in shuffled order, none of which shares much with the ones before it."""
+    """Documents in shuffled order; none of them shares much with the previous ones."""
     rng = random.Random(plan.seed)
     found = packages.fetch(plan.packages, folder)
     cutter = Cutter(rng, plan.median_length, plan.length_sigma)
@@ -78,7 +78,7 @@ def _of_package(name: str, unpacked: Path, cutter: Cutter, plan: CorpusPlan) -> 
 
 
 def write(corpus: planted.PlantedCorpus, folder: Path, name: str, versions: dict[str, str]) -> None:
-    """NAME.jsonl, NAME.parquet, NAME.truth.parquet, and last NAME.json, which says what they are."""
+    """Write NAME.jsonl, NAME.parquet, NAME.truth.parquet, and last NAME.json, which describes them."""
     ids = list(range(len(corpus.texts)))
     digest = _write_jsonl(corpus.texts, folder / f"{name}.jsonl")
     pq.write_table(

@@ -1,4 +1,4 @@
-"""How does running text become documents that are not near-duplicates of each other?"""
+"""Division of running text into documents that are not near-duplicates of each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REPEATED_FROM = 30  # characters; shorter lines are headings and code that repe
 
 @dataclass
 class Cutter:
-    """Cuts lines into documents of lognormal length, dropping every longer line that it has seen before."""
+    """Divides lines into documents of lognormal length, and drops repeated longer lines."""
 
     rng: random.Random
     median: float
@@ -26,7 +26,7 @@ class Cutter:
     seen: set[int] = field(default_factory=set)
 
     def cut(self, lines: Iterable[str]) -> Iterator[str]:
-        """Documents of one file, in order; a rest that is too short is dropped."""
+        """Documents of one file, in order; a remainder that is too short is dropped."""
         parts: list[str] = []
         size, target = 0, self._target()
         for line in filter(self._is_new, lines):
@@ -52,17 +52,17 @@ class Cutter:
 
 
 def _readable(text: str) -> Iterator[str]:
-    """The text itself when it is long enough and mostly letters, else nothing (tables of numbers)."""
+    """The text itself if it is long enough and mostly letters, otherwise nothing (tables of numbers)."""
     head = text[:500]
     if len(text) >= SHORTEST and sum(map(str.isalpha, head)) > 0.5 * len(head) and len(text.split()) >= 50:
         yield text
 
 
 def unshared(texts: Sequence[str], limit: float, table_bits: int = 32) -> list[int]:
-    """Positions of the texts that share at most `limit` of their word 5-shingles with kept texts before them.
+    """Positions of the texts that share at most `limit` of their word 5-shingles with earlier kept texts.
 
-    A table of 2^table_bits bits remembers the shingles; with 50 million of them about 1 % of the answers are
-    false alarms, which makes the filter slightly stricter, never laxer. Costs about 0.3 ms per text.
+    A table of 2^table_bits bits stores the shingles. With 50 million of them about 1 % of the lookups are false
+    positives, which make the filter slightly stricter. Costs about 0.3 ms per text.
     """
     table = np.zeros(1 << (table_bits - 3), np.uint8)
     vocabulary: dict[str, int] = {}

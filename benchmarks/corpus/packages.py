@@ -1,4 +1,4 @@
-"""Where does the text come from? Debian documentation packages, downloaded and unpacked, never installed."""
+"""Sources of the text: Debian documentation packages, downloaded and unpacked, never installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 def fetch(packages: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Unpacks each package under `folder/unpacked`; returns name -> its folder, without the missing ones."""
+    """Unpack each package under `folder/unpacked`; returns name -> its folder, without the missing ones."""
     archives, unpacked = folder / "packages", folder / "unpacked"
     archives.mkdir(parents=True, exist_ok=True)
     found = {}
@@ -26,7 +26,7 @@ def fetch(packages: Iterable[str], folder: Path) -> dict[str, Path]:
 
 
 def _archive(name: str, archives: Path) -> Path | None:
-    """The downloaded package file; downloads it at the first call."""
+    """The downloaded package file; the first call downloads it."""
     if (present := _newest(name, archives)) is not None:
         return present
     log.info("downloading %s", name)
@@ -49,7 +49,7 @@ def _unpack(archive: Path, target: Path) -> Path:
 
 
 def discard_unpacked(folder: Path) -> None:
-    """Removes the unpacked files (some 200,000); the downloaded packages stay."""
+    """Remove the unpacked files (about 200,000); the downloaded packages are kept."""
     shutil.rmtree(folder / "unpacked")
 
 

@@ -1,4 +1,4 @@
-"""Which near-duplicates are planted, and how similar are they exactly?"""
+"""Planted near-duplicates, and their exact similarities."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Editor:
         return TOKEN.sub(lambda match: self._edit(match.group(), rate), text)
 
     def _same_words(self, text: str) -> str:
-        """Every other time the text itself, else the same words in other lines and other letter case."""
+        """Alternately the text itself, and the same words with other line breaks and letter case."""
         self._same += 1
         return text if self._same % 2 else "  ".join(text.split()).translate(_UPPER) + " ."
 
@@ -53,7 +53,7 @@ class Editor:
 
 
 def plant(base: Sequence[str], shares: Mapping[float, float], seed: int) -> PlantedCorpus:
-    """Adds copies until each similarity has its share of all documents, then shuffles."""
+    """Add copies until each similarity has its share of all documents, then shuffle."""
     rng = random.Random(seed)
     editor = Editor(rng, [word for text in base[::50] for word in TOKEN.findall(text)])
     total = len(base) / (1 - sum(shares.values()))
@@ -66,7 +66,7 @@ def plant(base: Sequence[str], shares: Mapping[float, float], seed: int) -> Plan
 
 
 def _origins(rng: random.Random, base_count: int, copies: int) -> Iterator[int]:
-    """The base document of each copy: mostly one copy each, sometimes several of the same."""
+    """The base document of each copy: mostly one copy per document, sometimes several."""
     while copies > 0:
         origin = rng.randrange(base_count)
         several = rng.random() < _CLUSTER_SHARE
@@ -86,7 +86,7 @@ def _shuffled(texts: list[str], origins: list[int], rng: random.Random) -> Plant
 
 
 def shingles(text: str) -> frozenset[str]:
-    """The set the benchmark compares: word 5-shingles of `[^\\W_]+` in lower case; a short text gives one.
+    r"""The set that the benchmark compares: word 5-shingles of `[^\W_]+` in lower case; a short text has one.
 
     >>> sorted(shingles("Five_words, in ONE shingle"))
     ['five words in one shingle']
@@ -98,14 +98,14 @@ def shingles(text: str) -> frozenset[str]:
 
 
 def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
-    """Shared over all; two empty sets are the same (1.0)."""
+    """Shared elements over all elements; 1.0 for two empty sets."""
     shared = len(left & right)
     union = len(left) + len(right) - shared
     return shared / union if union else 1.0
 
 
 def exact_pairs(corpus: PlantedCorpus) -> Iterator[tuple[int, int, float]]:
-    """Every pair within a cluster with its exact Jaccard similarity, in plain Python, by no engine's code."""
+    """Every pair within a cluster with its exact Jaccard similarity, in plain Python, independent of all engines."""
     for cluster in corpus.clusters:
         sets = [(position, shingles(corpus.texts[position])) for position in cluster]
         for (left, left_set), (right, right_set) in combinations(sets, 2):

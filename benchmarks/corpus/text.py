@@ -1,4 +1,4 @@
-"""What does a documentation file say, without its markup?"""
+"""Text of a documentation file, without its markup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONG_LINE = re.compile(r".{1,2000}(?:\s|$)|.{2000}")
 
 
 def lines(path: Path) -> Iterator[str]:
-    """The text lines of one file: stripped, spaces folded, none empty, none longer than 2,001 characters."""
+    """The text lines of one file: stripped, with single spaces, not empty, and at most 2,001 characters long."""
     for line in _SPACE.sub(" ", _read(path)).split("\n"):
         stripped = line.strip()
         if len(stripped) > 2000:

@@ -1,4 +1,4 @@
-"""Which engines are compared? A new one is a new file, a line here, and its pins in scenarios.toml."""
+"""The compared engines. A new one is a new file, a line here, and its pins in scenarios.toml."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ NO_ANSWER = frozenset({"orjson", "pyarrow"})  # they only read
 
 
 def engine(name: str) -> Callable[[Task], Answer]:
-    """The function that runs `name`. Importing it imports the engine: call it before the clock starts."""
+    """The function that runs `name`. Importing it imports the engine, so call it before the measurement."""
     run: Callable[[Task], Answer] = import_module(MODULES[name]).run
     return run

@@ -1,4 +1,4 @@
-"""What is an engine asked, and what does it answer? Standard library only: every environment imports this."""
+"""Tasks and results of engines. Standard library only, because every environment imports this."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TOKEN = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A file with `id` (0, 1, 2, ...) and `text`, JSONL or Parquet, and settings; `recall` for engines that take it.
+    """A file with `id` (0, 1, 2, ...) and `text`, JSONL or Parquet, and settings; `recall` for engines that use it.
 
-    `unit` is "word" or "char": what a shingle is made of, five of them.
+    `unit` is "word" or "char": a shingle has five of them.
     """
 
     path: str
@@ -33,11 +33,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an engine found.
+    """The result of an engine.
 
-    `flagged` holds document ids. With `flags="removed"` they are the documents to remove, one of each cluster
-    stays; with "any" every document that has a near-duplicate is flagged. `pairs` are verified pairs; None
-    means that the engine verifies nothing.
+    `flagged` contains document ids. With `flags="removed"` they are the removed documents, and one document of each
+    cluster is kept; with "any" every document that has a near-duplicate is flagged. `pairs` are verified pairs;
+    None means that the engine does not verify.
     """
 
     documents: int
@@ -49,9 +49,9 @@ class Answer:
 
 @dataclass
 class Clock:
-    """Seconds between laps, by name; and what the process has needed when the last lap of any clock ended.
+    """Seconds between laps, by name, and the CPU time of the process at the last lap of any clock.
 
-    What follows the last lap (answers made ready for the score) does not count.
+    Later work (preparing results for the score) does not count.
     """
 
     ended: ClassVar[float] = 0.0  # by time.monotonic(), which all processes share
@@ -68,9 +68,9 @@ class Clock:
 
 
 def _peak_rss_mb() -> float:
-    """Of this process, or of the largest that it started and that has ended.
+    """Peak memory of this process, or of the largest process that it started and that has ended.
 
-    Linux says it of this program in VmHWM; the figure of `getrusage` holds what the process was before, too.
+    On Linux this is VmHWM of this program; the value of `getrusage` includes the process before it was replaced.
     """
     scale = 1 if sys.platform == "darwin" else 1024
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
@@ -83,7 +83,7 @@ def _peak_rss_mb() -> float:
 
 
 def shingles(text: str, unit: str = "word") -> list[str]:
-    """The 5-shingles with repeats, the fastest way in plain Python; a shorter text gives one of all it has.
+    """The 5-shingles with repetitions, in the fastest way of plain Python; a shorter text has one.
 
     >>> shingles("To be or not to be")
     ['to be or not to', 'be or not to be']

@@ -26,14 +26,16 @@ def run(task: Task) -> Answer:
 
 
 def import_readers(task: Task) -> None:
-    """What Benzer would import when it meets the format: of no engine are the imports counted."""
+    """Import the readers of the format before the measurement, because imports of other engines are not counted
+    either.
+    """
     if task.path.endswith(".parquet"):
         import_module("pyarrow.dataset")
         import_module("pyarrow.parquet")
 
 
 def found(task: Task, **settings: Any) -> Duplicates:
-    """The run as the task asks for it; plain Python's words, or its characters in lower case."""
+    """Run the task: words as in plain Python, or characters in lower case."""
     words = {"tokenizer": "alnum"} if task.unit == "word" else {"whitespace": "keep"}
     text = Text(unit=task.unit, shingle_size=5, case="lower", normalize="none", **words)  # type: ignore[arg-type]
     asked: dict[str, Any] = {"threshold": task.threshold, "recall": task.recall, "threads": task.threads}
@@ -41,7 +43,7 @@ def found(task: Task, **settings: Any) -> Duplicates:
 
 
 def answer(result: Duplicates, removed: list[Any], clock: Clock, rest: str) -> Answer:
-    """What is scored. The stages are Benzer's own; `rest` names the time after them."""
+    """The scored result. The stages are Benzer's own; `rest` is the time after them."""
     stages = {name: seconds for name, seconds in result.timings.items() if name != "total"}
     stages[rest] = clock.stages["all"] - sum(stages.values())
     copies = np.bincount(result.stands_for)

@@ -1,4 +1,4 @@
-"""Benzer's exact method: every pair there is. The truth for a file of which nothing is known."""
+"""Benzer's exact method: all pairs. These are the true pairs of an unlabelled file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benzer, and everything written: kept, removed, pairs, clusters and summary, in the format of the input."""
+"""Benzer with all outputs: kept, removed, pairs, clusters and summary, in the format of the input."""
 
 from __future__ import annotations
 

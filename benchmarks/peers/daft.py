@@ -1,7 +1,7 @@
-"""Daft: its expressions `normalize` and `minhash`. It has no LSH of its own: numpy groups the bands here.
+"""Daft with its expressions `normalize` and `minhash`. It has no LSH, so numpy groups the bands here.
 
-`normalize` drops punctuation instead of splitting at it, so its words differ a little. It takes as many threads as the
-process may use cores, whatever it is told, so the process is bound to as many.
+`normalize` drops punctuation instead of splitting at it, so its words differ slightly. It ignores the given number
+of threads and uses all cores of the process, so the process is limited to that number of cores.
 """
 
 from __future__ import annotations

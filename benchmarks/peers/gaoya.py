@@ -1,4 +1,6 @@
-"""gaoya: its own words (or characters) and n-grams in Rust; a query sketches the text again, and verifies by sketch."""
+"""gaoya with its own words (or characters) and n-grams in Rust; a query sketches the text again and verifies by
+sketch.
+"""
 
 from __future__ import annotations
 

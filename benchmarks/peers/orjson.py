@@ -1,4 +1,4 @@
-"""The reference line: only parse the lines of the file and keep the texts."""
+"""The baseline: only parse the lines of the file and keep the texts."""
 
 from __future__ import annotations
 

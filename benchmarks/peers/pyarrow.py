@@ -1,4 +1,4 @@
-"""The reference line for Parquet: only read the column of texts."""
+"""The baseline for Parquet: only read the column of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is an engine given in the quality runs, and what does it answer? numpy only: every environment imports this."""
+"""Inputs and results of engines in the quality runs. numpy only, because every environment imports this."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Settings = dict[str, Any]
 
 
 class GaveUp(Exception):
-    """A setting that was not carried through; the message says why."""
+    """A setting that was not completed; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Documents in a folder: their texts, and their shingle sets under each reading that the grid asks for."""
+    """Documents in a folder: their texts, and their shingle sets for each kind of shingles of the grid."""
 
     folder: Path
 
@@ -52,8 +52,8 @@ class Collection:
 class Answer:
     """Pairs (int64, left < right, each once) with the engine's similarities, or clusters by label, or both.
 
-    `clusters` holds alternatives to the components of the pairs: the name of the way, a threshold, and the
-    label of each document. `least` is the similarity from which pairs were asked for.
+    `clusters` contains alternatives to the components of the pairs: the name of the method, a threshold, and the
+    label of each document. `least` is the minimum similarity of the requested pairs.
     """
 
     left: NDArray[np.int64] | None = None
@@ -67,7 +67,7 @@ Engine = Callable[[Collection, Settings, int], Answer]
 
 
 def engine(name: str) -> Engine:
-    """The function that answers for `name`, by settings and a seed."""
+    """The function that runs `name` with settings and a seed."""
     find: Engine = import_module(MODULES[name]).find
     return find
 
@@ -75,7 +75,7 @@ def engine(name: str) -> Engine:
 def distinct_pairs(
     found: Iterator[tuple[int, list[int]]], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pairs left < right of (document, those it shares a bucket with); gives up beyond `MOST_PAIRS`.
+    """The pairs left < right of (document, the documents in its buckets); gives up beyond `MOST_PAIRS`.
 
     >>> [side.tolist() for side in distinct_pairs(iter([(0, [0, 2]), (2, [0, 2])]), 3)]
     [[0], [2]]

@@ -1,4 +1,6 @@
-"""Benzer: `find_duplicates` at the lowest threshold of a reading, then the same result at every higher one."""
+"""Benzer: `find_duplicates` at the lowest threshold of a kind of shingles, then the same result at every higher
+one.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ READING = re.compile(r"(word|char)(\d+)(-bags)?")
 
 
 def text_of(reading: str) -> Text:
-    """The recipe of a reading: "word3", "char5", "char5-bags" (how often a shingle occurs counts).
+    """The text settings of a kind of shingles: "word3", "char5", "char5-bags" (repetitions count).
 
     >>> text_of("char4-bags").shingle_size
     4
@@ -45,8 +47,8 @@ def find(collection: Collection, settings: Settings, seed: int) -> Answer:
     return Answer(left, right, columns.similarity, leaders, found.threshold)
 
 
-def asked(settings: Settings) -> dict[str, Any]:
-    """What `find_duplicates` is asked: a preset as it is, or a reading with its lowest threshold."""
+def options(settings: Settings) -> dict[str, Any]:
+    """The arguments of `find_duplicates`: a preset, or a kind of shingles with its lowest threshold."""
     if "preset" in settings:
         return preset(settings["preset"]).arguments()
     text = text_of(settings["reading"])

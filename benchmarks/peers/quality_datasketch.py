@@ -1,7 +1,7 @@
 """datasketch: MinHash with its default scheme, MinHashLSH with its own bands for a threshold, its estimates.
 
-datasketch makes no shingles; it is given the sets that Benzer reads. Its "threshold" only chooses bands, so the
-pairs that it returns are also cut at every higher estimate, which its `MinHash.jaccard` would give.
+datasketch does not compute shingles, so it gets the sets of Benzer. Its "threshold" only chooses bands, so the
+returned pairs are also filtered by every higher estimate of its `MinHash.jaccard`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""rensa: RMinHash and RMinHashLSH with a number of bands of its own grid, its estimates.
+"""rensa: RMinHash and RMinHashLSH with a number of bands from a grid, its estimates.
 
-rensa makes no shingles; it is given the sets that Benzer reads. Its LSH does not apply its threshold to what a
-query returns, so the pairs are cut at every estimate, which its `RMinHash.jaccard` would give.
+rensa does not compute shingles, so it gets the sets of Benzer. Its LSH does not apply its threshold to the results
+of a query, so the pairs are filtered by every estimate of its `RMinHash.jaccard`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """text-dedup: its own words, n-grams, bands, clusters and verification; the functions of its MinHash command.
 
-Documents of fewer words than `min_length` are dropped before the first step. The verification compares every
-two documents of a cluster in Python, so it is left out where that would be too many pairs.
+Documents with fewer words than `min_length` are dropped before the first step. The verification compares all pairs
+of a cluster in Python, so it is omitted if there are too many pairs.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def _clustered(
 
 @lru_cache
 def _bands(threshold: float, num_hashes: int) -> tuple[int, int]:
-    """What it chooses for a threshold; it would work it out for every setting anew."""
+    """Its choice of bands for a threshold, which it would compute again for every setting."""
     return optimal_param(threshold, num_hashes)
 
 
 def _signatures(collection: Collection, algorithm: Any, rows: list[int]) -> Dataset:
-    """What its `fingerprint` step makes: a row for each document and band."""
+    """The result of its `fingerprint` step: a row for each document and band."""
     embed, index = algorithm.get_embed_func(), algorithm.internal_index_column
     columns: dict[str, list[Any]] = {"__band_idx__": [], "__band_val__": [], index: []}
     for position in rows:
@@ -80,7 +80,7 @@ def _signatures(collection: Collection, algorithm: Any, rows: list[int]) -> Data
 
 
 def _check_buckets(bands: list[int], values: list[bytes]) -> None:
-    """Its clustering joins every bucket with itself."""
+    """Give up on large buckets, because its clustering joins every bucket with itself."""
     sizes: dict[tuple[int, bytes], int] = {}
     for key in zip(bands, values, strict=True):
         sizes[key] = sizes.get(key, 0) + 1

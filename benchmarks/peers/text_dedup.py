@@ -1,6 +1,6 @@
 """text-dedup: the steps of its MinHash command in one process, without the copy of the data that it would write.
 
-Documents of fewer than five words are dropped before the first step, as it does by itself.
+Documents of fewer than five words are dropped before the first step, as in its command.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which runs are done already? Each has a file, so that an interrupted measurement goes on where it was."""
+"""Stored runs, one file each, so that an interrupted measurement continues."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Cell = dict[str, Any]
 
 @dataclass(frozen=True)
 class Cells:
-    """A folder with a file for each run; `again` measures all anew."""
+    """A folder with a file for each run; `again` measures all of them again."""
 
     folder: Path
     again: bool = False
 
     def keep(self, name: str, task: dict[str, Any], measure: Callable[[], Cell]) -> Cell:
-        """What was measured of this very task, else what `measure` finds now."""
+        """The stored measurement of this task, or a new one by `measure`."""
         path = self.folder / f"{name}.json"
         if path.exists() and not self.again:
             kept: Cell = json.loads(path.read_text())

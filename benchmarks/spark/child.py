@@ -1,4 +1,4 @@
-"""One run in a fresh process: `python -m benchmarks.spark.child TASK OUTPUT`, both of which `processes` gives."""
+"""One run in a fresh process: `python -m benchmarks.spark.child TASK OUTPUT`, started by `processes`."""
 
 from __future__ import annotations
 

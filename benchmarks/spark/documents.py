@@ -1,4 +1,6 @@
-"""On what is measured? Cuts of the corpus with their exact pairs, a gigabyte of text, a million short documents."""
+"""Data of the measurements: parts of the corpus with their exact pairs, a gigabyte of text, a million short
+documents.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,10 @@ PARTS = 4
 
 
 def cut(corpus: Path, truth: Path, count: int, target: Path) -> Path:
-    """So many documents of the corpus, its planted clusters whole: a small cut has the share of copies of a large one.
+    """A number of documents of the corpus with complete planted clusters, so a small part has the same share of
+    copies.
 
-    The documents keep their order, and are numbered anew.
+    The documents keep their order, and are numbered from 0.
     """
     if not target.exists():
         table = pq.read_table(corpus)
@@ -32,7 +35,7 @@ def cut(corpus: Path, truth: Path, count: int, target: Path) -> Path:
 
 
 def _whole_clusters(pairs: pa.Table, documents: int) -> NDArray[np.int64]:
-    """The rows, each planted cluster together, the clusters by lot (the same each time)."""
+    """The rows, with the rows of each planted cluster together, and the clusters in a fixed random order."""
     first = np.arange(documents)
     left, right = (pairs[name].to_numpy() for name in ("left", "right"))
     changed = True
@@ -46,7 +49,7 @@ def _whole_clusters(pairs: pa.Table, documents: int) -> NDArray[np.int64]:
 
 
 def gigabyte(corpus: Path, folder: Path) -> list[Path]:
-    """The corpus three times, a letter after each word of the second and third: a gigabyte in twelve files.
+    """The corpus three times, with a letter after each word of the second and third: a gigabyte in twelve files.
 
     No two of the three share a shingle, and each has the duplicates of the corpus.
     """

@@ -1,4 +1,4 @@
-"""What is measured? Spark MLlib, Benzer on Spark, and Benzer on this machine, from files to an answer."""
+"""The measured engines: Spark MLlib, Benzer on Spark, and Benzer on this machine, from files to a result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COLUMNS = {"pairs": ["left_id", "right_id", "similarity"], "removed": ["id", "ke
 
 @contextmanager
 def timed() -> Iterator[Answer]:
-    """The moments between which the block ran, and its seconds."""
+    """The start and end of the block, and its seconds."""
     clock: Answer = {"started": time.time()}
     begun = time.perf_counter()
     yield clock
@@ -42,9 +42,10 @@ def timed() -> Iterator[Answer]:
 
 
 def on_spark(task: Task, once: Callable[[Any, list[str], Task], Told]) -> Answer:
-    """The job `once` on the small table first, as the first job of a JVM pays for all, then on the large one, timed.
+    """Run the job `once` on the small table first, because the first job of a JVM is slower, then on the large one,
+    timed.
 
-    What it gives tells the answer, which is not timed.
+    The job returns a function that collects the result, which is not timed.
     """
     with TemporaryDirectory(dir=task["scratch"]) as folder:
         log = Path(folder) / "events"
@@ -111,7 +112,7 @@ def _benzer_answer(spark: Any, paths: list[str], task: Task) -> Told:
 
 
 def benzer_of_files(task: Task) -> Answer:
-    """The same of `benzer.spark.read_files`, which reads them natively; as `benzer dedupe --engine spark` does."""
+    """The same with `benzer.spark.read_files`, which reads files natively, as `benzer dedupe --engine spark` does."""
     return on_spark(task, _benzer_answer_of_files)
 
 
@@ -124,7 +125,9 @@ def _benzer_answer_of_files(spark: Any, paths: list[str], task: Task) -> Told:
 
 
 def _brought(found: Any, task: Task, plain: Callable[[Any], Any] = lambda table: table) -> Told:
-    """The answer's tables, here; what is cached of the run is let go, so that the next one has the same memory."""
+    """The result's tables on the driver; cached tables of the run are released, so that the next run has the same
+    memory.
+    """
     tables = [getattr(found, name).select(*columns).toArrow() for name, columns in COLUMNS.items()]
     counts = dict(found.counts)
 
@@ -136,7 +139,7 @@ def _brought(found: Any, task: Task, plain: Callable[[Any], Any] = lambda table:
 
 
 def plain_ids(table: Any) -> Any:
-    """Ids of files are JSON, as a file may have both texts and integers; here they are what they say."""
+    """Ids of files are JSON, because a file may have both texts and integers; this decodes them."""
     for at, one in enumerate(table.schema):
         if one.name.endswith("id"):
             ids = [json.loads(id) for id in table.column(at).to_pylist()]
@@ -145,7 +148,7 @@ def plain_ids(table: Any) -> Any:
 
 
 def benzer_local(task: Task) -> Answer:
-    """`benzer.find_duplicates` on the same files, with so many threads."""
+    """`benzer.find_duplicates` on the same files, with the given number of threads."""
     import benzer
 
     asked = {name: task[name] for name in ("threshold", "recall", "threads")}
@@ -163,7 +166,7 @@ def benzer_local(task: Task) -> Answer:
 
 
 def told(tables: list[Any], counts: dict[str, int], task: Task) -> Answer:
-    """The answer in small: digests of pairs and removals; the pairs themselves where they are asked for."""
+    """The result in short: digests of pairs and removals, and the pairs themselves if they are needed."""
     pairs, removed = (list(zip(*table.to_pydict().values(), strict=True)) for table in tables)
     answer: Answer = {"pairs_digest": digest(pairs), "removed_digest": digest(removed), "counts": counts}
     return answer | ({"pairs": [row[:2] for row in pairs]} if task.get("with_pairs") else {})

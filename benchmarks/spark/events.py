@@ -1,4 +1,4 @@
-"""What does Spark's event log say of a run? Bytes shuffled and spilled, and the seconds of each stage."""
+"""Spark's event log of a run: bytes shuffled and spilled, and the seconds of each stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass
 class Stage:
-    """All tasks of one stage; `seconds` are of the tasks together."""
+    """All tasks of one stage; `seconds` is the sum over the tasks."""
 
     number: int
     name: str = ""
@@ -23,7 +23,7 @@ class Stage:
 
 @dataclass
 class Work:
-    """What the tasks did that ended in a span of time."""
+    """The work of the tasks that ended in a time interval."""
 
     shuffle_written: int = 0
     shuffle_read: int = 0
@@ -36,13 +36,13 @@ class Work:
     stages: dict[int, Stage] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """For a record, the stages in the order of their start."""
+        """The work for a record, with the stages in the order of their start."""
         stages = sorted(self.stages.values(), key=lambda stage: stage.started)
         return asdict(self) | {"stages": [asdict(stage) for stage in stages]}
 
 
 def events(folder: Path) -> Iterator[dict[str, Any]]:
-    """Of all logs in a folder; a last line that was cut off is left out."""
+    """The events of all logs in a folder; an incomplete last line is ignored."""
     for path in sorted(
         path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")
     ):

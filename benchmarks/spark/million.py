@@ -1,4 +1,4 @@
-"""Does a run stay within its executors? A million documents, one executor of 2 GB in a JVM of its own."""
+"""Memory of a run within its executors: a million documents, one executor of 2 GB in a JVM of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SQUEEZED = {"spark.memory.fraction": "0.05"}
 
 
 def run(plan: Plan, count: int = DOCUMENTS, tell: Callable[[str], None] = print) -> dict[str, Any]:
-    """A run here and two on Spark, and whether they found the same."""
+    """A run here and two on Spark, and whether their results are equal."""
     paths = short_documents(count, plan.folder / "short")
     found: dict[str, Cell] = {}
     for name, engine, squeezed in (

@@ -1,4 +1,4 @@
-"""How does Benzer on Spark compare with Spark MLlib at equal recall, and how do both grow?"""
+"""Benzer on Spark compared with Spark MLlib at equal recall, and the growth of both."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Truth:
-    """The exact answer: all pairs, and which document stands for a copy."""
+    """The exact result: all pairs, and the document that represents a copy."""
 
     pairs: set[PairOfIds]
     original: dict[int, int]
 
 
 def run(plan: Plan, sizes: Sequence[int] = SIZES, tell: Callable[[str], None] = print) -> list[Row]:
-    """All rows; MLlib has one table more each time until it finds as much as Benzer does."""
+    """All rows; MLlib gets one more table each time until it finds as much as Benzer."""
     rows: list[Row] = []
     tables = 1
     for size in sizes:
@@ -53,7 +53,7 @@ def run(plan: Plan, sizes: Sequence[int] = SIZES, tell: Callable[[str], None] = 
 
 
 def measured(plan: Plan, engine: str, size: int, truth: Truth, **more: Any) -> Row:
-    """The median of three runs, of one if the first is long; what went wrong where one failed."""
+    """The median of three runs, or one run if the first is long; the error if one failed."""
     runs: list[Cell] = []
     more_settings = {"warm": [str(plan.cut(WARM))], "shingle_size": SHINGLE_SIZE, "with_pairs": True}
     task = plan.task(engine, [plan.cut(size)], **more_settings, **more)
@@ -83,7 +83,7 @@ def once(task: dict[str, Any], plan: Plan, truth: Truth) -> Cell:
 
 
 def truth_of(plan: Plan, size: int) -> Truth:
-    """By Benzer's exact join, which misses no pair; kept, as it takes minutes of the largest."""
+    """The result of Benzer's exact join, which finds every pair; stored, because the largest takes minutes."""
     path = plan.cut(size)
     kept = [path.with_suffix(f".{name}.parquet") for name in ("pairs", "copies")]
     if not all(one.exists() for one in kept):
@@ -110,7 +110,7 @@ def _columns(table: pa.Table) -> tuple[list[int], list[int]]:
 
 
 def line(row: Row) -> str:
-    """A row for whoever waits."""
+    """A row as progress output."""
     name = f"{row['documents']:,} {row['engine']}" + (f" {row['tables']} tables" if "tables" in row else "")
     if row["failure"]:
         return f"{name}: {row['failure']}"

@@ -1,4 +1,4 @@
-"""What does Spark cost where one machine is enough? A gigabyte of text, `local[2]` beside two threads."""
+"""Overhead of Spark on one machine: a gigabyte of text, `local[2]` compared with two threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAME = ("pairs_digest", "removed_digest")
 
 
 def run(plan: Plan, tell: Callable[[str], None] = print) -> dict[str, Any]:
-    """Three runs of each, in turn; they must all have found the same."""
+    """Three runs of each, alternating; all must have the same result."""
     paths = gigabyte(plan.corpus, plan.folder / "gigabyte")
     found: dict[str, list[Cell]] = {engine: [] for engine in ENGINES}
     for number in range(TIMES):
@@ -51,13 +51,13 @@ def run(plan: Plan, tell: Callable[[str], None] = print) -> dict[str, Any]:
 
 
 def middle(cells: list[Cell]) -> Cell:
-    """The run of median time, without its task."""
+    """The run with the median time, without its task."""
     chosen = sorted(cells, key=lambda cell: cell["seconds"])[len(cells) // 2]
     return {name: value for name, value in chosen.items() if name != "task"}
 
 
 def line(engine: str, cell: Cell) -> str:
-    """A run for whoever waits."""
+    """A run as progress output."""
     if cell["failure"]:
         return f"{engine}: {cell['failure']}"
     stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in cell["stages"].items())

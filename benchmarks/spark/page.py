@@ -1,4 +1,4 @@
-"""How are the figures of Spark told? The generated sections of docs/spark-benchmark.md."""
+"""The generated sections of docs/spark-benchmark.md."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ NAMES = {
 
 
 def write(name: str, body: str, command: str, here: Machine) -> None:
-    """One section, with how it was made."""
+    """Write one section, with the settings of its measurement."""
     caption = f"Command: `python -m benchmarks.spark_bench {command}`. Machine: {here.sentence()}."
     report.write_section(PAGE, name, f"{body}\n\n{caption}", TITLE)
 
 
 def mllib(rows: list[Row], memory: str, time_limit: float) -> str:
-    """The table beside MLlib, how many times faster Benzer is, and how each grows."""
+    """The table of MLlib and Benzer, how many times faster Benzer is, and the growth of both."""
     columns = (
         "documents",
         "engine",
@@ -68,7 +68,7 @@ def _cut(reason: str) -> str:
 
 
 def compared(rows: list[Row]) -> list[str]:
-    """Sentences: how many times as long MLlib takes where it finds as much, and the powers of growth."""
+    """Sentences: how many times longer MLlib takes to find as much, and the powers of growth."""
     chosen = equal_recall(rows)
     told = []
     for size, (ours, theirs) in chosen.items():
@@ -90,7 +90,7 @@ def compared(rows: list[Row]) -> list[str]:
 
 
 def equal_recall(rows: list[Row]) -> dict[int, tuple[Row, Row]]:
-    """By size: Benzer on Spark, and MLlib with the most tables that were tried (fewer found less)."""
+    """By size: Benzer on Spark, and MLlib with the largest tested number of tables (fewer found less)."""
     found: dict[int, tuple[Row, Row]] = {}
     for size in {row["documents"] for row in rows}:
         of_size = {

@@ -1,4 +1,4 @@
-"""What may a measurement take, and where does it keep what it made?"""
+"""Limits of a measurement, and its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THREADS = 2
 
 @dataclass(frozen=True)
 class Plan:
-    """Where the corpus lies, which runs are done, and what each may take."""
+    """The folder of the corpus, the stored runs, and the limits of each run."""
 
     data: Path
     cells: Cells
@@ -30,16 +30,16 @@ class Plan:
 
     @property
     def folder(self) -> Path:
-        """Where documents and temporary files of these measurements lie."""
+        """The folder of documents and temporary files of these measurements."""
         return self.data / "spark"
 
     @property
     def corpus(self) -> Path:
-        """What `python -m benchmarks.corpus` made."""
+        """The corpus of `python -m benchmarks.corpus`."""
         return self.data / "corpus.parquet"
 
     def cut(self, size: int) -> Path:
-        """So many documents of the corpus."""
+        """A number of documents of the corpus."""
         truth = self.data / "corpus.truth.parquet"
         return cut(self.corpus, truth, size, self.folder / f"cut-{size}.parquet")
 
@@ -53,12 +53,12 @@ class Plan:
 
 
 def failed(ran: Ran) -> Cell:
-    """What is kept of a run that did not end well."""
+    """The stored data of a failed run."""
     return {"failure": ran.failure, "seconds": None, "after": ran.seconds, "peak": ran.peak(0, math.inf)}
 
 
 def plain(ran: Ran) -> Cell:
-    """What is kept of a run whose answer is not scored."""
+    """The stored data of a run whose result is not scored."""
     if ran.failure:
         return failed(ran)
     return {**ran.answer, "peak": ran.peak(ran.answer["started"], ran.answer["ended"]), "failure": None}

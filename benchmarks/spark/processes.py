@@ -1,4 +1,4 @@
-"""How much memory do a run and all its processes take, and is it ended when it takes too long?"""
+"""Memory and time limits of a run and all its processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TELLING = ("OutOfMemoryError", "No space left", "MemoryError", "Job aborted", "E
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run wrote; or why it did not (`failure`). samples: (moment, bytes, processes)."""
+    """The output of a run, or its error (`failure`). samples: (time, bytes, processes)."""
 
     answer: dict[str, Any]
     samples: list[tuple[float, int, int]]
@@ -29,12 +29,12 @@ class Ran:
     failure: str | None
 
     def peak(self, start: float, end: float) -> int:
-        """The most resident memory of all processes together between two moments."""
+        """The peak of the resident memory of all processes together between two times."""
         return max((size for moment, size, _ in self.samples if start <= moment <= end), default=0)
 
 
 def run_child(task: dict[str, Any], time_limit: float) -> Ran:
-    """One run of `benchmarks.spark.child`, with everything that it starts watched, and ended with it."""
+    """Run `benchmarks.spark.child` once; all processes that it starts are measured, and stopped with it."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as talk:
         output = Path(folder) / "answer.json"
         command = [sys.executable, "-m", "benchmarks.spark.child", json.dumps(task), str(output)]
@@ -55,7 +55,7 @@ def run_child(task: dict[str, Any], time_limit: float) -> Ran:
 def _watch(
     process: subprocess.Popen[bytes], deadline: float
 ) -> tuple[list[tuple[float, int, int]], dict[int, str]]:
-    """Samples until the run ends or its time is over, and all processes that were seen, with when they began."""
+    """Sample until the run ends or its time is over; returns all observed processes with their start times."""
     samples, seen = [], {}
     while time.time() < deadline:
         family = _family(process.pid)
@@ -70,7 +70,7 @@ def _watch(
 
 
 def _end(seen: dict[int, str]) -> None:
-    """Ends what is left of them; a number that another process has by now is left alone."""
+    """Stop the remaining processes, except if another process has the number by now."""
     for pid, began in seen.items():
         if _running(pid, began):
             try:
@@ -102,7 +102,7 @@ def _resident(process: int) -> int:
 
 
 def _began(process: int) -> str:
-    """When it was started, as the system counts; empty where it has ended."""
+    """The start time of a process in the units of the system; empty if it has ended."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[19]
     except (OSError, IndexError):
@@ -110,7 +110,7 @@ def _began(process: int) -> str:
 
 
 def _reason(talk: Any) -> str:
-    """The most telling line of what a failed run said."""
+    """The most informative line of the output of a failed run."""
     talk.seek(0)
     lines = talk.read().strip().splitlines() or ["no message"]
     for word in TELLING:

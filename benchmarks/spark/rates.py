@@ -1,4 +1,4 @@
-"""Which rates does the measurement of a gigabyte give, for `benchmarks.cluster_sizing` to carry on?"""
+"""Rates of the measurement of a gigabyte, for the extrapolation of `benchmarks.cluster_sizing`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STAGES = ("sketch", "copies", "join", "blocks", "decide")
 
 
 def rates_of(found: dict[str, Any]) -> dict[str, Any]:
-    """The fields of `cluster_sizing.Rates`, of the run of median time on Spark."""
+    """The fields of `cluster_sizing.Rates`, from the run on Spark with the median time."""
     cell = found["middle"]["benzer on Spark"]
     shape = found["middle"]["benzer"]["shape"]
     return {
@@ -24,7 +24,8 @@ def rates_of(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_stage(timings: dict[str, float], seconds: float) -> dict[str, float]:
-    """Seconds of the stages, parts with their whole ("blocks-pairs" is of blocks); what is in none is the rest.
+    """Seconds of the stages; parts are added to their stage ("blocks-pairs" to blocks), and `rest` is the
+    remainder.
 
     >>> by_stage({"sketch": 2.0, "blocks-pairs": 1.0, "decided-copies": 0.5, "total": 4.5}, 5.0)
     {'sketch': 2.0, 'copies': 0.0, 'join': 0.0, 'blocks': 1.0, 'decide': 0.5, 'rest': 1.5}

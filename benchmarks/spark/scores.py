@@ -1,4 +1,4 @@
-"""How good is an answer? Pairs against the exact ones, and one answer against another."""
+"""Scores of a result: pairs compared with the exact ones, and one result compared with another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PairOfIds = tuple[int, int]
 
 
 def ordered(pairs: Iterable[Iterable[int]]) -> set[PairOfIds]:
-    """Each pair once, the lower id first; a document beside itself is none.
+    """Each pair once, the lower id first; pairs of a document with itself are dropped.
 
     >>> ordered([(2, 1), (1, 2), (3, 3)])
     {(1, 2)}
@@ -25,7 +25,7 @@ def ordered(pairs: Iterable[Iterable[int]]) -> set[PairOfIds]:
 
 
 def expanded(pairs: Iterable[PairOfIds], original: dict[int, int]) -> set[PairOfIds]:
-    """The pairs with those of identical documents spelt out; `original`: the document that stands for a copy.
+    """The pairs with those of identical documents added; `original`: the document that represents a copy.
 
     >>> sorted(expanded([(1, 5)], {2: 1}))
     [(1, 2), (1, 5), (2, 5)]
@@ -56,7 +56,7 @@ def pair_score(found: set[PairOfIds], truth: set[PairOfIds]) -> dict[str, Any]:
 
 
 def digest(rows: Iterable[tuple[Any, ...]]) -> str:
-    """The same for equal rows in any order.
+    """A digest that is the same for equal rows in any order.
 
     >>> digest([(1, 0.5), (2, 1.0)]) == digest([(2, 1.0), (1, 0.5)])
     True

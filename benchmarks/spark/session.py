@@ -1,4 +1,4 @@
-"""Which Spark does a measurement start? One of its own, that keeps an event log."""
+"""The Spark session of a measurement, with an event log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PARTITIONS = 8
 
 
 def started(master: str, memory: str, events: Path, scratch: Path, **more: str) -> Any:
-    """A session in a JVM of this process, on the loopback; the log of its events lies uncompressed in `events`."""
+    """A session in a JVM of this process, on the loopback; its event log is written uncompressed to `events`."""
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     from pyspark.sql import SparkSession
 

@@ -172,4 +172,4 @@ def test_the_example_runs_by_spark_submit(tmp_path: Path) -> None:
     rows = pq.read_table(tmp_path / "evidence").to_pylist()
     found = {row["id"]: (row["kept_id"], row["similarity"]) for row in rows}
     assert found == {id: tuple(removal) for id, removal in local.removed.items()}
-    assert f"40 documents: {len(local.kept)} stay, {len(local.removed)} go" in done.stdout
+    assert f"40 documents: {len(local.kept)} kept, {len(local.removed)} removed" in done.stdout
