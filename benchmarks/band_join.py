@@ -160,7 +160,7 @@ def peers(signatures: NDArray[np.uint32], fewer: int, threads: int) -> Iterator[
 def table(rows: list[Row]) -> str:
     """Markdown table of the engines, and how many times faster Benzer is with the same number of threads."""
     benzers = {row.threads: row.rate for row in rows if row.engine == BENZER}
-    columns = ("engine", "threads", "documents", "seconds", "documents a second", "Benzer is", "flagged")
+    columns = ("engine", "threads", "documents", "seconds", "documents per second", "Benzer is", "flagged")
     lines = (
         [
             row.engine, row.threads, f"{row.documents:,}", report.seconds(row.seconds), f"{row.rate:,.0f}",

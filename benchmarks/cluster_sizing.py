@@ -210,7 +210,7 @@ def _measured(rates: Rates) -> str:
     copies, members, candidates = (100 * getattr(rates, name) / rates.documents for name in names)
     return (
         f"Measured: {rates.documents:,} documents of {rates.text_bytes / rates.documents:,.0f} bytes on "
-        f"{rates.cores} cores, {rates.bands} bands of {rates.rows} rows; {rates.documents / whole:,.0f} documents a "
+        f"{rates.cores} cores, {rates.bands} bands of {rates.rows} rows; {rates.documents / whole:,.0f} documents per "
         f"second and core. Microseconds of a core for each document: {told}. Of 100 documents {copies:.1f} had the "
         f"content of another, {members:.1f} had a candidate, and there were {candidates:.1f} candidates."
     )

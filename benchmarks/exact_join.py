@@ -51,7 +51,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print(machine.describe().sentence())
     print(
-        "| collection | documents | read as | threshold | pairs | exact, s | bands, s | bands find | auto takes |"
+        "| collection | documents | read as | threshold | pairs | exact, s | bands, s | found by bands | auto |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:

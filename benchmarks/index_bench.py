@@ -29,7 +29,7 @@ from benchmarks.scenarios import DOCS, ROOT
 REAL = 200_000
 SMALLER = 100_000
 INSERTED = 10_000
-"""Documents that suffice for bytes a document, and for the rates of insertion."""
+"""Documents that suffice for bytes per document, and for the rates of insertion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def measure(folder: Path, chosen: list[Paragraph], arguments: argparse.Namespace
     print(durable, flush=True)
     small = index_costs.bytes_per_document(folder / "small.benzer", chosen[:SMALLER])
     rates = index_costs.insert_rates(folder, chosen[:INSERTED])
-    print(f"{small:.0f} bytes a document; documents a second: {rates}", flush=True)
+    print(f"{small:.0f} bytes per document; documents per second: {rates}", flush=True)
     return {
         "batch": batch,
         "rounds": rounds,
@@ -246,7 +246,7 @@ def promised(record: dict[str, Any]) -> Iterator[list[str]]:
     reached = f"{durable.bare_p50_ms:.2f} / {durable.bare_p90_ms:.2f}"
     yield ["a bare write and fdatasync, p50 / p90, ms", reached, ""]
     small = f"{record['small_bytes']:,.0f}"
-    yield [f"bytes a document of {index_costs.PAYLOAD} bytes, num_hashes 128", small, "<= 1,300"]
+    yield [f"bytes per document of {index_costs.PAYLOAD} bytes, num_hashes 128", small, "<= 1,300"]
     rates = record["insert_rates"]
     times = (
         f"{rates['benzer']:,.0f} / {rates['datasketch']:,.0f} = {rates['benzer'] / rates['datasketch']:.1f} x"

@@ -14,7 +14,7 @@ TITLE = "Scale"
 FURTHER = (100_000_000, 1_000_000_000)
 COLUMNS = (
     "documents", "threshold, recall", "memory=", "seconds", "documents/s", "MB/s", "own memory, MB",
-    "bytes a document", "candidates", "removed",
+    "bytes per document", "candidates", "removed",
 )  # fmt: skip
 Row = dict[str, Any]
 
@@ -106,7 +106,7 @@ def families(rows: list[Row]) -> str:
         [row["family"], *cells(row), "" if usual is None else f"{row['seconds'] / row['bytes'] / usual:.2f}"]
         for row in chosen
     ]
-    return report.table(["family", *COLUMNS, "time a byte, ordinary = 1"], table)
+    return report.table(["family", *COLUMNS, "time per byte, ordinary = 1"], table)
 
 
 def further(rows: list[Row]) -> str:

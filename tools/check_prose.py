@@ -108,6 +108,32 @@ PATTERNS = [
     Pattern(r"\bwhere to cut\b", "write: choose a threshold", "see where to cut", "choose a threshold"),
     Pattern(r"\bthose there (is|are)\b", "write: existing", "lists those there are", "lists all indexes"),
     Pattern(r"\bof which\b", "split the sentence", "two, of which one", "two; one of them"),
+    Pattern(r"\blet(s|ting)? go (of|what)\b", "write: release, evict", "it lets go of them", "it frees them"),
+    Pattern(
+        r"\b(numbers|integers|elements|of every \w+|\d) in a row\b",
+        "write: consecutive", "numbers in a row", "consecutive numbers",
+    ),
+    Pattern(r"\bsome (\d|ten\b|twenty|sixty|hundred|thousand)", "write: about", "some 4,096 documents", "about 4,096"),
+    Pattern(
+        r"\d (bytes|ns|nanoseconds|µs|ms|KB|MB|pairs|times|documents|searches|requests) an? "
+        r"(second|minute|hour|document|byte|shingle|element|value|pair|word|slot|posting|image|key|row|point)\b",
+        "write: per", "137 bytes a document", "137 bytes per document",
+    ),
+    Pattern(r"\b(can|could) be had\b", "write: is available", "it can be had by name", "it is available by name"),
+    Pattern(r"\b(tell|tells|told) (\w+ ){0,4}apart\b", "write: distinguish", "tell users apart", "distinguish users"),
+    Pattern(
+        r"\b(hang|hangs|tie|ties|tied) together\b",
+        "write: connected", "pairs that hang together", "connected pairs",
+    ),
+    Pattern(r"\b(by|in) turns\b|\bturn by turn\b", "write: alternately", "they run by turns", "they alternate"),
+    Pattern(
+        r"\bthe (\w+ )?least (of|number|similarity|content|distinct|value|values|work|cost|time)\b",
+        "write: the smallest, lowest, minimum", "the k least values", "the k smallest values",
+    ),
+    Pattern(
+        r"\bgo(es)? on (with|where|over|to|after)\b",
+        "write: continue", "it goes on with the last", "it continues with the last",
+    ),
     # Constructions
     Pattern(
         r"(\bnot?\b(?:(?!neither)[^.:|])*?|[,;.:—] )\bnor\b",

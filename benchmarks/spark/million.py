@@ -1,4 +1,4 @@
-"""Memory of a run within its executors: a million documents, one executor of 2 GB in a JVM of its own."""
+"""A run that must fit into its executor: a million documents, one executor of 2 GB in a separate JVM."""
 
 from __future__ import annotations
 
