@@ -1,7 +1,8 @@
-//! Which numbers put documents into the same bucket? The keys of the bands of a signature.
+//! Keys of the bands of a signature. Documents with an equal key are in the same bucket.
 //!
-//! A band is a run of `rows` values of a signature; documents that agree in a whole band share its key and are a
-//! candidate pair. The number of the band and of the field go into the key, so bands never mix.
+//! A band is a run of `rows` values of a signature. Documents with equal values in a whole band have an equal key and
+//! are a candidate pair. The key depends on the number of the band and of the field, so keys of different bands never
+//! mix.
 
 use crate::hash::mix::{K1, K2, K3, K4, mum};
 use crate::minhash::EMPTY;

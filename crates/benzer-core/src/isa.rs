@@ -1,6 +1,6 @@
-//! Which instruction sets may the kernels use?
+//! The instruction sets that the kernels may use.
 //!
-//! Every kernel gives bit-identical results on all of them; the choice is made once per batch, at run time.
+//! Every kernel returns bit-identical results on all of them; one is selected for each batch at run time.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

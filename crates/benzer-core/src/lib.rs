@@ -1,9 +1,9 @@
 //! The native core of Benzer: from raw text to verified near-duplicates, in batches, without Python.
 //!
-//! Rooms, in the order data meets them: [`jsonl`] finds the fields of a row, [`text`] its shingles, [`hash`] their
-//! numbers, [`minhash`] sketches the set, [`bands`] files the sketch, [`buckets`] proposes pairs, [`jaccard`] verifies
-//! them, [`setjoin`] finds all of them without bands, [`clusters`] decides what stays. [`corpus`] holds the documents;
-//! [`postings`] and [`question`] answer for an index; [`isa`] chooses instructions.
+//! Modules in the order of the data flow: [`jsonl`] finds the fields of a row, [`text`] its shingles, [`hash`] their
+//! hashes, [`minhash`] sketches the set, [`bands`] computes the band keys, [`buckets`] proposes pairs, [`jaccard`]
+//! verifies them, [`setjoin`] finds all pairs without bands, [`clusters`] selects the kept documents. [`corpus`]
+//! stores the documents; [`postings`] and [`question`] process queries of an index; [`isa`] selects instruction sets.
 
 pub mod bands;
 pub mod buckets;

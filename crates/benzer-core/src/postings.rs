@@ -1,8 +1,8 @@
-//! Which documents are filed under some band keys? Postings sorted by key, whole or as blocks of runs in a file.
+//! Documents stored under band keys: postings sorted by key, in memory or as blocks of runs in a file.
 //!
-//! A *posting* is a band key and a document number. A run is cut into parts of equal width of the key space; the block
-//! of a part holds its postings, and never changes once it is written, so blocks that were read are kept for the next
-//! search, up to a number of bytes.
+//! A *posting* is a band key and a document number. A run is divided into parts of equal width of the key space. The
+//! block of a part contains its postings and never changes after it is written, so blocks are cached for later
+//! searches, up to a number of bytes.
 
 use crate::bands::NO_KEY;
 use crate::hash::mix::{K2, mum};

@@ -1,9 +1,10 @@
-//! How far is a long piece of work, and is it still wanted?
+//! Progress and cancellation of long work.
 //!
-//! Whoever starts work in a thread pool hangs one [`Watch`] into each of its threads ([`hang`]). Loops say here and there
-//! what they have done ([`tick`]), or only look ([`look`]): both cost a few nanoseconds. When the work is no longer wanted
-//! ([`Watch::stop`]), the next look unwinds with [`Stopped`] through everything that was being done, and the pool hands it
-//! on to whoever waits, who tells it from a panic by its type. So no loop must hand an answer up that nobody wants.
+//! A caller that starts work in a thread pool sets a [`Watch`] in each of its threads ([`hang`]). Loops report their
+//! progress ([`tick`]) or only check the watch ([`look`]): both take a few nanoseconds. After the work is cancelled
+//! ([`Watch::stop`]), the next check unwinds with [`Stopped`] through all running functions. The pool passes it to
+//! the waiting caller, who distinguishes it from a panic by its type. So no loop has to return a value for cancelled
+//! work.
 
 use std::cell::RefCell;
 use std::panic::resume_unwind;

@@ -1,9 +1,9 @@
-//! Which shingles of a text are filed, so that a passage of it is found again? The least of each window.
+//! Selects the shingles of a text that are stored to find its passages: the smallest of each window.
 //!
-//! Winnowing (Schleimer, Wilkerson, Aiken 2003): of every `window` shingles in a row the one of least hash is taken.
-//! Two texts that share so many shingles in a row share a whole window, hence what was taken of it; and of random
-//! hashes only 2 / (window + 1) are taken. Their rule for equal hashes says which *place* is noted; here the hashes
-//! alone are kept, for which it makes no difference.
+//! Winnowing (Schleimer, Wilkerson, Aiken 2003): of every `window` consecutive shingles, the one with the smallest
+//! hash is selected. Two texts that share that many consecutive shingles share a whole window, and so its selected
+//! shingle. Of random hashes only 2 / (window + 1) are selected. The published rule for equal hashes determines the
+//! recorded *position*; here only the hashes are stored, so it makes no difference.
 
 use crate::isa::{self, Level, Task};
 use crate::jaccard::{Sets, sort_distinct};

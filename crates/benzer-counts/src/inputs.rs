@@ -1,5 +1,5 @@
-//! Which inputs do the kernels get? Made from fixed seeds, like real ones in what matters: words of a skewed
-//! vocabulary, sets of some hundred elements, a fifth of the documents near-duplicates.
+//! Inputs of the kernels. They are made from fixed seeds and resemble real ones: words of a skewed vocabulary, sets
+//! of a few hundred elements, and a fifth of the documents near-duplicates.
 
 use benzer_core::hash::mix::SplitMix64;
 

@@ -1,4 +1,4 @@
-//! Which kernels are counted?
+//! The kernels that are counted.
 
 use crate::inputs::{self, Script};
 use benzer_core::bands::band_keys;

@@ -1,7 +1,7 @@
-//! How many instructions do the hot kernels take? Runs one of them once, at one level, under a tool that counts.
+//! Counts the instructions of a hot kernel: runs it once, at one level, under a tool that counts.
 //!
-//! `benzer-counts` lists the kernels; `benzer-counts KERNEL LEVEL` makes the kernel's input, the same on every machine,
-//! and runs the kernel inside [`counted`], the function whose instructions are to be counted, callees included.
+//! `benzer-counts` lists the kernels; `benzer-counts KERNEL LEVEL` makes the input of the kernel, the same on every
+//! machine, and runs the kernel inside [`counted`], the function whose instructions are counted, including callees.
 //! `python -m benchmarks.instructions` does that under callgrind and compares with a record.
 
 mod inputs;

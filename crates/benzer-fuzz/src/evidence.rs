@@ -1,4 +1,4 @@
-//! Evidence: passages lie in both texts, and their tokens are equal there.
+//! Evidence: passages are within both texts, and their tokens are equal there.
 
 use benzer_core::evidence::chains::Run;
 use benzer_core::evidence::{Found, Known};

@@ -1,4 +1,4 @@
-//! How do arbitrary bytes become choices and texts?
+//! Converts arbitrary bytes to choices and texts.
 
 use std::borrow::Cow;
 

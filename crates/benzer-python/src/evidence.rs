@@ -1,4 +1,4 @@
-//! Where the tokens of a text stand, and the passages that two texts share.
+//! Positions of the tokens of a text, and the passages that two texts share.
 
 use crate::convert;
 use crate::text::TextReader;

@@ -1,4 +1,4 @@
-//! How does long native work hear of Ctrl-C, and tell how far it is?
+//! Reports the progress of long native work, and stops it on Ctrl-C.
 
 use crate::convert::error;
 use benzer_core::corpus::{InputChanged, catch_bus_errors};

@@ -1,4 +1,4 @@
-//! A join in parts, for machines of which each holds a share of it.
+//! A join in parts, for machines that hold a share of it each.
 
 use crate::convert::error;
 use benzer_core::buckets::{Keys, parts};

@@ -1,4 +1,4 @@
-//! Where does the key of a document in a band lie? By document or by band, wherever the caller keeps them.
+//! Tables of band keys, stored by document or by band.
 
 use std::ops::Range;
 

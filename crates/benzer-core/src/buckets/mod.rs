@@ -1,9 +1,9 @@
-//! Candidate pairs: documents that share a band key share a bucket, and a bucket of up to `limit` documents proposes all
-//! its pairs.
+//! Candidate pairs: documents that share a band key share a bucket, and a bucket of up to `limit` documents proposes
+//! all its pairs.
 //!
-//! A larger bucket would cost quadratic work. It is handed on as it is ([`LargeBuckets`]): its documents are compared
-//! with the kept documents among them. A pair that shares a large bucket is never proposed, whatever other buckets it
-//! shares, so that the large families cost linear memory.
+//! A larger bucket would cost quadratic work. It is returned as a bucket ([`LargeBuckets`]), and its documents are
+//! compared with the kept documents among them. A pair that shares a large bucket is never proposed, even if it
+//! shares other buckets, so large families need linear memory.
 
 mod keys;
 mod large;

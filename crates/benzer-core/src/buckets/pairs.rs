@@ -1,4 +1,4 @@
-//! How are pairs that many buckets propose kept, each once? As a sorted run and what came since.
+//! A set of pairs that many buckets propose: a sorted run, and the pairs that were added since.
 
 /// Pairs (`left << 32 | right`) are merged into the sorted run when more than this many came, and more than it holds.
 const FRESH: usize = 1 << 20;

@@ -1,13 +1,13 @@
-//! How is a join cut into parts, each of which fits into the memory of one machine of many?
+//! A join that is divided into parts, each of which fits into the memory of one of several machines.
 //!
-//! A part is a share of the keys of one band. Machines deal their entries (a key, the number of its document) out to the
-//! parts ([`deal`]); whoever has all entries of a part groups them ([`Buckets::of`]) and proposes pairs, some at a time
-//! ([`pairs_within`]). Keys of more documents than the limit are only named: the caller collects the documents of their
-//! buckets ([`super::LargeBuckets`]) and drops the pairs that share one. A pair is proposed once for each band in which
-//! its documents meet; so pairs are dealt out in turn ([`deal_pairs`]), and whoever has all of a part keeps each once
-//! ([`distinct`]).
+//! A part is a share of the keys of one band. Machines distribute their entries (a key and the number of its
+//! document) to the parts ([`deal`]). The machine that has all entries of a part groups them ([`Buckets::of`]) and
+//! proposes pairs, some at a time ([`pairs_within`]). For keys with more documents than the limit, only the key is
+//! returned: the caller collects the documents of their buckets ([`super::LargeBuckets`]) and drops the pairs that
+//! share one. A pair is proposed once for each band with an equal key, so pairs are distributed again
+//! ([`deal_pairs`]), and the machine that has all pairs of a part removes repetitions ([`distinct`]).
 //!
-//! All this together proposes what [`super::Join`] does.
+//! The result is the same as that of [`super::Join`].
 
 use super::Keys;
 use super::repeats::{Finder, Part};

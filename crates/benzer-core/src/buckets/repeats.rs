@@ -1,8 +1,9 @@
-//! Which documents of a band share a key? Most keys occur once; they are sieved out before anything is sorted.
+//! Documents of a band that share a key. Most keys occur once and are removed by a sieve before anything is sorted.
 //!
-//! The sieve has two bits for each slot of a hash of the key: seen, and seen twice. It takes 1 to 2 bytes a document,
-//! so that a million documents are sieved in the cache. What passes, some 12 to 22 % of the documents that stand
-//! alone and all that do not, is dealt out into heaps that fit into the cache, each of which is grouped by exact key.
+//! The sieve has two bits for each slot of a hash of the key: seen, and seen twice. It takes 1 to 2 bytes per
+//! document, so a million documents are sieved in the cache. About 12 to 22 % of the documents with a unique key pass
+//! the sieve, and all others. They are distributed to heaps that fit into the cache; each heap is grouped by exact
+//! key.
 
 use crate::bands::NO_KEY;
 use crate::hash::mix::{K1, K2};

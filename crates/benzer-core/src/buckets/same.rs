@@ -1,4 +1,4 @@
-//! Which documents have the same content? Of each content one stands for all.
+//! Documents with the same content, each with one representative.
 
 use crate::hash::mix::K1;
 use rayon::prelude::*;

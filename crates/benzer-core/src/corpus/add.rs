@@ -1,4 +1,4 @@
-//! How do documents come in?
+//! Adds documents to a corpus.
 
 use super::ahead::{Follower, Made};
 use super::held::Places;

@@ -1,8 +1,8 @@
-//! Which documents are sketched as soon as they are read, while their bytes are still in the cache?
+//! Sketches documents as soon as they are read, while their bytes are still in the cache.
 //!
-//! Whoever knows the plan before reading announces it ([`Corpus::sketch_ahead`]). Documents of JSONL are then sketched
-//! some 64 KB at a time by the thread that has just scanned them, and [`Corpus::sketch`] hands out what was made: the
-//! file is fetched from memory once, not twice.
+//! A caller that knows the plan before reading announces it ([`Corpus::sketch_ahead`]). Documents of JSONL are then
+//! sketched about 64 KB at a time by the thread that has just scanned them, and [`Corpus::sketch`] returns the stored
+//! sketches: the file is loaded from memory once instead of twice.
 
 use super::held::Span;
 use super::sketch::{Chunk, Field, Scratch, SketchPlan, Sketches};

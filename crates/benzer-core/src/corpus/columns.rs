@@ -1,4 +1,4 @@
-//! How do whole columns of texts come in? As they lie in memory, in the layout of Arrow: nothing is copied.
+//! Adds whole columns of texts in the layout of Arrow, without copying.
 
 use super::{Buffer, Corpus, Id, MAX_TEXT, Span};
 

@@ -1,7 +1,7 @@
-//! How are chosen rows of a mapped file copied out, byte for byte?
+//! Copies selected rows of a mapped file, byte for byte.
 //!
-//! A document says where its values lie; its line is what stands between the newlines about them, so that the file is
-//! not read again to find its lines. Neighbouring rows are copied in one piece, and written together with others.
+//! A document stores the positions of its values; its line is delimited by the newlines around them, so the file is
+//! not read again to find its lines. Adjacent rows are copied in one piece, and written together with others.
 
 use super::held::Span;
 use super::mapped::MappedFile;

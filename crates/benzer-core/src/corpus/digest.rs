@@ -1,4 +1,4 @@
-//! Are these the same documents as before? One number of 128 bits for all of them, in their order.
+//! A number of 128 bits for all documents in their order, to detect whether the documents have changed.
 
 use super::{Column, Corpus, Span};
 use crate::hash::mix::{K1, K2, K3, K4, finish, mum};

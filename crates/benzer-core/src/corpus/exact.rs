@@ -1,4 +1,4 @@
-//! Which documents are alike without exception, and which stand for all?
+//! Samples and sizes of documents, and exact joins among them.
 
 use super::{Column, Corpus, RawScratch};
 use crate::hash::mix::{K1, finish};

@@ -1,7 +1,7 @@
-//! What is held of each document beside its bytes? As little as says where they lie, and from where they came.
+//! Data stored for each document: the positions of its bytes, and its source and row.
 //!
-//! A span takes 12 bytes. What documents do not have (ids, extra values) takes nothing, and where they came from is
-//! told once for each run of neighbouring rows.
+//! A span takes 12 bytes. Absent ids and extra values take nothing, and source and row are stored once for each run
+//! of adjacent rows.
 
 /// The bytes of a span hold escapes of JSON.
 pub const ESCAPED: u32 = 1 << 31;

@@ -1,8 +1,8 @@
-//! Which documents are identical? Those that have the same shingles, each as often, in every field.
+//! Identical documents: those with the same shingles, each with the same count, in every field.
 //!
-//! Documents are grouped by the sums over their shingle hashes ([`crate::minhash::Content`]), which cost nothing but can
-//! be forged. So each document of a group is then compared with the one that represents it: by its bytes, and where
-//! these differ, by its shingle hashes. Documents that differ are grouped again, by a digest that cannot be forged.
+//! Documents are grouped by the sums over their shingle hashes ([`crate::minhash::Content`]), which cost nothing but
+//! can be forged. So each document of a group is compared with the representative of the group: by its bytes, and if
+//! these differ, by its shingle hashes. Documents that differ are grouped again by a digest that cannot be forged.
 
 use super::compare::Lists;
 use super::{Column, Corpus, ESCAPED};

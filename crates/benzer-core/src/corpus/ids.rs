@@ -1,4 +1,4 @@
-//! Which document is called what, and are two called the same?
+//! Ids of documents, and the detection of repeated ids.
 
 use super::{Corpus, ESCAPED, INTEGER, Id, RawScratch};
 use crate::hash::shingle::token_hash;

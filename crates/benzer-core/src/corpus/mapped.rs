@@ -1,8 +1,8 @@
-//! How is a mapped file read while other programs may change it?
+//! Reads mapped files that other programs may change.
 //!
-//! There is never a reference into the map, because its bytes may change. Every read copies them into a buffer. Reading
-//! a page that is gone (the file was truncated, or its disk failed) makes the system send SIGBUS to the thread; see
-//! [`bus_errors`] for how that becomes [`InputChanged`].
+//! There is never a reference into the map, because its bytes may change. Every read copies them into a buffer.
+//! Reading a missing page (the file was truncated, or its disk failed) makes the system send SIGBUS to the thread;
+//! [`bus_errors`] converts it to [`InputChanged`].
 
 use crate::jsonl::newline_from;
 use memmap2::{MmapOptions, MmapRaw};

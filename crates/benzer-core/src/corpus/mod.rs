@@ -1,7 +1,8 @@
-//! Where do the documents lie while a job runs?
+//! Storage of the documents during a run.
 //!
-//! By position, in the order they came: each field of each document is a span of bytes in a buffer, which is memory of
-//! the corpus or a mapped file. Texts stay as they are; shingles are made when they are needed and not kept.
+//! Documents are stored by position, in input order: each field of each document is a span of bytes in a buffer,
+//! which is memory of the corpus or a mapped file. Texts are not changed; shingles are computed when they are needed
+//! and not stored.
 
 mod add;
 mod ahead;

@@ -1,4 +1,4 @@
-//! How do all documents become band keys?
+//! Computes the band keys of all documents.
 
 use super::held::Span;
 use super::{Column, Corpus, Raw, RawScratch};

@@ -1,4 +1,4 @@
-//! How is a table about documents written as JSON lines? As Python's `json` would write it, byte for byte.
+//! Writes a table of documents as JSON lines, byte for byte like Python's `json`.
 
 use super::held::Span;
 use super::{Corpus, Id, RawScratch};

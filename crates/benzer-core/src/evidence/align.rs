@@ -1,4 +1,4 @@
-//! What does a chain share token by token, and how far does the passage reach?
+//! Aligns the tokens of a chain, and extends the passage at both ends.
 
 use super::Rules;
 use super::chains::Run;

@@ -1,9 +1,9 @@
-//! How are runs of equal tokens strung together into passages?
+//! Combines runs of equal tokens into passages.
 //!
-//! The first text is read once, from left to right. Where its next gram stands in the second text too, the longest run of
-//! equal tokens there is taken, and reading goes on after it. A run that follows closely on an earlier one in both texts
-//! goes on its chain. Each token is read once, and a run is compared to few others, none much longer than itself, so
-//! the whole is linear even where both texts are one word a million times.
+//! The first text is read once, from left to right. If its next gram also occurs in the second text, the longest run
+//! of equal tokens there is used, and reading continues after it. A run that closely follows an earlier one in both
+//! texts is added to its chain. Each token is read once, and a run is compared with few others, none much longer than
+//! itself, so the time is linear even if both texts repeat one word a million times.
 
 use super::Rules;
 use super::grams::{Grams, Meetings};

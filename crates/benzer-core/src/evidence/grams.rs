@@ -1,4 +1,4 @@
-//! Which runs of a few tokens stand in a text, and where?
+//! Short runs of tokens of a text, and their positions.
 
 use crate::hash::shingle::word_shingle;
 

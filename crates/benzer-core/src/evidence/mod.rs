@@ -1,9 +1,9 @@
-//! Where do two texts agree? The passages that stand in both, and what differs inside each.
+//! Passages that two texts share, and the differences inside each passage.
 //!
-//! [`grams`] finds which runs of a few tokens both texts hold, [`chains`] strings them together, [`align`] says token by
-//! token what a chain shares, and this page chooses among the chains and translates tokens into places of the originals.
+//! [`grams`] finds the short runs of tokens that both texts contain, [`chains`] combines them, [`align`] aligns the
+//! tokens of a chain, and this module selects among the chains and converts tokens to positions in the originals.
 //!
-//! Every step is linear in the two texts, whatever they repeat: [`Found::work`] counts the steps.
+//! Every step is linear in the two texts, including texts with many repetitions: [`Found::work`] counts the steps.
 
 pub mod align;
 pub mod chains;

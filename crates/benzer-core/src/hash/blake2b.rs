@@ -1,7 +1,7 @@
-//! BLAKE2b (RFC 7693) without a key, with a digest of 128 bits: a hash for which nobody knows how to make a collision.
+//! BLAKE2b (RFC 7693) without a key, with a digest of 128 bits: a hash without known collisions.
 //!
-//! Every other hash of this crate is fast and can be forged by whoever chooses the input. Use this one where equal hashes
-//! must mean equal content. It takes about a nanosecond a byte.
+//! All other hashes of this crate are fast, but an attacker who chooses the input can forge them. Use this one where
+//! equal hashes must mean equal content. It takes about a nanosecond per byte.
 
 /// Bytes in a block.
 const BLOCK: usize = 128;

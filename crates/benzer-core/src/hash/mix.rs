@@ -1,7 +1,7 @@
-//! Which constants and mixers is every hash made of?
+//! Constants and mixers of all hashes.
 //!
-//! The constants are the fractions of irrational numbers, to 64 bits, so that nobody can have chosen them: the
-//! golden ratio and the square roots of the primes 2, 3 and 7. All arithmetic is modulo 2^64 (or 2^32).
+//! The constants are the fractions of irrational numbers, to 64 bits, so that nobody can have chosen them: the golden
+//! ratio and the square roots of the primes 2, 3 and 7. All arithmetic is modulo 2^64 (or 2^32).
 
 /// 2^64 divided by the golden ratio.
 pub const K1: u64 = 0x9E37_79B9_7F4A_7C15;

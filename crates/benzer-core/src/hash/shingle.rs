@@ -1,4 +1,4 @@
-//! Which number stands for a token, a shingle, a value?
+//! Hashes of tokens, shingles and values.
 //!
 //! A token is hashed once; a word shingle combines the hashes of its tokens; a character shingle and a value are
 //! hashed from their bytes. All are fixed functions of the bytes, the same on every machine.

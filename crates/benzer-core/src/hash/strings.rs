@@ -1,4 +1,4 @@
-//! Which named hash turns a string into a number?
+//! String hashes by name.
 //!
 //! All read bytes, so a text is hashed as its UTF-8: a character outside ASCII counts as two to four bytes.
 //!

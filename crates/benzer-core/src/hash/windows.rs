@@ -1,4 +1,4 @@
-//! How are the character shingles of a text hashed? A window of code points wanders over its bytes.
+//! Hashes of all character shingles of a text, computed with a sliding window of code points.
 
 use super::padded::{Padded, SLACK};
 use super::shingle::{PADDING, padded_char_shingle, short_shingle};

@@ -1,4 +1,4 @@
-//! How are strings searched with AVX2?
+//! Searches strings with AVX2.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! How are strings searched and decoded with AVX-512?
+//! Searches and decodes strings with AVX-512.
 
 use std::arch::x86_64::*;
 

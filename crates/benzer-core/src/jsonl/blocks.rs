@@ -1,4 +1,4 @@
-//! Where does a string end, and are its escapes sound? 64 bytes at a time, in masks of one bit per byte.
+//! Finds the end of a string and checks its escapes, 64 bytes at a time, in masks of one bit per byte.
 
 use super::kernel::StringEnd;
 

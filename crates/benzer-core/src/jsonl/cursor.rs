@@ -1,7 +1,7 @@
-//! Is this line a JSON object, and where are the values of the columns?
+//! Parses a line as a JSON object, and finds the values of the columns.
 //!
-//! Everything here that looks for the end of a string is inlined into the entry point of a kernel (`Kernel::line`),
-//! where the kernel's instruction set is switched on; that is what the many `inline(always)` are for.
+//! All functions that look for the end of a string are inlined into the entry point of a kernel (`Kernel::line`),
+//! which enables the kernel's instruction set; this is the reason for the many `inline(always)`.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a line, and how is it said?
+//! Errors of a line, and their messages.
 
 /// The first thing wrong with a line.
 #[derive(Clone, Copy, Debug)]

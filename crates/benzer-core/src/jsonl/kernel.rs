@@ -1,4 +1,4 @@
-//! What must each instruction set do for the scanner?
+//! The functions of the scanner that each instruction set implements.
 
 use super::Value;
 use super::cursor::Cursor;

@@ -1,8 +1,8 @@
-//! Which columns does each line of a JSONL file hold, and which lines are not JSON objects?
+//! Scanner of JSONL: finds the values of columns, and the lines that are not JSON objects.
 //!
-//! [`scan`] reads every line once and hands on spans into the data, nothing is copied. The syntax of the whole line is
-//! checked, also of the members nobody asked for. [`scan_rest`] reads lines from the middle of a file. [`unescape`]
-//! decodes the text of those strings that hold escapes.
+//! [`scan`] reads every line once and passes spans of the data, without copying. The syntax of the whole line is
+//! checked, including members that are not needed. [`scan_rest`] reads lines from the middle of a file. [`unescape`]
+//! decodes strings with escapes.
 //!
 //! ```
 //! # use benzer_core::{isa, jsonl::{scan, unescape, Value}};

@@ -1,4 +1,4 @@
-//! How are strings searched without vector instructions? Eight bytes at a time, in a 64-bit register.
+//! Searches strings without vector instructions, eight bytes at a time in a 64-bit register.
 
 use super::Value;
 use super::cursor::Cursor;

@@ -1,4 +1,4 @@
-//! What text does a JSON string stand for?
+//! Decodes JSON strings.
 
 use super::kernel::Kernel;
 use super::portable::Portable;

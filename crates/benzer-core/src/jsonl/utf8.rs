@@ -1,6 +1,6 @@
-//! Is a line valid UTF-8, at the cost of a fraction of reading it?
+//! Checks that lines are valid UTF-8, in a fraction of the time of reading them.
 //!
-//! The data is checked in blocks of many lines; only lines that touch a faulty block are looked at one by one.
+//! The data is checked in blocks of many lines; only lines in a faulty block are checked one by one.
 
 use super::fault::{Fault, Problem};
 

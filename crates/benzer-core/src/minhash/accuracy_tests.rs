@@ -1,4 +1,4 @@
-//! Are estimates unbiased, and as sharp as theory says?
+//! Estimates are unbiased, and as accurate as the theory predicts.
 //!
 //! Every bound holds for a random seed with a chance of failure below 1e-8 (six standard deviations), so that another
 //! seed cannot break a test.

@@ -1,4 +1,5 @@
-//! Which steps gain from AVX2 by hand? Round 0, whose 64-bit products compilers make of too many parts, and the filter.
+//! Steps written by hand for AVX2: round 0, because compilers split its 64-bit products into too many parts, and the
+//! filter.
 
 use super::fast::{FirstRound, Slots, Throw, prefix, round_salt};
 use super::{Content, EMPTY, LANES, plain};

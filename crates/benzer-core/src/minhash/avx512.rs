@@ -1,6 +1,6 @@
-//! Which steps gain from AVX-512 by hand? Those that sort lanes out, and those that compilers cut into small vectors.
+//! Steps written by hand for AVX-512: those that select lanes, and those that compilers split into small vectors.
 //!
-//! All of Fast Similarity Sketching, and the filter of bottom-k. Everything else is plain loops.
+//! These are all of Fast Similarity Sketching, and the filter of bottom-k. Everything else is plain loops.
 
 use super::fast::{FirstRound, Slots, Throw, prefix, round_salt};
 use super::{Content, LANES};

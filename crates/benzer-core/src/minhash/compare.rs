@@ -1,4 +1,4 @@
-//! What do two signatures say together? The signature of the union, and an estimate of the Jaccard similarity.
+//! Operations on two signatures: the signature of the union, and an estimate of the Jaccard similarity.
 
 use super::{Algorithm, EMPTY};
 use std::cmp::Ordering;

@@ -1,10 +1,10 @@
-//! Fast Similarity Sketching: what does each round throw, and when may we stop?
+//! Fast Similarity Sketching: the rounds, and the condition to stop.
 //!
-//! In rounds 0 to 7 every element is thrown at one slot, chosen at random per round; in a last, private round it is
-//! thrown at every slot. A slot keeps the least code it gets, and codes of a later round are larger than all codes of an
-//! earlier one, so each slot is the minimum of an independent random order of the elements: equal slots estimate the
-//! Jaccard similarity without bias, at any set size. Once no slot is empty, later rounds cannot change any; and of a
-//! later round only the throws that hit an empty slot count.
+//! In rounds 0 to 7 every element is assigned to one random slot per round; in a last, private round it is assigned
+//! to every slot. A slot keeps its smallest code, and codes of a later round are greater than all codes of an earlier
+//! one. So each slot is the minimum of an independent random order of the elements, and equal slots estimate the
+//! Jaccard similarity without bias, for sets of any size. Once no slot is empty, later rounds cannot change any; in a
+//! later round only the assignments to empty slots count.
 //!
 //! Source: S. Dahlgaard, M. Langhede, J. Houen, M. Thorup, "Fast Similarity Sketching", arXiv 1704.04370.
 

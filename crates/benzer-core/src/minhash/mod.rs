@@ -1,4 +1,4 @@
-//! How does a set of shingle hashes become a signature?
+//! Signatures of sets of shingle hashes.
 //!
 //! | file | algorithm | best for |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! Do all levels give what the plain rules say?
+//! All levels return the results of the plain rules.
 
 use super::*;
 use crate::hash::families::{Function, Visitor};

@@ -1,9 +1,9 @@
-//! Can two sets share enough at all?
+//! Bitmaps, which reject pairs of sets that cannot share enough.
 //!
-//! A bitmap of a set has a bit for each of 512 classes of elements: whether the set holds an odd number of them. Where
-//! two bitmaps differ, an element of that class lies in one set only, so the differing bits are at most |A Δ B| (the
-//! bitmap filter of Sandes, Teodoro and Melo 2017). One cache line a set; it tells most unlike pairs of sets of up to
-//! about a thousand elements apart without a look at them.
+//! A bitmap of a set has a bit for each of 512 classes of elements: whether the set has an odd number of them. If a
+//! bit differs in two bitmaps, an element of that class is in only one of the sets, so the number of differing bits
+//! is at most |A Δ B| (the bitmap filter of Sandes, Teodoro and Melo 2017). A bitmap takes one cache line. For sets
+//! of up to about a thousand elements it rejects most pairs that are not similar, without reading the sets.
 
 use crate::hash::mix::K2;
 

@@ -1,8 +1,9 @@
-//! How much must two sets share?
+//! The number of elements that two sets must share.
 //!
 //! A pair counts if `shared as f64 / whole as f64 >= threshold`. The quotient is the exact one, rounded, and rounding
-//! keeps order, so "enough" stays true when more is shared or the whole is less. Every bound here is the least integer
-//! for which that very expression holds, not a formula that may be off by one where a pair is exactly at the threshold.
+//! preserves order, so "enough" remains true if more is shared or the whole is smaller. Every bound here is the
+//! smallest integer for which this expression is true, not a formula that may be off by one for pairs exactly at the
+//! threshold.
 
 /// A similarity or containment from which a pair counts, in (0, 1].
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! Do two sets share enough?
+//! Counts the elements that two sets share, until the result is certain.
 
 /// Steps of the merge between two looks at what can still be reached.
 const STEPS: usize = 32;

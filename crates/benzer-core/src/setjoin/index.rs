@@ -1,4 +1,4 @@
-//! Which sets may share enough with a given one? Those that it meets by the first elements of both.
+//! Finds the sets that may share enough with a given one: those with a common element among the first ones of both.
 
 use super::bitmap::Bitmap;
 use super::common::shared_at_least;

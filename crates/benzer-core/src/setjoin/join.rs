@@ -1,4 +1,4 @@
-//! Which sets of one collection are alike, or contained in another?
+//! Pairs of similar sets, and of sets that contain each other, in one collection.
 
 use super::bounds::Threshold;
 use super::index::{Asking, Index, Scratch};

@@ -1,4 +1,4 @@
-//! Which of many sets are alike one of a few?
+//! Sets that are similar to one of a few given sets.
 
 use super::bounds::Threshold;
 use super::index::{Asking, Index, Scratch};

@@ -1,8 +1,9 @@
-//! In which order do the elements of all sets come?
+//! The order of the elements of all sets.
 //!
-//! Rare elements first, so that few sets meet by their first ones: by how often the element occurs, then by the element
-//! itself. How often is counted in a table of hashed places, without a dictionary: elements that share a place count
-//! together, which costs a little speed and nothing else, for any order that is the same for all sets is correct.
+//! Rare elements come first, so that few sets share a first element: the order is by the frequency of the element,
+//! then by the element itself. Frequencies are counted in a table of hashed slots, without a dictionary. Elements in
+//! the same slot are counted together, which only costs some speed: any order is correct if it is the same for all
+//! sets.
 
 use crate::hash::mix::K4;
 use crate::jaccard::Sets;

@@ -1,4 +1,4 @@
-//! Where does working memory come from?
+//! Working memory that threads reuse.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,8 +1,8 @@
-//! What becomes of a code point, whatever stands around it?
+//! The processing of single code points that does not depend on their context.
 //!
-//! Most code points are read the same way in every text, so a recipe's definition needs to be asked once for each; what
-//! it said is kept in a table. The few others are known to be others: those that may compose with what stands before
-//! them, or be moved among their neighbours, and the capital sigma, whose lower case depends on its word.
+//! Most code points are processed in the same way in every text, so the definition is evaluated once for each, and
+//! the result is stored in a table. The exceptions are known: code points that may compose with the previous ones or
+//! be reordered among their neighbours, and the capital sigma, whose lower case depends on its word.
 
 use super::class::{Class, class, fold_case};
 use super::offsets::starts_afresh;

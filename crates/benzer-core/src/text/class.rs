@@ -1,4 +1,4 @@
-//! What is a code point to the tokenizer?
+//! Classes of code points for the tokenizer.
 
 use super::tables::{ENTRIES, FOLDS, INDEX};
 

@@ -1,4 +1,4 @@
-//! What else may the elements of a text be? Shingles under another hash, hashes of 4 bytes, each occurrence by itself.
+//! Other elements of a text: shingles with another hash, hashes of 4 bytes, and separate occurrences.
 
 use super::reader::{Reader, Scratch};
 use super::recipe::{Recipe, Unit};

@@ -1,4 +1,4 @@
-//! How is a text mapped in place, and squeezed, a vector at a time?
+//! Maps and compacts a text in place, a vector at a time.
 
 use super::alone::Alone;
 use super::prepared::decode;

@@ -1,11 +1,10 @@
-//! What are the tokens and shingles of a text?
+//! Tokens and shingles of a text.
 //!
-//! [`recipe`] says how a text is read and defines it; [`reader`] gives the shingle hashes, on a fast path where one
-//! exists, equal to that definition: [`prepared`] writes the bytes that are hashed ([`lookup`] those of ASCII, [`alone`]
-//! knows those of each other code point), [`runs`] finds the tokens among them. [`parts`] reads long texts piecewise.
-//! [`elements`] gives other numbers where
-//! they are asked for; [`offsets`] says where in the original each unit stands; [`class`] and [`tables`] know the code
-//! points.
+//! [`recipe`] contains the settings of a text and defines its processing. [`reader`] computes the shingle hashes, on
+//! a fast path if one exists, with the same result as that definition: [`prepared`] writes the bytes to hash
+//! ([`lookup`] for ASCII, [`alone`] for other code points), and [`runs`] finds the tokens in them. [`parts`] reads
+//! long texts in parts. [`elements`] computes other elements. [`offsets`] returns the position of each unit in the
+//! original. [`class`] and [`tables`] describe the code points.
 
 pub mod alone;
 pub mod class;

@@ -1,7 +1,7 @@
-//! Where in the original do the tokens and characters stand that a text is read as?
+//! Positions of tokens and characters in the original text.
 //!
-//! The steps of [`Recipe::normalize`] once more, on code points that remember which code points of the original they
-//! came from. A text is normalised in stretches that no composition crosses, so each stretch knows its origin.
+//! Repeats the steps of [`Recipe::normalize`] on code points that store the code points of the original that they
+//! come from. A text is normalized in pieces that no composition crosses, so the origin of each piece is known.
 
 use super::class::{Class, class, fold_case};
 use super::reader::Reader;

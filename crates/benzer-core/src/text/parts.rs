@@ -1,7 +1,7 @@
 //! Reads long texts in parts, so that the memory for a text does not grow with the number of its shingles.
 //!
-//! A text is cut only where reading the two sides apart gives what reading them together gives. The shingles that lie
-//! across a cut are made from the last units before it and the first ones after it.
+//! A text is only divided at positions where reading both sides separately gives the same result as reading them
+//! together. The shingles across a cut are computed from the last units before it and the first ones after it.
 
 use super::reader::{Reader, Scratch};
 use super::recipe::{Recipe, Tokenizer, Unit};

@@ -1,10 +1,11 @@
-//! How does a text become the bytes that are hashed, in one pass?
+//! Converts a text to the bytes to hash, in one pass.
 //!
-//! ASCII is looked up in a table of 128 bytes, a vector at a time; other code points one by one ([`super::alone`]), and most
-//! of these become as many bytes as they are. Those that may compose or move with their neighbours are normalised with
-//! them, by the definition.
+//! ASCII is mapped by a table of 128 bytes, a vector at a time. Other code points are mapped one by one
+//! ([`super::alone`]), and most of them keep their number of bytes. Those that may compose or be reordered with their
+//! neighbours are normalized together, by the definition.
 //!
-//! A text of words becomes its tokens with spaces around them; one of characters what [`Recipe::squeeze`] makes of it.
+//! A text of words becomes its tokens with spaces around them; a text of characters becomes the result of
+//! [`Recipe::squeeze`].
 
 use super::alone::{Alone, Entry, Kind, character, word_part};
 use super::lookup;

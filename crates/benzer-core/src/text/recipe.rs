@@ -1,4 +1,4 @@
-//! How is a text to be read? The choices, and what they do to a whole text.
+//! The settings of a text, and their definition on a whole text.
 
 use super::class::{Class, class, fold_case};
 use crate::hash::strings::StringHash;

@@ -1,4 +1,4 @@
-//! Where do the tokens of a prepared text lie? They are the runs of bytes between spaces.
+//! Finds the tokens of a prepared text: the runs of bytes between spaces.
 
 use crate::hash::padded::Padded;
 use crate::isa::{Isa, Level};

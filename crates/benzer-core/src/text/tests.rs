@@ -1,4 +1,4 @@
-//! Is every text read as the definition says, on every level?
+//! Every text is processed as the definition states, on every level.
 
 use super::class::{Class, class};
 use super::prepared::Prepared;

@@ -1,4 +1,4 @@
-//! What does one function of each family do to one element?
+//! One function of each family, applied to one element.
 //!
 //! A function maps the 64-bit numbers to those of `bits` bits. Everything here is small and inlined, so that the loops
 //! over elements are compiled for the instructions of their caller.

@@ -1,4 +1,4 @@
-//! Which numbers does Java draw from a seed?
+//! Random numbers of Java's generator.
 
 /// The generator of `java.util.Random`: a linear congruence of 48 bits, of which the upper 32 are handed out.
 #[derive(Clone, Debug)]

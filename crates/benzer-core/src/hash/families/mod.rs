@@ -1,4 +1,4 @@
-//! Which families of hash functions does the literature know, and how does a seed choose from them?
+//! Published families of hash functions, and the functions that a seed selects.
 //!
 //! | name | function of a 64-bit `x` | bits | drawn from the seed, for each function |
 //! |---|---|---|---|

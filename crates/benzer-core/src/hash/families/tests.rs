@@ -1,4 +1,4 @@
-//! Do the functions do what the literature prints, and do all forms of one function agree?
+//! The functions return the published values, and all forms of a function agree.
 
 use super::*;
 use crate::hash::strings::StringHash;

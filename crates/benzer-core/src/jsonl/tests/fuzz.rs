@@ -1,4 +1,4 @@
-//! Random lines, sound and broken: read as the oracle reads them, and alike on every instruction set.
+//! Random lines, valid and broken: all instruction sets read them like the oracle.
 
 use super::oracle::{Found, members};
 use super::{Random, Seen, on_all, seen};

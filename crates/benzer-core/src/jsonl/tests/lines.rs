@@ -1,4 +1,4 @@
-//! Which lines are rows, what do they hold, and what is said of the others?
+//! Valid rows and their values, and the messages for malformed lines.
 
 use super::{Seen, on_all, seen};
 use crate::jsonl::{Malformed, Row, Value, newline_from, scan, scan_rest};

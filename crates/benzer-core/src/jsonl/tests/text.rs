@@ -1,4 +1,4 @@
-//! What do strings with escapes stand for?
+//! Decoding of strings with escapes.
 
 use super::{Random, on_all};
 use crate::jsonl::unescape;
