@@ -7,7 +7,7 @@
 use crate::hash::mix::{K1, K2, K3, K4, mum};
 use crate::minhash::EMPTY;
 
-/// The key that belongs to no bucket: all bands of an empty signature have it.
+/// The key without a bucket: all bands of an empty signature have it.
 pub const NO_KEY: u64 = u64::MAX;
 
 /// Writes the keys of the first `bands * rows` values of `signature` to `out`, one per band.
@@ -24,7 +24,7 @@ pub const NO_KEY: u64 = u64::MAX;
 /// ```
 ///
 /// # Panics
-/// Where `rows` is 0, the signature is shorter than `bands * rows`, or `out` is not `bands` long.
+/// If `rows` is 0, the signature is shorter than `bands * rows`, or `out` is not `bands` long.
 #[inline]
 pub fn band_keys(signature: &[u32], bands: usize, rows: usize, field: u64, out: &mut [u64]) {
     assert_eq!(out.len(), bands, "there is one key per band");
@@ -48,7 +48,7 @@ pub fn band_keys(signature: &[u32], bands: usize, rows: usize, field: u64, out: 
     }
 }
 
-/// Bands whose keys are made together: a key is a chain of products, each of which waits for the one before it.
+/// Bands whose keys are computed together: a key is a chain of products, and each waits for the previous one.
 const ABREAST: usize = 4;
 
 /// The keys of `N` bands.
@@ -76,7 +76,7 @@ mod tests {
         out
     }
 
-    /// The rule written out once more, with 128-bit arithmetic and no helper.
+    /// The same rule with 128-bit arithmetic and without helpers.
     fn plain_key(number: u128, field: u128, band: &[u32]) -> u64 {
         let word = 1_u128 << 64;
         let mut h = ((number + 1) * u128::from(K1) + field * u128::from(K3)) % word;

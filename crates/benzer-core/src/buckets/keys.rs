@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A table of band keys; [`NO_KEY`](crate::bands::NO_KEY) where a document has none.
+/// A table of band keys; [`NO_KEY`](crate::bands::NO_KEY) if a document has none.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
     values: &'a [u64],
@@ -10,31 +10,31 @@ pub struct Keys<'a> {
     by_band: bool,
 }
 
-/// Documents whose keys are turned at a time: in 8 bands they take 16 kB.
+/// Documents whose keys are transposed at a time: 8 bands take 16 kB.
 const TURNED: usize = 256;
 
 impl<'a> Keys<'a> {
-    /// All keys of a document lie together.
+    /// The keys of a document are adjacent.
     pub fn by_document(values: &'a [u64], bands: usize) -> Self {
         Keys { values, bands, by_band: false }
     }
 
-    /// All keys of a band lie together: a join that takes one band at a time reads them in order.
+    /// The keys of a band are adjacent: a join of one band at a time reads them in order.
     pub fn by_band(values: &'a [u64], bands: usize) -> Self {
         Keys { values, bands, by_band: true }
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     pub fn documents(&self) -> usize {
         self.values.len() / self.bands.max(1)
     }
 
-    /// How many keys each document has.
+    /// The number of keys of each document.
     pub fn bands(&self) -> usize {
         self.bands
     }
 
-    /// How many bands are best read together: those that share a cache line.
+    /// The number of bands to read together: those that share a cache line.
     pub(super) fn together(&self) -> usize {
         if self.by_band { 1 } else { 8 }
     }
@@ -49,7 +49,7 @@ impl<'a> Keys<'a> {
         self.values[at[0] * at[1] + at[2]]
     }
 
-    /// The keys of some bands, one band after the other; they are copied to `turned` where they lie by document.
+    /// The keys of some bands, one band after the other; they are copied to `turned` if they are stored by document.
     pub(super) fn columns<'b>(&'b self, bands: Range<usize>, turned: &'b mut Vec<u64>) -> &'b [u64] {
         let count = self.documents();
         if self.by_band {

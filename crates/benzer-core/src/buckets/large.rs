@@ -1,4 +1,4 @@
-//! Buckets above the limit: their pairs are not listed, since n documents have n² / 2 of them.
+//! Buckets above the limit: their pairs are not listed, because n documents have n² / 2 of them.
 //!
 //! Such a bucket usually holds a family of documents made from one template. Its documents are compared with the kept
 //! documents among them instead (see [`crate::corpus`], `families`).
@@ -57,7 +57,7 @@ impl Memberships {
             starts[i] += starts[i - 1];
         }
         let mut buckets = vec![0; large.members.len()];
-        // Block by block of documents, so that what is written stays in the cache.
+        // Block by block of documents, so that the written data stays in the cache.
         let mut rest: Vec<&[u32]> = large.iter().collect();
         for block in (0..count as u32).step_by(BLOCK) {
             let end = block.saturating_add(BLOCK as u32);

@@ -28,10 +28,10 @@ use std::sync::{Mutex, PoisonError};
 /// it again than to drop it later.
 const LOOKED_UP: usize = 8;
 
-/// How many earlier bands it is looked for in.
+/// The number of earlier bands to search.
 const EARLIER: usize = 16;
 
-/// What the buckets propose.
+/// The pairs and large buckets that the join returns.
 #[derive(Default)]
 pub struct Candidates {
     /// Pairs of documents as `left << 32 | right`, the lower position left, in ascending order, each once.
@@ -45,13 +45,13 @@ pub struct Candidates {
 /// The largest bucket that proposes all its pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Of so many documents.
+    /// A fixed number of documents.
     Fixed(usize),
     /// From 100 to 1,000, by the sizes of the buckets; see [`usual_limit`].
     Usual,
 }
 
-/// The least and the most that the usual limit may be.
+/// The minimum and the maximum of the usual limit.
 pub const USUAL: [usize; 2] = [100, 1000];
 
 /// Medium buckets may propose one pair for each document and band, up to so many pairs, and then one for four.
@@ -76,28 +76,28 @@ pub fn usual_limit(mut sizes: Vec<usize>, entries: usize) -> usize {
     USUAL[1]
 }
 
-/// What the join is to do.
+/// The input and the settings of the join.
 pub struct Join<'a> {
     /// The band keys of all documents.
     pub keys: Keys<'a>,
     /// The largest bucket that proposes all its pairs.
     pub limit: Limit,
-    /// Which documents take part; all where it is empty.
+    /// The documents that take part; all if it is empty.
     pub taking_part: &'a [bool],
-    /// How many bands may be filed at the same time; 0 for as many as there are threads for. The pairs do not depend
-    /// on it. A band takes some 20 bytes a document while most keys occur once, and 60 where all documents share one;
-    /// 8 less where the keys lie by band.
+    /// The number of bands to process at the same time; 0 for the number of threads. The pairs do not depend on it. A
+    /// band takes about 20 bytes per document if most keys occur once, and 60 if all documents share one; 8 less if
+    /// the keys are stored by band.
     pub at_once: usize,
 }
 
-/// What a thread works with: made once, as fresh memory costs as much as what is done in it.
+/// Working memory of a thread, allocated once, because new memory costs as much as the work done in it.
 #[derive(Default)]
 struct Desk {
     finder: Finder,
     turned: Vec<u64>,
 }
 
-/// The desks that nobody works at.
+/// Unused working memory.
 #[derive(Default)]
 struct Desks(Mutex<Vec<Desk>>);
 
@@ -112,7 +112,7 @@ impl Desks {
     }
 }
 
-/// What a share of the keys proposes.
+/// The pairs and large buckets of a share of the keys.
 #[derive(Default)]
 struct Proposed {
     pairs: PairSet,
@@ -151,7 +151,7 @@ impl Join<'_> {
         Candidates { pairs, large, limit }
     }
 
-    /// The least that the limit may be.
+    /// The minimum of the limit.
     fn least_limit(&self) -> usize {
         match self.limit {
             Limit::Fixed(limit) => limit,
@@ -189,7 +189,7 @@ impl Join<'_> {
         (pairs, buckets)
     }
 
-    /// What part of the keys of some bands proposes.
+    /// The pairs and large buckets of a part of the keys of some bands.
     fn propose(&self, bands: Range<usize>, part: Part, desk: &mut Desk) -> Proposed {
         let mut proposed = Proposed::default();
         let limit = self.least_limit();

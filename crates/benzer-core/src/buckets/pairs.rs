@@ -6,7 +6,7 @@ const FRESH: usize = 1 << 20;
 /// Fewer pairs than this are sorted by comparison alone.
 const FEW: usize = 1 << 12;
 
-/// A set of pairs that takes each as often as it comes.
+/// A set of pairs; adding a pair again has no effect.
 ///
 /// It never holds more than thrice the distinct pairs (or a fixed number of bytes, for few).
 #[derive(Default)]
@@ -21,7 +21,7 @@ impl PairSet {
         self.fresh.push(pack(a, b));
     }
 
-    /// Takes all pairs of some documents.
+    /// Adds all pairs of some documents.
     #[inline(always)]
     pub fn all(&mut self, documents: &[u32]) {
         for (i, &left) in documents.iter().enumerate() {
@@ -31,7 +31,7 @@ impl PairSet {
         }
     }
 
-    /// Bounds what is held; to be called now and then.
+    /// Bounds the memory; call it regularly.
     pub fn settle(&mut self) {
         if self.fresh.len() > self.sorted.len().max(FRESH) {
             self.merge_fresh();
@@ -72,7 +72,7 @@ pub(super) fn merge(a: Vec<u64>, b: Vec<u64>) -> Vec<u64> {
     merged
 }
 
-/// The numbers in ascending order, each once: dealt out by their leading bits, then sorted where they lie in the cache.
+/// The numbers in ascending order, each once: distributed by their leading bits, then sorted in the cache.
 fn sorted(mut pairs: Vec<u64>) -> Vec<u64> {
     let highest = pairs.iter().max().map_or(0, |pair| pair >> 32);
     if pairs.len() < FEW {

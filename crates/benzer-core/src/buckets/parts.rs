@@ -16,7 +16,7 @@ use crate::hash::mix::{K1, K3};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Which of `parts` a hash belongs to.
+/// The part of a hash, among `parts`.
 #[inline(always)]
 fn part_of(hash: u64, parts: usize) -> usize {
     ((u128::from(hash) * parts as u128) >> 64) as usize
@@ -36,15 +36,15 @@ fn pair_hash(left: i64, right: i64) -> u64 {
 
 /// Rows of two columns by part.
 pub struct Dealt<A, B> {
-    /// One column.
+    /// The first column.
     pub left: Vec<A>,
-    /// The other.
+    /// The second column.
     pub right: Vec<B>,
     /// Where the rows of each part end.
     pub ends: Vec<usize>,
 }
 
-/// Deals rows out to `parts` parts, in order; `rows` is called twice and hands on each with its part.
+/// Distributes rows to `parts` parts, in order; `rows` is called twice and passes each row with its part.
 fn dealt<A: Copy + Default, B: Copy + Default>(
     parts: usize, rows: impl Fn(&mut dyn FnMut(usize, A, B)),
 ) -> Dealt<A, B> {
@@ -72,7 +72,7 @@ pub struct DealtKeys {
     pub hot_ends: Vec<usize>,
 }
 
-/// Deals out the keys of some bands: `parts` for each band, those of the first one first.
+/// Distributes the keys of some bands: `parts` for each band, those of the first one first.
 ///
 /// A key of more than `limit` of these documents is named once instead: its bucket is above the limit whatever other
 /// machines hold, and its entries would fill a single part.
@@ -120,7 +120,7 @@ pub fn without_hot(keys: &[u64], numbers: &[i64], limit: usize, hot: &mut Vec<u6
     kept
 }
 
-/// Groups of documents of which all are to be paired.
+/// Groups of documents; all pairs of a group are wanted.
 #[derive(Default)]
 pub struct Buckets {
     /// The numbers of the documents, ascending in each bucket.
@@ -154,11 +154,11 @@ impl Buckets {
     }
 }
 
-/// The pairs of the `first` member and those after it with later ones of their buckets, until there are `most` or a few
-/// more; and the member to go on with. `ends` says where buckets end.
+/// The pairs of the `first` member and those after it with later ones of their buckets, until there are `most` or a
+/// few more; and the member to continue with. `ends` says where buckets end.
 ///
 /// # Panics
-/// Where an end is beyond the members.
+/// If an end is beyond the members.
 pub fn pairs_within(members: &[i64], ends: &[usize], first: usize, most: usize) -> (Vec<i64>, Vec<i64>, usize) {
     let (mut left, mut right) = (Vec::new(), Vec::new());
     let mut next = first;
@@ -176,7 +176,7 @@ pub fn pairs_within(members: &[i64], ends: &[usize], first: usize, most: usize) 
     (left, right, members.len())
 }
 
-/// Deals pairs out to parts.
+/// Distributes pairs to parts.
 pub fn deal_pairs(left: &[i64], right: &[i64], parts: usize) -> Dealt<i64, i64> {
     dealt(parts, |row| {
         for (&left, &right) in left.iter().zip(right) {

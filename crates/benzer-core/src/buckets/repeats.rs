@@ -40,9 +40,9 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    /// Hands on each key of a part that two or more documents share, with those documents in ascending order.
+    /// Passes each key of a part that two or more documents share, with these documents in ascending order.
     ///
-    /// Where `taking_part` is not empty, it says which documents do.
+    /// If `taking_part` is not empty, it selects the documents.
     pub fn each_bucket(&mut self, keys: &[u64], part: Part, taking_part: &[bool], bucket: &mut dyn FnMut(u64, &[u32])) {
         let mut sieve = Sieve::new(&mut self.words, keys.len() / part.of);
         if part.of == 1 {
@@ -63,7 +63,7 @@ impl Finder {
     }
 }
 
-/// Hands on the entries of a part, some at a time.
+/// Passes the entries of a part, some at a time.
 fn each_of_part(keys: &[u64], part: Part, mut take: impl FnMut(&mut [Entry])) {
     let mut entries = [(0, 0); BLOCK];
     for (block, keys) in keys.chunks(BLOCK).enumerate() {
@@ -77,8 +77,8 @@ fn each_of_part(keys: &[u64], part: Part, mut take: impl FnMut(&mut [Entry])) {
     }
 }
 
-/// Moves the entries that are wanted to the front, in order, and counts them: without a branch, as none could be
-/// foretold.
+/// Moves the entries that are wanted to the front, in order, and counts them: without a branch, which could not be
+/// predicted.
 #[inline(always)]
 fn compact(entries: &mut [Entry], wanted: impl Fn(Entry) -> bool) -> usize {
     let mut count = 0;
@@ -138,7 +138,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Hands on each key that two or more entries have, with their documents in the order of the entries.
+    /// Passes each key that two or more entries have, with their documents in the order of the entries.
     pub fn each_repeated(&mut self, entries: &[Entry], bucket: &mut dyn FnMut(u64, &[u32])) {
         let bits = (entries.len() / HEAP).next_power_of_two().min(1 << 12).trailing_zeros();
         let mut dealt = std::mem::take(&mut self.dealt);
@@ -150,7 +150,7 @@ impl Groups {
         self.dealt = dealt;
     }
 
-    /// The same for entries of which all hashes begin with the same bits.
+    /// The same for entries whose hashes all begin with the same bits.
     fn each_of_heap(&mut self, heap: &[Entry], bits: u32, bucket: &mut dyn FnMut(u64, &[u32])) {
         self.find_firsts(heap, bits);
         let mut total = 0;
@@ -204,7 +204,7 @@ fn hash(key: u64) -> u64 {
     (key ^ key >> 32).wrapping_mul(K2)
 }
 
-/// Deals entries out into heaps by the first bits of their hashes, in order; returns where each heap ends.
+/// Distributes entries to heaps by the first bits of their hashes, in order; returns where each heap ends.
 fn deal(entries: &[Entry], bits: u32, dealt: &mut Vec<Entry>) -> Vec<usize> {
     let heap = |key| (hash(key) >> 1 >> (63 - bits)) as usize;
     let mut ends = vec![0; 1 << bits];

@@ -3,13 +3,14 @@
 use crate::hash::mix::K1;
 use rayon::prelude::*;
 
-/// A slot that holds nothing.
+/// An empty slot.
 const FREE: u64 = u64::MAX;
 
-/// The representative of each document: the one of least rank among those of equal content, the first of equal ranks.
+/// The representative of each document: the one of lowest rank among those with equal content, the first of equal
+/// ranks.
 ///
-/// Documents without a shingle (`empty`) stand for themselves. Takes 12 bytes a document beside the answer, and 8 for
-/// each that repeats another; linear time.
+/// Documents without a shingle (`empty`) represent themselves. Takes 12 bytes per document in addition to the result,
+/// and 8 for each that repeats another; linear time.
 pub fn representatives(content: &[[u64; 2]], empty: &[bool], rank: &[u32]) -> Vec<u32> {
     let parts = rayon::current_num_threads();
     let repeats: Vec<Vec<[u32; 2]>> =
@@ -41,7 +42,7 @@ fn repeats(content: &[[u64; 2]], empty: &[bool], part: usize, parts: usize) -> V
     for (document, hash, place) in documents() {
         let own = content[document];
         let mut slot = ((u128::from(place) * slots as u128) >> 64) as usize;
-        // The lower half of the hash stands beside the document, so that few others are looked up.
+        // The lower half of the hash is stored with the document, so that few others are looked up.
         let same = |held: u64| held >> 32 == hash & 0xFFFF_FFFF && content[held as u32 as usize] == own;
         while table[slot] != FREE && !same(table[slot]) {
             slot = if slot + 1 == slots { 0 } else { slot + 1 };

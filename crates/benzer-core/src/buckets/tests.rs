@@ -132,7 +132,7 @@ fn inverse(factor: u64) -> u64 {
     (0..6).fold(factor, |found, _| found.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(found))))
 }
 
-/// Ways to make a key of a small number: as band keys are, and such that the hashes of the join tell none apart.
+/// Ways to make a key of a small number: as band keys are, and such that all hashes of the join are equal.
 const SHAPES: [fn(u64) -> u64; 6] = [
     |i| (i + 1).wrapping_mul(K2),
     |i| i,

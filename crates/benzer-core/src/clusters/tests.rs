@@ -109,7 +109,7 @@ impl FromScratch<'_> {
     }
 }
 
-/// Similarities of all pairs of `count` documents that lie on a line: neighbours are similar, chains are long.
+/// Similarities of all pairs of `count` documents on a line: neighbours are similar, chains are long.
 fn similarities(count: u32, random: &mut SplitMix64) -> BTreeMap<[u32; 2], f64> {
     let width = 2 + random.next_u64() % 40;
     let places: Vec<u64> = (0..count).map(|_| random.next_u64() % (u64::from(count) * width / 8 + 1)).collect();

@@ -15,16 +15,16 @@ use std::sync::{Mutex, PoisonError};
 /// The longest text, in bytes: places in a text are 32-bit numbers, and kernels read a little past its end.
 pub const MAX_TEXT: usize = u32::MAX as usize - 128;
 
-/// Pieces of about this many bytes are scanned side by side.
+/// Pieces of about this many bytes are scanned in parallel.
 const PIECE: usize = 4 << 20;
 
-/// Bytes of a mapped file that are copied at once: they lie in the cache when they are scanned.
+/// Bytes of a mapped file that are copied at once: they are still in the cache when they are scanned.
 const BLOCK: usize = 256 << 10;
 
-/// Pieces whose documents are held a second time, until they are appended.
+/// Pieces whose documents are stored a second time until they are appended.
 const TOGETHER: usize = 64;
 
-/// Which members of a row are what.
+/// The members of a row that contain fields, id and extra value.
 pub struct JsonlColumns<'a> {
     /// The member of each text field, in the corpus's order of fields.
     pub fields: &'a [String],
@@ -41,11 +41,11 @@ pub struct JsonlColumns<'a> {
 pub struct RowFault {
     /// Line of the row in its source, from 1.
     pub row: u64,
-    /// What is wrong with it.
+    /// The error.
     pub reason: String,
 }
 
-/// What became of the rows of a piece of JSONL.
+/// The outcome of the rows of a piece of JSONL.
 #[derive(Debug, Default)]
 pub struct JsonlReport {
     /// Lines seen, blank ones included.
@@ -111,7 +111,7 @@ impl Corpus {
         let parts: Vec<[usize; 2]> = borders.windows(2).map(|pair| [pair[0], pair[1]]).collect();
         let mut report = JsonlReport::default();
         watch::begin(size);
-        // Before its documents: whoever stops in between leaves none without its bytes.
+        // Before its documents, so that a stop in between leaves no document without its bytes.
         self.keep(buffer);
         let number = self.buffers.len() - 1;
         let names = columns.fields.iter().map(String::as_str).chain(columns.id).chain(columns.extra);
@@ -143,7 +143,7 @@ impl Corpus {
             }
         }
         if let Buffer::Mapped(file) = &self.buffers[number] {
-            file.check(); // before a line that was cut off is taken for a malformed one
+            file.check(); // before a truncated line is reported as malformed
         }
         report
     }
@@ -312,7 +312,7 @@ impl Reading<'_> {
     }
 }
 
-/// Takes a row as a document, or notes what is wrong with it; says which.
+/// Adds a row as a document, or records its error; returns which.
 fn take(data: &[u8], row: &Row<'_>, base: u64, columns: &JsonlColumns<'_>, piece: &mut Piece) -> bool {
     let spans = match fraction_as_id(data, row, columns) {
         Some(reason) => Err(reason),
@@ -337,7 +337,7 @@ fn take(data: &[u8], row: &Row<'_>, base: u64, columns: &JsonlColumns<'_>, piece
     }
 }
 
-/// Why the id is no id: a number that is no integer of 64 bits.
+/// The error for an id that is not a 64-bit integer.
 fn fraction_as_id(data: &[u8], row: &Row<'_>, columns: &JsonlColumns<'_>) -> Option<String> {
     columns.id?;
     let value = row.values[columns.fields.len()];

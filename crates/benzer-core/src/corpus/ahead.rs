@@ -18,13 +18,13 @@ const PENDING: u64 = 64 << 10;
 /// Sketches by the position of the first document of each part.
 type Parts = BTreeMap<usize, Arc<Made>>;
 
-/// A plan, and what was made by it and not handed out yet.
+/// A plan, and its sketches that were not returned yet.
 pub(super) struct Ahead {
     plan: SketchPlan,
     parts: Mutex<Parts>,
 }
 
-/// What is kept of neighbouring documents.
+/// The sketches of adjacent documents.
 #[derive(Default)]
 pub(super) struct Made {
     keys: Vec<u64>,
@@ -33,7 +33,7 @@ pub(super) struct Made {
     units: Vec<u32>,
 }
 
-/// Sketches of some documents, of which the first stands at a position.
+/// Sketches of some documents, and the position of the first.
 pub(super) struct Found {
     first: usize,
     made: Arc<Made>,
@@ -52,15 +52,15 @@ impl Found {
 }
 
 impl Corpus {
-    /// Says how documents that come from now on will be sketched, so that it can be done while they are read.
+    /// Sets the plan for documents that are added from now on, so that they are sketched while they are read.
     ///
-    /// What is made is held until it is handed out, in 8 bytes a band key and 24 a document.
+    /// Sketches are stored until they are returned: 8 bytes per band key and 24 bytes per document.
     pub fn sketch_ahead(&mut self, plan: SketchPlan) {
         self.ahead = Some(Ahead { plan, parts: Mutex::default() });
     }
 
-    /// What was made of the document at `start` by this plan, if it was, and how many of `count` documents from there
-    /// on that goes for. What is asked for to its end is not kept.
+    /// The sketches of the document at `start` by this plan, if they exist, and for how many of `count` documents
+    /// from there on. Sketches that are returned to their end are not kept.
     pub(super) fn made_ahead(&self, plan: &SketchPlan, start: usize, count: usize) -> (Option<Found>, usize) {
         let Some(mut parts) = self.ahead.as_ref().filter(|ahead| ahead.plan == *plan).map(Ahead::parts) else {
             return (None, count);
@@ -81,7 +81,7 @@ impl Corpus {
         }
     }
 
-    /// What sketches documents behind the scanner.
+    /// Sketches documents that the scanner has read.
     pub(super) fn follower<'a>(&'a self) -> Option<Follower<'a>> {
         let reader = |column: &'a Column| match column {
             Column::Text { reader, .. } => Some(reader),
@@ -93,7 +93,7 @@ impl Corpus {
         Some(Follower { plan, readers, scratch, done: 0, pending: 0, made })
     }
 
-    /// Keeps what was made of documents that are appended next.
+    /// Keeps the sketches of documents that are appended next.
     pub(super) fn keep_made(&self, made: Option<Made>) {
         if let (Some(ahead), Some(made)) = (&self.ahead, made.filter(|made| !made.content.is_empty())) {
             ahead.parts().insert(self.len(), Arc::new(made));
@@ -121,7 +121,7 @@ pub(super) struct Follower<'a> {
 
 impl Follower<'_> {
     /// Takes notice of a further document; `spans` are those of all documents up to now. Those that are not sketched
-    /// yet lie in `data`, whose spans begin at `start`.
+    /// yet are in `data`, whose spans begin at `start`.
     pub(super) fn follow(&mut self, spans: &[Span], data: &[u8], start: u64) {
         let document = &spans[spans.len() - self.readers.len()..];
         self.pending += document.iter().map(|span| u64::from(span.len())).sum::<u64>();
@@ -130,7 +130,7 @@ impl Follower<'_> {
         }
     }
 
-    /// What was made of all documents.
+    /// The sketches of all documents.
     pub(super) fn finish(mut self) -> Made {
         self.made.keys.shrink_to_fit(); // grown by doubling, and held until the last document is read
         self.made

@@ -2,7 +2,7 @@
 
 use super::{Buffer, Corpus, Id, MAX_TEXT, Span};
 
-/// Bytes of somebody else's that stay where they are, and as they are, as long as this lives.
+/// Bytes of another owner, which do not move or change while this exists.
 pub type SharedBytes = Box<dyn AsRef<[u8]> + Send + Sync>;
 
 /// A column of texts: text `i` is `data[offsets[i]..offsets[i + 1]]`.
@@ -11,7 +11,7 @@ pub struct TextColumn<'a> {
     pub offsets: &'a [i64],
     /// The bytes of all texts.
     pub data: SharedBytes,
-    /// Which texts are there; all where there is no mask.
+    /// The texts that are present; all if there is no mask.
     pub valid: Option<&'a [bool]>,
 }
 
@@ -26,7 +26,7 @@ pub enum IdColumn<'a> {
 }
 
 impl TextColumn<'_> {
-    /// Whether there are `count` texts that lie in the data, are UTF-8, and are no longer than a corpus takes.
+    /// Whether there are `count` texts within the data, are UTF-8, and are no longer than a corpus takes.
     fn is_sound(&self, count: usize) -> bool {
         let data = (*self.data).as_ref();
         let masked = self.valid.is_none_or(|valid| valid.len() == count);
@@ -52,11 +52,11 @@ impl TextColumn<'_> {
 impl Corpus {
     /// Adds documents by columns, one for each field; their rows count on from `first_row`.
     ///
-    /// Gives false, and adds nothing, where a column is not sound: offsets that do not ascend or leave the data, bytes
-    /// that are no UTF-8, a text above [`MAX_TEXT`].
+    /// Returns false, and adds nothing, if a column is invalid: offsets that do not ascend or are outside of the
+    /// data, bytes that are not UTF-8, a text above [`MAX_TEXT`].
     ///
     /// # Panics
-    /// Where there are not as many columns as fields, or a field is no text.
+    /// If there are not as many columns as fields, or a field is not a text.
     pub fn add_columns(
         &mut self, source: u32, first_row: u64, count: usize, mut ids: IdColumn<'_>, mut fields: Vec<TextColumn<'_>>,
     ) -> bool {
@@ -71,7 +71,7 @@ impl Corpus {
         if !ids_sound || fields.iter().any(|field| !field.is_sound(count)) {
             return false;
         }
-        // What is shared comes before the batch's own bytes, which are the digits of ids.
+        // Shared bytes come before the batch's own bytes, which are the digits of ids.
         let mut start = self.next_start();
         let mut shared = Vec::new();
         let mut share = |column: &mut TextColumn<'_>| {

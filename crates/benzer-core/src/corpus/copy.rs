@@ -22,10 +22,10 @@ struct Place {
 }
 
 impl Corpus {
-    /// Writes the lines of those documents of a source that `keep` names, in their order and as they stand in the file,
-    /// after its byte order mark.
+    /// Writes the lines of the documents of a source that `keep` selects, in their order and unchanged, after the
+    /// byte order mark of the file.
     ///
-    /// False, with nothing written, where the source is not one mapped file whose rows are its lines, or `keep` is not
+    /// False, with nothing written, if the source is not one mapped file whose rows are its lines, or `keep` is not
     /// as long as the source has documents.
     pub fn copy_lines(&self, source: u32, keep: &[bool], out: &mut impl Write) -> Result<bool> {
         let Some(stretches) = self.stretches(source, keep) else { return Ok(false) };
@@ -66,7 +66,7 @@ impl Corpus {
         keep.is_empty().then_some(found)
     }
 
-    /// The first and the last value of a document that lie in a buffer.
+    /// The first and the last value of a document within a buffer.
     fn anchors(&self, position: usize) -> Option<[Span; 2]> {
         let texts = self.columns.iter().filter_map(|column| match column {
             Column::Text { spans, .. } => Some(spans[position]),

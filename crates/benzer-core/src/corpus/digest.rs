@@ -6,22 +6,23 @@ use crate::hash::shingle::token_hash;
 use crate::watch;
 use rayon::prelude::*;
 
-/// What stands for a part that is not there, which is not the same as an empty one.
+/// The hash of an absent part, which differs from that of an empty one.
 const NOTHING: u64 = K4;
 
 impl Corpus {
     /// A hash of all documents in their order: ids, sources, rows, contents and extra values, byte for byte.
     ///
-    /// Equal corpora have equal digests whatever the threads; it reads every byte once, and takes 8 bytes a document.
+    /// Equal corpora have equal digests for any number of threads; it reads every byte once, and takes 8 bytes per
+    /// document.
     pub fn digest(&self) -> [u64; 2] {
         let each: Vec<u64> = (0..self.len()).into_par_iter().with_min_len(64).map(|at| self.digest_of(at)).collect();
-        // names of sources stand in made ids
+        // generated ids contain the names of sources
         let names = self.names.iter().fold(K3, |h, name| mum(h ^ token_hash(name.as_bytes()), K2).wrapping_add(K1));
         let start = [K1 ^ each.len() as u64, names];
         each.iter().fold(start, |[a, b], &one| [mum(a ^ one, K2), finish(b.wrapping_add(one))])
     }
 
-    /// A hash of all that is known of one document.
+    /// A hash of all data of one document.
     fn digest_of(&self, position: usize) -> u64 {
         watch::look();
         let (source, row) = self.places.get(position);

@@ -14,7 +14,7 @@ const CHUNK: usize = 128;
 /// The hash of a document's content, and its position.
 type Hashed = (u64, u32);
 
-/// The documents that some others are held to, field by field.
+/// The documents that others are compared with, field by field.
 pub struct Neighbours<'a> {
     corpus: &'a Corpus,
     queries: &'a [u32],
@@ -22,8 +22,8 @@ pub struct Neighbours<'a> {
 }
 
 impl Corpus {
-    /// The positions of the `count` documents whose contents (the bytes of the texts, the hashes of the sets) have the
-    /// least hashes under `seed`, in the order of the hashes; of identical contents only the first.
+    /// The positions of the `count` documents whose contents (the bytes of the texts, the hashes of the sets) have
+    /// the smallest hashes under `seed`, in the order of the hashes; of identical contents only the first.
     pub fn sample(&self, count: usize, seed: u64) -> Vec<u32> {
         let one = |start: usize| {
             watch::look();
@@ -88,7 +88,7 @@ impl Corpus {
 
     /// Makes one field of the documents at `positions` ready to be joined; the join names them by their places there.
     ///
-    /// The sets of all of them are held: 17 bytes a shingle at a threshold of 0.8, 25 at 0.5, and up to 64 MB beside.
+    /// All sets are in memory: 17 bytes per shingle at a threshold of 0.8, 25 at 0.5, and up to 64 MB in addition.
     pub fn join(&self, field: usize, positions: &[u32], relation: Relation, threshold: f64) -> Join {
         Join::new(self.sets(field, positions), relation, threshold)
     }
@@ -101,8 +101,8 @@ impl Corpus {
 }
 
 impl Neighbours<'_> {
-    /// Every query (its place among the queries, leading) and other document in `positions` of which some field that
-    /// both hold has a Jaccard similarity of its threshold or more; in no particular order.
+    /// Every query (its place among the queries, leading) and other document in `positions` with a Jaccard similarity
+    /// of at least the threshold in some field that both have; in no particular order.
     pub fn among(&self, positions: Range<usize>) -> Vec<u64> {
         let starts: Vec<usize> = positions.clone().step_by(CHUNK).collect();
         let one = |start: usize| {
@@ -123,7 +123,7 @@ impl Neighbours<'_> {
     }
 }
 
-/// Keeps of each hash the first position, and of these the `count` of the least hashes, ascending.
+/// Keeps the first position of each hash, and of these the `count` with the smallest hashes, ascending.
 fn keep_least(hashed: &mut Vec<Hashed>, count: usize) {
     hashed.sort_unstable();
     hashed.dedup_by_key(|one| one.0);

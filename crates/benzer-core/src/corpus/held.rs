@@ -21,7 +21,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// That of what is not there.
+    /// The span of absent bytes.
     pub const MISSING: Span = Span { low: u32::MAX, high: u32::MAX, len: 0 };
 
     /// The `len` bytes from `start` on, which is below 2^62.
@@ -29,7 +29,7 @@ impl Span {
         Span { low: start as u32, high: (start >> 32) as u32 | flags, len }
     }
 
-    /// Whether nothing is there; an empty text is something.
+    /// Whether it is absent; an empty text is present.
     pub fn is_missing(self) -> bool {
         self == Span::MISSING
     }
@@ -50,7 +50,7 @@ impl Span {
     }
 }
 
-/// A span for each document, of which nothing is held as long as all are missing.
+/// A span for each document; takes no memory while all are missing.
 #[derive(Default)]
 pub struct Sparse(Vec<Span>);
 
@@ -82,7 +82,7 @@ struct Run {
     source: u32,
 }
 
-/// From which row of which source each document came: a table of runs, one where no row was left out.
+/// The source and row of each document: a table of runs; there is one run if no row was skipped.
 #[derive(Default)]
 pub struct Places {
     runs: Vec<Run>,
@@ -99,7 +99,7 @@ impl Places {
         self.count += 1;
     }
 
-    /// Takes documents that stand in the same order elsewhere, under another source, their rows counted on from `row`.
+    /// Adds documents of another table in the same order, with another source and rows counted from `row`.
     pub fn append(&mut self, source: u32, others: &Places, row: u64) {
         for run in others.each() {
             self.push(source, row + run.row);
@@ -114,7 +114,7 @@ impl Places {
         (run.source, run.row_of(position))
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     pub fn len(&self) -> usize {
         self.count as usize
     }
@@ -140,7 +140,7 @@ pub struct Together {
     pub source: u32,
     /// The row of the first.
     pub row: u64,
-    /// How many they are.
+    /// Their number.
     pub len: u32,
 }
 

@@ -18,7 +18,7 @@ const CHUNK: usize = 1024;
 /// Documents whose shingles are made by one thread at a time.
 const FEW: usize = 64;
 
-/// Stands in the digest for the number of shingles of a field that a document lacks.
+/// The number of shingles in the digest for a field that a document lacks.
 const MISSING: u64 = u64::MAX;
 
 /// A document and the one that represents it.
@@ -32,21 +32,22 @@ struct Copy {
 #[derive(Default)]
 struct Scratch {
     lists: Lists,
-    /// For each field the document whose shingle hashes are held, and these.
+    /// For each field the document whose shingle hashes are stored, and the hashes.
     held: Vec<(Option<u32>, Vec<u64>)>,
     sorted: [Vec<u64>; 2],
     spare: Vec<u64>,
 }
 
 impl Corpus {
-    /// The representative of each document: the one of least rank among those identical to it, the first of equal ranks.
+    /// The representative of each document: the one of lowest rank among those identical to it, the first of equal
+    /// ranks.
     ///
     /// `content` is that of [`Corpus::sketch`]; documents without a shingle (`empty`) represent themselves. Takes 12
-    /// bytes a document beside the answer, and 16 for each that repeats another; linear time. Reads each document that
-    /// repeats another once more, and its representative with it.
+    /// bytes per document in addition to the result, and 16 for each that repeats another; linear time. Reads each
+    /// document that repeats another once more, and its representative with it.
     ///
     /// # Panics
-    /// Where `content`, `empty` or `rank` has not one entry for each document.
+    /// If `content`, `empty` or `rank` does not have one entry for each document.
     pub fn identical(&self, content: &[[u64; 2]], empty: &[bool], rank: &[u32]) -> Vec<u32> {
         let count = self.len();
         assert_eq!([content.len(), empty.len(), rank.len()], [count; 3], "one entry for each document");
@@ -58,8 +59,8 @@ impl Corpus {
 
     /// A digest of the shingles of each of some documents: 128 bits of BLAKE2b over the sorted hashes of each field.
     ///
-    /// Identical documents have equal digests. To make an unlike document for a given digest takes about 2^128 steps, and
-    /// to make two of equal digests 2^64, unless shingles themselves have the same hash.
+    /// Identical documents have equal digests. Constructing a different document for a given digest takes about 2^128
+    /// steps, and two documents with equal digests 2^64, unless shingles themselves have the same hash.
     pub fn identities(&self, positions: &[u32]) -> Vec<[u64; 2]> {
         positions
             .par_chunks(FEW)

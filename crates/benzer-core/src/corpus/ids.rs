@@ -34,8 +34,8 @@ impl Corpus {
 
     /// Two positions with the same id, if there are any: the lowest second position that repeats an earlier one.
     ///
-    /// Half of each hash is sorted together with the position, in 8 bytes a document; only where halves are equal are
-    /// the ids hashed once more.
+    /// Half of each hash is sorted together with the position, in 8 bytes per document; only where halves are equal
+    /// are the ids hashed once more.
     pub fn duplicate_id(&self) -> Option<(usize, usize)> {
         if self.ids.is_empty() && self.made_ids_differ() {
             return None;

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Bytes copied at once to look for a newline.
 const STEP: usize = 4096;
 
-/// What a read of a file that changed unwinds with; see [`crate::watch`].
+/// The payload that a read of a changed file unwinds with; see [`crate::watch`].
 #[derive(Debug)]
 pub struct InputChanged {
     /// The name of the file.
@@ -48,7 +48,7 @@ impl MappedFile {
         self.map.len()
     }
 
-    /// Copies some bytes into `out`, in place of what was there; see [`MappedFile::append_to`].
+    /// Replaces the contents of `out` by some bytes; see [`MappedFile::append_to`].
     pub(super) fn read<'a>(&self, range: Range<usize>, out: &'a mut Vec<u8>) -> &'a [u8] {
         out.clear();
         self.append_to(out, range);
@@ -62,7 +62,7 @@ impl MappedFile {
     pub(super) fn append_to(&self, out: &mut Vec<u8>, range: Range<usize>) {
         assert!(range.start <= range.end && range.end <= self.len(), "{range:?} of {} bytes", self.len());
         out.reserve(range.len());
-        // SAFETY: the range lies in the map, and `out` has room for it.
+        // SAFETY: the range is in the map, and `out` has space for it.
         unsafe {
             let to = out.as_mut_ptr().add(out.len());
             bus_errors::copy(self.map.as_ptr().add(range.start), to, range.len(), &self.lost);
@@ -125,8 +125,8 @@ impl MappedFile {
 
 /// Copies out of maps whose pages may be gone.
 ///
-/// A thread notes what it copies. If SIGBUS comes from there, the handler marks the file and maps zeros in place of the
-/// rest of what is being copied, so that the copy ends. Every other SIGBUS goes to the handler that was there before.
+/// A thread notes what it copies. If SIGBUS comes from there, the handler marks the file and maps zeros over the rest
+/// of the copied range, so that the copy ends. Every other SIGBUS goes to the handler that was there before.
 #[cfg(unix)]
 mod bus_errors {
     use std::cell::Cell;
@@ -135,7 +135,7 @@ mod bus_errors {
     use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
     use std::sync::{Mutex, PoisonError};
 
-    /// What a thread copies now.
+    /// The range that a thread copies now.
     struct Copying {
         start: AtomicUsize,
         end: AtomicUsize,
@@ -167,7 +167,7 @@ mod bus_errors {
     /// Copies `len` bytes. Where some are gone, `lost` is set and zeros are copied.
     ///
     /// # Safety
-    /// `from` to `from + len` lies in a read-only map of a file, and `to` has room for as much.
+    /// `from` to `from + len` is in a read-only map of a file, and `to` has space for it.
     pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize, lost: &AtomicBool) {
         COPYING.with(|copying| {
             copying.lost.store((&raw const *lost).cast_mut(), Ordering::Relaxed);
@@ -175,7 +175,7 @@ mod bus_errors {
             copying.end.store(from as usize + len, Ordering::Relaxed);
             // The handler runs in this thread: only the compiler could reorder.
             compiler_fence(Ordering::SeqCst);
-            // SAFETY: the caller's promise. What others change meanwhile comes out as any bytes.
+            // SAFETY: the caller's promise. Concurrent changes result in arbitrary bytes.
             unsafe { copy_nonoverlapping(from, to, len) };
             compiler_fence(Ordering::SeqCst);
             copying.end.store(0, Ordering::Relaxed);
@@ -217,7 +217,7 @@ mod bus_errors {
         }
     }
 
-    /// Whether the address lies in what this thread copies, and zeros lie there now.
+    /// Whether the address is in the range that this thread copies, and zeros are mapped there now.
     fn replaced(address: usize) -> bool {
         COPYING.with(|copying| {
             let page = PAGE.load(Ordering::SeqCst);
@@ -227,8 +227,8 @@ mod bus_errors {
             }
             let from = address / page * page;
             let len = end.next_multiple_of(page) - from;
-            // SAFETY: `copy` has set it, and has not returned. Before the zeros are there, so that whoever reads them
-            // knows.
+            // SAFETY: `copy` has set it, and has not returned. Before the zeros are there, so that readers of the
+            // zeros see it.
             unsafe { (*copying.lost.load(Ordering::Relaxed)).store(true, Ordering::SeqCst) };
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
             // SAFETY: the pages belong to the map, which is read only by `copy` and is released as a whole.
@@ -279,7 +279,7 @@ mod bus_errors {
     pub fn catch() {}
 
     /// # Safety
-    /// `from` to `from + len` lies in a read-only map of a file, and `to` has room for as much.
+    /// `from` to `from + len` is in a read-only map of a file, and `to` has space for it.
     pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize, _lost: &AtomicBool) {
         // SAFETY: the caller's promise.
         unsafe { std::ptr::copy_nonoverlapping(from, to, len) };

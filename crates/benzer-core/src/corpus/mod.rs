@@ -38,7 +38,7 @@ pub use mapped::{InputChanged, catch_bus_errors};
 pub use sketch::{SketchPlan, Sketches, TextScratch, sketch_text};
 pub use table::{Cells, write_json_lines};
 
-/// Bytes that documents lie in.
+/// Bytes of documents.
 enum Buffer {
     Owned(Vec<u8>),
     Mapped(MappedFile),
@@ -201,7 +201,7 @@ impl Corpus {
     }
 
     /// The texts of a field of some documents behind one another, and where each begins and ends. A document without
-    /// one has an empty one; so has every document where the field is no text.
+    /// one has an empty one; this also applies to all documents if the field is not a text.
     pub fn texts(&self, positions: &[u32], field: usize) -> (Vec<i64>, Vec<u8>) {
         let mut ends = vec![0];
         let mut texts = Vec::new();
@@ -215,7 +215,7 @@ impl Corpus {
         (ends, texts)
     }
 
-    /// The bytes (values: the number of elements) of all fields of a document together, as they lie in memory: with
+    /// The bytes (values: the number of elements) of all fields of a document together, as they are in memory: with
     /// the escapes of a JSON file. See [`Corpus::text_sizes`] for a number that does not depend on these.
     pub fn size(&self, position: usize) -> u64 {
         let sizes = self.columns.iter().map(|column| match column {

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 /// Documents handled by one thread at a time.
 const CHUNK: usize = 256;
 
-/// What to make of each document.
+/// The sketches to compute for each document.
 #[derive(Clone, PartialEq)]
 pub struct SketchPlan {
     /// Makes the signatures.
@@ -63,7 +63,7 @@ pub struct TextScratch {
 /// Writes the signature of a text to `signature`; returns the sums over its shingles, and its size.
 ///
 /// # Panics
-/// Where `signature` has not the length of the sketcher's signatures.
+/// If `signature` does not have the length of the sketcher's signatures.
 #[inline(always)]
 pub fn sketch_text<L: isa::Level>(
     sketcher: &Sketcher, reader: &Reader, text: &str, scratch: &mut TextScratch, signature: &mut [u32],
@@ -89,7 +89,7 @@ pub fn sketch_text<L: isa::Level>(
 
 /// One field of one document.
 pub(super) enum Field<'a> {
-    /// A text, and its bytes as they lie in the buffer.
+    /// A text, and its bytes in the buffer.
     Text(&'a Reader, Span, Raw<'a>),
     /// A set of hashes, and whether the document lacks the field.
     Values(&'a [u64], bool),
@@ -153,11 +153,11 @@ fn sketch_field<L: isa::Level>(
 }
 
 impl Corpus {
-    /// Sketches the documents from `start` on, as many as `out` has room for, on all threads of the current pool.
-    /// What was made by this plan while they were read is handed out, once.
+    /// Sketches the documents from `start` on, as many as `out` has space for, on all threads of the current pool.
+    /// Sketches that were computed by this plan during reading are returned, once.
     ///
     /// # Panics
-    /// Where the parts of `out` are of different numbers of documents, or of more than there are.
+    /// If the parts of `out` are for different numbers of documents, or for more than exist.
     pub fn sketch(&self, plan: &SketchPlan, start: usize, out: Sketches<'_>) {
         let (count, fields) = (out.content.len(), self.columns.len());
         assert!(start + count <= self.len(), "there are {} documents", self.len());
@@ -206,7 +206,7 @@ impl Corpus {
 }
 
 impl<'a> Sketches<'a> {
-    /// The room for the first `count` documents, and for the others.
+    /// The space for the first `count` documents, and for the others.
     fn split_at(self, count: usize, fields: usize, bands: usize) -> (Sketches<'a>, Sketches<'a>) {
         let (keys, later_keys) = self.keys.split_at_mut(count * fields * bands);
         let (content, later_content) = self.content.split_at_mut(count);

@@ -8,7 +8,7 @@ use std::io::{Result, Write};
 
 /// Rows that are put into words between two writes of a thread.
 const ROWS: usize = 8192;
-/// Rows whose ids are fetched together: they lie in the second cache meanwhile.
+/// Rows whose ids are fetched together: they stay in the second-level cache.
 const TOUCHED: usize = 512;
 
 /// One column of a table: a cell for each row.
@@ -19,8 +19,8 @@ pub enum Cells<'a> {
     Named(&'a [String], &'a [u32]),
     /// Whole numbers.
     Whole(&'a [u64]),
-    /// Numbers, in the shortest form that reads back equal; what is not finite as null. Above 2^49 there may be two such
-    /// forms that are equally near, of which Python and Rust choose different ones.
+    /// Numbers, in the shortest form that reads back equal; what is not finite as null. Above 2^49 there may be two
+    /// such forms that are equally near, and Python and Rust choose different ones.
     Numbers(&'a [f64]),
     /// True or false.
     Flags(&'a [bool]),
@@ -65,8 +65,8 @@ impl Corpus {
         }
     }
 
-    /// Reads the first byte of each id, so that the memory they lie in is fetched side by side: ids of documents in no
-    /// order lie each in a line and a page of its own, and read one after the other they took half of the time.
+    /// Reads the first byte of each id, so that their memory is fetched in parallel: ids of documents in no order lie
+    /// each in a line and a page of its own, and read one after the other they took half of the time.
     fn touch_ids(&self, positions: &[u32]) {
         let mut copy = Vec::with_capacity(1);
         let first = |&position: &u32| {
@@ -80,7 +80,7 @@ impl Corpus {
 /// Writes columns of one length, each under its name (as JSON text), a line for each row.
 ///
 /// # Panics
-/// Where columns differ in length.
+/// If columns differ in length.
 pub fn write_json_lines(columns: &[(String, Cells<'_>)], out: &mut impl Write) -> Result<()> {
     let rows = columns.first().map_or(0, |(_, cells)| cells.len());
     assert!(columns.iter().all(|(_, cells)| cells.len() == rows), "columns of one length");

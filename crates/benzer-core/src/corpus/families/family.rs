@@ -22,7 +22,7 @@ const FEW: usize = 8;
 /// Documents whose elements are counted, to put rare ones first.
 const SAMPLE: usize = 512;
 
-/// Elements that are held in memory: of leaders, and of all documents of a family that has no more.
+/// Elements in memory: of leaders, and of all documents of a family that has no more.
 const HELD: usize = 4 << 20;
 
 /// Documents that are read by one thread at a time.
@@ -155,7 +155,7 @@ impl<'a> Family<'a> {
         (0..known).for_each(|leader| postings.file(first.get(leader)));
         let mut at = known;
         while at < both.len() {
-            // Documents that share too few first elements with others have no candidates, whoever leads.
+            // Documents that share too few first elements with others have no candidates among any leaders.
             let mut active = Vec::new();
             while at < both.len() && active.len() < CHUNKS[1] {
                 if !first.get(at).alone() {
@@ -327,7 +327,7 @@ impl<'a> Family<'a> {
         self.join.memberships.share(self.leaders[leader as usize], document)
     }
 
-    /// Those of some candidates that are similar to a document. Their sets must be held. `tables` is scratch.
+    /// Those of some candidates that are similar to a document. Their sets must be in memory. `tables` is scratch.
     fn matches(&self, chunk: &Chunk, at: usize, candidates: &[u32], tables: &mut Vec<Table>) -> Vec<Match> {
         if candidates.is_empty() {
             return Vec::new();
@@ -348,7 +348,7 @@ impl<'a> Family<'a> {
         candidates.iter().filter_map(similar).collect()
     }
 
-    /// Holds the sets of some leaders (ascending); those that are not held are read again.
+    /// Loads the sets of some leaders (ascending), unless they are in memory.
     fn hold_all(&mut self, leaders: &[u32]) {
         let missing: Vec<u32> = leaders.iter().copied().filter(|&one| self.held[one as usize].is_empty()).collect();
         if !missing.is_empty() {
@@ -358,7 +358,7 @@ impl<'a> Family<'a> {
         }
     }
 
-    /// Holds the sets of a document of a chunk as those of a leader.
+    /// Stores the sets of a document of a chunk as those of a leader.
     fn hold(&mut self, chunk: &Chunk, at: usize, leader: u32) {
         let sets: Vec<Vec<u64>> = (0..self.fields()).map(|field| chunk.set(field, at).to_vec()).collect();
         self.held_elements += sets.iter().map(Vec::len).sum::<usize>();

@@ -64,7 +64,7 @@ impl Ordered {
     }
 }
 
-/// Which elements of a set have been met since the last call, without clearing them each time.
+/// The elements of a set that occurred since the last call, without clearing them each time.
 #[derive(Default)]
 struct Stamps {
     places: Vec<u32>,

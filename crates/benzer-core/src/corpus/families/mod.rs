@@ -38,7 +38,7 @@ const LARGE: usize = 4096;
 
 const NONE: u32 = u32::MAX;
 
-/// What the comparison of families found.
+/// The result of the comparison of families.
 #[derive(Debug, Default, PartialEq)]
 pub struct FamilyPairs {
     /// Documents, each with a leader before it that is similar at the threshold or above, in keep order of the
@@ -104,7 +104,7 @@ impl Families<'_> {
         }
     }
 
-    /// The documents that large buckets tie together, those of each family in keep order.
+    /// The documents that large buckets connect, those of each family in keep order.
     fn families(&self, lead: &[bool]) -> Vec<Vec<u32>> {
         let count = self.rank.len();
         let (mut left, mut right) = (Vec::new(), Vec::new());

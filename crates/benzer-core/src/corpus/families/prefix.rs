@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 
-/// Common first elements that are asked for, where sets are not too small for it.
+/// Required common first elements, if sets are not too small for it.
 const COMMON: usize = 2;
 
 /// Classes of sizes for each doubling of the size.

@@ -20,7 +20,7 @@ impl Default for Table {
 }
 
 impl Table {
-    /// Holds nothing from now on, and has room for so many elements.
+    /// Clears the set, and reserves space for so many elements.
     fn clear(&mut self, elements: usize) {
         let slots = (2 * elements).next_power_of_two().max(LEAST_SLOTS);
         self.slots.clear();
@@ -29,7 +29,7 @@ impl Table {
         self.zero = false;
     }
 
-    /// Holds these hashes from now on, and appends the distinct ones to `distinct`.
+    /// Replaces the elements by these hashes, and appends the distinct ones to `distinct`.
     pub fn fill(&mut self, hashes: &[u64], distinct: &mut Vec<u64>) {
         self.clear(hashes.len());
         let start = distinct.len();
@@ -47,7 +47,7 @@ impl Table {
         distinct.truncate(start + count);
     }
 
-    /// Holds these distinct hashes from now on.
+    /// Replaces the elements by these distinct hashes.
     pub fn hold(&mut self, distinct: &[u64]) {
         self.clear(distinct.len());
         for &hash in distinct {
@@ -57,7 +57,7 @@ impl Table {
         }
     }
 
-    /// How many of the distinct elements of another set this one has.
+    /// The number of distinct elements of another set that this one has.
     pub fn shared(&self, distinct: &[u64]) -> usize {
         let has = |&hash: &u64| {
             let slot = find(&self.slots, self.shift, self.multiplier, hash);

@@ -77,7 +77,7 @@ fn check(documents: &[Document], large: &LargeBuckets, may_lead: &[u32], thresho
     }
 }
 
-/// A set like that of a template: some elements are drawn anew from `range` numbers.
+/// A set like that of a template: some elements are drawn again from `range` numbers.
 fn changed(template: &[u64], changes: u64, range: u64, random: &mut SplitMix64) -> Vec<u64> {
     let mut set = template.to_vec();
     for _ in 0..changes {
