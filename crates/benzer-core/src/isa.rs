@@ -128,7 +128,7 @@ level!(Avx2, Avx512);
 
 /// Work that is to be compiled once for each level; see [`run`].
 pub trait Task {
-    /// What it gives.
+    /// Its result.
     type Output;
     /// Does the work with the instructions of `L`; must be `#[inline(always)]` to be compiled for them.
     fn run<L: Level>(self) -> Self::Output;

@@ -9,7 +9,7 @@ use crate::hash::mix::{K2, mum};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// What a block costs beside its postings: its entry in the map, two allocations.
+/// The memory of a block in addition to its postings: its entry in the map, two allocations.
 const ENTRY: usize = 96;
 
 /// Postings sorted by key; a key and a number at each place.
@@ -73,7 +73,7 @@ impl<'a> Lookup<'a> {
 
 /// Makes lookups, and adds row << 32 | document of each that is found.
 ///
-/// Keys are uniform, so that a place can be guessed, and guessed better from what stands there: a search reads three
+/// Keys are uniform, so that a place can be guessed, and guessed better from the key there: a search reads three
 /// places, where halving a million keys would read twenty. All lookups read their first place, then all their second:
 /// the processor waits for many lines of memory at once. Ten keys in twelve pieces of 2 million postings took 53 µs
 /// one by one.
@@ -175,10 +175,10 @@ impl Hasher for PlaceHasher {
     }
 }
 
-/// Blocks that were read, by place: those of the last searches, and older ones that go when room is needed.
+/// A cache of blocks by place: those of the last searches, and older ones that are dropped when space is needed.
 ///
-/// A block that is used again is young again. Once the young ones take half of the room, the old ones are dropped and
-/// the young ones become the old: a search never loses a block, as this happens before it only.
+/// A block that is used again becomes young. When the young ones take half of the space, the old ones are dropped and
+/// the young ones become old. This happens only before a search, so a search never loses a block.
 #[derive(Debug)]
 pub struct Blocks {
     young: HashMap<u64, Block, BuildHasherDefault<PlaceHasher>>,
@@ -187,32 +187,32 @@ pub struct Blocks {
     room: usize,
 }
 
-/// A block that a search needs was not handed over.
+/// A block that a search needs is missing.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Missing(pub u64);
 
 impl Blocks {
-    /// No blocks yet, and room for so many bytes.
+    /// An empty cache with space for so many bytes.
     pub fn new(room: usize) -> Blocks {
         Blocks { young: HashMap::default(), old: HashMap::default(), young_bytes: 0, room }
     }
 
-    /// Forgets all blocks.
+    /// Drops all blocks.
     pub fn clear(&mut self) {
         *self = Blocks::new(self.room);
     }
 
-    /// How many are held.
+    /// The number of cached blocks.
     pub fn len(&self) -> usize {
         self.young.len() + self.old.len()
     }
 
-    /// Whether none is held.
+    /// Whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The places of the blocks that a search for `keys` needs and that are not held, ascending.
+    /// The places of the blocks that a search for `keys` needs and that are not cached, ascending.
     pub fn missing(&mut self, keys: &[u64], runs: &[Run]) -> Vec<u64> {
         if self.young_bytes > self.room / 2 {
             self.old = std::mem::take(&mut self.young);
@@ -236,7 +236,7 @@ impl Blocks {
         missing
     }
 
-    /// Takes in the block of a place, from little-endian keys and numbers; without postings where there are none.
+    /// Adds the block of a place, from little-endian keys and numbers; without postings where there are none.
     ///
     /// # Panics
     /// Where there are not as many keys as numbers.
@@ -255,7 +255,7 @@ impl Blocks {
         }
     }
 
-    /// Lets go of blocks after a search, so that no more than half as much again as there is room for is held.
+    /// Drops blocks after a search, so that the cache takes at most one and a half times its space.
     pub fn trim(&mut self) {
         if self.young_bytes > self.room {
             self.clear();
@@ -265,7 +265,7 @@ impl Blocks {
         }
     }
 
-    /// [`search`] in `runs`, of which all [`Blocks::missing`] blocks were put, and in further pieces.
+    /// [`search`] in `runs`, whose [`Blocks::missing`] blocks were all added, and in further pieces.
     pub fn search(
         &self, keys: &[u64], bands: usize, runs: &[Run], pieces: &[Postings<'_>],
     ) -> Result<Vec<u64>, Missing> {
@@ -312,7 +312,7 @@ mod tests {
         found
     }
 
-    /// Keys over the whole space, and keys that all lie at one end of it.
+    /// Keys over the whole space, and keys at one end of it.
     fn pools(random: &mut SplitMix64) -> Vec<Vec<u64>> {
         let wide: Vec<u64> = (0..300).map(|_| random.next_u64()).chain([0, u64::MAX - 1]).collect();
         let low = (0..300).map(|_| random.next_u64() >> 40).collect();

@@ -11,7 +11,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What a look unwinds with when the work is no longer wanted.
+/// The payload that a check unwinds with after the work is cancelled.
 #[derive(Debug)]
 pub struct Stopped;
 
@@ -29,7 +29,7 @@ impl Watch {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// What was done, of how much; of 0 where nobody has said.
+    /// The finished and the total amount of work; the total is 0 if it is unknown.
     pub fn seen(&self) -> (u64, u64) {
         (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
     }
@@ -39,12 +39,12 @@ thread_local! {
     static WATCH: RefCell<Option<Arc<Watch>>> = const { RefCell::new(None) };
 }
 
-/// Hangs a watch into this thread, in place of the one that was there.
+/// Sets the watch of this thread, and replaces the previous one.
 pub fn hang(watch: Arc<Watch>) {
     WATCH.set(Some(watch));
 }
 
-/// Says how much there is to do, of which nothing is done yet.
+/// Sets the total amount of work, and the finished amount to 0.
 pub fn begin(total: usize) {
     with(|watch| {
         watch.done.store(0, Ordering::Relaxed);

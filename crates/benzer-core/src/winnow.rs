@@ -12,7 +12,8 @@ use crate::text::{Reader, Scratch};
 /// The longest window: a text of rising hashes is looked at so many times.
 pub const MOST_WINDOW: usize = 64;
 
-/// Appends the least of each `window` hashes in a row to `out`; of fewer hashes the least of all, of none nothing.
+/// Appends the smallest of each `window` consecutive hashes to `out`; for fewer hashes the smallest of all, for none
+/// nothing.
 ///
 /// A hash that is least in windows one after the other is appended once. Random hashes cost a few nanoseconds each,
 /// none more than `window` steps.
@@ -34,7 +35,7 @@ pub fn winnow(hashes: &[u64], window: usize, out: &mut Vec<u64>) {
         let last = start + window - 1;
         match least {
             Some(at) if at >= start && hashes[last] > hashes[at] => continue,
-            // The last of equal ones stays least for longest.
+            // The last of equal ones remains the smallest for longest.
             Some(at) if at >= start => least = Some(last),
             _ => least = (start..=last).rev().min_by_key(|&at| hashes[at]),
         }

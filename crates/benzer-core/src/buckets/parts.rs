@@ -1,4 +1,4 @@
-//! A join that is divided into parts, each of which fits into the memory of one of several machines.
+//! A join that is divided into parts, so that each fits into the memory of one of several machines.
 //!
 //! A part is a share of the keys of one band. Machines distribute their entries (a key and the number of its
 //! document) to the parts ([`deal`]). The machine that has all entries of a part groups them ([`Buckets::of`]) and

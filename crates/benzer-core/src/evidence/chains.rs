@@ -9,13 +9,13 @@ use super::Rules;
 use super::grams::{Grams, Meetings};
 use std::borrow::Cow;
 
-/// Places in the second text that are tried for a gram, beside those that go on a chain.
+/// Positions in the second text that are tried for a gram, in addition to those that continue a chain.
 const FEW: usize = 8;
 
 /// Sizes of grams, each four times that before it, that are looked up at most.
 const LEVELS: usize = 3;
 
-/// Equal tokens in a row: `len` of them, from `a` in the first text and from `b` in the second.
+/// Consecutive equal tokens: `len` of them, from `a` in the first text and from `b` in the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Where it starts in the first text.
@@ -55,8 +55,8 @@ pub fn chains(a: &[u64], b: &[u64], grams_a: &Grams, grams_b: &Grams, rules: Rul
     closed.into_iter().map(|chain| chain.runs).collect()
 }
 
-/// Where the grams of the first text stand in the second, and, where many of them stand in too many places to try all,
-/// those of four and of sixteen times their size: few words make few short grams, but many long ones.
+/// Positions of the grams of the first text in the second. If many of them have too many positions to try, also those
+/// of grams of four and sixteen times their size: few words make few short grams, but many long ones.
 struct Levels<'a>(Vec<(Meetings, Cow<'a, Grams>)>);
 
 impl<'a> Levels<'a> {
@@ -72,7 +72,7 @@ impl<'a> Levels<'a> {
         Levels(levels)
     }
 
-    /// Places to try for the grams at `at`: of longer ones where the shorter ones stand in more places than are tried.
+    /// Positions to try for the grams at `at`: those of longer ones if the shorter ones have too many positions.
     fn candidates(&self, at: usize) -> impl Iterator<Item = usize> {
         let crowded = move |level: usize| self.0[level].0.count(at) > FEW;
         let tried = self.0.iter().enumerate().take_while(move |&(level, _)| level == 0 || crowded(level - 1));
@@ -98,21 +98,21 @@ struct Reading<'a> {
     grams_a: &'a Grams,
     grams_b: &'a Grams,
     rules: Rules,
-    /// Chains that may go on; few, as each must have ended within the last gap.
+    /// Chains that may continue; few, as each must have ended within the last gap.
     open: Vec<Chain>,
     closed: Vec<Chain>,
     work: &'a mut u64,
 }
 
 impl Reading<'_> {
-    /// The run to take at `at`, if any, and the open chain that it goes on.
+    /// The run to take at `at`, if any, and the open chain that it continues.
     fn longest_at(&mut self, at: usize, levels: &Levels) -> Option<(Run, Option<usize>)> {
         let mut candidates = levels.candidates(at).peekable();
         candidates.peek()?;
         self.close(at);
         let going_on = self.going_on(at);
         let found = going_on.map(|(run, _)| run);
-        // A run that goes on a chain gives way only to one of more than twice its length.
+        // A run that continues a chain is replaced only by one of more than twice its length.
         let bar = found.map_or(0, |run| 2 * run.len + self.rules.gap);
         let mut best: Option<Run> = None;
         for b in candidates {

@@ -5,7 +5,7 @@ use crate::hash::shingle::word_shingle;
 /// All grams of a text: runs of tokens of one length.
 #[derive(Clone)]
 pub struct Grams {
-    /// How many tokens a gram has.
+    /// The number of tokens of a gram.
     pub size: usize,
     /// The gram at each place, as a number.
     pub numbers: Vec<u64>,
@@ -53,7 +53,7 @@ fn sort(items: &mut Vec<(u64, u32)>) {
     }
 }
 
-/// Where the grams of one text stand in another.
+/// Positions of the grams of one text in another.
 pub struct Meetings {
     /// For each gram of the one: its first entry in the other's `places`, how many there are, and how often the gram
     /// came before in the one.
@@ -87,17 +87,17 @@ impl Meetings {
         Meetings { of }
     }
 
-    /// In how many places of the other text the gram at `place` stands; in none where no gram begins.
+    /// The number of positions of the gram at `place` in the other text; 0 if no gram begins there.
     pub fn count(&self, place: usize) -> usize {
         self.of.get(place).map_or(0, |number| number[1] as usize)
     }
 
-    /// Whether more than one in eight of the grams stand in more than a `few` places.
+    /// Whether more than one in eight of the grams have more than a `few` positions.
     pub fn are_crowded(&self, few: usize) -> bool {
         8 * (0..self.of.len()).filter(|&place| self.count(place) > few).count() > self.of.len()
     }
 
-    /// Where the gram at `place` may stand in the other text: the place of its rank first, then the first few places.
+    /// Possible positions of the gram at `place` in the other text: that of its rank first, then the first few.
     pub fn candidates<'a>(&self, place: usize, theirs: &'a Grams, few: usize) -> impl Iterator<Item = usize> + 'a {
         let [from, count, rank] = self.of.get(place).copied().unwrap_or_default().map(|number| number as usize);
         let ranked = (count > 0).then(|| from + rank.min(count - 1));

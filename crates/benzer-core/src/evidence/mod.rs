@@ -17,39 +17,39 @@ use chains::{Run, chains};
 use grams::Grams;
 use std::borrow::Cow;
 
-/// Passages that are listed of two texts. One word of the one may stand a million times in the other.
+/// Passages that are listed of two texts. One word of a text may occur a million times in the other.
 pub const LISTED: usize = 1000;
 
 /// The most tokens in a row that may differ inside a passage: a gap costs its square.
 pub const LARGEST_GAP: usize = 64;
 
-/// What a passage is.
+/// The definition of a passage.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Tokens in a row that must agree somewhere in a passage.
+    /// Consecutive tokens that must be equal somewhere in a passage.
     pub seed: usize,
     /// Tokens that a passage must share.
     pub least: usize,
-    /// Tokens in a row that may differ inside a passage.
+    /// Consecutive tokens that may differ inside a passage.
     pub gap: usize,
 }
 
 /// A passage that two texts share: places in both originals.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Where it stands in the first text.
+    /// Its position in the first text.
     pub a: Place,
-    /// Where it stands in the second.
+    /// Its position in the second text.
     pub b: Place,
     /// Its tokens in the first text.
     pub tokens: usize,
-    /// Of those, the ones that stand in the second text too, in the same order.
+    /// The number of these that are also in the second text, in the same order.
     pub shared: usize,
-    /// The stretches of both that differ; one of the two may be empty.
+    /// The differing parts of both; one of the two may be empty.
     pub differences: Vec<(Place, Place)>,
 }
 
-/// What two texts share.
+/// The passages that two texts share.
 #[derive(Debug, Default)]
 pub struct Found {
     /// The passages, that which shares most tokens first, at most [`LISTED`].
@@ -82,7 +82,7 @@ impl Known {
         Known { grams: Grams::new(&tokens, size), units, tokens }
     }
 
-    /// Its grams of a size: those that are there, or, beside a text of fewer tokens, others.
+    /// Its grams of a size: the stored ones, or others for a text with fewer tokens.
     fn grams_of(&self, size: usize) -> Cow<'_, Grams> {
         if self.grams.size == size { Cow::Borrowed(&self.grams) } else { Cow::Owned(Grams::new(&self.tokens, size)) }
     }
@@ -154,7 +154,7 @@ pub fn passages(a: &[u64], b: &[u64], rules: Rules, work: &mut u64) -> Vec<Vec<R
 /// [`passages`] where the grams of the seed are known, which neither sequence is shorter than.
 fn passages_by([a, b]: [&[u64]; 2], [left, right]: [&Grams; 2], rules: Rules, work: &mut u64) -> Vec<Vec<Run>> {
     let mut found = chains(a, b, left, right, rules, work);
-    // What b repeats is found from its own side.
+    // Repetitions in b are found by a second pass from its side.
     found.extend(chains(b, a, right, left, rules, work).into_iter().map(|chain| {
         let swap = |run: Run| Run { a: run.b, b: run.a, len: run.len };
         chain.into_iter().map(swap).collect::<Vec<_>>()
@@ -169,7 +169,7 @@ fn passages_by([a, b]: [&[u64]; 2], [left, right]: [&Grams; 2], rules: Rules, wo
     without_overlap(aligned.into_iter().map(|(_, runs)| runs), [a.len(), b.len()])
 }
 
-/// Leaves out passages of which heavier ones cover more than half, in both texts.
+/// Drops passages that heavier ones cover by more than half, in both texts.
 fn without_overlap(passages: impl Iterator<Item = Vec<Run>>, lengths: [usize; 2]) -> Vec<Vec<Run>> {
     let mut covered = lengths.map(|length| vec![false; length]);
     let is_new = |runs: &Vec<Run>| {

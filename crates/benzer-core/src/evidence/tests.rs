@@ -48,10 +48,10 @@ fn moved_passages_are_found_in_any_order() {
     assert_eq!(lengths, [13, 12, 11, 10]);
 }
 
-/// What a token may cost at most. A run of L tokens, at least 3, costs: 3 open chains to look at, 12 + L steps each; 27 other
-/// places, 9 for each size of grams, 2 L + 10 steps each; L steps back to the run before it; a gap of 9 · 9 steps; and where
-/// its chain ends, 76 steps beyond it at either end. That is 58 L + 539, so not more than 238 for each of its tokens, and 7
-/// more to set out.
+/// The maximum cost of a token. A run of L tokens, at least 3, costs: 3 open chains to look at, 12 + L steps each; 27
+/// other places, 9 for each size of grams, 2 L + 10 steps each; L steps back to the run before it; a gap of 9 · 9
+/// steps; and where its chain ends, 76 steps beyond it at either end. That is 58 L + 539, so not more than 238 for
+/// each of its tokens, and 7 more to set out.
 const STEPS: u64 = 245;
 
 #[test]
@@ -116,7 +116,7 @@ fn what_is_put_in_before_a_word_that_it_ends_with_does_not_part_a_passage() {
 
 #[test]
 fn a_run_goes_on_the_heaviest_chain_that_it_can_go_on() {
-    // The stray run 40, 41, 42 stands in b shortly before the place where the passage goes on.
+    // The stray run 40, 41, 42 is in b shortly before the position where the passage continues.
     let a = [numbers(0, 20), vec![40, 41, 42], numbers(20, 20)].concat();
     let b = [numbers(0, 20), vec![40, 900, 41, 901, 40, 41, 42], numbers(20, 20), vec![902, 40, 41, 42]].concat();
     let sums: Vec<usize> = found(&a, &b).0.iter().map(|runs| runs.iter().map(|run| run.len).sum()).collect();

@@ -122,7 +122,7 @@ fn fixed_shingles<const N: usize>(tokens: &[u64], out: &mut Vec<u64>) {
         }
         slot.write(finish(sum));
     }
-    // SAFETY: there was room for `count` hashes, and as many were written.
+    // SAFETY: there was space for `count` hashes, and as many were written.
     unsafe { out.set_len(out.len() + count) };
 }
 

@@ -28,7 +28,7 @@ pub enum StringHash {
     Djb2a,
     /// MurmurHash3, the 32-bit variant.
     Murmur3x32,
-    /// MurmurHash3, the 128-bit variant for 64-bit machines, of which the first 64 bits are kept.
+    /// MurmurHash3, the first 64 bits of the 128-bit variant for 64-bit machines.
     Murmur3x128,
     /// XXH3, 64 bits.
     Xxh3,
@@ -55,8 +55,8 @@ impl StringHash {
         Self::ALL.into_iter().find(|hash| hash.name() == name)
     }
 
-    /// The hash of `bytes`, below 2^32 for the 32-bit ones. `Benzer` and `Djb2a` have no seed and take no notice of
-    /// it; MurmurHash3 takes its low 32 bits.
+    /// The hash of `bytes`, below 2^32 for the 32-bit ones. `Benzer` and `Djb2a` have no seed and ignore it;
+    /// MurmurHash3 takes its low 32 bits.
     #[inline]
     pub fn hash(self, bytes: &[u8], seed: u64) -> u64 {
         match self {

@@ -30,7 +30,7 @@ pub unsafe fn char_shingles<L: Level>(text: Padded<'_>, size: usize, places: &mu
     }
     out.reserve(text.len() + GROUP);
     let hashes = out.spare_capacity_mut().as_mut_ptr().cast::<u64>();
-    // SAFETY: there is room for a hash for each byte, and a group more; the level is one that the machine offers.
+    // SAFETY: there is space for a hash for each byte, and a group more; the level is one that the machine offers.
     let (written, units) = unsafe {
         if size <= 8 && text.len() >= size && text.bytes().is_ascii() {
             (ascii_windows::<L>(text.as_ptr(), text.len() - size + 1, size, hashes), text.len())
@@ -84,7 +84,7 @@ unsafe fn any_windows<L: Level>(text: Padded<'_>, size: usize, places: &mut Plac
 /// Writes the places of the code points of `text[from..to]`, from `first` on; returns how many they are.
 ///
 /// # Safety
-/// `from..to` must lie in the text; `to - from` numbers and 64 more must be writable.
+/// `from..to` must be in the text; `to - from` numbers and 64 more must be writable.
 #[inline(always)]
 unsafe fn starts<L: Level>(text: Padded<'_>, from: usize, to: usize, first: u32, places: *mut u32) -> usize {
     // SAFETY: the caller vouches for it.
@@ -134,7 +134,7 @@ unsafe fn starts_one_by_one(text: Padded<'_>, from: usize, to: usize, first: u32
 unsafe fn hash_windows<L: Level>(text: *const u8, places: &[u32], size: usize, windows: usize, out: *mut u64) {
     assert!(windows + size <= places.len() || windows == 0);
     let mut done = 0;
-    // SAFETY: the windows lie in the text; the level is one that the machine offers.
+    // SAFETY: the windows are in the text; the level is one that the machine offers.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if L::ISA == Isa::Avx512 {
@@ -222,7 +222,7 @@ mod x86 {
         steps
     };
 
-    /// What the length of a short shingle, from 1 to 8, adds to its hash.
+    /// The part of the hash of a short shingle that depends on its length, from 1 to 8.
     static LENGTHS: [u64; 8] = {
         let mut lengths = [0; 8];
         let mut i = 0;

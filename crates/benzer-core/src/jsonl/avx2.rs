@@ -114,7 +114,7 @@ impl CopyRun for Avx2 {
             }
             done += 32;
         }
-        // SAFETY: at + done <= raw.len(), and `out` has room for the rest.
+        // SAFETY: at + done <= raw.len(), and `out` has space for the rest.
         done + unsafe { Portable::copy_run(raw, at + done, out.add(done)) }
     }
 }

@@ -43,7 +43,7 @@ pub(super) static LOW_NIBBLE: [u8; 16] =
 /// See [`LOW_NIBBLE`].
 pub(super) static HIGH_NIBBLE: [u8; 16] = [0, 0, 0b0001, 0, 0, 0b0010, 0b0100, 0b1000, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// What one block leaves to the next.
+/// The state that one block passes to the next.
 #[derive(Clone, Copy, Default)]
 struct Carry {
     /// 1 if the first byte follows a backslash.

@@ -162,7 +162,7 @@ impl<'a, K: Kernel> Cursor<'a, K> {
         }
     }
 
-    /// Goes on after a nested value, through closing brackets, to the next one; false after the outermost bracket.
+    /// Continues after a nested value, through closing brackets, to the next one; false after the outermost bracket.
     #[inline(always)]
     fn next_nested(&mut self) -> Result<bool, Fault> {
         while let Some(&close) = self.open.last() {
@@ -278,7 +278,7 @@ impl<'a, K: Kernel> Cursor<'a, K> {
         Some(at)
     }
 
-    /// The offset after the digits at `at`, of which there must be one at least.
+    /// The offset after the digits at `at`; there must be at least one.
     fn digits(&self, at: usize) -> Option<usize> {
         let mut end = at;
         while self.byte(end).is_ascii_digit() {

@@ -54,7 +54,7 @@ use utf8::Utf8Check;
 
 pub use unescape::unescape;
 
-/// What a line holds for one column; `start` is an offset in the scanned data, `len` counts bytes.
+/// The value of a line in one column; `start` is an offset in the scanned data, `len` counts bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// The object has no such key.
@@ -120,7 +120,7 @@ pub struct Malformed {
     pub start: usize,
     /// Offset after the line's last byte, its `\n` or `\r\n` left out.
     pub end: usize,
-    /// What is wrong and where; columns are bytes of the line, from 1.
+    /// The error and its position; columns are bytes of the line, from 1.
     pub reason: String,
 }
 
@@ -191,7 +191,7 @@ fn usable(isa: Isa) -> Isa {
     isa.min(*BEST.get_or_init(Isa::detect))
 }
 
-/// Reads line after line. Only this loop is compiled anew for each visitor; the parser behind `K::line` is not.
+/// Reads line after line. Only this loop is compiled for each visitor; the parser behind `K::line` is not.
 fn drive<K: Kernel, E>(
     mut cursor: Cursor<'_, K>, num_columns: usize, mut visit: impl FnMut(Result<Row<'_>, Malformed>) -> Result<(), E>,
 ) -> Result<u64, E> {

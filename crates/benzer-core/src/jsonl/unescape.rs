@@ -7,7 +7,7 @@ use super::usable;
 use super::{avx2::Avx2, avx512::Avx512};
 use crate::isa::Isa;
 
-/// Room that is left behind the decoded text, so that kernels may load whole vectors from it.
+/// Space after the decoded text, so that kernels may load whole vectors from it.
 const SPARE: usize = 64;
 
 /// Replaces the content of `out` by the text of a JSON string, given by the bytes between its quotes.
@@ -38,7 +38,7 @@ pub(super) fn unescape_portable(raw: &[u8], out: &mut Vec<u8>) {
 unsafe fn unescape_with<K: Kernel>(raw: &[u8], out: &mut Vec<u8>) {
     out.clear();
     out.reserve(raw.len() + SPARE);
-    // SAFETY: there is room for raw.len() + 64 bytes, of which the kernel fills the first `len`.
+    // SAFETY: there is space for raw.len() + 64 bytes, and the kernel fills the first `len`.
     unsafe {
         let len = K::unescape(raw, out.as_mut_ptr());
         out.set_len(len);
@@ -139,7 +139,7 @@ const DIGITS: [u8; 256] = {
     table
 };
 
-/// What the letter after a backslash stands for; 0 where it is none of the simple escapes.
+/// The character of a simple escape by the letter after the backslash; 0 for other letters.
 pub(super) static SIMPLE: [u8; 256] = {
     let mut table = [0; 256];
     let mut index = 0;

@@ -7,7 +7,7 @@ use super::fault::{Fault, Problem};
 /// Small enough that the lines are still in the second-level cache when they are parsed.
 const BLOCK: usize = 128 * 1024;
 
-/// How far the data is checked; lines must be asked for in order.
+/// The position up to which the data is checked; lines must be checked in order.
 #[derive(Default)]
 pub(super) struct Utf8Check {
     checked_to: usize,

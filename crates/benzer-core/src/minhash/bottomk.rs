@@ -1,4 +1,4 @@
-//! bottom-k: the least values of the set under one random permutation, ascending.
+//! bottom-k: the smallest values of the set under one random permutation, ascending.
 //!
 //! Sampling without replacement: the estimate is exact where the union has no more than k elements. Values are no
 //! slots, so such signatures have no bands. Source: A. Broder 1997; E. Cohen, H. Kaplan 2007.
@@ -79,7 +79,7 @@ impl Least<'_> {
         };
     }
 
-    /// Leaves the least distinct values, ascending, and lowers the bound to the last of them.
+    /// Keeps the smallest distinct values, ascending, and lowers the bound to the last of them.
     #[inline(never)]
     fn reduce(&mut self) {
         let values = &mut self.values[..self.kept];

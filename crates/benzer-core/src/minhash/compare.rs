@@ -28,7 +28,8 @@ pub fn merge(algorithm: Algorithm, a: &[u32], b: &[u32], out: &mut [u32]) {
 /// Estimates the Jaccard similarity of the sets behind two signatures of one sketcher: 1 where both are empty, 0 where
 /// one is.
 ///
-/// `Fast`, `KMins`: the share of equal slots. `BottomK`: of the least values of the union, the share found in both.
+/// `Fast`, `KMins`: the share of equal slots. `BottomK`: the share of the smallest values of the union that are in
+/// both.
 ///
 /// # Panics
 /// Where the lengths differ.

@@ -1,4 +1,4 @@
-//! k-mins: slot j is the least value of the set under the j-th random function (A. Broder 1997).
+//! k-mins: slot j is the smallest value of the set under the j-th random function (A. Broder 1997).
 //!
 //! The functions are of any family of [`crate::hash::families`]; values of more than 32 bits lose their lowest ones.
 //! Plain loops: every compiler level makes good vector code of them.
@@ -31,7 +31,7 @@ pub(super) fn sketch(
     content
 }
 
-/// The least value of the elements by each function.
+/// The smallest value of the elements for each function.
 struct Minima<'a> {
     elements: &'a [u64],
     out: &'a mut [u32],

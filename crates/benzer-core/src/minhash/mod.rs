@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `fast` | Fast Similarity Sketching (Dahlgaard, Langhede, Houen, Thorup; arXiv 1704.04370) | everything: the default |
 //! | `kmins` | one minimum per random function (Broder 1997), of any family of [`crate::hash::families`] | the reference |
-//! | `bottomk` | the least values of one permutation (Broder 1997) | estimates; it has no bands |
+//! | `bottomk` | the smallest values of one permutation (Broder 1997) | estimates; it has no bands |
 //!
 //! [`merge`] and [`estimate`] compare signatures. All algorithms are order-free, do not mind repeated hashes, and merge
 //! exactly: the merge of two signatures is the signature of the union. Every instruction set gives the same bits.
@@ -44,7 +44,7 @@ pub enum Algorithm {
     Fast,
     /// One minimum per permutation.
     KMins,
-    /// The least values of one permutation.
+    /// The smallest values of one permutation.
     BottomK,
 }
 
@@ -68,8 +68,8 @@ impl Algorithm {
 }
 
 /// Two sums over the hashes of a document, repeats included: together a 128-bit hash of the multiset of its shingles.
-/// Documents of unequal sums differ. Equal sums only propose that documents are identical: by chance others have them with
-/// a probability of about 2^-128, but whoever knows the seed can forge them. `Corpus::identical` verifies.
+/// Documents of unequal sums differ. Equal sums only propose that documents are identical: by chance others have them
+/// with a probability of about 2^-128, but anyone who knows the seed can forge them. `Corpus::identical` verifies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// The sum of the hashes.

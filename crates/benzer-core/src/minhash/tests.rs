@@ -162,7 +162,7 @@ fn every_level_with_vectors_finds_the_empty_slots_and_all_elements_that_hit_one(
     }
 }
 
-/// The least value by each function, in 32 bits.
+/// The smallest value by each function, in 32 bits.
 struct Least<'a>(&'a [u64]);
 
 impl Visitor for Least<'_> {

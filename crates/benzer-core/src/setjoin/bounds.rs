@@ -15,15 +15,16 @@ impl Threshold {
         Threshold(value)
     }
 
-    /// How many elements of a set of `size` are the least share that counts: what another set must share of it at
-    /// least, whatever its size, and the size of the smallest set that can be as alike.
+    /// The minimum number of elements of a set of `size` that another set of any size must share, which is also the
+    /// size of the smallest set that can be similar enough.
     #[inline(always)]
     pub fn least_of(self, size: usize) -> usize {
         let estimate = (self.0 * size as f64) as usize;
         least(estimate, size, |part| part as f64 / size as f64 >= self.0)
     }
 
-    /// How many elements two sets of together `total` elements must share for their Jaccard similarity to count.
+    /// The number of elements that two sets with `total` elements together must share for their Jaccard similarity to
+    /// count.
     #[inline(always)]
     pub fn least_shared(self, total: usize) -> usize {
         let estimate = (self.0 / (1.0 + self.0) * total as f64) as usize;
@@ -31,7 +32,7 @@ impl Threshold {
     }
 }
 
-/// The least number in 1..=most for which `holds`, which stays true once it is; most + 1 if there is none.
+/// The smallest number in 1..=most for which `holds` is true, as for all larger numbers; most + 1 if there is none.
 ///
 /// The estimate is a real number rounded down where the answer is that number rounded up, so it is never above.
 #[inline(always)]

@@ -6,7 +6,7 @@ const STEPS: usize = 32;
 /// A set is searched, not merged, if it has this many elements for each of the other.
 const MUCH_LARGER: usize = 16;
 
-/// How many elements two ascending sets share, if at least `need`; it stops as soon as that is out of reach.
+/// The number of elements that two ascending sets share, if at least `need`; stops as soon as that is impossible.
 #[inline(always)]
 pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
@@ -31,7 +31,7 @@ pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
     }
 }
 
-/// Looks for each element of the small set in what is left of the large one.
+/// Searches each element of the small set in the rest of the large one.
 fn searched(small: &[u64], mut large: &[u64], need: usize) -> Option<usize> {
     let mut shared = 0;
     for (at, element) in small.iter().enumerate() {

@@ -28,7 +28,7 @@ struct Run {
     start: usize,
 }
 
-/// Sets filed by their first elements, numbered by rising size; empty ones are left out.
+/// Sets stored by their first elements, numbered by ascending size; empty ones are omitted.
 pub struct Index {
     sets: Sets,
     /// The place in `sets` of each number, and how many elements the set has.
@@ -50,7 +50,7 @@ struct Filed {
     shift: u32,
 }
 
-/// What one thread needs to ask an [`Index`].
+/// Working memory of a thread that queries an [`Index`].
 #[derive(Default)]
 pub struct Scratch {
     first: Vec<(u32, u64)>,
@@ -58,27 +58,28 @@ pub struct Scratch {
     touched: Vec<u32>,
 }
 
-/// What is known of a set that was met: what it must share (0: not met yet), and what it shares so far.
+/// The state of a candidate: the number of elements that it must share (0: no candidate yet), and those shared so
+/// far.
 #[derive(Clone, Copy, Default)]
 struct Met {
     need: u32,
     shared: u32,
 }
 
-/// A set that asks.
+/// A query set.
 #[derive(Clone, Copy)]
 pub struct Asking<'a> {
     /// Its elements, ascending.
     pub set: &'a [u64],
-    /// How many of its first elements must be looked up.
+    /// The number of its first elements to look up.
     pub most: usize,
-    /// The numbers of the filed sets that it may be alike, by their sizes.
+    /// The range of the stored sets that may be similar, by their sizes.
     pub numbers: [usize; 2],
 }
 
 impl Index {
-    /// Files `sets`, each by as many first elements as `most` says of its size. Elements that occur in `alone` sets or
-    /// fewer are not looked up: 1 if the sets that ask are those that are filed, else 0.
+    /// Files `sets`, each by as many first elements as `most` says of its size. Elements that occur in `alone` sets
+    /// or fewer are not looked up: 1 if the query sets are the stored sets, else 0.
     pub fn new(sets: Sets, alone: u32, most: impl Fn(usize) -> usize + Sync) -> Index {
         let size = |place: &u32| sets.get(*place as usize).len();
         let mut places: Vec<u32> = (0..sets.offsets.len() as u32 - 1).filter(|place| size(place) > 0).collect();
@@ -105,7 +106,7 @@ impl Index {
         Index { sets, places, sizes, bitmaps, order, alone, filed }
     }
 
-    /// How many sets are filed.
+    /// The number of stored sets.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -116,7 +117,7 @@ impl Index {
         self.sets.get(self.places[number] as usize)
     }
 
-    /// How many elements the set of a number has.
+    /// The number of elements of the set of a number.
     #[inline(always)]
     pub fn size(&self, number: usize) -> usize {
         self.sizes[number] as usize
@@ -132,8 +133,8 @@ impl Index {
         self.sizes.partition_point(|&size| !enough(size as usize))
     }
 
-    /// Calls `found` with the number of each filed set that shares `need(its size)` elements or more with the one that
-    /// asks, and how many it shares.
+    /// Calls `found` with the number of each stored set that shares at least `need(its size)` elements with the query
+    /// set, and the number of shared elements.
     #[inline(always)]
     pub fn ask(
         &self, asking: Asking<'_>, need: impl Fn(usize) -> usize, scratch: &mut Scratch,
@@ -159,7 +160,7 @@ impl Index {
                         one.need = OUT;
                     }
                 }
-                // Common elements before this place were met already: all others come after it, in both sets.
+                // Common elements before this place were processed already: all others come after it, in both sets.
                 let left = (asking.set.len() - at).min(set - entry.place as usize);
                 if one.need != OUT {
                     one.shared += 1;

@@ -9,10 +9,10 @@ use crate::watch;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Sets that one thread asks for at a time.
+/// Sets that one thread processes at a time.
 const CHUNK: usize = 64;
 
-/// What makes a pair.
+/// The condition of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// |A ∩ B| / |A ∪ B| reaches the threshold: the lower place is left.
@@ -21,7 +21,7 @@ pub enum Relation {
     Contained,
 }
 
-/// Two places, and how alike their sets are or how much of the left one is in the right one.
+/// Two places, and the similarity of their sets, or the share of the left set that is in the right one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// The place of a set.
@@ -32,7 +32,7 @@ pub struct Pair {
     pub value: f64,
 }
 
-/// Sets that are held to each other.
+/// Sets that are compared with each other.
 pub struct Join {
     index: Index,
     threshold: Threshold,
@@ -65,23 +65,23 @@ impl Task for Chunk<'_> {
 }
 
 impl Join {
-    /// Holds `sets` ready. An empty set makes no pair.
+    /// Prepares `sets`. An empty set has no pairs.
     pub fn new(sets: Sets, relation: Relation, threshold: f64) -> Join {
         let threshold = Threshold::new(threshold);
         let index = match relation {
-            // Only sets that are no smaller ask, and to be alike these must share more.
+            // Only sets of at least this size are queries, and these must share more to be similar.
             Relation::Alike => Index::new(sets, 1, |size| size + 1 - threshold.least_shared(2 * size)),
             Relation::Contained => Index::new(sets, 1, |size| size + 1 - threshold.least_of(size)),
         };
         Join { index, threshold, relation, scratches: Scratches::default() }
     }
 
-    /// How many sets ask: those that are not empty.
+    /// The number of queries: sets that are not empty.
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// Whether none asks.
+    /// Whether there are no queries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -95,7 +95,7 @@ impl Join {
         parts.concat()
     }
 
-    /// The sets before this one that are alike.
+    /// The previous sets that are similar.
     #[inline(always)]
     fn alike(&self, number: usize, scratch: &mut Scratch, pairs: &mut Vec<Pair>) {
         let set = self.index.set(number);
@@ -117,7 +117,8 @@ impl Join {
     fn contained(&self, number: usize, scratch: &mut Scratch, pairs: &mut Vec<Pair>) {
         let set = self.index.set(number);
         let high = self.index.first_of_size(|size| self.threshold.least_of(size) > set.len());
-        // What is rare here may be anywhere in the order of a set that contains it: all elements are looked up.
+        // An element that is rare here may be anywhere in the order of a set that contains it: all elements are
+        // looked up.
         let asking = Asking { set, most: set.len(), numbers: [0, high] };
         let right = self.index.place(number);
         self.index.ask(
@@ -134,7 +135,7 @@ impl Join {
     }
 }
 
-/// Puts pairs into the order of their places.
+/// Sorts pairs by their places.
 pub fn sort(pairs: &mut [Pair]) {
     pairs.par_sort_unstable_by_key(|pair| (pair.left, pair.right));
 }

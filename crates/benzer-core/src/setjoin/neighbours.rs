@@ -7,7 +7,7 @@ use crate::isa::{self, Level, Task};
 use crate::jaccard::Sets;
 use crate::watch;
 
-/// A few sets, to which many are held one after the other.
+/// A few sets, with which many are compared one after the other.
 pub struct Queries {
     index: Index,
     threshold: Threshold,
@@ -42,7 +42,7 @@ impl Task for Ask<'_> {
 }
 
 impl Queries {
-    /// Holds `sets` ready.
+    /// Prepares `sets`.
     pub fn new(sets: Sets, threshold: f64) -> Queries {
         let threshold = Threshold::new(threshold);
         let index = Index::new(sets, 0, |size| size + 1 - threshold.least_of(size));
@@ -50,7 +50,7 @@ impl Queries {
     }
 
     /// Every pair of a query and one of some `sets` whose Jaccard similarity reaches the threshold, by their places,
-    /// in no particular order. An empty set is alike none.
+    /// in no particular order. An empty set has no pairs.
     pub fn of(&self, sets: &Sets) -> Vec<(u32, u32)> {
         isa::run(Ask { queries: self, sets })
     }

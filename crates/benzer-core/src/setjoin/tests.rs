@@ -1,4 +1,4 @@
-//! The joins find what comparing all with all finds.
+//! The joins find the same pairs as comparing all sets.
 
 use super::{Join, Pair, Queries, Relation, sort};
 use crate::hash::mix::SplitMix64;
@@ -7,7 +7,7 @@ use crate::jaccard::{Sets, intersection, jaccard};
 /// Thresholds that quotients of small sets hit exactly, and their neighbours in float64.
 const THRESHOLDS: [f64; 9] = [1e-9, 0.2, 1.0 / 3.0, 0.5, 0.6, 2.0 / 3.0, 0.8, 0.9, 1.0];
 
-/// Sets of few distinct elements, so that many are alike, equal, empty or of one element.
+/// Sets of few distinct elements, so that many are similar, equal, empty or of one element.
 fn collection(random: &mut SplitMix64) -> Sets {
     let mut up_to = |most: u64| random.next_u64() % (most + 1);
     let (count, universe, largest) = (up_to(40), 1 + up_to(60), 1 + up_to(40));
@@ -30,7 +30,7 @@ fn collection(random: &mut SplitMix64) -> Sets {
     sets
 }
 
-/// Every pair of places of two collections whose sets are alike, by comparing all.
+/// Every pair of places of two collections whose sets are similar, by comparing all.
 fn all_alike(a: &Sets, b: &Sets, threshold: f64) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     for i in 0..a.offsets.len() - 1 {

@@ -11,11 +11,11 @@ use std::sync::OnceLock;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// Code points that are asked together, when the first of them is met.
+/// Code points that are evaluated together, when the first of them occurs.
 const BLOCK: usize = 128;
 /// Blocks of the code space.
 const BLOCKS: usize = 0x11_0000 / BLOCK;
-/// Bytes in which what becomes of a code point must fit; longer results are left to the definition.
+/// The maximum number of bytes of the result of a code point; longer results are left to the definition.
 const ROOM: usize = 4;
 
 /// How a code point is read.
@@ -28,9 +28,9 @@ pub enum Kind {
     Blank = 1,
     /// A token of its own.
     Own = 2,
-    /// A mark that is never moved; it belongs to the token before it, if one stands there.
+    /// A mark that is never moved; it belongs to the token before it, if there is one.
     Attached = 3,
-    /// Likewise, if no mark of a higher combining class stands before it.
+    /// The same, if no mark of a higher combining class is before it.
     Mark = 4,
     /// May compose with the code point before it; unchanged otherwise.
     Second = 5,
@@ -40,7 +40,7 @@ pub enum Kind {
     Context = 7,
 }
 
-/// What becomes of one code point: its bytes, how many, its [`Kind`], and how its neighbours may touch it.
+/// The result of one code point: its bytes, their number, its [`Kind`], and the possible effects of its neighbours.
 #[derive(Clone, Copy)]
 pub struct Entry(u64);
 
@@ -56,7 +56,7 @@ impl Entry {
         Entry(u64::from(u32::from_le_bytes(bytes)) | fields | flags)
     }
 
-    /// The bytes, of which [`Entry::used`] count.
+    /// The bytes; the first [`Entry::used`] count.
     #[inline(always)]
     pub fn bytes(self) -> [u8; ROOM] {
         (self.0 as u32).to_le_bytes()
@@ -83,7 +83,7 @@ impl Entry {
         }
     }
 
-    /// The canonical combining class of its end: a mark of this or a higher one stays behind it.
+    /// The canonical combining class of its end: a mark of this or a higher one remains after it.
     #[inline(always)]
     pub fn order(self) -> u8 {
         (self.0 >> 40) as u8
@@ -101,17 +101,17 @@ impl Entry {
         self.0 & IN_PLACE != 0
     }
 
-    /// Whether it must be normalised together with what stands before it.
+    /// Whether it must be normalized together with the previous code points.
     #[inline(always)]
     pub fn joins(self) -> bool {
         self.0 & JOINS != 0
     }
 }
 
-/// What becomes of each code point by one recipe.
+/// The result of each code point by one recipe.
 pub struct Alone {
     recipe: Recipe,
-    /// What becomes of each ASCII character: one byte, a space if it is blank.
+    /// The result of each ASCII character: one byte, a space if it is blank.
     pub ascii: [u8; 128],
     blocks: Box<[OnceLock<Box<[Entry; BLOCK]>>]>,
 }
@@ -139,7 +139,7 @@ impl Alone {
         })
     }
 
-    /// What becomes of a code point.
+    /// The result of a code point.
     #[inline(always)]
     pub fn entry(&self, code: u32) -> Entry {
         let block = &self.blocks[code as usize / BLOCK];
@@ -167,7 +167,7 @@ impl Alone {
         }
     }
 
-    /// What the definition makes of a code point, and whether that can stand in its place.
+    /// The result of a code point by the definition, and whether it can replace the code point.
     fn ask_place(&self, c: char) -> Entry {
         let entry = self.ask(c);
         match entry.kind() {
@@ -177,7 +177,7 @@ impl Alone {
         }
     }
 
-    /// What the definition makes of a code point.
+    /// The result of a code point by the definition.
     fn ask(&self, c: char) -> Entry {
         let form = self.recipe.form;
         let text = c.to_string();
@@ -256,8 +256,8 @@ impl Alone {
     }
 }
 
-/// What a code point of the normalised text is to the tokenizer: part of a word, a token of its own, a mark of the one
-/// before it, or blank.
+/// The kind of a code point of the normalized text for the tokenizer: part of a word, a token of its own, a mark of
+/// the one before it, or blank.
 pub fn word_part(recipe: &Recipe, c: char) -> Kind {
     let unified = recipe.tokenizer == Tokenizer::Unified;
     match class(c) {
@@ -269,7 +269,7 @@ pub fn word_part(recipe: &Recipe, c: char) -> Kind {
     }
 }
 
-/// The character that a code point of the normalised text is read as; none if it is blank, to be squeezed with others.
+/// The character for a code point of the normalized text; none if it is blank, to be squeezed with others.
 pub fn character(recipe: &Recipe, c: char) -> Option<char> {
     let class = class(c);
     let c = if class == Class::Symbol && !recipe.keep_punctuation { ' ' } else { c };

@@ -2,7 +2,7 @@
 
 use super::tables::{ENTRIES, FOLDS, INDEX};
 
-/// What a code point is once the text has been normalised.
+/// The class of a code point of a normalized text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Anything that only separates: controls, unassigned code points.
@@ -21,7 +21,7 @@ pub enum Class {
     Space = 6,
 }
 
-/// What the tables say of a code point.
+/// The properties of a code point in the tables.
 #[inline(always)]
 fn entry(code: u32) -> i32 {
     ENTRIES[usize::from(INDEX[(code >> 7) as usize]) * 128 + (code & 127) as usize]

@@ -52,7 +52,7 @@ impl Reader {
         spans.len()
     }
 
-    /// Reads `text` with another hash than the default: afterwards its shingle hashes stand in `scratch`.
+    /// Reads `text` with another hash than the default: afterwards its shingle hashes are in `scratch`.
     #[inline(never)]
     pub(super) fn read_named(&self, hash: StringHash, text: &str, scratch: &mut Scratch) {
         let mut hashes = std::mem::take(&mut scratch.shingles);
@@ -71,7 +71,7 @@ impl Reader {
     }
 }
 
-/// Replaces each hash that stood before by the element of that occurrence, of which `mask` keeps some bits.
+/// Replaces each repeated hash by the element of that occurrence, masked by `mask`.
 ///
 /// By sorting, which no text can slow down, as one made to collide could slow down a table.
 fn number_occurrences(hashes: &mut [u64], ranked: &mut Vec<(u64, usize)>, mask: u64) {

@@ -4,8 +4,8 @@ use super::alone::Alone;
 use super::prepared::decode;
 use crate::isa::{Isa, Level};
 
-/// Writes what becomes of each code point of `text`, up to the first that does not become as many bytes as it is; returns
-/// how many bytes that are.
+/// Writes the result of each code point of `text`, up to the first whose number of bytes changes; returns the number
+/// of bytes.
 ///
 /// # Safety
 /// `text.len() + 64` bytes must be writable at `out`. The machine must offer `L`.
@@ -42,8 +42,9 @@ pub unsafe fn squeeze<L: Level>(text: &[u8], table: &[u8; 128], out: *mut u8) ->
     }
 }
 
-/// Writes what becomes of the code points at the bits of `leads`, counted from `from`. Returns how many bytes from there
-/// on are done, at least `width`, and whether all were: up to the first that cannot stand in its place.
+/// Writes the results of the code points at the bits of `leads`, counted from `from`, up to the first whose number of
+/// bytes changes. Returns the number of processed bytes from there on, at least `width`, and whether all code points
+/// were processed.
 ///
 /// # Safety
 /// As for [`map`].
@@ -61,7 +62,7 @@ unsafe fn map_leads(
             return (at, false);
         }
         let bytes = entry.bytes();
-        // SAFETY: the code point lies in the text.
+        // SAFETY: the code point is in the text.
         unsafe {
             let target = out.add(from + at);
             target.cast::<[u8; 2]>().write([bytes[0], bytes[1]]);

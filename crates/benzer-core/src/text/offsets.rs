@@ -15,14 +15,14 @@ const FIRST_MARK: char = '\u{300}';
 /// A stretch of the original, in code points: its start and its end.
 pub type Place = [u32; 2];
 
-/// The units of a text (tokens, or characters as they are shingled) and where each stands in the original.
+/// The units of a text (tokens, or characters of shingles) and their positions in the original.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Units {
-    /// The normalised text.
+    /// The normalized text.
     pub text: String,
-    /// Where each unit stands in the normalised text, in bytes.
+    /// The position of each unit in the normalized text, in bytes.
     pub bounds: Vec<[usize; 2]>,
-    /// Where each unit stands in the original. Neither starts nor ends ever go back from one unit to the next.
+    /// The position of each unit in the original. Starts and ends never decrease from one unit to the next.
     pub places: Vec<Place>,
 }
 
@@ -43,8 +43,9 @@ struct Traced {
 impl Reader {
     /// The units of a text, and their places; linear in the text.
     ///
-    /// Of words they are the tokens of [`Reader::tokens`]; of characters those of which shingles are made. Where some code
-    /// points of the original become others together (a letter and the accent after it), each has the place of all.
+    /// For words they are the tokens of [`Reader::tokens`]; for characters, the characters of the shingles. If
+    /// several code points of the original are converted together (a letter and the accent after it), each has the
+    /// position of all.
     pub fn units(&self, text: &str) -> Units {
         let recipe = self.recipe();
         let mut traced = recipe.traced(text);
@@ -157,7 +158,8 @@ fn formed(chars: Vec<Traced>, form: Form) -> Vec<Traced> {
     out
 }
 
-/// Appends the normal form of a stretch: in their own places if nothing changes, else all in the place of the whole.
+/// Appends the normal form of a stretch: each with its own position if nothing changes, otherwise all with the
+/// position of the whole stretch.
 fn form_stretch(stretch: &[Traced], form: Form, out: &mut Vec<Traced>) {
     if let [one] = stretch
         && one.c.is_ascii()

@@ -61,7 +61,7 @@ impl Reader {
 struct Cut {
     /// The offset of the first byte of the second part.
     at: usize,
-    /// Whether white space lies there.
+    /// Whether there is white space.
     blank: bool,
 }
 

@@ -16,7 +16,7 @@ use unicode_normalization::char::compose;
 
 /// Bytes that may be read past the end of what was prepared; also those that a kernel may write too far.
 pub const SLACK: usize = 128;
-/// Bytes that become of a byte at most, where the definition is not asked: a space and 4 bytes of 2.
+/// The maximum number of result bytes per byte without the definition: a space and 4 bytes for 2.
 const GROWTH: usize = 3;
 /// Bytes from which on a buffer is large.
 const LARGE: usize = 16 << 20;
@@ -30,22 +30,22 @@ pub struct NeedsContext;
 /// The text read last, as it is hashed; its buffers are used again.
 #[derive(Default)]
 pub struct Prepared {
-    /// A space, and what was prepared; all of it is initialised.
+    /// A space, and the prepared bytes; all of it is initialized.
     bytes: Vec<u8>,
     len: usize,
-    /// What is to be squeezed.
+    /// The text to squeeze.
     mapped: Vec<u8>,
     normal: String,
 }
 
 impl Prepared {
-    /// What was prepared.
+    /// The prepared bytes.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[1..self.len]
     }
 
-    /// What was prepared, with the spaces after it.
+    /// The prepared bytes, with the spaces after them.
     #[inline(always)]
     pub fn padded(&self) -> Padded<'_> {
         Padded::new(&self.bytes[1..], self.len - 1)
@@ -63,7 +63,7 @@ impl Prepared {
     #[inline(always)]
     pub fn read<L: Level>(&mut self, recipe: &Recipe, alone: &Alone, text: &str) -> Result<(), NeedsContext> {
         let squeezes = recipe.unit == Unit::Char && !recipe.keep_whitespace;
-        // A long text without a cut may be a blob of ASCII, each byte of which becomes one byte.
+        // A long text without a cut may be a blob of ASCII, and each of its bytes becomes one byte.
         let in_place = text.len() > LARGE && text.is_ascii();
         self.start_in(if in_place { 1 + text.len() } else { 1 + GROWTH * text.len() });
         if squeezes && text.is_ascii() {
@@ -88,8 +88,8 @@ impl Prepared {
     fn map<L: Level>(&mut self, recipe: &Recipe, alone: &Alone, text: &str) -> Result<(), NeedsContext> {
         let mut at = 0;
         loop {
-            // SAFETY: `start` and `Writer::stretch` made room for GROWTH bytes for each byte that is left, and SLACK; the
-            // level is one that the machine offers, as its caller was compiled for it.
+            // SAFETY: `start` and `Writer::stretch` reserved space for GROWTH bytes for each byte that is left, and
+            // SLACK; the level is one that the machine offers, as its caller was compiled for it.
             let done = unsafe {
                 let out = self.bytes.as_mut_ptr().add(self.len);
                 lookup::map::<L>(&text.as_bytes()[at..], alone, out)
@@ -106,7 +106,7 @@ impl Prepared {
     /// Appends `text`, mapped or not, with one space for each run of them, and none at either end.
     #[inline(always)]
     fn squeeze<L: Level>(&mut self, text: &[u8], alone: &Alone) {
-        // SAFETY: `start` made room for the text and SLACK; a space stands before.
+        // SAFETY: `start` reserved space for the text and SLACK; a space is before it.
         self.len += unsafe { lookup::squeeze::<L>(text, &alone.ascii, self.bytes.as_mut_ptr().add(self.len)) };
         self.len -= usize::from(self.len > 1 && self.bytes[self.len - 1] == b' ');
     }
@@ -115,7 +115,7 @@ impl Prepared {
         self.start_in(1 + GROWTH * len);
     }
 
-    /// Starts anew, with room for `room` bytes.
+    /// Starts again, with space for `room` bytes.
     #[inline(always)]
     fn start_in(&mut self, room: usize) {
         self.make_room(room, 0);
@@ -123,7 +123,7 @@ impl Prepared {
         self.len = 1;
     }
 
-    /// Makes room for what `left` bytes of the text become after `len` bytes.
+    /// Reserves space for the result of `left` bytes of the text after `len` bytes.
     #[inline(always)]
     fn make_room(&mut self, len: usize, left: usize) {
         let room = len + GROWTH * left + 2 * SLACK;
@@ -275,7 +275,7 @@ impl<'a> Writer<'a> {
         self.out.len += len;
     }
 
-    /// Writes a code point of the normalised text.
+    /// Writes a code point of the normalized text.
     fn put_char(&mut self, c: char) {
         let (kind, c) = match self.recipe.unit {
             Unit::Word => (word_part(self.recipe, c), c),
@@ -286,14 +286,15 @@ impl<'a> Writer<'a> {
         self.put(kind, bytes, len);
     }
 
-    /// Reads a code point that may compose with the one before it, if that can be told from these two; else says no.
+    /// Reads a code point that may compose with the one before it, if these two determine the result; otherwise
+    /// returns false.
     fn second(&mut self, c: char, entry: Entry, at: usize) -> bool {
         let (before, place) = self.previous;
         if place != self.start.at || place == NOWHERE {
             return false;
         }
         if let Some(both) = compose(before, c) {
-            // By definition the text means the same with the one in the place of the two.
+            // By definition the text is equivalent with the composed code point instead of the two.
             let composed = self.alone.entry(both as u32);
             if composed.joins() || matches!(composed.kind(), Kind::Complex | Kind::Context) {
                 return false;
@@ -322,7 +323,7 @@ impl<'a> Writer<'a> {
         self.own = self.start.own;
     }
 
-    /// Normalises the code point at `at` with all that joins it, by the definition; returns where they end.
+    /// Normalizes the code point at `at` with all that combine with it, by the definition; returns where they end.
     #[inline(never)]
     fn stretch(&mut self, entry: Entry, at: usize) -> Result<usize, NeedsContext> {
         let text = self.text.as_bytes();

@@ -85,7 +85,7 @@ impl Reader {
         shingles
     }
 
-    /// Reads `text`: afterwards its shingle hashes stand in `scratch`.
+    /// Reads `text`: afterwards its shingle hashes are in `scratch`.
     #[inline(always)]
     pub fn read<L: Level>(&self, text: &str, scratch: &mut Scratch) {
         scratch.shingles.clear();
@@ -148,7 +148,7 @@ impl Reader {
 /// the time of sketching.
 ///
 /// # Safety
-/// `bounds` must lie in `text`.
+/// `bounds` must be in `text`.
 #[inline(never)]
 unsafe fn hash_tokens(text: Padded<'_>, bounds: &[[u32; 2]], tokens: &mut Vec<u64>, long: &mut Vec<u32>) {
     tokens.clear();
@@ -159,7 +159,7 @@ unsafe fn hash_tokens(text: Padded<'_>, bounds: &[[u32; 2]], tokens: &mut Vec<u6
     let mut longer = 0;
     for (i, (&[from, to], token)) in bounds.iter().zip(tokens.spare_capacity_mut()).enumerate() {
         let len = (to - from) as usize;
-        // SAFETY: the token lies in the text, after which PADDING may be read; `longer` is at most `i`.
+        // SAFETY: the token is in the text, after which PADDING may be read; `longer` is at most `i`.
         let loaded = unsafe {
             room.get_unchecked_mut(longer).write(i as u32);
             load_token(start.add(from as usize), len)

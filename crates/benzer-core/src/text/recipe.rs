@@ -4,7 +4,7 @@ use super::class::{Class, class, fold_case};
 use crate::hash::strings::StringHash;
 use unicode_normalization::UnicodeNormalization;
 
-/// What a shingle is made of.
+/// The elements of a shingle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Tokens.
@@ -13,7 +13,7 @@ pub enum Unit {
     Char,
 }
 
-/// What counts as a token.
+/// The definition of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tokenizer {
     /// Runs of letters, numbers and marks; each character of an unspaced script by itself.
@@ -22,7 +22,7 @@ pub enum Tokenizer {
     Alnum,
 }
 
-/// The Unicode normalisation form.
+/// The Unicode normal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Compatibility composition.
@@ -33,7 +33,7 @@ pub enum Form {
     None,
 }
 
-/// What becomes of case.
+/// The case normalization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// Full case folding.
@@ -51,18 +51,18 @@ pub struct Recipe {
     pub unit: Unit,
     /// Units in a shingle, 1 to 64.
     pub shingle_size: usize,
-    /// What a token is.
+    /// The definition of a token.
     pub tokenizer: Tokenizer,
-    /// The normalisation form.
+    /// The normal form.
     pub form: Form,
-    /// What becomes of case.
+    /// The case normalization.
     pub case: Case,
     /// Whether punctuation and symbols count.
     pub keep_punctuation: bool,
     /// Whether white space stays as it is (character shingles).
     pub keep_whitespace: bool,
-    /// What turns a shingle into a number. `Benzer` is the rule of [`hash::shingle`](crate::hash::shingle); any other
-    /// hashes the shingle as a string, words joined by a space.
+    /// The hash of a shingle. `Benzer` is the rule of [`hash::shingle`](crate::hash::shingle); any other hashes the
+    /// shingle as a string, words joined by a space.
     pub shingle_hash: StringHash,
     /// Whether only the low 4 bytes of a hash are kept.
     pub four_bytes: bool,
@@ -128,7 +128,7 @@ impl Recipe {
         }
     }
 
-    /// Hands each token of a normalised text to `emit`, in order.
+    /// Passes each token of a normalized text to `emit`, in order.
     pub fn tokens<'a>(&self, text: &'a str, mut emit: impl FnMut(&'a str)) {
         let mut start = None;
         let mut chars = text.char_indices().peekable();
@@ -166,7 +166,7 @@ impl Recipe {
         }
     }
 
-    /// Punctuation and white space of a normalised text as the recipe wants them for character shingles.
+    /// Punctuation and white space of a normalized text, as the recipe defines for character shingles.
     pub fn squeeze(&self, text: &mut String, spare: &mut String) {
         if self.keep_punctuation && self.keep_whitespace {
             return;

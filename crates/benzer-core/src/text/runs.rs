@@ -33,8 +33,8 @@ impl Runs {
             self.edges.resize((most + SLACK).next_power_of_two(), 0);
         }
         let edges = self.edges.as_mut_ptr();
-        // SAFETY: there is room for each edge, which lies at a byte or at the space after the last, and for two vectors of
-        // edges more; the level is one that the machine offers, as its caller was compiled for it.
+        // SAFETY: there is space for each edge, which is at a byte or at the space after the last, and for two
+        // vectors of edges more; the level is one that the machine offers, as its caller was compiled for it.
         self.count = unsafe {
             match L::ISA {
                 #[cfg(target_arch = "x86_64")]
@@ -120,7 +120,7 @@ mod x86 {
         }
         let space = _mm512_set1_epi8(b' ' as i8);
         // SAFETY: 64 bytes after the text are readable; at most 64 edges are stored for each block of 64 bytes, in
-        // pieces of 16, the last of which may go past by less than 64.
+        // pieces of 16; the last one may exceed it by less than 64.
         unsafe {
             let numbers = _mm512_loadu_si512(numbers.as_ptr().cast());
             let (mut count, mut carry) = (0usize, 0u64);

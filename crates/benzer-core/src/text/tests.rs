@@ -305,7 +305,7 @@ impl Task for Squeeze<'_> {
     #[inline(always)]
     fn run<L: Level>(self) -> Self::Output {
         let mut out = vec![self.2; self.0.len() + 65];
-        // SAFETY: a byte stands before, and there is room for the text and 64 bytes.
+        // SAFETY: a byte is before it, and there is space for the text and 64 bytes.
         let written = unsafe { lookup::squeeze::<L>(self.0, self.1, out.as_mut_ptr().add(1)) };
         out[1..=written].to_vec()
     }

@@ -14,7 +14,7 @@
 //! | `universal` | `a x + b` mod 2^32 of the low 32 bits, its highest bits | 32 or fewer | odd `a`, `b` of 32 bits |
 //!
 //! The numbers come from [`SplitMix64`] unless said; those of 32 bits are its higher halves. The first functions of a
-//! longer draw are those of a shorter one. What each family is good for is told in `benzer.experiments.hashing`.
+//! longer draw are those of a shorter one. `benzer.experiments.hashing` describes the uses of each family.
 
 mod functions;
 mod java;
@@ -105,7 +105,7 @@ impl Family {
 
     /// The numbers of `count` functions `a x + b`; `None` for the families that are made otherwise.
     ///
-    /// `range` is the modulus of [`Family::Modular`], at least 2; the other families take no notice of it.
+    /// `range` is the modulus of [`Family::Modular`], at least 2; the other families ignore it.
     pub fn affine(self, range: u64, count: usize, seed: u64) -> Option<Vec<Affine>> {
         let mut random = SplitMix64::new(seed);
         let mut java = JavaRandom::new(seed);
@@ -126,8 +126,8 @@ impl Family {
 
     /// `count` functions of the family.
     ///
-    /// `range`: the modulus of `Modular`, from 2; the bits of `Multiplicative` and `Universal`, from 1 to 32; the other
-    /// families take no notice of it.
+    /// `range`: the modulus of `Modular`, from 2; the bits of `Multiplicative` and `Universal`, from 1 to 32; the
+    /// other families ignore it.
     pub fn draw(self, range: u64, count: usize, seed: u64) -> Functions {
         let mut random = SplitMix64::new(seed);
         match self {
@@ -232,14 +232,14 @@ pub enum Functions {
 
 /// Work on all functions of whatever type they are.
 pub trait Visitor {
-    /// What it gives.
+    /// Its result.
     type Output;
     /// Does the work; must be `#[inline(always)]` to be compiled for the instructions of the caller.
     fn visit<F: Function>(self, functions: &[F]) -> Self::Output;
 }
 
 impl Functions {
-    /// What elements must pass before the functions take them.
+    /// The mixer that is applied to elements before the functions.
     pub fn mixer(&self) -> Option<Mixer> {
         match self {
             Functions::Mixed(mixer, _) => Some(*mixer),

@@ -89,7 +89,7 @@ fn mutate(random: &mut Random, line: &mut Vec<u8>) {
     }
 }
 
-/// What the oracle would have a scan for `column` find; None for a malformed line.
+/// The expected value of `column` by the oracle; None for a malformed line.
 fn expected(line: &[u8], column: &str) -> Option<Option<Found>> {
     let members = members(line)?;
     Some(members.into_iter().rev().find(|(key, _)| key == column).map(|(_, found)| found))
@@ -138,7 +138,7 @@ fn check(data: &[u8], isa: Isa) {
     assert_eq!(visited.next(), None);
 }
 
-/// Lines of random objects, of which about half are damaged.
+/// Lines of random objects; about half of them are damaged.
 fn random_lines(random: &mut Random) -> Vec<u8> {
     let mut data = Vec::new();
     for _ in 0..1 + random.below(6) {

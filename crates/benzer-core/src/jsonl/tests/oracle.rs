@@ -1,6 +1,6 @@
 //! A second reader of JSON, written for clarity: recursive descent over the bytes of one line.
 
-/// What the oracle finds for a key of the top-level object.
+/// The value of a key of the top-level object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Null,
