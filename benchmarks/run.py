@@ -51,7 +51,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--file", type=Path, help="a JSONL file of your own: the scenario words on it")
     parser.add_argument("--column", default="text", help="the column of its texts")
     parser.add_argument("--unit", choices=("word", "char"), help="what a shingle is made of; for --file")
-    parser.add_argument("--data", type=Path, default=DATA, help="output folder of `python -m benchmarks.corpus`")
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="output folder of `python -m benchmarks.corpus`"
+    )
     parser.add_argument("--corpus", help="instead of the scenario's: corpus or small")
     parser.add_argument("--engines", help="only these of a scenario's, separated by commas")
     parser.add_argument("--repetitions", type=int, help="instead of the scenario's")
