@@ -18,8 +18,8 @@ from benzer.service.state import State
 from benzer.service.telemetry.logs import forward
 
 SWITCH_SECONDS = 0.0005
-"""The switch interval of the interpreter lock; see docs/decisions/0028-separate-upload-process.md. With Python's default
-of 5 ms, every step of a search that releases the lock for native work would wait that long."""
+"""The switch interval of the interpreter lock; see docs/decisions/0028-separate-upload-process.md. With Python's
+default of 5 ms, every step of a search that releases the lock for native work would wait that long."""
 LAST_SECONDS = 2.0
 """Seconds after the grace period to send the last responses and close the indexes."""
 
