@@ -34,7 +34,7 @@ def text_of(reading: str) -> Text:
 
 def find(collection: Collection, settings: Settings, seed: int) -> Answer:
     found = find_duplicates(
-        str(collection.folder / "texts.jsonl"), **asked(settings), options=Options(seed=seed)
+        str(collection.folder / "texts.jsonl"), **arguments(settings), options=Options(seed=seed)
     )
     if found.counts["candidates"] > MOST_CANDIDATES:
         raise GaveUp(f"{found.counts['candidates']:,} candidate pairs")
@@ -47,7 +47,7 @@ def find(collection: Collection, settings: Settings, seed: int) -> Answer:
     return Answer(left, right, columns.similarity, leaders, found.threshold)
 
 
-def options(settings: Settings) -> dict[str, Any]:
+def arguments(settings: Settings) -> dict[str, Any]:
     """The arguments of `find_duplicates`: a preset, or a kind of shingles with its lowest threshold."""
     if "preset" in settings:
         return preset(settings["preset"]).arguments()
