@@ -158,7 +158,7 @@ def command(
     else:
         with dedupe_run.opened(against, checkpoint) as (indexes, saved):
             arguments = dedupe_run.asked_for(inputs, settings, indexes, against)
-            dedupe_run.tell_forecast(arguments)
+            dedupe_summary.tell_forecast(arguments)
             dedupe_spark.tell(
                 dedupe_spark.outgrown(dedupe_summary.size_of(inputs)) if arguments["memory"] is None else None
             )

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benzer.cli import console, fields
-from benzer.cli.dedupe_summary import forecast
 from benzer.cli.location import existing, shown
 from benzer.cli.options import given
 
@@ -110,15 +109,6 @@ def read_as(
     options = {**asked, "weight": weight}
     fields.refuse_other_rules(name, schema, options)
     return schema, fields.columns_of(name, schema, options)
-
-
-def tell_forecast(arguments: Settings) -> None:
-    """Print on a terminal what the run will find, before it starts."""
-    from benzer.pipeline.promise import Promise, method_of
-
-    schema, threshold, recall = (arguments[name] for name in ("schema", "threshold", "recall"))
-    promise = Promise(schema, threshold, recall, arguments["options"])
-    console.talk(forecast(promise, promise.by(method_of(arguments["method"], recall, None, schema))))
 
 
 def run(

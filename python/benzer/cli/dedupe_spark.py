@@ -13,8 +13,7 @@ from typing import IO, Any
 
 import click
 
-from benzer.cli import console, dedupe_run
-from benzer.cli.dedupe_summary import size_of
+from benzer.cli import console, dedupe_run, dedupe_summary
 from benzer.cli.options import given
 from benzer.errors import SettingsError
 from benzer.wording import amount, duration
@@ -233,9 +232,9 @@ def run(
     Keep.parse(arguments["keep"])
     if arguments["recall"] == 1:
         raise SettingsError("recall 1 is not supported on Spark: use a recall of at most 0.9999")
-    size = size_of(inputs)
+    size = dedupe_summary.size_of(inputs)
     tell(advice(size, master))
-    dedupe_run.tell_forecast({**arguments, "method": None})
+    dedupe_summary.tell_forecast({**arguments, "method": None})
     if measure is None:
         measure = size is not None and size <= dedupe_run.MEASURED_BYTES
     shown = [step for step in STEPS if measure or step != "measure"]

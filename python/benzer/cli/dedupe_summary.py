@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,15 @@ def forecast(promise: Promise, way: Way | None) -> str:
         for at in others
     ]
     return ", ".join([console.promise(way.bands, threshold, promise.schema), *told])
+
+
+def tell_forecast(arguments: Mapping[str, Any]) -> None:
+    """Print on a terminal what the run will find, before it starts."""
+    from benzer.pipeline.promise import Promise, method_of
+
+    schema, threshold, recall = (arguments[name] for name in ("schema", "threshold", "recall"))
+    promise = Promise(schema, threshold, recall, arguments["options"])
+    console.talk(forecast(promise, promise.by(method_of(arguments["method"], recall, None, schema))))
 
 
 def kept_promise(found: Duplicates) -> str:

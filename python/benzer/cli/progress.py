@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
-from benzer.cli.console import duration
+from benzer.wording import duration
 
 
 class AmountColumn(ProgressColumn):
