@@ -1,4 +1,4 @@
-"""Generates docs/reference/cli.md from the help of all commands.
+"""Generates docs/reference/cli.md from the complete help of all commands.
 
 `python tools/make_cli_reference.py` writes the page; `--check` only reports whether it is up to date.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from benzer.cli import main
+from benzer.cli.options import ExampleCommand
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "cli.md"
 WIDTH = 100
@@ -22,7 +23,8 @@ INTRODUCTION = """\
 
 Results are printed to stdout; messages go to stderr. The exit status is 0 on success, 1 if the command completed but
 found a problem (e.g. malformed rows were skipped), and 2 for invalid usage or input. An error is one line that states
-the problem and a fix.
+the problem and a fix. `--help` shows the most common options of a command; if there are more, `--help-all` shows all of
+them, as on this page.
 """
 
 
@@ -49,8 +51,13 @@ def contexts(context: click.Context) -> Iterator[click.Context]:
 def section(context: click.Context) -> str:
     """Return the help of one command as a section."""
     with context.scope(cleanup=False):
-        help_text = click.unstyle(context.command.get_help(context))
-    return f"\n## {context.command_path}\n\n```text\n{help_text.rstrip()}\n```\n"
+        command = context.command
+        help_text = (
+            command.get_help_all(context)
+            if isinstance(command, ExampleCommand)
+            else command.get_help(context)
+        )
+    return f"\n## {context.command_path}\n\n```text\n{click.unstyle(help_text).rstrip()}\n```\n"
 
 
 def run(arguments: list[str]) -> int:

@@ -44,6 +44,11 @@ def test_completion_source_ends_with_status_0(shell: str) -> None:
     assert done.stdout.decode().strip() == run("completion", shell).stdout.strip()
 
 
+def test_options_that_help_omits_are_completed() -> None:
+    words = {"COMP_WORDS": "benzer dedupe --check", "COMP_CWORD": "2", "_BENZER_COMPLETE": "bash_complete"}
+    assert process(env={**os.environ, **words}).stdout == b"plain,--checkpoint\n"
+
+
 def test_an_unknown_completion_request_is_a_usage_error() -> None:
     assert process(env={**os.environ, "_BENZER_COMPLETE": "tcsh_source"}).returncode == 2
 

@@ -95,7 +95,7 @@ def test_what_is_just_within_the_limits_is_taken(client: httpx.Client) -> None:
 def test_each_limit_has_an_option_and_an_option_its_default() -> None:
     assert {one.field for one in LIMITS} == {one.name for one in fields(Limits)}
     told = subprocess.run(
-        [sys.executable, "-m", "benzer", "serve", "--help"], check=True, capture_output=True, text=True
+        [sys.executable, "-m", "benzer", "serve", "--help-all"], check=True, capture_output=True, text=True
     ).stdout
     assert [one.option for one in LIMITS if one.option not in told] == []
 

@@ -31,36 +31,49 @@ benzer compare --texts "the quick brown fox jumps" "the quick brown fox sleeps"
 # Compare two documents of a file by their ids
 benzer compare --from docs.jsonl --id url a.html b.html
 
+# Compare two images
+benzer compare a.jpg b.jpg --images local
+
 # Compare by shingles of 5 characters and print JSON
 benzer compare a.txt b.txt --shingle char:5 --json
 
 # Write a side-by-side view for a browser
 benzer compare old.txt new.txt --html changes.html
-
-# Compare two images
-benzer compare a.jpg b.jpg --images local
 """
 SHOWN, LINE = 5, 60
 HTML_PASSAGES = 100
+COMMON = "--texts --from --id --text --images --shingle --full --html --json"
 
 
 @click.command(
     "compare",
     cls=shared.ExampleCommand,
     examples=EXAMPLES,
+    common=COMMON,
     short_help="Show what two documents have in common.",
 )
 @click.argument("a")
 @click.argument("b")
-@click.option("--texts", "literal", is_flag=True, help="Treat A and B as texts, not as file names.")
-@click.option(
-    "--from", "source", type=click.Path(), metavar="FILE", help="Treat A and B as ids of documents in FILE."
+@shared.option(
+    shared.INPUT, "--texts", "literal", is_flag=True, help="Treat A and B as texts, not as file names."
 )
-@click.option("--full", is_flag=True, help="Show the complete texts side by side.")
-@click.option(
-    "--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page for viewing in a browser."
+@shared.option(
+    shared.INPUT,
+    "--from",
+    "source",
+    type=click.Path(),
+    metavar="FILE",
+    help="Treat A and B as ids of documents in FILE.",
 )
-@click.option("--replace", is_flag=True, help="Replace the --html file if it exists.")
+@shared.option(shared.OUTPUT, "--full", is_flag=True, help="Show the complete texts side by side.")
+@shared.option(
+    shared.OUTPUT,
+    "--html",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write a page for viewing in a browser.",
+)
+@shared.option(shared.OUTPUT, "--replace", is_flag=True, help="Replace the --html file if it exists.")
 @shared.json_option
 @fields.column_options
 @fields.weight_option

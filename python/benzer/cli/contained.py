@@ -26,35 +26,40 @@ benzer contained columns.jsonl --values cells --threshold 0.9 --output joins.par
 benzer contained docs.jsonl --limit 10
 """
 STAGES = ("read", "sketch", "join", "write")
+COMMON = "--output --replace --limit --threshold --text --values --id --shingle --json"
 
 
 @click.command(
     "contained",
     cls=shared.ExampleCommand,
     examples=EXAMPLES,
+    common=COMMON,
     short_help="Find documents that are contained in other documents.",
 )
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(), metavar="INPUT...")
-@click.option(
-    "--output", type=click.Path(path_type=Path), metavar="FILE",
+@shared.option(
+    shared.OUTPUT, "--output", type=click.Path(path_type=Path), metavar="FILE",
     help="Output file, .jsonl or .parquet. Must not exist unless --replace is given.",
 )  # fmt: skip
-@click.option(
-    "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1, min_open=True), default=0.8, show_default=True,
-    help="Minimum share of a document that appears in the other one.",
+@shared.option(
+    shared.MATCHING, "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1, min_open=True), default=0.8,
+    show_default=True, help="Minimum share of a document that appears in the other one.",
 )  # fmt: skip
-@click.option(
-    "--limit", metavar="NUMBER", type=click.IntRange(min=0), default=10, show_default=True,
+@shared.option(
+    shared.OUTPUT, "--limit", metavar="NUMBER", type=click.IntRange(min=0), default=10, show_default=True,
     help="Maximum number of pairs to show.",
 )  # fmt: skip
-@click.option(
-    "--copies", is_flag=True, help="Also write the pairs of identical documents, not only of the first."
+@shared.option(
+    shared.OUTPUT,
+    "--copies",
+    is_flag=True,
+    help="Also write the pairs of identical documents, not only of the first.",
 )
-@click.option("--replace", is_flag=True, help="Replace the output file if it exists.")
-@shared.on_error_option
+@shared.option(shared.OUTPUT, "--replace", is_flag=True, help="Replace the output file if it exists.")
 @shared.threads_option
 @shared.json_option
 @fields.column_options
+@shared.on_error_option
 @fields.text_options
 def command(
     inputs: tuple[str, ...],

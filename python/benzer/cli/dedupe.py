@@ -23,6 +23,12 @@ benzer dedupe docs.jsonl --output clean
 # Read many files, with other columns and a lower threshold
 benzer dedupe 'crawl/*.jsonl.zst' --text body --id url --threshold 0.7 --output clean
 
+# Find images that were resized, recompressed or retouched
+benzer dedupe photos --images grid --output clean
+
+# Estimate the effect of each threshold without writing anything
+benzer dedupe docs.jsonl --dry-run
+
 # Keep the longest document of each cluster, or the one from the preferred source
 benzer dedupe docs.parquet --keep longest --output clean
 benzer dedupe docs.csv --keep priority:source=books,web --output clean
@@ -30,14 +36,8 @@ benzer dedupe docs.csv --keep priority:source=books,web --output clean
 # Compare short texts by shingles of 5 characters
 benzer dedupe names.csv --text name --shingle char:5 --output clean
 
-# Find images that were resized, recompressed or retouched
-benzer dedupe photos --images grid --output clean
-
 # Compare several fields; the title has twice the weight
 benzer dedupe books.jsonl --text title --values tags --weight title=2 --output clean
-
-# Estimate the effect of each threshold without writing anything
-benzer dedupe docs.jsonl --dry-run
 
 # Compare new documents with an existing index, which is not changed
 benzer dedupe june.jsonl --against may.benzer --output clean
@@ -56,61 +56,74 @@ benzer dedupe '/mnt/crawl/*.parquet' --engine spark --master spark://host:7077 -
 zcat docs.jsonl.gz | benzer dedupe - --format jsonl --output clean --json > summary.json
 """
 STAGES = ("read", "sketch", "against", "candidates", "verify", "clusters", "measure", "write")
+COMMON = (
+    "--output --dry-run --report --threshold --recall --keep "
+    "--against --text --id --images --shingle --memory"
+)
 
 
 @click.command(
-    "dedupe", cls=shared.ExampleCommand, examples=EXAMPLES, short_help="Remove near-duplicate documents."
+    "dedupe",
+    cls=shared.ExampleCommand,
+    examples=EXAMPLES,
+    common=COMMON,
+    short_help="Remove near-duplicate documents.",
 )
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(), metavar="INPUT...")
-@click.option(
-    "--output", type=click.Path(path_type=Path), metavar="DIR",
+@shared.option(
+    shared.OUTPUT, "--output", type=click.Path(path_type=Path), metavar="DIR",
     help="Output folder. Must not exist unless --replace is given.",
 )  # fmt: skip
-@click.option(
-    "--dry-run", is_flag=True, help="Estimate the effect of each threshold without writing anything."
+@shared.option(
+    shared.OUTPUT,
+    "--dry-run",
+    is_flag=True,
+    help="Estimate the effect of each threshold without writing anything.",
 )
 @shared.promise_options(threshold=None, exact=True)
-@click.option(
-    "--method", type=click.Choice(["lsh", "exact", "auto"]), show_default="lsh; exact for --recall 1",
+@shared.option(
+    shared.MATCHING, "--method", type=click.Choice(["lsh", "exact", "auto"]), show_default="lsh; exact for --recall 1",
     help="Find pairs by LSH bands, by an exact join, or by whichever is cheaper.",
 )  # fmt: skip
-@click.option(
-    "--bucket-limit", type=click.IntRange(2), metavar="N", show_default="100 to 1000",
+@shared.option(
+    shared.MATCHING, "--bucket-limit", type=click.IntRange(2), metavar="N", show_default="100 to 1000",
     help="List all pairs in buckets of up to N documents.",
 )  # fmt: skip
-@click.option(
-    "--keep", default="first", show_default=True, metavar="RULE",
+@shared.option(
+    shared.MATCHING, "--keep", default="first", show_default=True, metavar="RULE",
     help="Choose which document of a cluster to keep (see the rules above).",
 )  # fmt: skip
-@click.option(
-    "--against", multiple=True, type=Location(), metavar="INDEX",
+@shared.option(
+    shared.MATCHING, "--against", multiple=True, type=Location(), metavar="INDEX",
     help="Also remove matches of documents in this index. Repeatable.",
 )  # fmt: skip
-@click.option(
-    "--checkpoint", type=click.Path(), metavar="DIR",
+@shared.option(
+    shared.RESOURCES, "--checkpoint", type=click.Path(), metavar="DIR",
     help="Save finished parts to a folder and resume from it after an interruption.",
 )  # fmt: skip
-@click.option(
-    "--memory", metavar="SIZE",
+@shared.option(
+    shared.RESOURCES, "--memory", metavar="SIZE",
     help="Upper bound for memory allocated by this run, e.g. 2GB.",
 )  # fmt: skip
-@click.option("--report", is_flag=True, help="Also write report.html for viewing in a browser.")
-@click.option(
-    "--measure/--no-measure", default=None,
+@shared.option(
+    shared.OUTPUT, "--report", is_flag=True, help="Also write report.html for viewing in a browser."
+)
+@shared.option(
+    shared.OUTPUT, "--measure/--no-measure", default=None,
     show_default=f"up to {dedupe_run.MEASURED_BYTES // 10**6} MB of text",
     help="Measure the recall on a sample; takes about as long as the run.",
 )  # fmt: skip
-@shared.on_error_option
-@click.option(
-    "--tables", type=click.Choice(["jsonl", "parquet"]), default="jsonl", show_default=True,
+@shared.option(
+    shared.OUTPUT, "--tables", type=click.Choice(["jsonl", "parquet"]), default="jsonl", show_default=True,
     help="Format of the pairs, clusters and removed tables.",
 )  # fmt: skip
-@click.option("--replace", is_flag=True, help="Replace the output folder if it exists.")
+@shared.option(shared.OUTPUT, "--replace", is_flag=True, help="Replace the output folder if it exists.")
 @dedupe_spark.engine_options
 @shared.threads_option
 @shared.seed_option
 @shared.json_option
 @fields.column_options
+@shared.on_error_option
 @fields.weight_option
 @fields.text_options
 def command(

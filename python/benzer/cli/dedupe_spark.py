@@ -14,7 +14,7 @@ from typing import IO, Any
 import click
 
 from benzer.cli import console, dedupe_run, dedupe_summary
-from benzer.cli.options import given
+from benzer.cli.options import SPARK, given, option
 from benzer.errors import SettingsError
 from benzer.wording import amount, duration
 
@@ -71,26 +71,26 @@ class Steps:
 
 def engine_options(function: Any) -> Any:
     """Add `--engine` and the Spark options to a command."""
-    for option in (
-        click.option(
-            "--spark-conf", multiple=True, metavar="KEY=VALUE", callback=pairs_of,
+    for add in (
+        option(
+            SPARK, "--spark-conf", multiple=True, metavar="KEY=VALUE", callback=pairs_of,
             help="Spark setting, e.g. spark.executor.memory=8g. Repeatable.",
         ),
-        click.option(
-            "--partitions", type=click.IntRange(min=1), metavar="NUMBER",
+        option(
+            SPARK, "--partitions", type=click.IntRange(min=1), metavar="NUMBER",
             show_default="set by Spark; 4 per core on a local master",
             help="Number of shuffle partitions on Spark. Does not affect the result.",
         ),
-        click.option(
-            "--master", metavar="URL", show_default=LOCAL,
+        option(
+            SPARK, "--master", metavar="URL", show_default=LOCAL,
             help="Spark master: local[*], spark://host:7077, yarn or k8s://...",
         ),
-        click.option(
-            "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
+        option(
+            SPARK, "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
             help="Run in this process or on Apache Spark. Both give the same result.",
         ),
     ):  # fmt: skip
-        function = option(function)
+        function = add(function)
     return function
 
 

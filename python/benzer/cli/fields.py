@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from benzer.cli.options import field_option, given, stacked, text_option
+from benzer.cli.options import INPUT, MATCHING, TEXT, given, option, stacked
 from benzer.errors import SettingsMismatchError
 
 if TYPE_CHECKING:
@@ -90,68 +90,68 @@ def take_preset(ctx: click.Context, param: click.Parameter, name: str | None) ->
 
 
 column_options = stacked(
-    field_option(
-        "--text", metavar="COLUMN", multiple=True,
+    option(
+        INPUT, "--text", metavar="COLUMN", multiple=True,
         show_default="text, unless another field is given",
         help="Text column. Repeat, or use FIELD=COLUMN, for several fields.",
     ),
-    field_option(
-        "--values", metavar="COLUMN", multiple=True,
+    option(
+        INPUT, "--values", metavar="COLUMN", multiple=True,
         help="Column of sets: lists of strings or integers, e.g. tags.",
     ),
-    field_option(
-        "--image-column", metavar="COLUMN", multiple=True,
+    option(
+        INPUT, "--image-column", metavar="COLUMN", multiple=True,
         help="Column of image paths, relative to the file that contains them.",
     ),
-    field_option(
-        "--images", metavar="METHOD", type=click.Choice(["grid", "local", "seed16"]),
+    option(
+        INPUT, "--images", metavar="METHOD", type=click.Choice(["grid", "local", "seed16"]),
         help="Image method: grid (resized, retouched), local (crops, turns) or seed16.",
     ),
-    field_option(
-        "--id", "id_column", metavar="COLUMN", show_default="id, or generated from file and row",
+    option(
+        INPUT, "--id", "id_column", metavar="COLUMN", show_default="id, or generated from file and row",
         help="Column of ids.",
     ),
-    field_option(
-        "--format", "format", type=click.Choice(FORMATS), metavar="FORMAT",
+    option(
+        INPUT, "--format", "format", type=click.Choice(FORMATS), metavar="FORMAT",
         show_default="from the file name", help=f"Input format: {', '.join(FORMATS)}.",
     ),
 )  # fmt: skip
 
-weight_option = field_option(
-    "--weight", metavar="FIELD=NUMBER", multiple=True, callback=parse_weights,
+weight_option = option(
+    MATCHING, "--weight", metavar="FIELD=NUMBER", multiple=True, callback=parse_weights,
     show_default="1 each", help="Weight of a field in the similarity. Repeatable.",
 )  # fmt: skip
 
 text_options = stacked(
-    text_option(
-        "--preset", metavar="KIND", callback=take_preset, is_eager=True, expose_value=False,
+    option(
+        TEXT, "--preset", metavar="KIND", callback=take_preset, is_eager=True, expose_value=False,
         help="Defaults for a kind of document: web, record, code or ocr.",
     ),
-    text_option(
-        "--shingle", metavar="UNIT:SIZE", default="word:3", show_default=True, callback=parse_shingle,
+    option(
+        TEXT, "--shingle", metavar="UNIT:SIZE", default="word:3", show_default=True, callback=parse_shingle,
         help="Shingles of N words (word:N) or N characters (char:N).",
     ),
-    text_option(
-        "--normalize", type=click.Choice(["nfkc", "nfc", "none"]), default="nfkc", show_default=True,
+    option(
+        TEXT, "--normalize", type=click.Choice(["nfkc", "nfc", "none"]), default="nfkc", show_default=True,
         help="Select the Unicode normalization.",
     ),
-    text_option(
-        "--case", type=click.Choice(["fold", "lower", "keep"]), default="fold", show_default=True,
+    option(
+        TEXT, "--case", type=click.Choice(["fold", "lower", "keep"]), default="fold", show_default=True,
         help="Select the case normalization.",
     ),
-    text_option(
-        "--stop-words", metavar="LANGUAGE|FILE", callback=parse_stop_words,
+    option(
+        TEXT, "--stop-words", metavar="LANGUAGE|FILE", callback=parse_stop_words,
         help="Words to ignore: a language (en, tr, ...) or a file of words.",
     ),
-    text_option(
-        "--frequencies", is_flag=True, help="Count how often a shingle occurs, not only whether it occurs.",
+    option(
+        TEXT, "--frequencies", is_flag=True, help="Count how often a shingle occurs, not only whether it occurs.",
     ),
-    text_option(
-        "--shingle-hash", metavar="NAME", default="benzer", show_default=True,
+    option(
+        TEXT, "--shingle-hash", metavar="NAME", default="benzer", show_default=True,
         help="Hash of shingles: benzer, djb2a, murmur3_32, murmur3_128 or xxh3.",
     ),
-    text_option(
-        "--hash-bytes", type=click.Choice(["4", "8"]), default="8", show_default=True,
+    option(
+        TEXT, "--hash-bytes", type=click.Choice(["4", "8"]), default="8", show_default=True,
         help="Size of a shingle hash in bytes.",
     ),
 )  # fmt: skip

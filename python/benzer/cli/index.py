@@ -43,24 +43,27 @@ benzer index 'redis://localhost:6379/0?prefix=docs' docs.jsonl
 # Search the index
 benzer search docs.benzer --file letter.txt --limit 5
 """
+COMMON = "--threshold --recall --passages --text --values --images --id --format --shingle --json"
 
 
 @click.command(
     "index",
     cls=shared.ExampleCommand,
     examples=EXAMPLES,
+    common=COMMON,
     short_help="Create an index, or add documents to it.",
 )
 @click.argument("index", type=Location())
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(), metavar="INPUT...")
 @shared.promise_options(threshold=None)
 @shared.seed_option
-@click.option(
-    "--passages", is_flag=True, help="Also store passages, required by search --passages; about 5 bytes per word.",
+@shared.option(
+    shared.OUTPUT, "--passages", is_flag=True,
+    help="Also store passages, required by search --passages; about 5 bytes per word.",
 )  # fmt: skip
-@shared.on_error_option
 @shared.json_option
 @fields.column_options
+@shared.on_error_option
 @fields.weight_option
 @fields.text_options
 def command(

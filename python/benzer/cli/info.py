@@ -38,16 +38,20 @@ RULES_SHOWN = (
     "weight",
 )
 MALFORMED_SHOWN = 5
+COMMON = "--buckets --text --id --format --images --shingle --json"
 
 
 @click.command(
     "info",
     cls=shared.ExampleCommand,
     examples=EXAMPLES,
+    common=COMMON,
     short_help="Describe an index or a file of documents.",
 )
 @click.argument("path", type=Location(), metavar="INDEX|FILE")
-@click.option("--buckets", is_flag=True, help="Count the buckets of an index by size; reads all of them.")
+@shared.option(
+    shared.OUTPUT, "--buckets", is_flag=True, help="Count the buckets of an index by size; reads all of them."
+)
 @shared.json_option
 @fields.column_options
 @fields.text_options

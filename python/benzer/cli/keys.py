@@ -62,7 +62,8 @@ def command() -> None:
     show_default=True,
     help="Scope of the key; write includes read.",
 )
-@click.option(
+@shared.option(
+    shared.SERVER,
     "--rate",
     metavar="NUMBER",
     type=click.FloatRange(0, min_open=True),

@@ -62,7 +62,8 @@ CONTAINMENT = 0.8
     "--limit", metavar="NUMBER", type=click.IntRange(min=1), default=10, show_default=True,
     help="Maximum number of results.",
 )  # fmt: skip
-@click.option(
+@shared.option(
+    shared.MATCHING,
     "--threshold", metavar="NUMBER", type=click.FloatRange(0, 1),
     show_default="set by the index; --nearest: none; containment: 0.8",
     help="Minimum similarity, or minimum containment.",

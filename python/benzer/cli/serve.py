@@ -27,17 +27,20 @@ benzer serve docs.benzer --port 0
 benzer keys add service.keys --name me --scope write
 benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
 """
+COMMON = "--host --port --home --keys --origin --rate --log-format --log-level"
 
 
 @click.command(
     "serve",
     cls=shared.ExampleCommand,
     examples=EXAMPLES,
+    common=COMMON,
     short_help="Serve indexes over HTTP, with web pages.",
 )
 @click.argument("indexes", nargs=-1, metavar="[[NAME=]INDEX]...")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
+@shared.option(shared.SERVER, "--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@shared.option(
+    shared.SERVER,
     "--port",
     metavar="NUMBER",
     type=click.IntRange(0, 65535),
@@ -45,38 +48,42 @@ benzer serve docs.benzer --host 192.0.2.7 --port 8080 --keys service.keys
     show_default=True,
     help="Port to listen on; 0 uses any free port.",
 )
-@click.option(
+@shared.option(
+    shared.SERVER,
     "--home",
     metavar="FOLDER|URL",
     help="Also serve the indexes of a folder or Redis server and create new ones there.",
 )
-@click.option(
+@shared.option(
+    shared.SERVER,
     "--keys",
     metavar="FILE",
     type=click.Path(dir_okay=False),
     help="Accept only requests with a key from this file (see benzer keys).",
 )
-@click.option(
+@shared.option(
+    shared.SERVER,
     "--origin",
     "origins",
     metavar="URL",
     multiple=True,
     help="Allow requests from pages of this origin, e.g. https://example.org. Repeatable.",
 )
-@click.option(
+@shared.option(
+    shared.SERVER,
     "--rate",
     metavar="NUMBER",
     type=click.FloatRange(0, min_open=True),
     show_default="unlimited",
     help="Maximum requests per minute for each key, or each address without a key.",
 )
-@click.option(
-    "--log-format", type=click.Choice(["json", "text", "off"]), default="text", show_default=True,
+@shared.option(
+    shared.SERVER, "--log-format", type=click.Choice(["json", "text", "off"]), default="text", show_default=True,
     help="Format of the log line that is written to stderr for each request.",
 )  # fmt: skip
-@click.option(
-    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True,
-    help="Minimum level of log lines; successful requests have level info.",
+@shared.option(
+    shared.SERVER, "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info",
+    show_default=True, help="Minimum level of log lines; successful requests have level info.",
 )  # fmt: skip
 @limit_options
 def command(indexes: tuple[str, ...], **given: Any) -> None:

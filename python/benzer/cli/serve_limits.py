@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from benzer.cli import options as shared
+
 
 class Limit(NamedTuple):
     """An option, the field of `Limits` that it sets, and the factor between their units."""
@@ -50,8 +52,8 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for limit in reversed(LIMITS):
         default = getattr(Limits(), limit.field) / limit.factor
         kind = click.IntRange(min=1) if limit.whole else click.FloatRange(min=0, min_open=True)
-        command = click.option(
-            limit.option, limit.field, metavar=limit.metavar, type=kind, help=limit.help,
+        command = shared.option(
+            shared.LIMITS, limit.option, limit.field, metavar=limit.metavar, type=kind, help=limit.help,
             default=int(default) if limit.whole else default, show_default=True,
         )(command)  # fmt: skip
     return command

@@ -21,61 +21,73 @@ benzer tune
 # Show the cost of a higher recall
 benzer tune --threshold 0.7 --recall 0.99
 
-# Show what the settings of another program find
-benzer tune --threshold 0.8 --bands 9 --rows 13
-
-# Show what the classical rules choose for 128 hashes
-benzer tune --rule area --num-hashes 128
-
 # Estimate pairs and cost for your documents
 benzer tune docs.jsonl --threshold 0.7
 
 # Suggest a shingle size for your documents
 benzer tune --documents docs.jsonl --text body --unit word
+
+# Show what the settings of another program find
+benzer tune --threshold 0.8 --bands 9 --rows 13
+
+# Show what the classical rules choose for 128 hashes
+benzer tune --rule area --num-hashes 128
 """
 RULES = ["pick_bands", "inverse_root", "area"]
 RULE_HASHES = 128  # same as in benzer.bands, which would import NumPy
 ADVICE_OPTIONS = ("unit",)
 BAND_OPTIONS = ("bands", "rows", "rule")
 READ_OPTIONS = (*fields.OPTIONS, "id_column")
+COMMON = "--threshold --recall --num-hashes --bands --rows --rule --text --shingle --documents --unit --json"
 
 
 @click.command(
     "tune",
     cls=shared.ExampleCommand,
     examples=EXAMPLES,
+    common=COMMON,
     short_help="Show what a threshold, recall and shingle size find.",
 )
 @click.argument("inputs", nargs=-1, type=click.Path(), metavar="[INPUT...]")
 @shared.promise_options(threshold=None)
-@click.option(
+@shared.option(
+    shared.MATCHING,
     "--num-hashes",
     metavar="NUMBER",
     type=click.IntRange(1, 65535),
     show_default=f"as many as needed; {RULE_HASHES} for --rule",
     help="Maximum number of signature values.",
 )
-@click.option(
+@shared.option(
+    shared.MATCHING,
     "--bands",
     "bands",
     metavar="NUMBER",
     type=click.IntRange(min=1),
     help="Use this number of bands instead of choosing by recall; requires --rows.",
 )
-@click.option(
+@shared.option(
+    shared.MATCHING,
     "--rows",
     metavar="NUMBER",
     type=click.IntRange(min=1),
     help="Use this number of rows per band; requires --bands or --num-hashes.",
 )
-@click.option("--rule", type=click.Choice(RULES), help="Choose the bands by a classical rule, not by recall.")
-@click.option(
+@shared.option(
+    shared.MATCHING,
+    "--rule",
+    type=click.Choice(RULES),
+    help="Choose the bands by a classical rule, not by recall.",
+)
+@shared.option(
+    shared.INPUT,
     "--documents",
     metavar="FILE",
     type=click.Path(),
     help="Suggest a shingle size for the documents of a file.",
 )
-@click.option(
+@shared.option(
+    shared.TEXT,
     "--unit",
     type=click.Choice(["char", "word"]),
     default="char",
