@@ -117,10 +117,11 @@ def test_another_origin_that_is_named_may_ask_and_read_the_answers(open_client: 
         "Access-Control-Request-Headers": "authorization, content-type",
     }
     allowed = open_client.options(f"{DOCS}/documents/x", headers=preflight)
-    assert allowed.status_code == 204
+    assert allowed.status_code == 200
     assert allowed.headers["access-control-allow-origin"] == FRIEND
     assert "PUT" in allowed.headers["access-control-allow-methods"]
-    assert allowed.headers["access-control-allow-headers"] == "Authorization, Content-Type, X-Request-ID"
+    listed = allowed.headers["access-control-allow-headers"].split(", ")
+    assert {"Authorization", "Content-Type", "X-Request-ID"} <= set(listed)
     for response, status in (
         (open_client.post(f"{DOCS}/similar", json={"id": "fox"}, headers=asked), 200),
         (open_client.get(f"{DOCS}/documents/none", headers=asked), 404),
@@ -135,7 +136,7 @@ def test_another_origin_that_is_named_may_ask_and_read_the_answers(open_client: 
 def test_a_preflight_of_a_named_origin_needs_no_key(path: Path, service: Locked) -> None:
     preflight = {"Origin": FRIEND, "Access-Control-Request-Method": "POST"}
     with serving(path, "--keys", service.file, "--origin", FRIEND) as (client, _):
-        assert client.options(DOCS, headers=preflight).status_code == 204
+        assert client.options(DOCS, headers=preflight).status_code == 200
         unknown = client.get(DOCS, headers={"Origin": FRIEND})
         assert (unknown.status_code, unknown.headers["access-control-allow-origin"]) == (401, FRIEND)
 

@@ -19,7 +19,7 @@ from benzer.service.guards.bodies import Bodies
 from benzer.service.guards.headers import SecurityHeaders
 from benzer.service.guards.load import Load
 from benzer.service.guards.observing import Observed
-from benzer.service.guards.origins import Origins
+from benzer.service.guards.origins import Origins, cors
 from benzer.service.guards.requests import Guard
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.keys import Keyring
@@ -73,6 +73,7 @@ GUARDS: list[Callable[..., ASGIApp]] = [
     Observed,  # logs and counts the refusals of the others
     FailurePages,  # for all refusals below
     Origins,  # before keys are checked: a page of another site may send a cookie
+    cors,  # before keys are checked: a browser sends no key with a preflight request
     Access,
     Guard,
     Bodies,  # within the limits of the previous guard

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from benzer.service.errors import failure
 from benzer.service.guards.addresses import is_loopback
@@ -21,19 +21,22 @@ from benzer.service.state import State
 ASKING = ("GET", "HEAD", "OPTIONS")
 """Methods that change nothing. Browsers hide their responses from pages of other origins."""
 
-PREFLIGHT = {
-    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, X-Request-ID",
-    "Access-Control-Max-Age": "600",
-}
-EXPOSED = "Location, Retry-After, Content-Disposition, X-Request-ID"
+
+def cors(app: ASGIApp, state: State) -> ASGIApp:
+    """Let pages of the configured origins read responses. Their cookies are never accepted: they must send a key."""
+    if not state.options.origins:
+        return app
+    return CORSMiddleware(
+        app,
+        allow_origins=state.options.origins,
+        allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
+        allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
+        expose_headers=["Location", "Retry-After", "Content-Disposition", "X-Request-ID"],
+    )
 
 
 class Origins:
-    """Rejects requests of pages of other sites; adds CORS headers for configured origins.
-
-    Cookies of another origin are never accepted: a page of a configured origin must send a key.
-    """
+    """Rejects requests of pages of other sites, except the configured origins."""
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app = app
@@ -48,17 +51,12 @@ class Origins:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        origin = headers.get("origin")
-        if self.origins:
-            send = self.told(send, origin)
         hosts = len(headers.getlist("host"))
         if hosts > 1 or (hosts == 0 and scope["http_version"] == "1.1"):
             answer = failure(400, f"a request must have one Host header, got {hosts}: send exactly one")
             await refuse(answer, scope, receive, send, self.max_body_bytes)
         elif message := self.refusal(scope["method"], headers):
             await refuse(failure(403, message), scope, receive, send, self.max_body_bytes)
-        elif origin in self.origins and is_preflight(scope["method"], headers):
-            await Response(status_code=204, headers=PREFLIGHT)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -73,20 +71,6 @@ class Origins:
             named = repr(origin) if origin else "of another site"
             return f"pages of the origin {named} may not send requests: start the service with --origin and its address"
         return None
-
-    def told(self, send: Send, origin: str | None) -> Send:
-        """`send` that adds the CORS headers."""
-
-        async def tell(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.add_vary_header("Origin")
-                if origin in self.origins:
-                    headers["Access-Control-Allow-Origin"] = origin or ""
-                    headers["Access-Control-Expose-Headers"] = EXPOSED
-            await send(message)
-
-        return tell
 
 
 def is_preflight(method: str, headers: Headers) -> bool:
