@@ -5,9 +5,9 @@
 | `clients` | `Client`, `AsyncClient`: a service |
 | `index` | `RemoteIndex`, `AsyncRemoteIndex`: an index of a service |
 | `jobs` | `DuplicatesJob`, `AsyncDuplicatesJob`: a search for duplicates in a service |
-| `methods` | descriptors that make each call available in blocking and asynchronous form |
-| `steps` | calls as generators of requests, without I/O |
-| `connection` | the I/O |
+| `methods` | makes each coroutine available as a blocking method, too |
+| `connection` | the I/O, blocking or asynchronous |
+| `requests` | requests and responses |
 | `retrying` | retries |
 | `adding`, `given`, `questions` | documents and queries as requests |
 | `wire`, `failures` | responses as types and errors of the library |

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from benzer.client.connection import Connection
 from benzer.client.given import SOURCE, Row, Rows
-from benzer.client.steps import Request, Steps
+from benzer.client.requests import Request
 from benzer.errors import BenzerError, ServiceError
 from benzer.sources import MalformedRow
 
@@ -45,14 +46,16 @@ class Added(int):
         return added
 
 
-def add(path: str, rows: Rows, batch_size: int, progress: Progress | None) -> Steps[Added]:
+async def add(
+    connection: Connection, path: str, rows: Rows, batch_size: int, progress: Progress | None
+) -> Added:
     """Send all rows to the documents of an index."""
     read = new = malformed = 0
     held: int | None = None
     part: list[Row] = []
     try:
-        while part := (yield from rows.part(batch_size)):
-            answer = yield from _sent(path, part, rows.skips)
+        while part := await rows.part(connection.draw, batch_size):
+            answer = await _sent(connection, path, part, rows.skips)
             read, new, held = read + answer["read"], new + answer["new"], answer["documents"]
             malformed += answer["malformed_count"]
             rows.malformed += [
@@ -68,11 +71,10 @@ def add(path: str, rows: Rows, batch_size: int, progress: Progress | None) -> St
     return Added(read, new, held, sorted(rows.malformed, key=lambda one: one.row), malformed)
 
 
-def _sent(path: str, part: Sequence[Row], skips: bool) -> Steps[Any]:
+async def _sent(connection: Connection, path: str, part: Sequence[Row], skips: bool) -> Any:
     body = b"".join(row.line for row in part)
     parameters = {"on_error": "skip" if skips else "stop"}
-    answer = yield Request("POST", path, parameters, body, NDJSON)
-    return answer.json()
+    return (await connection.send(Request("POST", path, parameters, body, NDJSON))).json()
 
 
 DURABLE = re.compile(r"; ([\d,]+) documents of this upload are durable$")

@@ -13,14 +13,14 @@ from typing import Any, Generic, Literal, TypeVar
 
 from benzer.client import wire
 from benzer.client.adding import NDJSON, Progress
-from benzer.client.connection import AsyncConnection, ServiceConnection
+from benzer.client.connection import AsyncConnection, BlockingConnection, Connection
 from benzer.client.given import Rows, source_of
 from benzer.client.index import AsyncRemoteIndex, RemoteIndex
 from benzer.client.jobs import AsyncDuplicatesJob, DuplicatesJob
 from benzer.client.methods import Awaiting, Blocking, call
 from benzer.client.questions import QueryFields
+from benzer.client.requests import Request, given, segment
 from benzer.client.retrying import Patience
-from benzer.client.steps import Request, Steps, ask, given, segment
 from benzer.comparison import Comparison
 from benzer.fields import Schema
 from benzer.index import IndexSettings
@@ -35,7 +35,7 @@ Job = TypeVar("Job", DuplicatesJob, AsyncDuplicatesJob)
 class ServiceCalls(Generic[OneIndex, Job]):
     """The calls of a service other than those of an index."""
 
-    _connection: Any
+    _connection: Connection
     _index: type[OneIndex]
     _job: type[Job]
 
@@ -55,19 +55,19 @@ class ServiceCalls(Generic[OneIndex, Job]):
         return self._job(self._connection, id)
 
     @call
-    def health(self) -> Steps[dict[str, Any]]:
+    async def health(self) -> dict[str, Any]:
         """Return the status and the version of the service."""
-        told: dict[str, Any] = (yield from ask("GET", "/health")).json()
+        told: dict[str, Any] = (await self._connection.ask("GET", "/health")).json()
         return told
 
     @call
-    def indexes(self) -> Steps[list[dict[str, Any]]]:
+    async def indexes(self) -> list[dict[str, Any]]:
         """Return the size and the settings of each served index, with its name under "name"."""
-        told: list[dict[str, Any]] = (yield from ask("GET", "/v1/indexes")).json()["indexes"]
+        told: list[dict[str, Any]] = (await self._connection.ask("GET", "/v1/indexes")).json()["indexes"]
         return told
 
     @call
-    def create_index(self, name: str, settings: IndexSettings | None = None) -> Steps[OneIndex]:
+    async def create_index(self, name: str, settings: IndexSettings | None = None) -> OneIndex:
         """Create an index, which is durable when this returns.
 
         Args:
@@ -78,18 +78,18 @@ class ServiceCalls(Generic[OneIndex, Job]):
             A handle of the index.
         """
         body = {"name": name, **({} if settings is None else settings_as_json(settings))}
-        yield from ask("POST", "/v1/indexes", body, again=False)
+        await self._connection.ask("POST", "/v1/indexes", body, again=False)
         return self._index(self._connection, name)
 
     @call
-    def delete_index(self, name: str) -> Steps[None]:
+    async def delete_index(self, name: str) -> None:
         """Delete an index with all its documents."""
-        yield from ask("DELETE", f"/v1/indexes/{segment(name)}", again=False)
+        await self._connection.ask("DELETE", f"/v1/indexes/{segment(name)}", again=False)
 
     @call
-    def compare(
+    async def compare(
         self, a: Any, b: Any, schema: Schema | None = None, *, evidence: bool = False
-    ) -> Steps[Comparison]:
+    ) -> Comparison:
         """Compare two documents or texts exactly and by signatures; see `benzer.compare`.
 
         To compare with the settings of an index, use `client.index("news").compare(a, b)`.
@@ -105,13 +105,13 @@ class ServiceCalls(Generic[OneIndex, Job]):
             side: {"fields": QueryFields.of(one, known).fields} for side, one in {"a": a, "b": b}.items()
         }
         fields = None if schema is None else schema.to_dict()
-        answer = yield from ask(
+        answer = await self._connection.ask(
             "POST", "/v1/compare", {**sides, **given({"fields": fields}), "evidence": evidence}
         )
         return wire.comparison_of(answer.json())
 
     @call
-    def find_duplicates(
+    async def find_duplicates(
         self,
         documents: Any,
         *,
@@ -124,7 +124,7 @@ class ServiceCalls(Generic[OneIndex, Job]):
         measure: bool = False,
         progress: Progress | None = None,
         options: Options | None = None,
-    ) -> Steps[Job]:
+    ) -> Job:
         """Start a job that searches documents for duplicates; see `benzer.find_duplicates`.
 
         Args:
@@ -153,21 +153,22 @@ class ServiceCalls(Generic[OneIndex, Job]):
         })  # fmt: skip
         rows = Rows(source_of(documents), schema or Schema())
         with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as body:
-            while part := (yield from rows.part(ROWS_AT_ONCE)):
+            while part := await rows.part(self._connection.draw, ROWS_AT_ONCE):
                 body.writelines(row.line for row in part)
                 if progress is not None:
                     progress(rows.taken)
-            answer = yield Request("POST", "/v1/duplicates", asked, body, NDJSON, again=False)
+            request = Request("POST", "/v1/duplicates", asked, body, NDJSON, again=False)
+            answer = await self._connection.send(request)
         return self._job(self._connection, answer.json()["id"])
 
     @call
-    def jobs(self) -> Steps[list[Job]]:
+    async def jobs(self) -> list[Job]:
         """Return the jobs of the service, newest first."""
-        told = (yield from ask("GET", "/v1/duplicates")).json()["jobs"]
+        told = (await self._connection.ask("GET", "/v1/duplicates")).json()["jobs"]
         return [self._job(self._connection, one["id"]) for one in told]
 
     @call
-    def tune(
+    async def tune(
         self,
         threshold: float = 0.8,
         recall: float = 0.95,
@@ -175,9 +176,9 @@ class ServiceCalls(Generic[OneIndex, Job]):
         num_hashes: int | None = None,
         bands: int | None = None,
         rows: int | None = None,
-    ) -> Steps[dict[str, Any]]:
+    ) -> dict[str, Any]:
         """Return the bands for a threshold and a recall, their S-curve and their cost; see `GET /v1/tune`."""
-        answer = yield from ask(
+        answer = await self._connection.ask(
             "GET",
             "/v1/tune",
             threshold=threshold,
@@ -215,6 +216,7 @@ class Client(Blocking, ServiceCalls[RemoteIndex, DuplicatesJob]):
     benzer.errors.UnreachableError: no service responds at http://127.0.0.1:9 (...): start benzer serve ...
     """
 
+    _connection: BlockingConnection
     _index, _job = RemoteIndex, DuplicatesJob
 
     def __init__(
@@ -227,7 +229,7 @@ class Client(Blocking, ServiceCalls[RemoteIndex, DuplicatesJob]):
         patience: float = 120.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._connection = ServiceConnection(url, key, Patience(retries, timeout, patience), sleep)
+        self._connection = BlockingConnection(url, key, Patience(retries, timeout, patience), sleep)
 
     def close(self) -> None:
         """Close the connections."""
@@ -254,6 +256,7 @@ class AsyncClient(Awaiting, ServiceCalls[AsyncRemoteIndex, AsyncDuplicatesJob]):
     benzer.errors.UnreachableError: no service responds at http://127.0.0.1:9 (...): start benzer serve ...
     """
 
+    _connection: AsyncConnection
     _index, _job = AsyncRemoteIndex, AsyncDuplicatesJob
 
     def __init__(

@@ -1,29 +1,27 @@
-"""Connections that run the steps of a call, blocking or asynchronous."""
+"""Connections to a service, blocking or asynchronous."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
-from contextlib import closing
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from benzer.client import failures
+from benzer.client.requests import Request, SuccessfulResponse, as_json, given
 from benzer.client.retrying import FOR_NOW, Patience, Transient, policy, seconds_of
-from benzer.client.steps import Draw, Pages, Request, Sleep, Step, Steps, SuccessfulResponse
-from benzer.errors import InputError
+from benzer.errors import InputError, SettingsError
 from benzer.registry import require
 
 if TYPE_CHECKING:
     import httpx
 
 EXAMPLE = "http://127.0.0.1:8000"
-Result = TypeVar("Result")
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,6 @@ class Address:
         return {"base_url": self.url, "headers": headers, "timeout": timeout, "trust_env": not local}
 
 
-def no_address(url: object) -> InputError:
-    """Return the error for text that is not the address of a service."""
-    return InputError(f"{url!r} is not the address of a service: use one such as {EXAMPLE}")
-
-
 def is_local(host: str) -> bool:
     """Whether a host is this machine."""
     try:
@@ -68,16 +61,62 @@ def is_local(host: str) -> bool:
         return False
 
 
-class Sending:
-    """Shared by both connections: builds requests and reads responses and failures."""
+def no_address(url: object) -> InputError:
+    """Return the error for text that is not the address of a service."""
+    return InputError(f"{url!r} is not the address of a service: use one such as {EXAMPLE}")
+
+
+class Connection(ABC):
+    """Sends requests with retries. A subclass exchanges one request, waits, and reads documents."""
 
     def __init__(self, url: str, key: str | None, patience: Patience) -> None:
         for module in ("httpx", "tenacity"):
             require(module, extra="client", purpose="clients of a service")
         self.address, self.patience = Address(url, key), patience
 
+    @abstractmethod
+    async def exchange(self, request: Request) -> httpx.Response:
+        """Send a request once."""
+
+    @abstractmethod
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+    @abstractmethod
+    async def draw(self, source: Any, count: int) -> list[Any]:
+        """Read the next items of an iterator, at most `count`."""
+
+    async def ask(
+        self, method: str, path: str, content: Any = None, *, again: bool = True, **parameters: Any
+    ) -> SuccessfulResponse:
+        """Send a request with a JSON body; parameters that are None are omitted."""
+        try:
+            body = None if content is None else as_json(content)
+        except ValueError as error:  # the service would reject it
+            raise SettingsError(f"the request cannot be written as JSON: {error}") from error
+        return await self.send(Request(method, path, given(parameters), body, again=again))
+
+    async def send(self, request: Request) -> SuccessfulResponse:
+        """Send a request with retries."""
+        from tenacity import AsyncRetrying
+
+        try:
+            return await AsyncRetrying(**policy(self.patience, request), sleep=self.sleep)(
+                self._send_once, request
+            )
+        except Transient as failed:
+            raise failed.error from failed.__cause__
+
+    async def _send_once(self, request: Request) -> SuccessfulResponse:
+        from httpx import TransportError
+
+        try:
+            return self.read(await self.exchange(request))
+        except TransportError as error:
+            raise self.failed(error) from error
+
     def written(self, request: Request, pieces: Any) -> dict[str, Any]:
-        """A request for httpx."""
+        """A request for httpx; `pieces` is the content of a file."""
         content = pieces if request.body is not None and not isinstance(request.body, bytes) else request.body
         headers = {} if content is None else {"Content-Type": request.media_type}
         parameters = dict(request.parameters) or None
@@ -110,37 +149,8 @@ class Sending:
         return Transient(failures.lost(self.address.url, error), refused=False)
 
 
-class Walk(Generic[Result]):
-    """A running call: its next step, or its result."""
-
-    step: Any
-    result: Result
-
-    def __init__(self, steps: Generator[Any, Any, Result]) -> None:
-        self._steps = steps
-        self.on(None)
-
-    def on(self, outcome: Any) -> None:
-        """Continue after a step."""
-        self._follow(lambda: self._steps.send(outcome))
-
-    def fail(self, error: Exception) -> None:
-        """Raise the failure of a step in the call."""
-        self._follow(lambda: self._steps.throw(error))
-
-    def _follow(self, move: Callable[[], Any]) -> None:
-        try:
-            self.step = move()
-        except StopIteration as end:
-            self.step, self.result = None, end.value
-
-    def close(self) -> None:
-        """Abort the call."""
-        self._steps.close()
-
-
-class ServiceConnection(Sending):
-    """Runs steps and blocks meanwhile. `sleep` waits between attempts."""
+class BlockingConnection(Connection):
+    """Blocks instead of waiting, so that its coroutines end at their first step; see `methods.finish`."""
 
     def __init__(
         self, url: str, key: str | None, patience: Patience, sleep: Callable[[float], None] = time.sleep
@@ -151,62 +161,25 @@ class ServiceConnection(Sending):
         self._http = Client(**self.address.settings(patience.timeout))
         self._sleep = sleep
 
-    def run(self, steps: Steps[Result]) -> Result:
-        """The result of a call."""
-        walk = Walk(steps)
-        while walk.step is not None:
-            self._advance(walk)
-        return walk.result
+    async def exchange(self, request: Request) -> httpx.Response:
+        """See `Connection`."""
+        return self._http.request(**self.written(request, request.pieces()))
 
-    def pages(self, steps: Pages[Item]) -> Iterator[Item]:
-        """The items of a paged call."""
-        with closing(Walk(steps)) as walk:
-            while walk.step is not None:
-                if isinstance(walk.step, list):
-                    yield from walk.step
-                    walk.on(None)
-                else:
-                    self._advance(walk)
+    async def sleep(self, seconds: float) -> None:
+        """See `Connection`."""
+        self._sleep(seconds)
 
-    def _advance(self, walk: Walk[Any]) -> None:
-        try:
-            outcome = self._take(walk.step)
-        except Exception as error:
-            walk.fail(error)
-        else:
-            walk.on(outcome)
-
-    def _take(self, step: Step) -> Any:
-        if isinstance(step, Request):
-            return self.send(step)
-        if isinstance(step, Sleep):
-            return self._sleep(step.seconds)
-        return list(islice(step.source, step.count))
-
-    def send(self, request: Request) -> SuccessfulResponse:
-        """Send a request with retries."""
-        from tenacity import Retrying
-
-        try:
-            return Retrying(**policy(self.patience, request), sleep=self._sleep)(self._send_once, request)
-        except Transient as failed:
-            raise failed.error from failed.__cause__
-
-    def _send_once(self, request: Request) -> SuccessfulResponse:
-        from httpx import TransportError
-
-        try:
-            return self.read(self._http.request(**self.written(request, request.pieces())))
-        except TransportError as error:
-            raise self.failed(error) from error
+    async def draw(self, source: Any, count: int) -> list[Any]:
+        """See `Connection`."""
+        return list(islice(source, count))
 
     def close(self) -> None:
         """Close the connection."""
         self._http.close()
 
 
-class AsyncConnection(Sending):
-    """Awaits steps. `sleep` waits between attempts."""
+class AsyncConnection(Connection):
+    """Waits in the event loop. `sleep` waits between attempts."""
 
     def __init__(
         self, url: str, key: str | None, patience: Patience,
@@ -218,56 +191,25 @@ class AsyncConnection(Sending):
         self._http = AsyncClient(**self.address.settings(patience.timeout))
         self._sleep = sleep
 
-    async def run(self, steps: Steps[Result]) -> Result:
-        """The result of a call."""
-        walk = Walk(steps)
-        while walk.step is not None:
-            await self._advance(walk)
-        return walk.result
+    async def exchange(self, request: Request) -> httpx.Response:
+        """See `Connection`."""
+        return await self._http.request(**self.written(request, pieces_of(request)))
 
-    async def pages(self, steps: Pages[Item]) -> AsyncIterator[Item]:
-        """The items of a paged call."""
-        with closing(Walk(steps)) as walk:
-            while walk.step is not None:
-                if isinstance(walk.step, list):
-                    for one in walk.step:
-                        yield one
-                    walk.on(None)
-                else:
-                    await self._advance(walk)
+    async def sleep(self, seconds: float) -> None:
+        """See `Connection`."""
+        await self._sleep(seconds)
 
-    async def _advance(self, walk: Walk[Any]) -> None:
-        try:
-            outcome = await self._take(walk.step)
-        except Exception as error:
-            walk.fail(error)
-        else:
-            walk.on(outcome)
-
-    async def _take(self, step: Step) -> Any:
-        if isinstance(step, Request):
-            return await self.send(step)
-        if isinstance(step, Sleep):
-            return await self._sleep(step.seconds)
-        return await drawn(step)
-
-    async def send(self, request: Request) -> SuccessfulResponse:
-        """Send a request with retries."""
-        from tenacity import AsyncRetrying
-
-        try:
-            attempts = AsyncRetrying(**policy(self.patience, request), sleep=self._sleep)
-            return await attempts(self._send_once, request)
-        except Transient as failed:
-            raise failed.error from failed.__cause__
-
-    async def _send_once(self, request: Request) -> SuccessfulResponse:
-        from httpx import TransportError
-
-        try:
-            return self.read(await self._http.request(**self.written(request, pieces_of(request))))
-        except TransportError as error:
-            raise self.failed(error) from error
+    async def draw(self, source: Any, count: int) -> list[Any]:
+        """See `Connection`; the iterator may be asynchronous."""
+        if not isinstance(source, AsyncIterator):
+            return list(islice(source, count))
+        items: list[Any] = []
+        while len(items) < count:
+            try:
+                items.append(await anext(source))
+            except StopAsyncIteration:
+                break
+        return items
 
     async def close(self) -> None:
         """Close the connection."""
@@ -278,16 +220,3 @@ async def pieces_of(request: Request) -> AsyncIterator[bytes]:
     """The content of a local file in chunks."""
     for piece in request.pieces():
         yield piece
-
-
-async def drawn(step: Draw) -> list[Any]:
-    """The next items of a synchronous or asynchronous iterator."""
-    if not isinstance(step.source, AsyncIterator):
-        return list(islice(step.source, step.count))
-    taken: list[Any] = []
-    while len(taken) < step.count:
-        try:
-            taken.append(await anext(step.source))
-        except StopAsyncIteration:
-            break
-    return taken

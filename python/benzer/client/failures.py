@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benzer import errors
-from benzer.client.steps import STRANGE
+from benzer.client.requests import STRANGE
 from benzer.errors import (
     AccessError,
     BenzerError,

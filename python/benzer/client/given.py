@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from benzer.checks import check_documents, is_number
-from benzer.client.steps import Steps, as_json, draw
+from benzer.client.requests import as_json
 from benzer.client.wire import document_as_json
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema
@@ -18,6 +18,8 @@ LARGEST_PART = 8_000_000
 """Maximum bytes of rows in one request, except for a single larger document."""
 DRAWN = 64
 SOURCE = "documents"
+Draw = Callable[[Any, int], Awaitable[list[Any]]]
+"""Reads the next items of an iterator, at most a number of them."""
 
 
 def source_of(documents: Any) -> Any:
@@ -77,21 +79,21 @@ class Rows:
                 raise
             raise InputError(f"document {document.id!r} cannot be written as JSON: {error}") from error
 
-    def part(self, most: int) -> Steps[list[Row]]:
-        """The next rows, at most `most`; empty at the end."""
+    async def part(self, draw: Draw, most: int) -> list[Row]:
+        """The next rows, at most `most`; empty at the end. `draw` reads the documents."""
         part: list[Row] = []
         size = 0
-        while len(part) < most and (yield from self._filled(min(DRAWN, most - len(part)))):
+        while len(part) < most and await self._filled(draw, min(DRAWN, most - len(part))):
             size += len(self._waiting[0].line)
             if part and size > LARGEST_PART:
                 break
             part.append(self._waiting.popleft())
         return part
 
-    def _filled(self, count: int) -> Steps[bool]:
+    async def _filled(self, draw: Draw, count: int) -> bool:
         """Whether a row is buffered; reads some if none is."""
         while not self._waiting and not self._ended:
-            given = yield from draw(self._source, count)
+            given = await draw(self._source, count)
             self._ended = len(given) < count
             self._waiting.extend(self.written(given))
         return bool(self._waiting)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
 from benzer.checks import check_on_error, check_time, listed_ids
 from benzer.client import adding, wire
 from benzer.client.adding import Added, Progress
+from benzer.client.connection import Connection
 from benzer.client.given import Rows, check_batch_size, source_of
 from benzer.client.jobs import AsyncDuplicatesJob, DuplicatesJob
-from benzer.client.methods import Awaiting, Blocking, call, paged, value
+from benzer.client.methods import Awaiting, Blocking, call, finish, paged
 from benzer.client.questions import QueryFields, answered
-from benzer.client.steps import Pages, Steps, as_json, ask, draw, given, segment
+from benzer.client.requests import as_json, given, segment
 from benzer.comparison import Comparison
 from benzer.document import Document
 from benzer.index import Candidate, ContainmentMatches, IndexSettings, Match, NearestMatches
@@ -36,10 +37,9 @@ class IndexCalls(Generic[Job]):
     The service sets the number of threads. Every change is durable when its method returns, so there is no `commit`.
     """
 
-    _connection: Any
     _job: type[Job]
 
-    def __init__(self, connection: Any, name: str) -> None:
+    def __init__(self, connection: Connection, name: str) -> None:
         self._connection, self.name = connection, name
         self._path = f"/v1/indexes/{segment(name)}"
         self._known: IndexSettings | None = None
@@ -47,50 +47,45 @@ class IndexCalls(Generic[Job]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r} at {self._connection.address.url})"
 
-    def _settings(self) -> Steps[IndexSettings]:
+    async def _settings(self) -> IndexSettings:
         if self._known is None:
-            self._known = wire.settings_of((yield from ask("GET", self._path)).json())
+            self._known = wire.settings_of((await self._connection.ask("GET", self._path)).json())
         return self._known
 
-    def _asked(self, document: Any) -> Steps[QueryFields]:
-        return QueryFields.of(document, (yield from self._settings()).schema)
+    async def _asked(self, document: Any) -> QueryFields:
+        return QueryFields.of(document, (await self._settings()).schema)
 
     # Description
 
     @call
-    def info(self) -> Steps[dict[str, Any]]:
+    async def info(self) -> dict[str, Any]:
         """Return the size of the index, its settings and their fingerprint."""
-        told: dict[str, Any] = (yield from ask("GET", self._path)).json()
+        told: dict[str, Any] = (await self._connection.ask("GET", self._path)).json()
         return told
 
-    @value
-    def settings(self) -> Steps[IndexSettings]:
-        """The settings of the index, which never change."""
-        return (yield from self._settings())
-
     @call
-    def probability(self, similarity: float) -> Steps[float]:
+    async def probability(self, similarity: float) -> float:
         """Return the probability that a document with this similarity is found; with several fields, a lower bound."""
-        settings = yield from self._settings()
+        settings = await self._settings()
         return float(settings.bands.probability(settings.schema.band_threshold(similarity)))
 
     @call
-    def count(self) -> Steps[int]:
+    async def count(self) -> int:
         """Return the number of documents in the index."""
-        told = (yield from ask("GET", self._path)).json()
+        told = (await self._connection.ask("GET", self._path)).json()
         return int(told["documents"])
 
     # Documents
 
     @call
-    def add(
+    async def add(
         self,
         documents: Any,
         batch_size: int = 2000,
         *,
         on_error: Literal["stop", "skip"] = "stop",
         progress: Progress | None = None,
-    ) -> Steps[Added]:
+    ) -> Added:
         """Add documents in batches.
 
         A document with an existing id replaces the stored one, so that a batch whose response was lost can be sent
@@ -108,46 +103,49 @@ class IndexCalls(Generic[Job]):
         """
         check_batch_size(batch_size)
         check_on_error(on_error)
-        schema = (yield from self._settings()).schema
+        schema = (await self._settings()).schema
         rows = Rows(source_of(documents), schema, skips=on_error == "skip")
-        return (yield from adding.add(f"{self._path}/documents", rows, batch_size, progress))
+        return await adding.add(self._connection, f"{self._path}/documents", rows, batch_size, progress)
 
     @call
-    def remove(self, ids: Iterable[DocumentId]) -> Steps[int]:
+    async def remove(self, ids: Iterable[DocumentId]) -> int:
         """Remove documents by id; unknown ids are ignored. Returns the number of removed documents."""
         removed = 0
         for some in parts_of(ids):
-            answer = yield from ask("POST", f"{self._path}/remove", {"ids": some})
+            answer = await self._connection.ask("POST", f"{self._path}/remove", {"ids": some})
             removed += answer.json()["removed"]
         return removed
 
     @call
-    def get(self, document_id: DocumentId) -> Steps[Document | None]:
+    async def get(self, document_id: DocumentId) -> Document | None:
         """Return the document with this id, or None if it does not exist."""
-        found = yield from self._held(document_id, contents=True)
+        found = await self._held(document_id, contents=True)
         return None if found is None else wire.document_of(found)
 
     @call
-    def contains(self, document_id: DocumentId) -> Steps[bool]:
+    async def contains(self, document_id: DocumentId) -> bool:
         """Return whether the index has a document with this id."""
         if isinstance(document_id, bool) or not isinstance(document_id, str | int):
             return False
-        return (yield from self._held(document_id, contents=False)) is not None
+        return (await self._held(document_id, contents=False)) is not None
 
-    def _held(self, document_id: DocumentId, contents: bool) -> Steps[Any]:
+    async def _held(self, document_id: DocumentId, contents: bool) -> Any:
         check_id(Document(checked_id(document_id), {}))
         body = {"ids": [document_id], "contents": contents}
-        (found,) = (yield from ask("POST", f"{self._path}/lookup", body)).json()["documents"]
+        (found,) = (await self._connection.ask("POST", f"{self._path}/lookup", body)).json()["documents"]
         return found
 
     @paged
-    def documents(self) -> Pages[Document]:
+    async def documents(self) -> AsyncIterator[Document]:
         """Iterate over all documents in insertion order."""
         after = None
         while True:
-            page = yield from ask("GET", f"{self._path}/documents", limit=DOCUMENTS_A_PAGE, after=after)
+            page = await self._connection.ask(
+                "GET", f"{self._path}/documents", limit=DOCUMENTS_A_PAGE, after=after
+            )
             told = page.json()
-            yield [wire.document_of(one) for one in told["documents"]]
+            for one in told["documents"]:
+                yield wire.document_of(one)
             after = told["next"]
             if after is None:
                 return
@@ -155,7 +153,7 @@ class IndexCalls(Generic[Job]):
     # Search
 
     @call
-    def find_similar(
+    async def find_similar(
         self,
         document: Any,
         limit: int | None = 10,
@@ -163,7 +161,7 @@ class IndexCalls(Generic[Job]):
         *,
         evidence: bool = False,
         contents: bool = False,
-    ) -> Steps[list[wire.FoundMatch]]:
+    ) -> list[wire.FoundMatch]:
         """Return the documents most similar to a document, most similar first; see `benzer.Index.find_similar`.
 
         Args:
@@ -174,26 +172,26 @@ class IndexCalls(Generic[Job]):
             contents: Whether each match has the contents of the document.
         """
         explained = {"evidence": evidence or None, "contents": contents or None}
-        asked = yield from self._asked(document)
+        asked = await self._asked(document)
         path = f"{self._path}/similar"
-        _, found = yield from answered(
-            path, asked, limit, "matches", wire.match_of, threshold=threshold, **explained
+        _, found = await answered(
+            self._connection, path, asked, limit, "matches", wire.match_of, threshold=threshold, **explained
         )
         return found
 
     @call
-    def find_similar_batch(
+    async def find_similar_batch(
         self, documents: Any, limit: int | None = 10, threshold: float | None = None
-    ) -> Steps[list[list[Match]]]:
+    ) -> list[list[Match]]:
         """Run `find_similar` for many documents; much faster than single calls. Results are in input order."""
         source, found = source_of(documents), list[list[Match]]()
         path, waiting = f"{self._path}/similar/batch", list[QueryFields]()
         size, ended = 0, False
         while not ended:
-            some = yield from draw(source, 1)
+            some = await self._connection.draw(source, 1)
             ended = not some
             for one in some:
-                waiting.append((yield from self._asked(one)))
+                waiting.append(await self._asked(one))
                 size += len(as_json(waiting[-1].fields))
             if waiting and (ended or size > QUESTION_BYTES or len(waiting) == QUESTIONS_AT_ONCE):
                 body = {
@@ -201,14 +199,14 @@ class IndexCalls(Generic[Job]):
                     "limit": max(asked.wanted(limit) for asked in waiting),
                     **given({"threshold": threshold}),
                 }
-                answers = (yield from ask("POST", path, body)).json()["answers"]
+                answers = (await self._connection.ask("POST", path, body)).json()["answers"]
                 for asked, one in zip(waiting, answers, strict=True):
                     found.append(asked.kept([wire.match_of(match) for match in one["matches"]], limit))
                 waiting, size = [], 0
         return found
 
     @call
-    def find_nearest(
+    async def find_nearest(
         self,
         document: Any,
         limit: int | None = 10,
@@ -216,7 +214,7 @@ class IndexCalls(Generic[Job]):
         threshold: float | None = None,
         *,
         evidence: bool = False,
-    ) -> Steps[NearestMatches]:
+    ) -> NearestMatches:
         """Return the nearest documents, including those below the threshold; see `benzer.Index.find_nearest`.
 
         Without a limit the service searches for its maximum number of results, more than a local `Index`.
@@ -228,110 +226,112 @@ class IndexCalls(Generic[Job]):
             threshold: Minimum similarity.
             evidence: Whether each match has the evidence.
         """
-        asked = yield from self._asked(document)
+        asked = await self._asked(document)
         options = {"recall": recall, "threshold": threshold, "evidence": evidence or None}
-        answer, found = yield from answered(
-            f"{self._path}/nearest", asked, limit, "matches", wire.match_of, **options
+        answer, found = await answered(
+            self._connection, f"{self._path}/nearest", asked, limit, "matches", wire.match_of, **options
         )
         return wire.nearest_of(answer, found)
 
     @call
-    def find_candidates(self, document: Any, limit: int | None = 10) -> Steps[list[Candidate]]:
+    async def find_candidates(self, document: Any, limit: int | None = 10) -> list[Candidate]:
         """Return the documents that share a bucket with a document, most shared buckets first, unverified."""
-        return (yield from self._candidates(document, limit))
+        return await self._candidates(document, limit)
 
     @call
-    def find_candidates_batch(self, documents: Any, limit: int | None = 10) -> Steps[list[list[Candidate]]]:
+    async def find_candidates_batch(self, documents: Any, limit: int | None = 10) -> list[list[Candidate]]:
         """Run `find_candidates` for many documents. Results are in input order."""
         source, found = source_of(documents), list[list[Candidate]]()
-        while some := (yield from draw(source, 1)):
-            found.append((yield from self._candidates(some[0], limit)))
+        while some := (await self._connection.draw(source, 1)):
+            found.append(await self._candidates(some[0], limit))
         return found
 
-    def _candidates(self, document: Any, limit: int | None) -> Steps[list[Candidate]]:
-        asked = yield from self._asked(document)
+    async def _candidates(self, document: Any, limit: int | None) -> list[Candidate]:
+        asked = await self._asked(document)
         path = f"{self._path}/candidates"
-        _, found = yield from answered(path, asked, limit, "candidates", wire.candidate_of)
+        _, found = await answered(self._connection, path, asked, limit, "candidates", wire.candidate_of)
         return found
 
     # Quotations
 
     @call
-    def find_containing(
+    async def find_containing(
         self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
-    ) -> Steps[ContainmentMatches]:
+    ) -> ContainmentMatches:
         """Return the documents that contain a document; see `benzer.Index.find_containing`."""
-        return (yield from self._contained("containing", document, threshold, limit, most))
+        return await self._contained("containing", document, threshold, limit, most)
 
     @call
-    def find_contained(
+    async def find_contained(
         self, document: Any, threshold: float = 0.8, limit: int | None = 10, most: int | None = 10_000
-    ) -> Steps[ContainmentMatches]:
+    ) -> ContainmentMatches:
         """Return the documents that a document contains; see `benzer.Index.find_contained`."""
-        return (yield from self._contained("contained", document, threshold, limit, most))
+        return await self._contained("contained", document, threshold, limit, most)
 
-    def _contained(
+    async def _contained(
         self, route: str, document: Any, threshold: float, limit: int | None, most: int | None
-    ) -> Steps[ContainmentMatches]:
-        asked = yield from self._asked(document)
+    ) -> ContainmentMatches:
+        asked = await self._asked(document)
         options = {"threshold": threshold, "most": MOST_COMPARED if most is None else most}
-        answer, found = yield from answered(
-            f"{self._path}/{route}", asked, limit, "matches", wire.containment_of, **options
+        answer, found = await answered(
+            self._connection, f"{self._path}/{route}", asked, limit, "matches", wire.containment_of, **options
         )
         return wire.containments_of(answer, found)
 
     @call
-    def find_passages(
+    async def find_passages(
         self, document: Any, least_words: int = 8, limit: int | None = 10, most: int | None = 1000
-    ) -> Steps[PassageMatches]:
+    ) -> PassageMatches:
         """Return the passages of a text that appear in the index; see `benzer.Index.find_passages`."""
-        asked = yield from self._asked(document)
+        asked = await self._asked(document)
         options = {"least_words": least_words, "most": MOST_COMPARED if most is None else most}
-        answer, found = yield from answered(
-            f"{self._path}/passages", asked, limit, "matches", wire.quotation_of, **options
+        answer, found = await answered(
+            self._connection, f"{self._path}/passages", asked, limit, "matches", wire.quotation_of, **options
         )
         return wire.quotations_of(answer, found)
 
     @call
-    def compare(self, a: Any, b: Any, *, evidence: bool = False) -> Steps[Comparison]:
+    async def compare(self, a: Any, b: Any, *, evidence: bool = False) -> Comparison:
         """Compare two documents, stored or not, with the settings of the index; see `benzer.compare`."""
         sides = {}
         for side, document in {"a": a, "b": b}.items():
-            sides[side] = {"fields": (yield from self._asked(document)).fields}
-        answer = yield from ask("POST", "/v1/compare", {"index": self.name, **sides, "evidence": evidence})
+            sides[side] = {"fields": (await self._asked(document)).fields}
+        answer = await self._connection.ask(
+            "POST", "/v1/compare", {"index": self.name, **sides, "evidence": evidence}
+        )
         return wire.comparison_of(answer.json())
 
     # Stale documents
 
     @call
-    def touch(self, ids: Iterable[DocumentId], seen_at: When | None = None) -> Steps[int]:
+    async def touch(self, ids: Iterable[DocumentId], seen_at: When | None = None) -> int:
         """Record that documents were seen, by default now. Returns the number of ids in the index."""
         held = 0
         seconds = None if seen_at is None else second_of(seen_at)
         for some in parts_of(ids):
             body = {"ids": some, **given({"seen_at": seconds})}
-            held += (yield from ask("POST", f"{self._path}/touch", body)).json()["held"]
+            held += (await self._connection.ask("POST", f"{self._path}/touch", body)).json()["held"]
         return held
 
     @call
-    def last_seen(self, document_id: DocumentId) -> Steps[datetime | None]:
+    async def last_seen(self, document_id: DocumentId) -> datetime | None:
         """Return when a document was added or last touched, in UTC; None if it does not exist or is unknown."""
-        found = yield from self._held(document_id, contents=False)
+        found = await self._held(document_id, contents=False)
         moment = None if found is None else found["last_seen"]
         return None if moment is None else datetime.fromisoformat(moment.replace("Z", "+00:00"))
 
     @call
-    def evict(self, unseen_since: When) -> Steps[int]:
+    async def evict(self, unseen_since: When) -> int:
         """Remove the documents last seen before a given time. Returns the number of removed documents."""
         check_time(unseen_since)
         body = {"unseen_since": second_of(unseen_since)}
-        removed: int = (yield from ask("POST", f"{self._path}/evict", body)).json()["removed"]
+        removed: int = (await self._connection.ask("POST", f"{self._path}/evict", body)).json()["removed"]
         return removed
 
     # Duplicates and tuning
 
     @call
-    def find_duplicates(
+    async def find_duplicates(
         self,
         keep: str = "first",
         *,
@@ -340,7 +340,7 @@ class IndexCalls(Generic[Job]):
         method: str | None = None,
         against: Iterable[str] = (),
         measure: bool = False,
-    ) -> Steps[Job]:
+    ) -> Job:
         """Start a job that searches all documents of the index for duplicates.
 
         Args:
@@ -356,11 +356,11 @@ class IndexCalls(Generic[Job]):
         """
         options = {"threshold": threshold, "recall": recall, "method": method, "keep": str(keep)}
         body = {"index": self.name, **given(options), "against": list(against), "measure": measure}
-        answer = yield from ask("POST", "/v1/duplicates", body, again=False)
+        answer = await self._connection.ask("POST", "/v1/duplicates", body, again=False)
         return self._job(self._connection, answer.json()["id"])
 
     @call
-    def tune(
+    async def tune(
         self,
         threshold: float = 0.8,
         recall: float = 0.95,
@@ -369,12 +369,12 @@ class IndexCalls(Generic[Job]):
         shingle_size: int | None = None,
         sample: int = 2000,
         examples: int = 5,
-    ) -> Steps[dict[str, Any]]:
+    ) -> dict[str, Any]:
         """Return the effect and the cost of a threshold and a recall in this index; see `POST …/tune`."""
         options = {"fields": fields, "shingle_size": shingle_size}
         body = {"threshold": threshold, "recall": recall, "sample": sample, "examples": examples}
         told: dict[str, Any] = (
-            yield from ask("POST", f"{self._path}/tune", {**body, **given(options)})
+            await self._connection.ask("POST", f"{self._path}/tune", {**body, **given(options)})
         ).json()
         return told
 
@@ -390,6 +390,11 @@ class RemoteIndex(Blocking, IndexCalls[DuplicatesJob]):
     """An index of a service, with the methods of `benzer.Index`; created by `benzer.Client.index`."""
 
     _job = DuplicatesJob
+
+    @property
+    def settings(self) -> IndexSettings:
+        """The settings of the index, which never change."""
+        return finish(self._settings())
 
     def __len__(self) -> int:
         return self.count()
@@ -407,6 +412,11 @@ class AsyncRemoteIndex(Awaiting, IndexCalls[AsyncDuplicatesJob]):
     """The asynchronous `RemoteIndex`: its methods are coroutines, and `index.settings` is awaited as well."""
 
     _job = AsyncDuplicatesJob
+
+    @property
+    def settings(self) -> Awaitable[IndexSettings]:
+        """The settings of the index, which never change."""
+        return self._settings()
 
     async def __aiter__(self) -> AsyncIterator[DocumentId]:
         """Iterate over the ids of all documents in insertion order."""

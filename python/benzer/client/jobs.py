@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
+from benzer.client.connection import Connection
 from benzer.client.failures import OF_LIBRARY
 from benzer.client.methods import Awaiting, Blocking, call, paged
-from benzer.client.steps import Pages, Request, Steps, SuccessfulResponse, ask, given, segment, sleep
+from benzer.client.requests import Request, given, segment
 from benzer.client.wire import evidence_of
 from benzer.errors import BenzerError, ServiceError
 from benzer.evidence import Evidence
@@ -76,25 +77,23 @@ Watched = Callable[[JobStatus], object]
 class JobCalls:
     """The methods of a job. Results are those of `benzer.Duplicates`, as iterators over pages."""
 
-    _connection: Any
-
-    def __init__(self, connection: Any, id: str) -> None:
+    def __init__(self, connection: Connection, id: str) -> None:
         self._connection, self.id = connection, id
         self._path = f"/v1/duplicates/{segment(id)}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id!r} at {self._connection.address.url})"
 
-    def _status(self) -> Steps[JobStatus]:
-        return JobStatus.of((yield from ask("GET", self._path)).json())
+    async def _status(self) -> JobStatus:
+        return JobStatus.of((await self._connection.ask("GET", self._path)).json())
 
     @call
-    def status(self) -> Steps[JobStatus]:
+    async def status(self) -> JobStatus:
         """Return the state and the progress of the job."""
-        return (yield from self._status())
+        return await self._status()
 
     @call
-    def wait(self, progress: Watched | None = None) -> Steps[JobStatus]:
+    async def wait(self, progress: Watched | None = None) -> JobStatus:
         """Wait until the job is done.
 
         Args:
@@ -109,30 +108,31 @@ class JobCalls:
         """
         pause = FIRST_LOOK
         while True:
-            status = yield from self._status()
+            status = await self._status()
             if progress is not None:
                 progress(status)
             if status.is_over:
                 return done(status)
-            yield from sleep(pause)
+            await self._connection.sleep(pause)
             pause = min(LAST_LOOK, 1.5 * pause)
 
     @call
-    def cancel(self) -> Steps[JobStatus]:
+    async def cancel(self) -> JobStatus:
         """Cancel the job and return its status; a finished job is not changed."""
-        return JobStatus.of((yield from ask("POST", f"{self._path}/cancel")).json())
+        return JobStatus.of((await self._connection.ask("POST", f"{self._path}/cancel")).json())
 
     @call
-    def delete(self) -> Steps[None]:
+    async def delete(self) -> None:
         """Cancel the job and delete it with its result."""
-        yield from ask("DELETE", self._path)
+        await self._connection.ask("DELETE", self._path)
 
-    def _rows(self, table: str, read: Callable[[Any], Item], **parameters: Any) -> Pages[Item]:
+    async def _rows(self, table: str, read: Callable[[Any], Item], **parameters: Any) -> AsyncIterator[Item]:
         page: str | None = f"{self._path}/{table}"
         options: dict[str, Any] = {"limit": ROWS_A_PAGE, **parameters}
         while page is not None:
-            told = (yield Request("GET", page, options)).json()
-            yield [read(row) for row in told["rows"]]
+            told = (await self._connection.send(Request("GET", page, options))).json()
+            for row in told["rows"]:
+                yield read(row)
             where = urlsplit(told["next"] or "")
             page, options = where.path or None, dict(parse_qsl(where.query))
 
@@ -142,7 +142,7 @@ class JobCalls:
         table: Literal["pairs", "clusters", "removed", "kept", "malformed"],
         *,
         threshold: float | None = None,
-    ) -> Pages[dict[str, Any]]:
+    ) -> AsyncIterator[dict[str, Any]]:
         """Iterate over the rows of a table with all columns.
 
         Args:
@@ -152,12 +152,12 @@ class JobCalls:
         return self._rows(table, dict, **given({"threshold": threshold}))
 
     @paged
-    def pairs(self) -> Pages[Pair]:
+    def pairs(self) -> AsyncIterator[Pair]:
         """Iterate over the verified pairs; see `benzer.Duplicates.pairs`."""
         return self._rows("pairs", lambda row: Pair(row["left_id"], row["right_id"], row["similarity"]))
 
     @paged
-    def removed(self) -> Pages[tuple[DocumentId, Removal]]:
+    def removed(self) -> AsyncIterator[tuple[DocumentId, Removal]]:
         """Iterate over the removed documents: id and `Removal`; `dict(job.removed())` equals `Duplicates.removed`."""
 
         def removal(row: Mapping[str, Any]) -> tuple[DocumentId, Removal]:
@@ -166,12 +166,14 @@ class JobCalls:
         return self._rows("removed", removal)
 
     @paged
-    def kept(self) -> Pages[DocumentId]:
+    def kept(self) -> AsyncIterator[DocumentId]:
         """Iterate over the ids of the kept documents in input order."""
         return self._rows("kept", identified)
 
     @paged
-    def clusters(self, order: Literal["largest", "doubtful", "source"] = "largest") -> Pages[ClusterRow]:
+    def clusters(
+        self, order: Literal["largest", "doubtful", "source"] = "largest"
+    ) -> AsyncIterator[ClusterRow]:
         """Iterate over the clusters in the given order; `cluster` returns the members of one."""
 
         def of(row: Mapping[str, Any]) -> ClusterRow:
@@ -180,16 +182,16 @@ class JobCalls:
         return self._rows("clusters", of, order=order)
 
     @call
-    def cluster(self, number: int, limit: int = 100) -> Steps[dict[str, Any]]:
+    async def cluster(self, number: int, limit: int = 100) -> dict[str, Any]:
         """Return a cluster: its members, the kept one first, with their texts and their similarity to it."""
-        answer = yield from ask("GET", f"{self._path}/clusters/{segment(number)}", limit=limit)
+        answer = await self._connection.ask("GET", f"{self._path}/clusters/{segment(number)}", limit=limit)
         told: dict[str, Any] = answer.json()
         return told
 
     @call
-    def evidence(
+    async def evidence(
         self, left_id: DocumentId, right_id: DocumentId, index: str | None = None
-    ) -> Steps[dict[str, Evidence | None]]:
+    ) -> dict[str, Evidence | None]:
         """Return the evidence of two documents of the job by field; None for images.
 
         Args:
@@ -197,34 +199,36 @@ class JobCalls:
             right_id: The id of another document.
             index: The index of the other document, if it is in an older index: `kept_in` of the removal.
         """
-        answer = yield from ask("GET", f"{self._path}/evidence", left=left_id, right=right_id, index=index)
+        answer = await self._connection.ask(
+            "GET", f"{self._path}/evidence", left=left_id, right=right_id, index=index
+        )
         return {name: evidence_of(one["evidence"]) for name, one in answer.json()["fields"].items()}
 
     @call
-    def summary(self) -> Steps[dict[str, Any]]:
+    async def summary(self) -> dict[str, Any]:
         """Return counts, settings, sources, seconds by stage, and alarms."""
-        told: dict[str, Any] = (yield from ask("GET", f"{self._path}/summary")).json()
+        told: dict[str, Any] = (await self._connection.ask("GET", f"{self._path}/summary")).json()
         return told
 
     @call
-    def report(self) -> Steps[str]:
+    async def report(self) -> str:
         """Return the report of the run as one self-contained HTML page."""
-        answer: SuccessfulResponse = yield from ask("GET", f"{self._path}/report")
+        answer = await self._connection.ask("GET", f"{self._path}/report")
         return answer.body.decode()
 
     @call
-    def download(
+    async def download(
         self,
         table: Literal["pairs", "clusters", "removed", "kept", "malformed"],
         format: Literal["ndjson", "csv", "parquet"] = "ndjson",
-    ) -> Steps[bytes]:
+    ) -> bytes:
         """Return a complete table as the content of a file.
 
         Args:
             table: The name of the table.
             format: The format of the file.
         """
-        answer: SuccessfulResponse = yield from ask("GET", f"{self._path}/{table}", format=format)
+        answer = await self._connection.ask("GET", f"{self._path}/{table}", format=format)
         return answer.body
 
 

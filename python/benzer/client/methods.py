@@ -1,144 +1,104 @@
-"""Descriptors that make each call available in blocking and asynchronous classes.
+"""Methods that are written once, as coroutines, for blocking and asynchronous classes.
 
-A class of calls defines them with `call` (one result), `paged` (many results, as an iterator) and `value` (an
-attribute). A subclass that also inherits `Blocking` gets plain methods; one that inherits `Awaiting` gets coroutines.
-Type checkers see this through `__get__`; at run time they are real functions.
+`call` marks a coroutine and `paged` an asynchronous iterator. A subclass that also inherits `Awaiting` has them as they
+are; one that inherits `Blocking` has plain methods and iterators, whose connection never waits.
 """
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
-
-from benzer.client.connection import AsyncConnection, ServiceConnection
-from benzer.client.steps import Pages, Steps
+from inspect import signature
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
 class Blocking:
-    """A class with a blocking connection."""
-
-    _connection: ServiceConnection
-
-    def __init_subclass__(cls) -> None:
-        for name, one in calls_of(cls):
-            setattr(cls, name, one.blocking())
+    """A class with a `BlockingConnection`."""
 
 
 class Awaiting:
-    """A class with an asynchronous connection."""
-
-    _connection: AsyncConnection
-
-    def __init_subclass__(cls) -> None:
-        for name, one in calls_of(cls):
-            setattr(cls, name, one.awaiting())
+    """A class with an `AsyncConnection`."""
 
 
-def calls_of(kind: type) -> Iterator[tuple[str, Any]]:
-    """The calls that a class inherits, by name."""
-    for parent in kind.__mro__:
-        for name, one in vars(parent).items():
-            if isinstance(one, (call, paged, value)):
-                yield name, one
+def finish(steps: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine that never waits.
+
+    >>> async def double(number: int) -> int:
+    ...     return 2 * number
+    >>> finish(double(4))
+    8
+    """
+    try:
+        steps.send(None)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    steps.close()
+    raise RuntimeError("a coroutine of a blocking client waited: use AsyncClient")
 
 
-def told(method: Any) -> Any:
-    """A method whose signature has the result type instead of the steps."""
-    shown = re.fullmatch(r"(Steps|Pages)\[(.*)\]", method.__annotations__["return"])
-    if shown:
-        gives = shown[2] if shown[1] == "Steps" else f"Iterator[{shown[2]}]"
-        signature = inspect.signature(method.__wrapped__)
-        method.__signature__ = signature.replace(return_annotation=gives)
-    return method
+def each(items: AsyncIterator[Result]) -> Iterator[Result]:
+    """Iterate over an asynchronous generator that never waits."""
+    generator = cast("AsyncGenerator[Result, None]", items)
+    try:
+        while True:
+            try:
+                item = finish(generator.__anext__())
+            except StopAsyncIteration:
+                return
+            yield item
+    finally:
+        finish(generator.aclose())
 
 
 class call(Generic[P, Result]):  # noqa: N801 (reads as a decorator)
-    """A method whose steps return one result."""
+    """A method that returns one result."""
 
-    def __init__(self, steps: Callable[Concatenate[Any, P], Steps[Result]]) -> None:
-        self.steps = steps
+    def __init__(self, method: Callable[Concatenate[Any, P], Coroutine[Any, Any, Result]]) -> None:
+        self.awaiting = method
+
+        @wraps(method)
+        def blocking(owner: Any, *args: P.args, **kwargs: P.kwargs) -> Result:
+            return finish(method(owner, *args, **kwargs))
+
+        self.blocking = blocking
 
     @overload
     def __get__(self, owner: Blocking, kind: Any = None) -> Callable[P, Result]: ...
     @overload
-    def __get__(self, owner: Awaiting, kind: Any = None) -> Callable[P, Awaitable[Result]]: ...
+    def __get__(self, owner: Awaiting, kind: Any = None) -> Callable[P, Coroutine[Any, Any, Result]]: ...
     def __get__(self, owner: Any, kind: Any = None) -> Any:
-        raise AttributeError("inherit Blocking or Awaiting")
-
-    def blocking(self) -> Any:
-        """The method of a blocking client."""
-
-        @wraps(self.steps)
-        def method(owner: Blocking, *args: P.args, **kwargs: P.kwargs) -> Result:
-            return owner._connection.run(self.steps(owner, *args, **kwargs))
-
-        return told(method)
-
-    def awaiting(self) -> Any:
-        """The method of an asynchronous client."""
-
-        @wraps(self.steps)
-        async def method(owner: Awaiting, *args: P.args, **kwargs: P.kwargs) -> Result:
-            return await owner._connection.run(self.steps(owner, *args, **kwargs))
-
-        return told(method)
+        return method_of(self, owner, kind)
 
 
 class paged(Generic[P, Result]):  # noqa: N801
-    """A method whose steps return many items in pages."""
+    """A method that returns an iterator over many results."""
 
-    def __init__(self, steps: Callable[Concatenate[Any, P], Pages[Result]]) -> None:
-        self.steps = steps
+    def __init__(self, method: Callable[Concatenate[Any, P], AsyncIterator[Result]]) -> None:
+        self.awaiting = method
+
+        @wraps(method)
+        def blocking(owner: Any, *args: P.args, **kwargs: P.kwargs) -> Iterator[Result]:
+            return each(method(owner, *args, **kwargs))
+
+        written = signature(method)
+        iterator = written.return_annotation.removeprefix("Async")
+        blocking.__signature__ = written.replace(return_annotation=iterator)  # type: ignore[attr-defined]
+        self.blocking = blocking
 
     @overload
     def __get__(self, owner: Blocking, kind: Any = None) -> Callable[P, Iterator[Result]]: ...
     @overload
     def __get__(self, owner: Awaiting, kind: Any = None) -> Callable[P, AsyncIterator[Result]]: ...
     def __get__(self, owner: Any, kind: Any = None) -> Any:
-        raise AttributeError("inherit Blocking or Awaiting")
-
-    def blocking(self) -> Any:
-        """The method of a blocking client."""
-
-        @wraps(self.steps)
-        def method(owner: Blocking, *args: P.args, **kwargs: P.kwargs) -> Iterator[Result]:
-            return owner._connection.pages(self.steps(owner, *args, **kwargs))
-
-        return told(method)
-
-    def awaiting(self) -> Any:
-        """The method of an asynchronous client."""
-
-        @wraps(self.steps)
-        def method(owner: Awaiting, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[Result]:
-            return owner._connection.pages(self.steps(owner, *args, **kwargs))
-
-        return told(method)
+        return method_of(self, owner, kind)
 
 
-class value(Generic[Result]):  # noqa: N801
-    """An attribute that needs steps; in an asynchronous client it is awaited: `await index.settings`."""
-
-    def __init__(self, steps: Callable[[Any], Steps[Result]]) -> None:
-        self.steps = steps
-
-    @overload
-    def __get__(self, owner: Blocking, kind: Any = None) -> Result: ...
-    @overload
-    def __get__(self, owner: Awaiting, kind: Any = None) -> Awaitable[Result]: ...
-    def __get__(self, owner: Any, kind: Any = None) -> Any:
-        raise AttributeError("inherit Blocking or Awaiting")
-
-    def blocking(self) -> Any:
-        """The attribute of a blocking client."""
-        return property(call(self.steps).blocking())
-
-    def awaiting(self) -> Any:
-        """The attribute of an asynchronous client."""
-        return property(call(self.steps).awaiting())
+def method_of(one: call[Any, Any] | paged[Any, Any], owner: Any, kind: type) -> Any:
+    """The function of a class, or the method of an instance."""
+    function = one.blocking if issubclass(kind, Blocking) else one.awaiting
+    return function if owner is None else MethodType(function, owner)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from benzer.client.steps import Steps, ask, given
+from benzer.client.connection import Connection
+from benzer.client.requests import given
 from benzer.client.wire import fields_as_json
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema
@@ -54,10 +55,11 @@ class QueryFields(NamedTuple):
         return found[:limit]
 
 
-def answered(
-    path: str, asked: QueryFields, limit: int | None, key: str, read: Callable[[Any], Found], **options: Any
-) -> Steps[tuple[Any, list[Found]]]:
+async def answered(
+    connection: Connection, path: str, asked: QueryFields, limit: int | None, key: str, read: Callable[[Any], Found],
+    **options: Any,
+) -> tuple[Any, list[Found]]:  # fmt: skip
     """Run one query; returns the complete response and its matches."""
     body = {**asked.question(), "limit": asked.wanted(limit), **given(options)}
-    answer = (yield from ask("POST", path, body)).json()
+    answer = (await connection.ask("POST", path, body)).json()
     return answer, asked.kept([read(one) for one in answer[key]], limit)

@@ -8,7 +8,7 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from benzer.checks import is_number
-from benzer.client.steps import Request
+from benzer.client.requests import Request
 from benzer.errors import BenzerError, SettingsError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ results.
 
 | module | contents |
 |---|---|
-| `base` | results of an experiment: `ExperimentResult`, `ResultTable`, `ExperimentFigure`; `EXPERIMENTS`, the registry |
+| `base` | `ExperimentResult` with tables and figures; `EXPERIMENTS`, the registry |
 | `one_function` | E1: one hash function compared with many |
 | `set_sizes` | E2: error for several sizes of the sets |
 | `similarities` | E3: error for several similarities of the sets |

@@ -1,20 +1,15 @@
-"""Calls of the service as generators that yield steps and receive their results.
-
-This module does no I/O: the same call is run by `Client`, which blocks, and by `AsyncClient`, which awaits.
-"""
+"""Requests to the service and its responses."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import IO, Any, TypeAlias, TypeVar
+from typing import IO, Any
 from urllib.parse import quote
 
-from benzer.errors import ServiceError, SettingsError
+from benzer.errors import ServiceError
 
-Result = TypeVar("Result")
-Item = TypeVar("Item")
 PIECE = 1 << 16
 STRANGE = "the response is not from a Benzer service: check the address"
 
@@ -55,52 +50,6 @@ class SuccessfulResponse:
             return json.loads(self.body)
         except ValueError as error:
             raise ServiceError(self.status, "ServerError", STRANGE) from error
-
-
-@dataclass(frozen=True)
-class Sleep:
-    """Wait for a while."""
-
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Draw:
-    """Read the next items of an iterator: a list of `count`, or of the rest."""
-
-    source: Any
-    count: int
-
-
-Step: TypeAlias = "Request | Sleep | Draw"
-Steps: TypeAlias = Generator[Step, Any, Result]
-"""A call: a generator that yields steps and returns the result."""
-
-Pages: TypeAlias = "Generator[Step | list[Item], Any, None]"
-"""A paged call: a generator that yields steps and lists of items."""
-
-
-def ask(
-    method: str, path: str, content: Any = None, *, again: bool = True, **parameters: Any
-) -> Steps[SuccessfulResponse]:
-    """Send a request with a JSON body; parameters that are None are omitted."""
-    try:
-        body = None if content is None else as_json(content)
-    except ValueError as error:  # the service would reject it
-        raise SettingsError(f"the request cannot be written as JSON: {error}") from error
-    answer: SuccessfulResponse = yield Request(method, path, given(parameters), body, again=again)
-    return answer
-
-
-def sleep(seconds: float) -> Steps[None]:
-    """Wait."""
-    yield Sleep(seconds)
-
-
-def draw(source: Any, count: int) -> Steps[list[Any]]:
-    """The next items of an iterator, which may be asynchronous."""
-    taken: list[Any] = yield Draw(source, count)
-    return taken
 
 
 def given(values: Mapping[str, Any]) -> dict[str, Any]:
