@@ -202,11 +202,11 @@ def test_a_request_out_of_time_is_given_up_and_its_change_made_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = make(tmp_path / "docs.benzer")
-    with held_up(monkeypatch, "add") as (_, may_go):
+    with held_up(monkeypatch, "add") as (called, may_go):
 
         async def ask(client: httpx.AsyncClient) -> None:
             begun = asyncio.ensure_future(client.put(f"{DOCS}/documents/begun", json=QUESTION))
-            await asyncio.sleep(0.01)
+            await until(called)
             waits = await client.put(f"{DOCS}/documents/waits", json=QUESTION)
             for response in (await begun, waits):
                 assert "--max-seconds" in refused(response, 503)
@@ -216,7 +216,7 @@ def test_a_request_out_of_time_is_given_up_and_its_change_made_all_the_same(
                 )
             may_go.set()
 
-        within(path, ask, Limits(max_seconds=0.2))
+        within(path, ask, Limits(max_seconds=0.5))
     with Index.open(path) as index:
         assert ("begun" in index, "waits" in index) == (True, False)
 

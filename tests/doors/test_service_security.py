@@ -133,6 +133,13 @@ def test_another_origin_that_is_named_may_ask_and_read_the_answers(open_client: 
         assert "access-control-allow-credentials" not in response.headers
 
 
+def test_a_preflight_of_another_origin_is_refused(open_client: httpx.Client) -> None:
+    preflight = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    response = open_client.options(DOCS, headers=preflight)
+    assert "may not send requests" in refused(response, 403)
+    assert "access-control-allow-origin" not in response.headers
+
+
 def test_a_preflight_of_a_named_origin_needs_no_key(path: Path, service: Locked) -> None:
     preflight = {"Origin": FRIEND, "Access-Control-Request-Method": "POST"}
     with serving(path, "--keys", service.file, "--origin", FRIEND) as (client, _):

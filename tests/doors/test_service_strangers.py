@@ -135,9 +135,12 @@ def test_wrong_keys_are_limited_and_right_ones_are_not(service: Locked) -> None:
     def statuses(key: str) -> list[int]:
         return [service.client.get(DOCS, headers=bearer(key)).status_code for _ in range(150)]
 
+    begun = time.monotonic()
     guesses = statuses("bz_00000000_" + "A" * 43)
-    assert guesses == [401] * guesses.count(401) + [429] * guesses.count(429)
-    assert 95 <= guesses.count(401) <= 115  # 100 at once; a busy machine takes long enough to earn a few more
+    earned = (time.monotonic() - begun) * 100 / 60
+    assert guesses[:95] == [401] * 95
+    assert set(guesses) == {401, 429}
+    assert guesses.count(401) <= 101 + earned  # 100 at once
     guesses = [service.client.post("/login", json={"key": "guess"}).status_code for _ in range(20)]
     assert guesses.count(429) > 10
     assert set(statuses(service.reader)) == {200}
