@@ -24,7 +24,7 @@ class Awaiting:
     """A class with an `AsyncConnection`."""
 
 
-def finish(steps: Coroutine[Any, Any, Result]) -> Result:
+def finish(coroutine: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine that never waits.
 
     >>> async def double(number: int) -> int:
@@ -33,11 +33,11 @@ def finish(steps: Coroutine[Any, Any, Result]) -> Result:
     8
     """
     try:
-        steps.send(None)
+        coroutine.send(None)
     except StopIteration as end:
         result: Result = end.value
         return result
-    steps.close()
+    coroutine.close()
     raise RuntimeError("a coroutine of a blocking client waited: use AsyncClient")
 
 
