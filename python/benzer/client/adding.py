@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benzer.client.connection import Connection
+from benzer.client.connection import ClientConnection
 from benzer.client.given import SOURCE, Row, Rows
 from benzer.client.requests import Request
 from benzer.errors import BenzerError, ServiceError
@@ -47,7 +47,7 @@ class Added(int):
 
 
 async def add(
-    connection: Connection, path: str, rows: Rows, batch_size: int, progress: Progress | None
+    connection: ClientConnection, path: str, rows: Rows, batch_size: int, progress: Progress | None
 ) -> Added:
     """Send all rows to the documents of an index."""
     read = new = malformed = 0
@@ -71,7 +71,7 @@ async def add(
     return Added(read, new, held, sorted(rows.malformed, key=lambda one: one.row), malformed)
 
 
-async def _sent(connection: Connection, path: str, part: Sequence[Row], skips: bool) -> Any:
+async def _sent(connection: ClientConnection, path: str, part: Sequence[Row], skips: bool) -> Any:
     body = b"".join(row.line for row in part)
     parameters = {"on_error": "skip" if skips else "stop"}
     return (await connection.send(Request("POST", path, parameters, body, NDJSON))).json()

@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from benzer.client import wire
 from benzer.client.adding import NDJSON, Progress
-from benzer.client.connection import AsyncConnection, BlockingConnection, Connection
+from benzer.client.connection import AsyncConnection, BlockingConnection, ClientConnection
 from benzer.client.given import Rows, source_of
 from benzer.client.index import AsyncRemoteIndex, RemoteIndex
 from benzer.client.jobs import AsyncDuplicatesJob, DuplicatesJob
@@ -35,7 +35,7 @@ Job = TypeVar("Job", DuplicatesJob, AsyncDuplicatesJob)
 class ServiceCalls(Generic[OneIndex, Job]):
     """The calls of a service other than those of an index."""
 
-    _connection: Connection
+    _connection: ClientConnection
     _index: type[OneIndex]
     _job: type[Job]
 

@@ -66,7 +66,7 @@ def no_address(url: object) -> InputError:
     return InputError(f"{url!r} is not the address of a service: use one such as {EXAMPLE}")
 
 
-class Connection(ABC):
+class ClientConnection(ABC):
     """Sends requests with retries. A subclass exchanges one request, waits, and reads documents."""
 
     def __init__(self, url: str, key: str | None, patience: Patience) -> None:
@@ -149,7 +149,7 @@ class Connection(ABC):
         return Transient(failures.lost(self.address.url, error), refused=False)
 
 
-class BlockingConnection(Connection):
+class BlockingConnection(ClientConnection):
     """Blocks instead of waiting, so that its coroutines end at their first step; see `methods.finish`."""
 
     def __init__(
@@ -162,15 +162,15 @@ class BlockingConnection(Connection):
         self._sleep = sleep
 
     async def exchange(self, request: Request) -> httpx.Response:
-        """See `Connection`."""
+        """See `ClientConnection`."""
         return self._http.request(**self.written(request, request.pieces()))
 
     async def sleep(self, seconds: float) -> None:
-        """See `Connection`."""
+        """See `ClientConnection`."""
         self._sleep(seconds)
 
     async def draw(self, source: Any, count: int) -> list[Any]:
-        """See `Connection`."""
+        """See `ClientConnection`."""
         return list(islice(source, count))
 
     def close(self) -> None:
@@ -178,7 +178,7 @@ class BlockingConnection(Connection):
         self._http.close()
 
 
-class AsyncConnection(Connection):
+class AsyncConnection(ClientConnection):
     """Waits in the event loop. `sleep` waits between attempts."""
 
     def __init__(
@@ -192,15 +192,15 @@ class AsyncConnection(Connection):
         self._sleep = sleep
 
     async def exchange(self, request: Request) -> httpx.Response:
-        """See `Connection`."""
+        """See `ClientConnection`."""
         return await self._http.request(**self.written(request, pieces_of(request)))
 
     async def sleep(self, seconds: float) -> None:
-        """See `Connection`."""
+        """See `ClientConnection`."""
         await self._sleep(seconds)
 
     async def draw(self, source: Any, count: int) -> list[Any]:
-        """See `Connection`; the iterator may be asynchronous."""
+        """See `ClientConnection`; the iterator may be asynchronous."""
         if not isinstance(source, AsyncIterator):
             return list(islice(source, count))
         items: list[Any] = []

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 from benzer.checks import check_on_error, check_time, listed_ids
 from benzer.client import adding, wire
 from benzer.client.adding import Added, Progress
-from benzer.client.connection import Connection
+from benzer.client.connection import ClientConnection
 from benzer.client.given import Rows, check_batch_size, source_of
 from benzer.client.jobs import AsyncDuplicatesJob, DuplicatesJob
 from benzer.client.methods import Awaiting, Blocking, call, finish, paged
@@ -39,7 +39,7 @@ class IndexCalls(Generic[Job]):
 
     _job: type[Job]
 
-    def __init__(self, connection: Connection, name: str) -> None:
+    def __init__(self, connection: ClientConnection, name: str) -> None:
         self._connection, self.name = connection, name
         self._path = f"/v1/indexes/{segment(name)}"
         self._known: IndexSettings | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
-from benzer.client.connection import Connection
+from benzer.client.connection import ClientConnection
 from benzer.client.failures import OF_LIBRARY
 from benzer.client.methods import Awaiting, Blocking, call, paged
 from benzer.client.requests import Request, given, segment
@@ -77,7 +77,7 @@ Watched = Callable[[JobStatus], object]
 class JobCalls:
     """The methods of a job. Results are those of `benzer.Duplicates`, as iterators over pages."""
 
-    def __init__(self, connection: Connection, id: str) -> None:
+    def __init__(self, connection: ClientConnection, id: str) -> None:
         self._connection, self.id = connection, id
         self._path = f"/v1/duplicates/{segment(id)}"
 

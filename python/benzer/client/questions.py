@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from benzer.client.connection import Connection
+from benzer.client.connection import ClientConnection
 from benzer.client.requests import given
 from benzer.client.wire import fields_as_json
 from benzer.errors import InputError, SettingsError
@@ -56,7 +56,7 @@ class QueryFields(NamedTuple):
 
 
 async def answered(
-    connection: Connection, path: str, asked: QueryFields, limit: int | None, key: str, read: Callable[[Any], Found],
+    connection: ClientConnection, path: str, asked: QueryFields, limit: int | None, key: str, read: Callable[[Any], Found],
     **options: Any,
 ) -> tuple[Any, list[Found]]:  # fmt: skip
     """Run one query; returns the complete response and its matches."""
