@@ -56,8 +56,8 @@ class QueryFields(NamedTuple):
 
 
 async def answered(
-    connection: ClientConnection, path: str, asked: QueryFields, limit: int | None, key: str, read: Callable[[Any], Found],
-    **options: Any,
+    connection: ClientConnection, path: str, asked: QueryFields, limit: int | None, key: str,
+    read: Callable[[Any], Found], **options: Any,
 ) -> tuple[Any, list[Found]]:  # fmt: skip
     """Run one query; returns the complete response and its matches."""
     body = {**asked.question(), "limit": asked.wanted(limit), **given(options)}
