@@ -59,4 +59,6 @@ def test_every_worker_is_a_task() -> None:
 
 
 def is_task(worker: Any) -> bool:
-    return isinstance(worker, ast.Call) and isinstance(worker.func, ast.Name) and worker.func.id == "ArrowTask"
+    return (
+        isinstance(worker, ast.Call) and isinstance(worker.func, ast.Name) and worker.func.id == "ArrowTask"
+    )
