@@ -15,6 +15,7 @@ from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
 from benzer.recall import field_thresholds
+from benzer.wording import about, about_seconds
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.uint32]
@@ -273,36 +274,16 @@ def _reason(
     names = {"exact": "the exact join", "lsh": f"bands {bands.bands} x {bands.rows}" if bands else ""}
     other: Method = "lsh" if chosen == "exact" else "exact"
     seen = f"estimated from {spread.sample:,} of {spread.contents:,} different documents"
-    expected = f"about {rounded(pairs)} pairs expected at {threshold:g}"
+    expected = f"about {about(pairs)} pairs expected at {threshold:g}"
     if chosen == "lsh":
-        expected += f", {rounded(candidates)} candidates"
-    compared = f" (compared with {shown(seconds[other])} for {names[other]})" if other in seconds else ""
+        expected += f", {about(candidates)} candidates"
+    compared = (
+        f" (compared with {about_seconds(seconds[other])} for {names[other]})" if other in seconds else ""
+    )
     misses = ", which finds all pairs" if chosen == "exact" else ""
     picked = "" if free else " as requested"
-    return (
-        f"{names[chosen]}{misses}{picked}: {shown(seconds[chosen])} on one core{compared}, {seen}; {expected}"
-    )
-
-
-def rounded(count: float) -> str:
-    """An estimate with no more digits than it has.
-
-    >>> rounded(1234567.0), rounded(87.0), rounded(0.0)
-    ('1,200,000', '87', '0')
-    """
-    size = max(len(str(int(count))) - 2, 0)
-    return f"{round(int(count), -size):,}"
-
-
-def shown(seconds: float) -> str:
-    """A predicted time.
-
-    >>> shown(0.00002), shown(0.0421), shown(3.14159), shown(421.0)
-    ('0.001 s', '0.042 s', '3.1 s', '420 s')
-    """
-    if seconds < 10:
-        return f"{max(float(f'{seconds:.2g}'), 0.001):g} s"
-    return f"{rounded(seconds)} s"
+    cost = f"{about_seconds(seconds[chosen])} on one core{compared}"
+    return f"{names[chosen]}{misses}{picked}: {cost}, {seen}; {expected}"
 
 
 def look(corpus: Any, schema: Schema, threads: int = 0) -> SampleSpread:

@@ -24,7 +24,7 @@ from benzer.pipeline.options import Options, chosen
 from benzer.pipeline.promise import method_of
 from benzer.pipeline.reading import Read, read
 from benzer.planner import SHINGLE as MADE
-from benzer.planner import SampleSpread, look, plan, rounded, shown
+from benzer.planner import SampleSpread, look, plan
 from benzer.recall import check_sample, clopper_pearson, distinct, drawn, field_thresholds
 from benzer.sketcher import Sketcher
 from benzer.verify import verify
@@ -38,9 +38,6 @@ MOST_COMPARED = 2_000_000
 """Pairs of sampled documents that are expected to be compared at most: large families make a smaller sample."""
 LOOKED_AT = 4
 """Documents before a sampled one of which it is looked whether they stay."""
-HEADINGS = (
-    "threshold", "removed", "share", "interval", "pairs", "candidates", "method", "core seconds", "memory",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -218,24 +215,6 @@ def checked(thresholds: Sequence[float], recall: float) -> list[float]:
         check_threshold(threshold)
     check_recall(recall)
     return sorted({float(threshold) for threshold in thresholds})
-
-
-def table_rows(prices: Prices) -> list[tuple[str, ...]]:
-    """Format the estimates as rows of text for `HEADINGS`."""
-    return [
-        (
-            f"{one.threshold:g}",
-            f"{one.removed:,}",
-            f"{100 * one.removed / max(prices.documents, 1):.1f} %",
-            f"{one.low:,} to {one.high:,}",
-            rounded(one.pairs),
-            rounded(one.candidates),
-            one.method if one.bands is None else f"{one.bands} x {one.rows} bands",
-            shown(one.seconds),
-            f"{max(one.memory / 1e6, 1):,.0f} MB",
-        )
-        for one in prices.prices
-    ]
 
 
 class _Known(NamedTuple):

@@ -1,12 +1,11 @@
-"""Formats numbers, and states remarks, for the terminal and web pages."""
+"""Formats numbers for people: the only place with number formats, for messages, the terminal and web pages."""
 
 from __future__ import annotations
 
 import math
 import re
 
-NARROW = "\u202f"
-SHORT_DOCUMENTS = "shorter than one shingle; compared as a whole"
+HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def count(number: int) -> str:
@@ -47,10 +46,31 @@ def brief(text: object, length: int = 200) -> str:
     return written if len(written) <= length else f"{written[: length - 1]}…"
 
 
-def share(part: float, whole: float) -> str:
-    """Format a part of a whole in per cent without a line break; only the whole gives 100 and only nothing gives 0.
+def snippet(text: str, length: int = 80) -> str:
+    """Format the beginning of a text in one line, without lines such as "=====".
 
-    >>> [share(*one).replace(NARROW, " ") for one in ((1, 8), (99999, 100000), (1, 100000), (0, 0))]
+    >>> snippet("=====\\nA title\\n=====\\nand more")
+    'A title and more'
+    >>> snippet("one two\\n  three", 9)
+    'one two …'
+    """
+    text = re.sub(r"([^\w\s])\1{3,}", " ", text[: 8 * length])
+    return brief(" ".join(text.split()), length)
+
+
+def plain(id: object) -> str:
+    """Format an id; characters that would reorder, hide or break the surrounding text are shown as �.
+
+    >>> plain("\u202egnp.exe"), plain(7)
+    ('�gnp.exe', '7')
+    """
+    return HIDDEN.sub("�", str(id))
+
+
+def share(part: float, whole: float) -> str:
+    """Format a part of a whole in per cent; only the whole gives 100 and only nothing gives 0.
+
+    >>> [share(*one) for one in ((1, 8), (99999, 100000), (1, 100000), (0, 0))]
     ['12.5 %', '99.9 %', '0.1 %', '–']
     """
     if not whole:
@@ -58,7 +78,58 @@ def share(part: float, whole: float) -> str:
     rounded = round(100 * part / whole, 1)
     if 0 < part < whole:
         rounded = min(max(rounded, 0.1), 99.9)
-    return f"{rounded:g}{NARROW}%"
+    return f"{rounded:.1f} %"
+
+
+def whole_percent(part: float) -> str:
+    """Format a share in whole per cent, so that only all reads as 100 and only nothing as 0.
+
+    >>> whole_percent(0.999), whole_percent(1.0), whole_percent(0.001), whole_percent(0.786)
+    ('99 %', '100 %', '1 %', '79 %')
+    """
+    return f"{min(max(round(100 * part), part > 0), 99 if part < 1 else 100):d} %"
+
+
+def percentage(value: float) -> str:
+    """Format a requested probability in per cent, with all its digits.
+
+    >>> percentage(0.95), percentage(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{100 * value:.6g} %"
+
+
+def about(number: float) -> str:
+    """Format an estimate with two significant digits.
+
+    >>> about(1234567.0), about(87.0), about(0.0)
+    ('1,200,000', '87', '0')
+    """
+    size = max(len(str(int(number))) - 2, 0)
+    return f"{round(int(number), -size):,}"
+
+
+def about_seconds(seconds: float) -> str:
+    """Format a predicted time.
+
+    >>> about_seconds(0.00002), about_seconds(0.0421), about_seconds(3.14159), about_seconds(421.0)
+    ('0.001 s', '0.042 s', '3.1 s', '420 s')
+    """
+    if seconds < 10:
+        return f"{max(float(f'{seconds:.2g}'), 0.001):g} s"
+    return f"{about(seconds)} s"
+
+
+def short(number: float) -> str:
+    """Format a number in a few characters, for axes and progress bars.
+
+    >>> short(950), short(1500), short(2000000), short(1.2e10)
+    ('950', '1.5k', '2M', '12G')
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return f"{number:.3g}"
 
 
 def ratio(value: float, digits: int = 3) -> str:
@@ -69,6 +140,15 @@ def ratio(value: float, digits: int = 3) -> str:
     """
     top = 1 - 10**-digits
     return f"{min(round(value, digits), top) if value < 1 else value:.{digits}f}"
+
+
+def rounded(value: float) -> str:
+    """Format an upper bound of a probability.
+
+    >>> rounded(0.98999), rounded(1.0)
+    ('0.990', '1.000')
+    """
+    return f"{value:.3f}"
 
 
 def likeness(similarity: float) -> str:

@@ -104,7 +104,7 @@ def test_dedupe_prints_counts_and_the_promise(folder: Path) -> None:
         "time",
     ):
         assert f"\n{word}" in f"\n{result.stdout}".replace("\n  ", "\n")
-    assert ": finds a pair at 0.80 with probability 0.9" in result.stdout
+    assert "A pair at 0.80 is found with probability 0.9" in result.stdout
     assert "\nwritten to clean/\n  kept.jsonl " in result.stdout
 
 
@@ -358,7 +358,9 @@ def test_compare_writes_a_page_whole_or_not_at_all(folder: Path) -> None:
     assert "wrote page.html" in done.stderr
     page = (folder / "page.html").read_text()
     assert page.startswith("<!doctype html>")
-    assert page.count("<mark>the quick brown") == 4  # each side, in its passage and in the whole text
+    assert (
+        page.count('<mark class="equal">the quick brown') == 4
+    )  # each side, in its passage and in the whole text
     assert "page.html exists" in one_line(run("compare", "b.txt", "a.txt", "--html", "page.html", status=2))
     assert (folder / "page.html").read_text() == page
     run("compare", "b.txt", "a.txt", "--html", "page.html", "--replace", "--json")
@@ -415,7 +417,7 @@ def test_tune_keeps_the_promise() -> None:
 
 def test_tune_draws_the_curve() -> None:
     shown = run("tune").stdout
-    assert ": finds a pair at 0.80 with probability 0.9" in shown
+    assert "A pair at 0.80 is found with probability 0.9" in shown
     assert "← threshold" in shown
     assert any("\u2800" < character <= "\u28ff" for character in shown)
     assert max(map(len, shown.splitlines())) <= 80
@@ -470,7 +472,7 @@ def test_info_describes_a_file(folder: Path) -> None:
 
 def test_info_describes_an_index(index: str) -> None:
     assert answer("info", index)["documents"] == 6
-    assert "finds a pair at 0.50 with probability 0.95" in run("info", index).stdout
+    assert "A pair at 0.50 is found with probability 0.95" in run("info", index).stdout
     with Index.open(index, mode="read") as opened:
         assert dict(answer("info", index, "--buckets")["buckets"]) == opened.bucket_sizes()
     assert "the largest has" in run("info", index, "--buckets").stdout

@@ -59,7 +59,7 @@ def test_new_documents_against_an_index() -> None:
     ]
     shown = run("dedupe", june, "--against", "may.benzer", "--output", "again").stdout
     assert "known" in shown
-    assert "against may.benzer: finds a match with probability 0.95 or more" in shown
+    assert "A match in may.benzer is found with probability 0.95 or more" in shown
 
 
 def test_several_indexes_come_in_the_order_given() -> None:
@@ -100,10 +100,10 @@ def test_an_index_that_finds_too_little_is_refused_with_the_cure() -> None:
 @pytest.mark.parametrize(
     "options, method, told",
     [
-        ((), "lsh", "bands 10 x 6: finds a pair at 0.80 with probability 0.952"),
-        (("--recall", "1"), "exact", "exact method: every pair at 0.80 is found"),
-        (("--method", "exact"), "exact", "exact method: every pair at 0.80 is found"),
-        (("--method", "auto"), None, "chosen: "),
+        ((), "lsh", "A pair at 0.80 is found with probability 0.952 by 10 bands of 6 rows"),
+        (("--recall", "1"), "exact", "Every pair at 0.80 and above is found"),
+        (("--method", "exact"), "exact", "Every pair at 0.80 and above is found"),
+        (("--method", "auto"), None, "Method: "),
     ],
 )
 def test_each_method_says_how_it_found_pairs(options: tuple[str, ...], method: str | None, told: str) -> None:
@@ -135,15 +135,15 @@ def test_what_was_found_is_measured_unless_left_out() -> None:
     assert measured["exhaustive"]
     assert measured["pair_recall"] == pytest.approx(of_contents[0] / of_contents[1])
     shown = run("dedupe", "docs.jsonl", "--output", "again").stdout
-    assert "measured: recall " in shown
-    assert "measured:" not in run("dedupe", "docs.jsonl", "--no-measure", "--output", "third").stdout
+    assert "Measured recall: " in shown
+    assert "Measured recall:" not in run("dedupe", "docs.jsonl", "--no-measure", "--output", "third").stdout
 
 
 def test_a_large_run_is_measured_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     write("docs.jsonl", collection(3, 50))
     monkeypatch.setattr("benzer.cli.dedupe_run.MEASURED_BYTES", 1000)
-    assert "measured:" not in run("dedupe", "docs.jsonl", "--output", "unasked").stdout
-    assert "measured:" in run("dedupe", "docs.jsonl", "--measure", "--output", "asked").stdout
+    assert "Measured recall:" not in run("dedupe", "docs.jsonl", "--output", "unasked").stdout
+    assert "Measured recall:" in run("dedupe", "docs.jsonl", "--measure", "--output", "asked").stdout
 
 
 def test_an_interrupted_run_goes_on_and_leaves_nothing_behind() -> None:
@@ -320,7 +320,7 @@ def test_a_dry_run_prices_thresholds_and_writes_nothing() -> None:
 def test_a_terminal_is_told_before_the_run_what_it_will_find() -> None:
     write("docs.jsonl", {"a": FOX, "b": FOX_AGAIN})
     seen, _ = on_terminal("stderr", "dedupe", "docs.jsonl", "--output", "clean", "--json", columns=200)
-    assert "finds a pair at 0.80 with probability 0.952, at 0.70 with" in seen
+    assert "A pair at 0.80 is found with probability 0.952 by 10 bands of 6 rows, at 0.70 with" in seen
 
 
 def test_alarms_are_shown() -> None:

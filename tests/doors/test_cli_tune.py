@@ -40,7 +40,7 @@ def test_tune_plans_for_documents(texts: dict[str, str]) -> None:
 def test_tune_says_it_to_a_person(texts: dict[str, str]) -> None:
     shown = run("tune", "many.jsonl", "--text", "body", "--threshold", "0.6").stdout
     assert "method auto: " in shown
-    assert "0.9 to 1.0" in shown
+    assert "0.90 to 1.00" in shown
     assert "← threshold" in shown
 
 

@@ -34,7 +34,7 @@ def test_figures_of_the_page_are_those_of_the_result(seed: int, threshold: float
         tile.all("dt")[0].words: number(tile.all("dd", "figure")[0].words) for tile in page.all("div", "tile")
     }
     assert tiles == {name: found.counts[name] for name in tiles}
-    assert set(tiles) == {"read", "kept", "removed", "identical", "near", "short", "empty", "malformed"}
+    assert set(tiles) == {"read", "kept", "removed", "identical", "near", "short", "empty"}
     alike = found.verified >= threshold
     above, below = [*found.verified[alike], *found.decision.score], found.verified[~alike]
     shown = rows_of(page.named("similarities").all("figure")[0])
@@ -117,7 +117,7 @@ def test_of_many_alarms_of_a_kind_the_gravest_are_shown_and_the_others_counted(t
     items = [item.words for item in page_of(found).named("alarms").all("li")]
     shown = [item for item in items if item.startswith("source")]
     assert [f"{place:02}.jsonl" in item for place, item in enumerate(shown, 1)] == [True] * 10
-    assert "and 20 more of the kind source; found.alarms() lists all" in items
+    assert "and 20 more alarms of the kind source; found.alarms() lists all" in items
 
 
 def bars_of(figure: Element) -> list[tuple[int, float]]:
@@ -211,9 +211,9 @@ def test_measured_recall_stands_beside_the_promise(sample: Any) -> None:
         assert part in words, part
     assert "0.812 <left> and right (both kept)" in words
     everything = page_of(sample, recall=estimate(exhaustive=True)).named("recall").words
-    assert "exactly" in everything
+    assert "exact: all near-duplicates" in everything
     nothing = page_of(sample, recall=estimate(recall=None)).named("recall").words
-    assert "no near-duplicates among 2,048 sampled documents" in nothing
+    assert "No near-duplicates among 2,048 sampled documents" in nothing
     assert "was not measured" in page_of(sample).named("recall").words
 
 

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 import benzer
 from benzer.index import Index, IndexSettings
+from benzer.views.jobs import status_html
 from tests.doors.browsing import visit
 from tests.doors.service import serving
 from tests.doors.stories import UNLIKE_VIEWS, VIEWS, agreement, family, lines_file, shown, texts, tiles, words
@@ -78,7 +79,7 @@ def decide_and_take_home(page: Page, folder: Path) -> None:
     page.keyboard.press("j")
     page.keyboard.press("Shift+K")
     page.keyboard.press("s")
-    expect(page.locator("#decided-said")).to_contain_text("3 of 3 clusters decided: 1 kept, 2 split")
+    expect(page.locator("#decided-said")).to_contain_text("3 of 3 decided: 1 kept, 2 split")
     page.locator("#decided summary").click()
     removed = ids(saved(page, "Removed documents (CSV)", folder))
     assert removed == ["1-2", "2-2", "2-8"]
@@ -102,11 +103,11 @@ def test_an_index_is_searched_its_clusters_decided_and_the_decisions_taken_home(
         begin(page)
         expect(page.get_by_role("heading", name="Duplicates of news")).to_be_visible()
         found = library()
-        told = {name: found.counts[name] for name in ("documents", "identical", "near")}
-        told |= {name: found.counts[name] for name in ("kept", "removed")}
-        expect(page.locator("#counts .tile")).to_have_count(5)
+        names = ("read", "kept", "removed", "identical", "near", "short", "empty")
+        told = {name: found.counts[name] for name in names}
+        expect(page.locator("#counts .tile")).to_have_count(len(names))
         assert counted(page) == told
-        expect(page.locator("#recall")).to_contain_text("measured exactly")
+        expect(page.locator("#recall")).to_contain_text("exact: all near-duplicates")
         expect(page.locator(".cluster")).to_have_count(found.counts["clusters"])
         assert heads(page)[0][:2] == ("3-0", "4 documents")
         page.get_by_role("radio", name="Input order").check()
@@ -132,7 +133,7 @@ def test_an_index_is_searched_its_clusters_decided_and_the_decisions_taken_home(
 
         decide_and_take_home(page, tmp_path)
         page.reload()
-        expect(page.locator("#decided-said")).to_contain_text("3 of 3 clusters decided")
+        expect(page.locator("#decided-said")).to_contain_text("3 of 3 decided")
         seen.check()
 
 
@@ -149,7 +150,7 @@ def test_files_are_uploaded_their_progress_shown_and_the_result_handed_out(
         page.set_input_files("#files", path)
         expect(page.locator("#chosen")).to_contain_text("rows.jsonl")
         begin(page)
-        expect(page.locator("#counts .tile")).to_have_count(6)
+        expect(page.locator("#counts .tile")).to_have_count(8)
         found = library()
         shown_now = counted(page)
         assert (shown_now["removed"], shown_now["kept"]) == (found.counts["removed"], found.counts["kept"])
@@ -195,7 +196,11 @@ def test_a_job_that_runs_shows_how_far_it_is_and_can_be_cancelled(
     def answer(route: Route) -> None:
         asked.append(f"{route.request.method} {route.request.url.rpartition('/')[2]}")
         over = "POST cancel" in asked
-        route.fulfill(json={**running, "state": "cancelled", "progress": None} if over else running)
+        told = {**running, "state": "cancelled", "progress": None} if over else running
+        if route.request.headers["accept"] == "text/html":
+            route.fulfill(body=status_html(told), content_type="text/html; charset=utf-8")
+        else:
+            route.fulfill(json=told)
 
     with visit(browser, str(client.base_url), 390, "dark") as seen:
         page = seen.page

@@ -104,9 +104,13 @@ def test_an_id_that_is_not_there_and_a_text_like_nothing_are_told_and_a_lower_th
         page.goto("/?index=news")
         page.get_by_role("textbox", name="Text").fill(far)
         page.get_by_role("button", name="Search", exact=True).click()
-        expect(page.locator("#results .empty")).to_contain_text("No document has a similarity of 0.6 or more")
+        expect(page.locator("#results .empty")).to_contain_text(
+            "No document has a similarity of 0.60 or more"
+        )
         page.get_by_role("button", name="Search down to 0.50").click()
-        expect(page.locator("#results .empty")).to_contain_text("No document has a similarity of 0.5 or more")
+        expect(page.locator("#results .empty")).to_contain_text(
+            "No document has a similarity of 0.50 or more"
+        )
         page.get_by_role("button", name="Search down to 0.30").click()
         assert set(alike(page)) <= set(library(far, 0.3))
         expect(page.locator("#threshold-hint")).to_contain_text("some matches can be missed")

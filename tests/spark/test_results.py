@@ -14,10 +14,10 @@ import pytest
 from benzer import Options
 from benzer.errors import InputError, OutputError, SettingsError
 from benzer.report import report_html
-from benzer.report.sections import similarity_edges
 from benzer.spark.results import filter_file
 from benzer.spark.results.bitmaps import gone, pack
 from benzer.spark.results.recall import Least
+from benzer.views.figures import similarity_edges
 from tests.corpora import collection
 from tests.spark.fabricated import fabricated, rows_of
 

@@ -15,7 +15,9 @@ from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.pipeline.reading import read
 from benzer.planner import look
-from benzer.pricing import HEADINGS, Prices, price, price_read, table_rows
+from benzer.pricing import Prices, price, price_read
+from benzer.views.prices import HEADINGS, price_of
+from benzer.wording import setting
 from tests.bounds import share_deviation
 from tests.corpora import collection, shuffled
 from tests.reference.hashing import shingle_hashes
@@ -132,8 +134,8 @@ def test_a_lower_threshold_takes_more_and_costs_more() -> None:
 
 def test_the_table_has_a_row_for_each_threshold() -> None:
     prices = price({"a": "one two three four", "b": "One two three four."}, THRESHOLDS)
-    rows = table_rows(prices)
-    assert [row[:4] for row in rows] == [(f"{t}", "1", "50.0 %", "1 to 1") for t in THRESHOLDS]
+    rows = [price_of(one, prices.documents).cells for one in prices.to_dict()["prices"]]
+    assert [row[:4] for row in rows] == [(setting(t), "1", "50.0 %", "1 to 1") for t in THRESHOLDS]
     assert {len(row) for row in rows} == {len(HEADINGS)}
     assert json.loads(json.dumps(prices.to_dict()))["documents"] == 2
 

@@ -73,7 +73,7 @@ def utf8(name: str, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{name}: byte {error.start:,} is not UTF-8: convert the file, e.g. with iconv"
+            f"{name}: byte {console.count(error.start)} is not UTF-8: convert the file, e.g. with iconv"
         ) from None
 
 
@@ -133,7 +133,9 @@ def stored(index: Index, id: str) -> Document:
     document = None if key is None else index.get(key)
     if document is not None:
         return document
-    raise InputError(f"no document has the id {id!r:.60} in this index of {len(index):,} documents")
+    raise InputError(
+        f"no document has the id {id!r:.60} in this index of {console.count(len(index))} documents"
+    )
 
 
 def held_id(index: Index, id: str) -> str | int | None:

@@ -42,4 +42,4 @@ def command(index: str, copy: str, replace: bool, as_json: bool) -> None:
     if as_json:
         console.print_json({"index": shown(index), "copy": copy, "documents": count, "bytes": size})
         return
-    console.show(console.rows_table([("copied", console.count(count), f"documents, {size / 1e6:,.1f} MB")]))
+    console.show(console.rows_table([("copied", console.count(count), f"documents, {console.amount(size)}")]))

@@ -41,9 +41,9 @@ def command(index: str, as_json: bool) -> None:
     rows = [
         (
             "before",
-            f"{before['bytes'] / 1e6:,.1f} MB",
+            console.amount(before["bytes"]),
             f"{console.count(before['removed'])} removed documents",
         ),
-        ("now", f"{after['bytes'] / 1e6:,.1f} MB", f"{console.count(after['documents'])} documents"),
+        ("now", console.amount(after["bytes"]), f"{console.count(after['documents'])} documents"),
     ]
     console.show(console.rows_table(rows))

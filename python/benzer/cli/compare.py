@@ -226,24 +226,19 @@ def list_passages(evidence: Evidence, text: str) -> None:
 
 def write_html(path: Path, a: Document, b: Document, comparison: Comparison, replace: bool) -> None:
     """Write a self-contained page with the numbers and each field side by side."""
-    from benzer.evidence import html
     from benzer.tables import atomic_write
+    from benzer.views.evidence import evidence_of, page
 
     names = str(a.id), str(b.id)
     sections = []
     for name, field in comparison.fields.items():
-        said = f"{name}: similarity {console.ratio(field.similarity)}"
-        if field.evidence is None:
-            sections.append((said, ""))
-            continue
-        texts = text_of(a, name), text_of(b, name)
-        shown = html.side_by_side_html(*texts, field.evidence, *names, most_passages=HTML_PASSAGES)
-        if any(texts):
-            shown += html.whole_texts_html(*texts, field.evidence, *names)
-        sections.append((said, shown))
-    page = html.page(f"{names[0]} and {names[1]}", sections)
+        view = None
+        if field.evidence is not None:
+            texts = text_of(a, name), text_of(b, name)
+            view = evidence_of(texts, field.evidence, names, most=HTML_PASSAGES, complete=True)
+        sections.append((f"{name}: similarity {console.ratio(field.similarity)}", view))
     with atomic_write(path, replace) as partial:
-        partial.write_text(page, encoding="utf-8")
+        partial.write_text(page(f"{names[0]} and {names[1]}", sections), encoding="utf-8")
 
 
 def text_of(document: Document, name: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import shutil
 import sys
 import unicodedata
@@ -18,7 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from benzer import wording
 from benzer.errors import full_disk_named
+from benzer.wording import amount as amount
 from benzer.wording import count as count
 from benzer.wording import duration as duration
 from benzer.wording import ratio as ratio
@@ -27,9 +28,6 @@ from benzer.wording import setting as setting
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
-
-    from benzer.bands import Bands
-    from benzer.fields import Schema
 
 Progress: TypeAlias = "Callable[[str, int, int | None], None]"
 PIPE_WIDTH = 10_000
@@ -212,35 +210,5 @@ def printable(text: str) -> str:
 
 
 def snippet(text: str, length: int = 80) -> str:
-    """Return the beginning of a text on one line, without lines such as "=====".
-
-    >>> snippet("=====\\nA title\\n=====\\nand more")
-    'A title and more'
-    >>> snippet("one two\\n  three", 9)
-    'one two …'
-    """
-    text = re.sub(r"([^\w\s])\1{3,}", " ", text[: 8 * length])
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= length else line[: length - 1] + "…"
-
-
-def share(part: int, whole: int) -> str:
-    """Format a part of a whole in per cent.
-
-    >>> share(1, 8)
-    '12.5 %'
-    """
-    return f"{100 * part / whole:.1f} %" if whole else ""
-
-
-def promise(bands: Bands, threshold: float, schema: Schema | None = None) -> str:
-    """Describe the probability of finding a pair with the given bands.
-
-    >>> from benzer.bands import Bands
-    >>> promise(Bands(8, 5), 0.8)
-    'bands 8 x 5: finds a pair at 0.80 with probability 0.958'
-    """
-    found = ratio(float(bands.probability(schema.band_threshold(threshold) if schema else threshold)))
-    return (
-        f"bands {bands.bands} x {bands.rows}: finds a pair at {setting(threshold)} with probability {found}"
-    )
+    """Return the beginning of a text on one line, without lines such as "=====" and control characters."""
+    return printable(wording.snippet(text, length))

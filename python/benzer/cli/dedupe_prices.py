@@ -27,7 +27,8 @@ def refuse_other_work(output: Path | None, dry_run: bool, against: Sequence[str]
 
 def show(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> int:
     """Print estimates for some thresholds, including the given one."""
-    from benzer.pricing import HEADINGS, THRESHOLDS, price, table_rows
+    from benzer.pricing import THRESHOLDS, price
+    from benzer.views import prices as views
 
     asked = [arguments["threshold"]] if given("threshold", "preset") else []
     passed = {name: arguments[name] for name in PASSED_ON}
@@ -35,13 +36,10 @@ def show(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> 
     if as_json:
         console.print_json(prices.to_dict())
         return exit_status(prices)
-    right = len(HEADINGS) - 3  # the last three columns are left-aligned
-    console.show(console.headed_table(HEADINGS, table_rows(prices), right=right))
-    console.show(
-        f"\n{console.count(prices.documents)} documents, {console.count(prices.identical)} of them exact copies. "
-        f"Estimated from {console.count(prices.sampled)} of {console.count(prices.contents)} different documents "
-        f"with {100 * prices.confidence:g} % confidence. Nothing was written."
-    )
+    told = prices.to_dict()
+    rows = [views.price_of(one, prices.documents).cells for one in told["prices"]]
+    console.show(console.headed_table(views.HEADINGS, rows, right=len(views.HEADINGS) - views.TEXT_COLUMNS))
+    console.show(f"\n{views.note(told)} Nothing was written.")
     return exit_status(prices)
 
 

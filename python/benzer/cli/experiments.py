@@ -56,7 +56,7 @@ MOST_DOCUMENTS = 12_000
 @click.option("--replace", is_flag=True, help="Replace the output folder if it exists.")
 @click.option(
     "--documents", type=click.Path(), metavar="FILE",
-    help=f"Use the first {MOST_DOCUMENTS:,} documents of FILE in E7, not generated ones.",
+    help=f"Use the first {console.count(MOST_DOCUMENTS)} documents of FILE in E7, not generated ones.",
 )  # fmt: skip
 @click.option(
     "--text", "column", metavar="COLUMN", default="text", show_default=True,
@@ -123,7 +123,9 @@ def texts_of(documents: str, column: str) -> list[str]:
 
     DocumentReader((documents,), {"text": column}, None, None, Schema()).each(take)
     if len(texts) > MOST_DOCUMENTS:
-        console.note(f"using the first {MOST_DOCUMENTS:,} of {len(texts):,} documents")
+        console.note(
+            f"using the first {console.count(MOST_DOCUMENTS)} of {console.count(len(texts))} documents"
+        )
     return texts[:MOST_DOCUMENTS]
 
 

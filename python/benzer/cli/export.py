@@ -44,4 +44,6 @@ def command(index: str, file: str, replace: bool, as_json: bool) -> None:
     if as_json:
         console.print_json({"index": shown(index), "file": file, "documents": count, "bytes": size})
         return
-    console.show(console.rows_table([("written", console.count(count), f"documents, {size / 1e6:,.1f} MB")]))
+    console.show(
+        console.rows_table([("written", console.count(count), f"documents, {console.amount(size)}")])
+    )

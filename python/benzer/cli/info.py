@@ -116,13 +116,14 @@ def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the most important facts of an index; --json has all of them."""
     from benzer.bands import Bands
     from benzer.fields import Schema
+    from benzer.views.recall import promise
 
     settings, documents = report["settings"], report["documents"]
     yield "index", report["index"]
     yield "documents", console.count(documents)
     if report.get("bytes"):
-        each = f", {report['bytes'] / documents:,.0f} bytes per document" if documents else ""
-        yield "size", f"{report['bytes'] / 1e6:,.1f} MB{each}"
+        each = f", {console.amount(round(report['bytes'] / documents))} per document" if documents else ""
+        yield "size", f"{console.amount(report['bytes'])}{each}"
     for name, rules in settings["schema"].items():
         yield "field", f"{name}: {field_words(rules)}"
     bands = Bands(settings["bands"], settings["rows"])
@@ -134,7 +135,7 @@ def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
             f"runs of {passages['size']} words, at least 1 of {passages['window']} stored; found from {certain} words",
         )
     schema = Schema.from_dict(settings["schema"])
-    yield "search", console.promise(bands, settings["threshold"], schema)
+    yield "search", promise(bands, settings["threshold"], schema)
     if "buckets" in report:
         sizes = dict(report["buckets"])
         total, largest = console.count(sum(sizes.values())), console.count(max(sizes, default=0))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benzer.cli import console, fields
 from benzer.errors import SettingsError
+from benzer.wording import about
 
 if TYPE_CHECKING:
     from benzer.bands import Bands
@@ -84,8 +85,6 @@ def planned(
 
 def show(found: Planned, given: bool) -> None:
     """Print the similarities of the documents and the plan."""
-    from benzer.planner import rounded
-
     spread, used = found.spread, found.bands
     console.show(
         f"sample: {console.count(spread.sample)} of {console.count(spread.contents)} different documents"
@@ -93,8 +92,8 @@ def show(found: Planned, given: bool) -> None:
     console.show()
     rows = [
         (
-            f"{one.least:.1f} to {one.below:.1f}",
-            rounded(one.pairs),
+            f"{console.setting(one.least)} to {console.setting(one.below)}",
+            about(one.pairs),
             console.ratio(one.probability),
             "█" * round(BAR * log10(one.pairs + 1)),
         )
@@ -103,9 +102,7 @@ def show(found: Planned, given: bool) -> None:
     console.show(console.headed_table(["similarity", "estimated pairs", "probability", ""], rows, right=3))
     console.show()
     if given:
-        seconds = f"{console.setting(found.threshold)} and above: about {rounded(spread.pairs(found.threshold))} pairs"
-        console.show(
-            f"{seconds}, {rounded(found.candidates)} candidates with bands {used.bands} x {used.rows}"
-        )
+        seconds = f"{console.setting(found.threshold)} and above: about {about(spread.pairs(found.threshold))} pairs"
+        console.show(f"{seconds}, {about(found.candidates)} candidates with bands {used.bands} x {used.rows}")
     console.show(f"method auto: {found.plan.reason}")
     console.show()

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
-from benzer.wording import duration
+from benzer.wording import duration, short
 
 
 class AmountColumn(ProgressColumn):
@@ -20,8 +20,8 @@ class AmountColumn(ProgressColumn):
         """Format `1.2M / 3.4M  350k/s`; empty for a stage without counts."""
         if task.total is None or task.fields["seconds"] is not None:
             return Text("")
-        amount = f"{short_number(task.completed)} / {short_number(task.total)}"
-        return Text(f"{amount}  {short_number(task.speed)}/s" if task.speed else amount)
+        amount = f"{short(task.completed)} / {short(task.total)}"
+        return Text(f"{amount}  {short(task.speed)}/s" if task.speed else amount)
 
 
 class TimeColumn(ProgressColumn):
@@ -76,16 +76,3 @@ def bars(order: Sequence[str]) -> Iterator[Stages]:
     columns = (TextColumn("{task.description:<10}"), BarColumn(bar_width=None), AmountColumn(), TimeColumn())
     with Progress(*columns, console=console, transient=True, expand=True) as shown:
         yield Stages(shown, order)
-
-
-def short_number(value: float) -> str:
-    """Format a number in four or five characters.
-
-    >>> short_number(999), short_number(1500), short_number(2_340_000), short_number(1.2e10)
-    ('999', '1.5k', '2.3M', '12.0G')
-    """
-    for unit in ("", "k", "M", "G"):
-        if value < 1000 or unit == "G":
-            break
-        value /= 1000
-    return f"{value:.1f}{unit}" if unit else f"{value:.0f}"

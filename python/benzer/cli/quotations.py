@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benzer.cli import console
+from benzer.wording import counted, share
 
 if TYPE_CHECKING:
     from benzer.index import ContainmentMatches, Index
@@ -50,9 +51,8 @@ def show_passages(index: Index, asked: Any, found: PassageMatches) -> None:
     """Print how much of the text appears in the index, and the documents with the longest passage of each."""
     for name, covered in found.covered.items():
         of = "the text" if len(index.settings.schema.fields) == 1 else console.printable(name)
-        places = "place" if len(covered.spans) == 1 else "places"
-        share = console.share(round(1e6 * covered.share), 10**6)
-        console.show(f"{share} of {of} appears in the index, in {console.count(len(covered.spans))} {places}")
+        places = counted(len(covered.spans), "place")
+        console.show(f"{share(covered.share, 1)} of {of} appears in the index, in {places}")
     if found.unread:
         console.note(f"{console.count(found.unread)} more documents that share words were not read")
     if not found:

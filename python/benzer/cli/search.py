@@ -157,8 +157,8 @@ def nearest(index: Index, asked: Any, limit: int, threshold: float | None) -> An
     def draw() -> None:
         compared = f"compared {console.count(found.compared)} of {console.count(found.documents)} documents"
         promise = (
-            f"each true neighbour with a similarity of at least {found.threshold:g} is found with probability "
-            f"{found.recall:g} or more"
+            f"each true neighbour with a similarity of at least {console.setting(found.threshold)} is found with "
+            f"probability {console.setting(found.recall)} or more"
         )
         console.note(f"{compared}; {promise if found.recall < 1 else 'all true neighbours are found'}")
         show(index, list(found))

@@ -10,9 +10,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text as Styled
 
-from benzer.cli.console import count, printable
+from benzer.cli.console import printable
 from benzer.evidence import Evidence
-from benzer.evidence.views import Side, Stretch, caption, stretches, whole
+from benzer.evidence.views import Stretch
+from benzer.views.evidence import evidence_of
 
 STYLES = {"equal": "green", "differs": "bold yellow", "around": "dim", "cut": "dim italic"}
 LONGEST, CONTEXT = 700, 40
@@ -28,26 +29,23 @@ def side_by_side(a: tuple[str, str], b: tuple[str, str], evidence: Evidence, mos
         table.width = PAGE_WIDTH
     for name, _ in (a, b):
         table.add_column(printable(name), ratio=1, overflow="fold")
-    if most is None:
-        left, right = whole(a[1], evidence.passages, "a"), whole(b[1], evidence.passages, "b")
-        table.add_row(drawn(left), drawn(right))
+    view = evidence_of(
+        (a[1], b[1]),
+        evidence,
+        (a[0], b[0]),
+        most=most or 0,
+        longest=LONGEST,
+        context=CONTEXT,
+        complete=most is None,
+    )
+    if view.whole is not None:
+        table.add_row(*(drawn(side.stretches) for side in view.whole))
         return table
-    for number, passage in enumerate(evidence.passages[:most], 1):
-        sides: tuple[tuple[str, Side], ...] = ((a[1], "a"), (b[1], "b"))
-        cells = [drawn(stretches(text, passage, side, CONTEXT, LONGEST)) for text, side in sides]
-        title = Styled(caption(number, passage, evidence.unit), "bold")
-        table.add_row(title, Styled(places(passage.a, passage.b), "dim"))
-        table.add_row(*cells, end_section=True)
+    for passage in view.passages:
+        places = ", ".join(f"{side.place} of {side.letter}" for side in passage.sides)
+        table.add_row(Styled(passage.caption, "bold"), Styled(places, "dim"))
+        table.add_row(*(drawn(side.stretches) for side in passage.sides), end_section=True)
     return table
-
-
-def places(a: tuple[int, int], b: tuple[int, int]) -> str:
-    """Describe the position of a passage.
-
-    >>> places((0, 1200), (7, 1207))
-    'characters 0 to 1,200 of A, 7 to 1,207 of B'
-    """
-    return f"characters {a[0]:,} to {a[1]:,} of A, {b[0]:,} to {b[1]:,} of B"
 
 
 def legend() -> Styled:
@@ -61,10 +59,7 @@ def drawn(shown: Sequence[Stretch]) -> Styled:
     """Colour the parts of a text; line breaks within a paragraph become spaces."""
     cell = Styled()
     for kind, text in shown:
-        if kind == "cut":
-            cell.append(f" … {count(int(text))} characters omitted (--full shows all) … ", STYLES[kind])
-        else:
-            cell.append(even(text), STYLES[kind])
+        cell.append(text if kind == "cut" else even(text), STYLES[kind])
     return cell
 
 

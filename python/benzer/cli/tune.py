@@ -205,7 +205,9 @@ def answer(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
 
 def show(bands: Bands, threshold: float, recall: float) -> None:
     """Print the bands, the table and the plot."""
-    console.show(console.promise(bands, threshold))
+    from benzer.views.recall import promise
+
+    console.show(promise(bands, threshold))
     console.show(f"{bands.num_values} signature values per document")
     if float(bands.probability(threshold)) < recall:
         console.show(
@@ -223,7 +225,9 @@ def table(bands: Bands, threshold: float) -> Any:
     for similarity in similarities(threshold):
         found = float(bands.probability(similarity))
         mark = "← threshold" if similarity == threshold else ""
-        rows.append((console.setting(similarity), console.ratio(found, 4), f"{1000 * found:,.0f}", mark))
+        rows.append(
+            (console.setting(similarity), console.ratio(found, 4), console.count(round(1000 * found)), mark)
+        )
     return console.headed_table(["similarity", "found with probability", "of 1,000 pairs", ""], rows, right=3)
 
 

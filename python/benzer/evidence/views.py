@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from benzer.evidence.passages import Evidence, Passage
+from benzer.wording import count, counted, whole_percent
 
 Side = Literal["a", "b"]
 Kind = Literal["around", "equal", "differs", "cut"]
@@ -117,18 +118,9 @@ def headline(evidence: Evidence, a: str = "A", b: str = "B") -> str:
     '100 % of A appears in B, 80 % of B appears in A'
     """
     return (
-        f"{percent(evidence.coverage_a)} of {a} appears in {b}, "
-        f"{percent(evidence.coverage_b)} of {b} appears in {a}"
+        f"{whole_percent(evidence.coverage_a)} of {a} appears in {b}, "
+        f"{whole_percent(evidence.coverage_b)} of {b} appears in {a}"
     )
-
-
-def percent(share: float) -> str:
-    """A share in whole per cent, so that only all reads as 100 and only nothing as 0.
-
-    >>> percent(0.999), percent(1.0), percent(0.001), percent(0.786)
-    ('99 %', '100 %', '1 %', '79 %')
-    """
-    return f"{min(max(round(100 * share), share > 0), 99 if share < 1 else 100):d} %"
 
 
 def caption(number: int, passage: Passage, unit: str) -> str:
@@ -137,8 +129,8 @@ def caption(number: int, passage: Passage, unit: str) -> str:
     >>> caption(1, Passage((0, 11), (40, 52), 3, 2, ((8, 11, 48, 52),)), "word")
     'Passage 1: 2 words equal, 1 difference'
     """
-    equal, differ = f"{passage.shared:,} {UNITS[unit]} equal", len(passage.differences)
-    differs = f", {differ:,} {'difference' if differ == 1 else 'differences'}" if differ else ""
+    equal, differ = f"{count(passage.shared)} {UNITS[unit]} equal", len(passage.differences)
+    differs = f", {counted(differ, 'difference')}" if differ else ""
     return f"Passage {number}: {equal}{differs}"
 
 
@@ -148,7 +140,7 @@ def nothing(evidence: Evidence) -> str:
         common = evidence.shared_shingles
         if evidence.shared or not common:
             return "" if common else "No value in common."
-        return f"{common:,} {'value' if common == 1 else 'values'} in common."
+        return f"{counted(common, 'value')} in common."
     found = evidence.shared_shingles
-    shared = f", but {found:,} shared {'shingle' if found == 1 else 'shingles'}" if found else ""
+    shared = f", but {counted(found, 'shared shingle')}" if found else ""
     return "" if evidence.passages else f"No passage in common{shared}."

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from benzer.wording import count, percentage, ratio, rounded
+
 
 class Missed(NamedTuple):
     """A pair at or above the threshold that the run missed, and whether both documents are kept."""
@@ -60,26 +62,15 @@ class RecallEstimate:
 
     def __str__(self) -> str:
         if self.recall is None:
-            return f"no near-duplicates among {self.drawn:,} sampled documents"
+            return f"no near-duplicates among {count(self.drawn)} sampled documents"
         if self.exhaustive:
-            return f"recall {_shown(self.recall)} (exact: measured on all {self.drawn:,} documents)"
-        interval = (
-            f"between {_shown(self.low)} and {self.high:.3f} with {100 * self.confidence:g} % confidence"
-        )
+            return f"recall {ratio(self.recall)} (exact: measured on all {count(self.drawn)} documents)"
+        interval = f"between {ratio(self.low)} and {rounded(self.high)} with {percentage(self.confidence)} confidence"
         return (
-            f"found {self.found:,} of {self.asked:,} sampled near-duplicates: "
-            f"recall {_shown(self.recall)}, {interval}"
+            f"found {count(self.found)} of {count(self.asked)} sampled near-duplicates: "
+            f"recall {ratio(self.recall)}, {interval}"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as JSON values."""
         return {**asdict(self), "missed": [one._asdict() for one in self.missed]}
-
-
-def _shown(share: float) -> str:
-    """Format a share with three digits; only exactly 1 is shown as 1.
-
-    >>> _shown(0.99999), _shown(1.0)
-    ('0.999', '1.000')
-    """
-    return f"{min(round(share, 3), 0.999) if share < 1 else share:.3f}"

@@ -1,12 +1,6 @@
 """The report of a run: one self-contained HTML file.
 
-| module | contents |
-|---|---|
-| `writing` | renders a result to a page |
-| `sections` | the figures and tables of each section |
-| `shown` | pairs side by side |
-| `rerun` | code and settings to repeat the run |
-| `charts` | SVG charts |
+`writing` renders a result to a page, from the views in `benzer.views`.
 """
 
 from __future__ import annotations

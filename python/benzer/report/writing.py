@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from benzer import wording
+from markupsafe import Markup
+
 from benzer._native import __version__
 from benzer.errors import SettingsError
-from benzer.evidence.html import STYLE
 from benzer.recall import RecallEstimate
-from benzer.report import rerun, sections
 from benzer.results import Duplicates
 from benzer.tables import atomic_write
+from benzer.views import clusters, figures, rerun, sources
+from benzer.views.alarms import NONE, NONE_IN_PART, alarms_of
+from benzer.views.counts import counts_of, lead
+from benzer.views.evidence import STYLE
+from benzer.views.html import clean, environment
+from benzer.views.recall import guaranteed, notes_of, pair_recall, sampled
+from benzer.views.recall import measured as measured_said
+from benzer.views.settings import flat
 
 EVIDENCE = 20
-UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""Characters that are not allowed in HTML: controls and surrogates."""
+MALFORMED_SHOWN = 20
 
 
 def write_report(
@@ -75,65 +80,53 @@ def report_html(
     """
     if evidence < 0:
         raise SettingsError(f"evidence must be 0 or more, got {evidence}: use 0 to show no texts")
-    page = environment().get_template("page.html").render(context(found, recall, command, evidence))
-    return UNFIT.sub("\ufffd", page)
+    page = environment("benzer.report").get_template("page.html")
+    return clean(page.render(context(found, recall, command, evidence)))
 
 
 def context(
     found: Duplicates, recall: RecallEstimate | None, command: str | Sequence[str] | None, evidence: int
 ) -> dict[str, Any]:
     """The variables of the template."""
-    largest, doubtful = sections.chosen_clusters(found, evidence)
-    rows, sources_left_out = sections.source_rows(found)
+    largest, doubtful = clusters.chosen_clusters(found, evidence)
+    rows, sources_left_out = sources.source_rows(found)
+    settings, counts = found.settings, found.counts
+    measured = None if recall is None else recall.to_dict()
+    bands = None if found.bands is None else (found.bands.bands, found.bands.rows)
+    texts = {field.kind for field in settings.schema.fields.values()} == {"text"}
+    tiles = [one for one in counts_of(counts, found.threshold, texts=texts) if one.tile]
+    oversized = counts["oversized_buckets"]
     return {
         "found": found,
         "version": __version__,
         "style": styles(),
-        "tiles": sections.tiles(found),
-        "lead": sections.lead(found),
-        "alarms": sections.alarms_shown(found.alarms()),
-        "recall": recall,
-        "recall_figure": sections.recall_figure(found, recall),
-        "similarity_figure": sections.similarity_figure(found),
-        "size_figure": sections.size_figure(found),
+        "tiles": tiles,
+        "lead": lead(counts, found.threshold),
+        "alarms": alarms_of([alarm.to_dict() for alarm in found.alarms()]),
+        "no_alarms": NONE_IN_PART if found.part else NONE,
+        "guaranteed": guaranteed(found.threshold, found.probability(found.threshold), bands),
+        "notes": notes_of(settings, 0),
+        "measured": measured,
+        "recall_said": measured
+        and [measured_said(measured), sampled(measured), pair_recall(measured, oversized)],
+        "recall_figure": figures.recall_figure(found, recall),
+        "similarity_figure": figures.similarity_figure(found),
+        "size_figure": figures.size_figure(found),
         "sources": rows,
         "sources_left_out": sources_left_out,
-        "known": sections.known_rows(found),
-        "known_examples": sections.known_examples(found),
-        "malformed": found.malformed[: sections.MALFORMED_SHOWN],
-        "largest": sections.clusters_shown(found, largest),
-        "doubtful": sections.clusters_shown(found, doubtful),
-        "bridges": sections.bridges_shown(found, evidence // 4),
-        "settings": list(rerun.flat(found.settings.to_dict())),
+        "known": sources.known_rows(found),
+        "known_examples": sources.known_examples(found),
+        "malformed": found.malformed[:MALFORMED_SHOWN],
+        "largest": clusters.clusters_of(found, largest),
+        "doubtful": clusters.clusters_of(found, doubtful),
+        "bridges": clusters.bridges_of(found, evidence // 4),
+        "settings": list(flat(settings.to_dict())),
         "command": rerun.command_line(command),
         "python": rerun.python_code(found),
     }
 
 
-def environment(package: str = "benzer.report") -> Any:
-    """The template environment of a package, with filters and globals. All values are escaped."""
-    import jinja2
-
-    made = jinja2.Environment(
-        loader=jinja2.PackageLoader(package),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters.update(
-        {
-            name: getattr(wording, name)
-            for name in ("brief", "count", "counted", "duration", "likeness", "ratio", "setting")
-        }
-    )
-    made.globals["share"] = wording.share
-    return made
-
-
-def styles() -> Any:
+def styles() -> Markup:
     """The style sheets of the page and of the side-by-side views."""
-    from markupsafe import Markup
-
     own = files("benzer.report").joinpath("templates/style.css").read_text(encoding="utf-8")
     return Markup(STYLE + own)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from benzer.evidence import find_passages
 from benzer.fields import Text
 from benzer.results.base import DecidedDocuments
 from benzer.results.safety import Safety
+from benzer.wording import likeness, share
 
 FEW = 20
 """A source of fewer documents, or a cluster or component of fewer, is no alarm."""
@@ -42,9 +42,9 @@ class AlarmLimits:
     boilerplate: float = 0.5
 
     def __post_init__(self) -> None:
-        for name, share in asdict(self).items():
-            if not 0 <= share <= 1:
-                raise SettingsError(f"the limit {name} must be a share in [0, 1], got {share}")
+        for name, limit in asdict(self).items():
+            if not 0 <= limit <= 1:
+                raise SettingsError(f"the limit {name} must be a share in [0, 1], got {limit}")
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def lost_sources(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
             continue
         known = f", {counts.known:,} match an older collection" * bool(counts.known)
         message = (
-            f"{counts.name} loses {percent(counts.removed_share)} of its documents ({counts.removed:,} of "
-            f"{counts.documents:,}; {counts.identical:,} are identical to a kept one{known})"
+            f"{counts.name} loses {share(counts.removed, counts.documents)} of its documents "
+            f"({counts.removed:,} of {counts.documents:,}; {counts.identical:,} are identical to a kept one{known})"
         )
         numbers: dict[str, int | float | str] = {
             "source": counts.name,
@@ -133,14 +133,15 @@ def giant_clusters(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     for leader in np.flatnonzero((sizes >= FEW) & (sizes > limits.cluster * documents)):
         members = np.flatnonzero((found.leader == leader) & found.led)
         example = members[np.argmin(found.leader_similarity[members])]
-        share, gone = sizes[leader] / documents, int(sizes[leader]) - 1
+        gone = int(sizes[leader]) - 1
         name = found.corpus.ids([int(leader)])[0]
         of_all = f"{gone + 1:,} of {documents:,}"
-        message = f"{percent(share)} of the documents ({of_all}) are in one cluster, represented by {name!r}"
+        part = share(gone + 1, documents)
+        message = f"{part} of the documents ({of_all}) are in one cluster, represented by {name!r}"
         numbers: dict[str, int | float | str] = {
             "representative": name,
             "size": gone + 1,
-            "share": float(share),
+            "share": (gone + 1) / documents,
         }
         yield alarm(safety, "cluster", message, numbers, (int(leader), int(example)))
 
@@ -156,10 +157,10 @@ def chains(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
         return
     worst = int(chained[np.argmax(sizes[chained])])
     example, similarity = far_apart(safety, np.flatnonzero((safety.component == worst) & found.stays))
-    least = f"{math.floor(1000 * similarity + 1e-9) / 1000:.3f}"  # never rounded up to the threshold
     message = (
         f"{sizes[worst]:,} documents are connected by chains of matches; they form {clusters[worst]:,} clusters of "
-        f"at most {largest[worst]:,} documents, and two of the kept documents have a similarity of only {least}"
+        f"at most {largest[worst]:,} documents, and two of the kept documents have a similarity of only "
+        f"{likeness(similarity)}"
     )
     numbers: dict[str, int | float | str] = {
         "components": len(chained),
@@ -226,7 +227,7 @@ def short_documents(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     if documents < FEW or short + empty <= limits.short * documents:
         return
     message = (
-        f"{percent((short + empty) / documents)} of the documents have less than one shingle: {short:,} are compared "
+        f"{share(short + empty, documents)} of the documents have less than one shingle: {short:,} are compared "
         f"as a whole, {empty:,} are empty; use smaller shingles, or characters"
     )
     yield alarm(safety, "short", message, {"short": short, "empty": empty}, tuple(map(int, poor[:2])))
@@ -240,7 +241,7 @@ def malformed_rows(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     if not malformed or count <= limits.malformed * read:
         return
     of_all = f"{count:,} of {read:,}"
-    message = f"{percent(count / read)} of the rows ({of_all}) are malformed; the first: {malformed[0]}"
+    message = f"{share(count, read)} of the rows ({of_all}) are malformed; the first: {malformed[0]}"
     yield Alarm("malformed", message, {"malformed": count, "read": read})
 
 
@@ -269,12 +270,3 @@ def shared_passage(found: DecidedDocuments, left: int, right: int) -> str:
             cut = "…" if end - start > PASSAGE else ""
             best = max(best, texts[0][start : min(end, start + PASSAGE)] + cut, key=len)
     return best
-
-
-def percent(share: float) -> str:
-    """A share in per cent, of which only all is 100.
-
-    >>> percent(0.5), percent(0.99999)
-    ('50.0 %', '99.9 %')
-    """
-    return f"{min(100 * share, 99.9) if share < 1 else 100:.1f} %"

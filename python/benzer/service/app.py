@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Scope
 
 from benzer._native import __version__
 from benzer.service.description import Service, description
-from benzer.service.errors import HANDLERS, Answer, ErrorAnswer, failure
+from benzer.service.errors import HANDLERS, Answer, Draw, ErrorAnswer, failure
 from benzer.service.guards.access import Access
 from benzer.service.guards.bodies import Bodies
 from benzer.service.guards.headers import SecurityHeaders
@@ -24,6 +24,7 @@ from benzer.service.guards.requests import Guard
 from benzer.service.indexes.catalog import Catalog
 from benzer.service.keys import Keyring
 from benzer.service.media import JSON, media_type
+from benzer.service.pages import fragments
 from benzer.service.pages import routes as pages
 from benzer.service.pages.failures import FailurePages
 from benzer.service.resources import (
@@ -68,6 +69,26 @@ RESOURCES = [
     health,
     metrics,
 ]
+FRAGMENTS: dict[Callable[..., object], Draw] = {
+    similar.find: fragments.matches,
+    similar.find_by_json: fragments.matches,
+    nearest.find: fragments.nearest,
+    compare.compare: fragments.compared,
+    indexes.show_all: fragments.index_list,
+    indexes.show: fragments.index,
+    documents.show_all: fragments.documents,
+    documents.get: fragments.document,
+    documents.add: fragments.uploaded,
+    ids.look_up: fragments.documents,
+    tune.tune_index: fragments.tuned,
+    duplicates.show_all: fragments.jobs,
+    duplicates.show: fragments.job,
+    duplicate_tables.summary: fragments.summary,
+    duplicate_tables.table: fragments.clusters,
+    duplicate_tables.cluster: fragments.cluster,
+    duplicate_tables.evidence: fragments.pair,
+}
+"""The routes whose answer has an HTML fragment, for the pages."""
 GUARDS: list[Callable[..., ASGIApp]] = [
     SecurityHeaders,  # on all responses, including those of the guards below
     Observed,  # logs and counts the refusals of the others
@@ -99,6 +120,7 @@ def create_app(catalog: Catalog, options: ServiceOptions | None = None, log: Log
         responses={"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}},
     )
     app.state.shared = state
+    app.state.fragments = FRAGMENTS if options.pages else {}
     app.add_route("/openapi.json", description, include_in_schema=False)
     resources = [*RESOURCES, *([pages] if options.pages else [])]
     app.state.routes = [route for resource in resources for route in flat(resource.router.routes)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -79,11 +80,34 @@ class ErrorAnswer(BaseModel):
 
 
 class Answer(JSONResponse):
-    """JSON in UTF-8. If a text has a lone surrogate, non-ASCII characters are escaped.
+    """JSON in UTF-8, or the HTML fragment of the route if the request accepts HTML, but not JSON.
+
+    If a text has a lone surrogate, non-ASCII characters are escaped. `about` is what the fragment needs in addition to
+    the content.
 
     >>> Answer(["é"]).body, Answer(["\\ud800"]).body
     (b'["\\xc3\\xa9"]', b'["\\\\ud800"]')
     """
+
+    def __init__(
+        self,
+        content: Any,
+        status_code: int = 200,
+        headers: Mapping[str, str] | None = None,
+        *,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.content, self.about = content, about or {}
+        super().__init__(content, status_code, headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        draw = fragment_of(scope) if self.status_code < 400 else None
+        text = None if draw is None else await asyncio.to_thread(draw, self.content, self.about, scope)
+        if text is None:
+            await super().__call__(scope, receive, send)
+        else:
+            await HTMLResponse(text.encode("utf-8", "replace"), self.status_code)(scope, receive, send)
 
     def render(self, content: Any) -> bytes:
         """Write the body."""
@@ -92,6 +116,27 @@ class Answer(JSONResponse):
             return text.encode()
         except UnicodeEncodeError:
             return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
+Draw = Callable[[Any, Mapping[str, Any], Scope], str | None]
+"""Renders the content of an answer as HTML; None if it has no fragment."""
+
+
+def only_html(scope: Scope) -> bool:
+    """Whether a request accepts HTML, but not JSON.
+
+    A browser that opens the address of a resource accepts everything, so it gets JSON.
+    """
+    accepted = b",".join(value for name, value in scope["headers"] if name == b"accept")
+    return b"text/html" in accepted and b"*/*" not in accepted and b"application/json" not in accepted
+
+
+def fragment_of(scope: Scope) -> Draw | None:
+    """The function that renders the answer of a route, if the request accepts only HTML."""
+    if not only_html(scope):
+        return None
+    fragments: Mapping[Any, Draw] = scope["app"].state.fragments
+    return fragments.get(scope.get("endpoint"))
 
 
 class Failure(Answer):

@@ -7,7 +7,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from benzer.service.access import JobId, Shared
-from benzer.service.pages.rendering import page, part
+from benzer.service.pages.rendering import page
+from benzer.views.html import part
 
 router = APIRouter()
 

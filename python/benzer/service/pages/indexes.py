@@ -7,10 +7,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from benzer.presets import PRESETS
-from benzer.report.rerun import flat
 from benzer.service.access import IndexName, Served, Shared
 from benzer.service.pages.rendering import page
-from benzer.service.pages.words import in_words
+from benzer.views.settings import flat, in_words
 
 router = APIRouter()
 

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse
 from benzer.service.access import Shared
 from benzer.service.errors import TYPES
 from benzer.service.pages.described import Operation, operations
-from benzer.service.pages.rendering import page
+from benzer.service.pages.rendering import origin_of, page
 
 router = APIRouter()
 
@@ -50,7 +50,7 @@ async def show(request: Request, shared: Shared) -> HTMLResponse:
     groups = [(tag, list(of_tag)) for tag, of_tag in groupby(found, key=lambda one: one.tag)]
     return page(
         request, "reference.html", groups=groups, about=ABOUT, statuses=STATUSES, types=TYPES,
-        origin=str(request.base_url).rstrip("/"), prose=prose, limits=asdict(shared.limits),
+        origin=origin_of(request), prose=prose, limits=asdict(shared.limits),
         keys=shared.keys is not None,
     )  # fmt: skip
 

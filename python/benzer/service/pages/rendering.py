@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from functools import cache
 from typing import Any
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from benzer._native import __version__
-from benzer.report.writing import UNFIT
-from benzer.report.writing import environment as report_environment
 from benzer.service.pages.assets import address
+from benzer.views.html import clean
+from benzer.views.html import environment as view_environment
 
 HEADERS = {"Cache-Control": "private, no-cache"}
 
@@ -39,7 +38,7 @@ def page(
         .get_template(template)
         .render(request=request, twin=twin, access=access_of(request), **context)
     )
-    return HTMLResponse(UNFIT.sub("\ufffd", text), status, HEADERS)
+    return HTMLResponse(clean(text), status, HEADERS)
 
 
 def access_of(request: Request) -> dict[str, Any]:
@@ -48,22 +47,18 @@ def access_of(request: Request) -> dict[str, Any]:
     return request.scope.get("benzer.access", everything)  # type: ignore[no-any-return]
 
 
+def origin_of(request: Request) -> str:
+    """The address of the service."""
+    return str(request.base_url).rstrip("/")
+
+
 @cache
 def environment() -> Any:
     """The template environment with its filters and globals."""
-    made = report_environment("benzer.service.pages")
-    made.filters.update(part=part, capitalized=capitalized, shown=shown)
+    made = view_environment("benzer.service.pages")
+    made.filters.update(capitalized=capitalized, shown=shown)
     made.globals.update(static=address, navigation=NAVIGATION, version=__version__)
     return made
-
-
-def part(text: str) -> str:
-    """Percent-encode a text as one segment of a path.
-
-    >>> part("a/b c")
-    'a%2Fb%20c'
-    """
-    return quote(text, safe="")
 
 
 def shown(value: Any) -> str:

@@ -100,7 +100,9 @@ async def compare(pair: Pair, shared: Shared) -> Answer:
         served = shared.catalog[pair.index]
     except Refusal as error:
         raise Refusal(error.status, error.message, field="body.index") from error
-    return Answer(await served.read(lambda index: of_index(pair, index, shared.limits)))
+    content = await served.read(lambda index: of_index(pair, index, shared.limits))
+    kinds = {name: field.kind for name, field in served.settings.schema.fields.items()}
+    return Answer(content, about={"index": pair.index, "ids": (pair.a.id, pair.b.id), "kinds": kinds})
 
 
 def of_index(pair: Pair, index: Index, limits: Limits) -> dict[str, Any]:

@@ -185,7 +185,7 @@ async def show_all(
         shown = [stored_as_json(served, document) for document in documents]
         return {"documents": shown, "next": None if next_number is None else cursor_of(next_number)}
 
-    return Answer(await served.read(work))
+    return Answer(await served.read(work), about=about(served))
 
 
 @router.put(
@@ -231,7 +231,7 @@ async def get(id: PathId, served: Served) -> Answer:
     document = await served.read(work)
     if document is None:
         raise unknown(id)
-    return Answer(document)
+    return Answer(document, about=about(served))
 
 
 @router.delete("/{id:any}", status_code=204)
@@ -252,6 +252,11 @@ async def remove(id: PathId, served: Served) -> Response:
     if held is None:
         raise unknown(id)
     return Response(status_code=204)
+
+
+def about(served: ServedIndex) -> dict[str, Any]:
+    """What the fragment of documents needs to know about their index."""
+    return {"index": served.name, "schema": served.settings.schema.to_dict()}
 
 
 def stored_as_json(served: ServedIndex, document: Document) -> dict[str, Any]:

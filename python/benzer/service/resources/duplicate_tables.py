@@ -102,7 +102,8 @@ async def summary(job: JobId, shared: Shared, at: At = None) -> Answer:
     def work(view: View) -> dict[str, Any]:
         return {**view.found.summary(), "alarms": [alarm.to_dict() for alarm in view.found.alarms()]}
 
-    return Answer(await viewed(shared, job, at, work))
+    about = {"job": shared.jobs[job].to_dict(), "at": at}
+    return Answer(await viewed(shared, job, at, work), about=about)
 
 
 @router.get("/report", response_class=HTMLResponse)
@@ -135,7 +136,8 @@ async def evidence(
             return sides.compared(view.found, left, right, length)
         return sides.compared_with_old(view.found, left, index, old, right, length)
 
-    return Answer(await viewed(shared, job, at, work))
+    about = {"job": shared.jobs[job].to_dict(), "index": index}
+    return Answer(await viewed(shared, job, at, work), about=about)
 
 
 @router.get("/clusters/{number}", response_model=Cluster)

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from benzer.index import Index
 from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
-from benzer.service.resources.documents import stored_as_json
+from benzer.service.resources.documents import about, stored_as_json
 from benzer.service.resources.seen import shown
 from benzer.service.wire.bodies import check_listed, described_body, model_of
 from benzer.service.wire.documents import Body, Content, Id, Many
@@ -89,7 +89,7 @@ async def look_up(asked: Lookup, served: Served) -> Answer:
         with index.snapshot():
             return [one(index, id) for id in asked.ids]
 
-    return Answer({"documents": await served.read(work)})
+    return Answer({"documents": await served.read(work)}, about=about(served))
 
 
 @router.post("/remove", response_model=Removed, openapi_extra=described_body(Remove))

@@ -64,7 +64,7 @@ async def show_all(shared: Shared) -> Answer:
     for name in list(shared.catalog):
         with suppress(Refusal):  # it was deleted meanwhile
             told.append(await described(name, shared))
-    return Answer({"indexes": told})
+    return Answer({"indexes": told}, about={"grows": shared.catalog.grows})
 
 
 @router.post("", response_model=Information, status_code=201)

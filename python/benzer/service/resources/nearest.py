@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -12,7 +13,7 @@ from benzer.index import Index
 from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
 from benzer.service.questions.asked import Explained, FormOptions, Share, answered, ask, question_from
-from benzer.service.resources.similar import Matches
+from benzer.service.resources.similar import Matches, about
 from benzer.service.wire.bodies import described_body
 
 router = APIRouter(prefix="/v1/indexes/{index}/nearest", tags=["questions"])
@@ -81,4 +82,6 @@ async def find(
         }
         return {**answered(found, question, opened, served), **promised}
 
-    return Answer(await served.read(work))
+    begun = perf_counter()
+    content = await served.read(work)
+    return Answer(content, about=about(question, served, perf_counter() - begun))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from time import perf_counter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -113,7 +114,20 @@ async def found(question: Question, served: ServedIndex, shared: State) -> Answe
         )
         return answered(matches, question, opened, served)
 
-    return Answer(await served.read(work))
+    begun = perf_counter()
+    content = await served.read(work)
+    return Answer(content, about=about(question, served, perf_counter() - begun))
+
+
+def about(question: Explained, served: ServedIndex, seconds: float) -> dict[str, Any]:
+    """What the fragment of a result shows beside the matches."""
+    return {
+        "index": served.name,
+        "id": question.id,
+        "least": getattr(question, "threshold", None) or served.settings.threshold,
+        "seconds": seconds,
+        "question": question,
+    }
 
 
 def is_small(question: Question) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -223,8 +224,8 @@ async def tune_index(asked: TuneQuestion, served: Served, shared: Shared) -> Ans
     sliders = Sliders(
         asked.threshold, asked.recall, asked.num_hashes, asked.bands, asked.rows, asked.sample, asked.examples
     )
-    return Answer(
-        await shared.tunings.answer(
-            served, lambda opened: recipe_of(opened, asked.fields, asked.shingle_size), sliders
-        )
-    )
+    recipe = partial(recipe_of, fields=asked.fields, shingle_size=asked.shingle_size)
+    content = await shared.tunings.answer(served, recipe, sliders)
+    schema = await served.read(recipe)
+    name = served.name if schema == served.settings.schema else ""
+    return Answer(content, about={"schema": schema, "index": name})

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from benzer.errors import OutputError, SettingsError
 from benzer.recall import RecallEstimate
 from benzer.results import Alarm, AlarmLimits, Duplicates, SourceCounts
-from benzer.results.alarms import percent
 from benzer.results.known import OfCollection
 from benzer.results.rows import Spread
 from benzer.results.safety import Safety
@@ -23,6 +22,7 @@ from benzer.spark.frames import PAIR, REMOVED
 from benzer.spark.results.base import ClusterTables, of_kind
 from benzer.spark.results.choosing import Chosen
 from benzer.spark.results.recall import measure_recall
+from benzer.wording import share
 
 Positions = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
@@ -141,7 +141,7 @@ def giants(found: LocalDuplicates, limits: AlarmLimits) -> Iterator[Alarm]:
     documents = found.counts["documents"]
     for name, size in found.chosen.giants:
         if size > limits.cluster * documents:
-            of_all = f"{percent(size / documents)} of the documents ({size:,} of {documents:,})"
+            of_all = f"{share(size, documents)} of the documents ({size:,} of {documents:,})"
             said = f"{of_all} are in one cluster, represented by {name!r}"
             numbers: dict[str, int | float | str] = {
                 "representative": name,

@@ -1,12 +1,8 @@
 // Adds files as documents: texts in batches, tables as a stream, images one by one. Each file is reported in a list.
 
-import { ask, attempt, ofIndex, say, upload } from "./api.js";
-import { bytes, counted, make, named, plain, show } from "./dom.js";
+import { announce, ask, attempt, make, named, ofIndex, say, show, upload } from "./api.js";
 import { documentControls, takeFiles } from "./fields.js";
 import { isPlainLines, isTable, recognized, rowsOf } from "./files.js";
-
-const BATCH_FILES = 200,
-  BATCH_BYTES = 4_000_000;
 
 /** Enable adding files to an index. `changed` is called after documents were added. */
 export function startAdding({ name, settings }, changed) {
@@ -36,18 +32,11 @@ export function startAdding({ name, settings }, changed) {
     const pictures = known.filter(({ format }) => format === "images").map(({ file }) => file);
     const texts = known.filter(({ format, compression }) => format === "text" && !compression);
     const streams = known.filter((one) => isTable(one) || (one.format === "text" && one.compression));
-    for (const one of streams) await line(one.file.name, (row) => stream(one, row));
-    if (texts.length)
-      await line(texts.length === 1 ? texts[0].file.name : counted(texts.length, "text"), (row) =>
-        addTexts(
-          texts.map(({ file }) => file),
-          row,
-        ),
-      );
-    if (pictures.length)
-      await line(pictures.length === 1 ? pictures[0].name : counted(pictures.length, "image"), (row) =>
-        addPictures(pictures, row),
-      );
+    for (const one of streams) await line(one.file.name, (row) => stream(linesFor(one, row.signal), row));
+    const title = (files, noun) => (files.length === 1 ? files[0].name : `${files.length} ${noun}`);
+    const textFiles = texts.map(({ file }) => file);
+    if (texts.length) await line(title(textFiles, "texts"), (row) => stream(linesOf(textFiles), row, textFiles));
+    if (pictures.length) await line(title(pictures, "images"), (row) => addPictures(pictures, row));
     await changed();
   }
 
@@ -57,18 +46,13 @@ export function startAdding({ name, settings }, changed) {
     const progress = make("progress", { max: 1, value: 0, "aria-label": `Progress of ${title}` });
     const told = make("span", { class: "note" }),
       end = make("button", { type: "button", class: "small", onclick: () => stop.abort() }, "Stop");
-    const item = make(
-      "li",
-      {},
-      make("div", { class: "line" }, make("bdi", {}, plain(title)), told, end),
-      progress,
-    );
+    const item = make("li", {}, make("div", { class: "line" }, make("bdi", {}, title), told, end), progress);
     named("uploads").prepend(item);
     const row = {
       signal: stop.signal,
-      at(done, total, words = "") {
+      at(done, total) {
         progress.value = total ? done / total : 0;
-        told.textContent = words || `${Math.floor((100 * done) / (total || 1))} %`;
+        told.textContent = `${Math.floor((100 * done) / (total || 1))} %`;
       },
       wait(words) {
         progress.removeAttribute("value");
@@ -76,10 +60,10 @@ export function startAdding({ name, settings }, changed) {
       },
     };
     try {
-      const { words, malformed = [], more = 0 } = await work(row);
-      told.textContent = words;
-      item.append(...malformedShown(malformed, more));
-      say(`${title}: ${words}`);
+      const outcome = await work(row);
+      announce(outcome);
+      told.replaceWith(outcome.querySelector("[data-say]"));
+      item.append(outcome);
     } catch (error) {
       const ended = error.name === "AbortError";
       told.textContent = ended ? "stopped; the documents added so far are kept" : error.message;
@@ -91,29 +75,21 @@ export function startAdding({ name, settings }, changed) {
     }
   }
 
-  const summary = ({ read, added, documents }) =>
-    `${counted(read, "document")} read, ${added.toLocaleString("en")} new; the index now has ${documents.toLocaleString("en")}`;
-
-  /** Add the rows of a table. JSON lines without extra columns are sent unchanged. */
-  async function stream(known, row) {
+  /** Add the documents of some lines. files: the file of each line, which names malformed ones. */
+  async function stream(lines, row, files = null) {
     row.wait("reading");
-    const told = await upload(path, await linesFor(known, row.signal), {
+    const outcome = await upload(path, await lines, {
       type: "application/x-ndjson",
+      accept: "text/html",
       query: { on_error: "skip" },
       signal: row.signal,
-      sent: (done, total) =>
-        done < total
-          ? row.at(done, total, `${bytes(done)} of ${bytes(total)}`)
-          : row.wait("sent; adding the last documents"),
+      sent: (done, total) => (done < total ? row.at(done, total) : row.wait("sent; adding the last documents")),
     });
-    const count = told.malformed_count ?? 0;
-    return {
-      words: summary({ ...told, added: told.new }) + (count ? `; ${counted(count, "line")} skipped` : ""),
-      malformed: told.malformed ?? [],
-      more: count - (told.malformed?.length ?? 0),
-    };
+    if (files) for (const one of outcome.querySelectorAll(".malformed li")) one.prepend(`${files[one.value - 1].name}: `);
+    return outcome;
   }
 
+  /** The rows of a table. JSON lines without extra columns are sent unchanged. */
   async function linesFor(known, signal) {
     if (!isTable(known)) return textAsLine(await rowsOf(known, [], signal));
     const names = ["id", "fields", ...kinds.map(([name]) => name)];
@@ -121,103 +97,48 @@ export function startAdding({ name, settings }, changed) {
     return fits ? known.file : rowsOf(known, names.slice(2), signal);
   }
 
+  const lineOf = (id, text) => `${JSON.stringify({ id, fields: { [needed("text")]: text } })}\n`;
+
   /** A text that was returned as a row, renamed to the index's text field. */
   async function textAsLine(rows) {
     const { id, text } = JSON.parse(await rows.text());
-    const field = fieldOf("text");
-    if (!field) throw new Error("this index has no text field: choose an index with one");
-    return new Blob([`${JSON.stringify({ id, fields: { [field]: text } })}\n`]);
+    return new Blob([lineOf(id, text)]);
   }
 
-  async function addTexts(files, row) {
-    const field = fieldOf("text");
-    if (!field) throw new Error("this index has no text field: choose an index with one");
-    const total = { read: 0, added: 0, documents: 0 },
-      malformed = [];
-    for (let at = 0; at < files.length;) {
-      const batch = [];
-      for (
-        let size = 0;
-        at < files.length &&
-        batch.length < BATCH_FILES &&
-        (!batch.length || size + files[at].size <= BATCH_BYTES);
-        at += 1
-      ) {
-        size += files[at].size;
-        batch.push({ id: files[at].name, fields: { [field]: await files[at].text() } });
-      }
-      try {
-        const told = await ask(path, { method: "POST", json: { documents: batch }, signal: row.signal });
-        total.read += told.read;
-        total.added += told.new;
-        total.documents = told.documents;
-      } catch (error) {
-        if (!error.status) throw error;
-        malformed.push({
-          row: batch.length === 1 ? batch[0].id : `${batch[0].id} and ${batch.length - 1} more`,
-          message: error.message,
-        });
-      }
-      row.at(at, files.length);
-    }
-    if (!total.read && malformed.length) throw new Error(malformed[0].message);
-    return { words: summary(total), malformed };
+  /** Text files as lines, one per file. */
+  async function linesOf(files) {
+    const lines = [];
+    for (const file of files) lines.push(new Blob([lineOf(file.name, await file.text())]));
+    return new Blob(lines);
+  }
+
+  function needed(type) {
+    const field = fieldOf(type);
+    if (!field) throw new Error(`this index has no ${type} field: choose an index with one`);
+    return field;
   }
 
   async function addPictures(files, row) {
-    const field = fieldOf("image");
-    if (!field) throw new Error("this index has no image field: choose an index with one");
-    let read = 0,
-      replaced = 0;
-    const malformed = [];
+    const field = needed("image"),
+      failed = [];
     for (const [at, file] of files.entries()) {
       const body = new FormData();
       body.append(field, file);
       try {
-        const told = await ask(ofIndex(name, "documents", file.name), {
-          method: "PUT",
-          body,
-          signal: row.signal,
-        });
-        read += 1;
-        replaced += told.replaced ? 1 : 0;
+        await ask(ofIndex(name, "documents", file.name), { method: "PUT", body, signal: row.signal });
       } catch (error) {
         if (!error.status) throw error;
-        malformed.push({ row: file.name, message: error.message });
+        failed.push(make("li", {}, `${file.name}: ${error.message}`));
       }
       row.at(at + 1, files.length);
     }
-    return {
-      words: `${counted(read, "image")} read, ${(read - replaced).toLocaleString("en")} new`,
-      malformed,
-    };
+    const said = `${files.length - failed.length} of ${files.length} images added`;
+    const outcome = document.createDocumentFragment();
+    outcome.append(make("span", { class: "note", "data-say": said }, said), make("ul", {}, failed));
+    return outcome;
   }
 
   startByHand(settings.schema, path, changed);
-}
-
-function malformedShown(malformed, more) {
-  if (!malformed.length) return [];
-  return [
-    make(
-      "details",
-      { open: malformed.length <= 5 },
-      make("summary", {}, `${counted(malformed.length + more, "entry", "entries")} skipped`),
-      make(
-        "ol",
-        { class: "malformed" },
-        malformed.map(({ row, message }) =>
-          make(
-            "li",
-            { value: Number.isInteger(row) ? row : null },
-            Number.isInteger(row) ? "" : [make("bdi", {}, plain(row)), ": "],
-            message,
-          ),
-        ),
-      ),
-      more > 0 ? make("p", { class: "note" }, `and ${more.toLocaleString("en")} more`) : null,
-    ),
-  ];
 }
 
 function startByHand(schema, path, changed) {
@@ -233,7 +154,7 @@ function startByHand(schema, path, changed) {
         method: "PUT",
         json: { fields },
       });
-      say(replaced ? `${plain(id)} replaced` : `${plain(id)} added`);
+      say(replaced ? "document replaced" : "document added");
       form.reset();
       controls.clear();
       named("new-id").focus();

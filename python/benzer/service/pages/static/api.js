@@ -1,6 +1,50 @@
-// Requests to the service: fetch with JSON. Every error becomes a Failure and is shown in one place.
+// Requests to the service, and fragments that it renders. Every error becomes a Failure and is shown in one place.
 
-import { make, named, show } from "./dom.js";
+
+/** An element: `make("p", { class: "note", onclick: work }, "text", otherElement, null)`. Text is never markup. */
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  return show(element, ...children);
+}
+
+/** The element with an id. */
+export const named = (id) => document.getElementById(id);
+
+/** Replace the children of an element. */
+export function show(element, ...children) {
+  element.replaceChildren(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
+  return element;
+}
+
+/** Put the elements of a fragment in the place of those with the same ids, and announce what it says. */
+export function swap(part) {
+  announce(part);
+  for (const element of [...part.children]) named(element.id)?.replaceWith(element);
+}
+
+/** Announce the `data-say` of a fragment to screen readers. */
+export function announce(part) {
+  const { say: text } = part.querySelector("[data-say]")?.dataset ?? {};
+  if (text) say(text);
+}
+
+/** The elements of HTML that the service rendered. It runs no scripts. */
+function parsed(text) {
+  const part = document.createDocumentFragment();
+  part.append(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
+  return part;
+}
+
+/** The fragment of a resource: the same request as `ask`, answered with HTML. */
+export const load = (path, options = {}) =>
+  ask(path, { ...options, headers: { Accept: "text/html", ...options.headers } });
 
 /** An error in the shape that the service uses. Status 0: there was no response. */
 export class Failure extends Error {
@@ -37,7 +81,9 @@ export async function ask(
       signal: signals.length ? AbortSignal.any(signals) : undefined,
     });
     if (!answer.ok) throw await failureOf(answer);
-    return answer.status === 204 ? null : await answer.json();
+    if (answer.status === 204) return null;
+    const html = answer.headers.get("Content-Type").startsWith("text/html");
+    return html ? parsed(await answer.text()) : await answer.json();
   } catch (error) {
     if (error instanceof Failure || isStale(error)) throw error;
     throw new Failure(0, { message: "the service does not respond: check that it is still running" });
@@ -77,11 +123,13 @@ export const ofIndex = (index, ...parts) =>
   ["/v1/indexes", ...[index, ...parts].map(encodeURIComponent)].join("/");
 
 /** A stored document by its id as typed. Browsers drop "." and ".." from a path, so those ids go into a body. */
-export async function documentOf(index, id, slot) {
-  if (!/^\.{0,2}$/.test(id)) return ask(ofIndex(index, "documents", id), { slot });
-  const { documents } = await ask(ofIndex(index, "lookup"), { method: "POST", json: { ids: [id] }, slot });
-  if (documents[0] !== null) return documents[0];
-  throw new Failure(404, { type: "NotFoundError", message: `no document has the id '${id}'` });
+export async function documentOf(index, id, slot, get = ask) {
+  if (!/^\.{0,2}$/.test(id)) return get(ofIndex(index, "documents", id), { slot });
+  const lookUp = (how) => how(ofIndex(index, "lookup"), { method: "POST", json: { ids: [id] }, slot });
+  const { documents } = await lookUp(ask);
+  if (documents[0] === null)
+    throw new Failure(404, { type: "NotFoundError", message: `no document has the id '${id}'` });
+  return get === ask ? documents[0] : lookUp(get);
 }
 
 /** The error in a response. */
@@ -105,33 +153,20 @@ export async function failureOf(answer) {
 export function upload(
   path,
   body,
-  { method = "POST", type = null, query = {}, sent = () => {}, signal } = {},
+  { method = "POST", type = null, query = {}, accept = "application/json", sent = () => {}, signal } = {},
 ) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(method, address(path, query));
-    request.setRequestHeader("Accept", "application/json");
+    request.setRequestHeader("Accept", accept);
     if (type !== null) request.setRequestHeader("Content-Type", type);
     request.upload.onprogress = (event) => sent(event.loaded, event.total);
     request.onload = () => {
-      let told = null;
-      try {
-        told = request.responseText ? JSON.parse(request.responseText) : null;
-      } catch {
-        /* no JSON */
-      }
-      if (request.status >= 200 && request.status < 300) resolve(told);
-      else
-        reject(
-          new Failure(
-            request.status,
-            told?.error ?? {
-              type: "ServerError",
-              message: `the service returned status ${request.status}`,
-            },
-            request.getResponseHeader("Retry-After"),
-          ),
-        );
+      const html = request.getResponseHeader("Content-Type")?.startsWith("text/html");
+      const body = new Response(request.response, { status: request.status, headers: retry(request) });
+      if (request.status >= 300) failureOf(body).then(reject);
+      else if (html) resolve(parsed(request.responseText));
+      else resolve(JSON.parse(request.responseText));
     };
     request.onerror = () =>
       reject(new Failure(0, { message: "the connection was lost: check that the service is still running" }));
@@ -139,6 +174,11 @@ export function upload(
     signal?.addEventListener("abort", () => request.abort());
     request.send(body);
   });
+}
+
+function retry(request) {
+  const after = request.getResponseHeader("Retry-After");
+  return after === null ? {} : { "Retry-After": after };
 }
 
 /**

@@ -10,3 +10,17 @@ document.addEventListener("keydown", (event) => {
     field.select?.();
   } else location.href = "/";
 });
+
+// The table of contents of the API reference is open on wide screens.
+const contents = document.getElementById("contents");
+if (contents) {
+  const wide = matchMedia("(min-width: 60.01rem)");
+  const fit = () => {
+    contents.open = wide.matches;
+  };
+  wide.addEventListener("change", fit);
+  fit();
+  contents.addEventListener("click", ({ target }) => {
+    if (target.closest("a") && !wide.matches) contents.open = false;
+  });
+}

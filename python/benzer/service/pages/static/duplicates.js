@@ -1,13 +1,9 @@
 // The page of duplicate jobs: a form that starts a job, and the list of jobs, updated while one runs.
 
-import { Failure, address, ask, attempt, ofIndex, report, say, upload } from "./api.js";
-import { dial } from "./dials.js";
-import { bytes, make, named, show } from "./dom.js";
+import { Failure, address, ask, attempt, load, make, named, ofIndex, report, say, show, upload } from "./api.js";
+import { dial, follow } from "./controls.js";
 import { takeFiles } from "./fields.js";
-import { isTable } from "./files.js";
-import { isOver, outcomeOf, progressBar, settingsOf, sourceOf, tag, timeOf } from "./jobs.js";
-import { follow } from "./polling.js";
-import { columnsOf, linesOf, prepared } from "./uploads.js";
+import { columnsOf, isTable, linesOf, prepared } from "./files.js";
 
 const threshold = dial("threshold", tuning),
   recall = dial("recall", tuning);
@@ -43,20 +39,11 @@ async function indexChosen() {
 }
 
 /** One of the chosen files: how it is read, or why it is rejected. */
-const chosenShown = ({ file, failed, ...known }) =>
-  make(
-    "li",
-    {},
-    make("bdi", {}, file.name),
-    " ",
-    failed === undefined
-      ? make(
-          "span",
-          { class: "note" },
-          `${bytes(file.size)}, ${isTable(known) ? `${known.content}, one document per row` : "one document"}`,
-        )
-      : make("span", { class: "note" }, failed.startsWith(`${file.name} `) ? failed.slice(file.name.length + 1) : failed),
-  );
+function chosenShown({ file, failed, ...known }) {
+  const read = isTable(known) ? `${known.content}, one document per row` : "one document";
+  const said = failed?.startsWith(`${file.name} `) ? failed.slice(file.name.length + 1) : (failed ?? read);
+  return make("li", {}, make("bdi", {}, file.name), " ", make("span", { class: "note" }, said));
+}
 
 /** Recognize the chosen files. Files that cannot be read are listed with the reason and not sent. */
 async function filesChosen(taken) {
@@ -110,7 +97,7 @@ async function begin() {
   });
   const query = { ...asked, on_error: "skip", against: older.join(","), fields: fields.sent };
   const sent = (done, total) => {
-    named("sending").textContent = `${bytes(done)} of ${bytes(total)} sent`;
+    named("sending").textContent = `${Math.floor((100 * done) / total)} % sent`;
   };
   return upload("/v1/duplicates", body, { type: "application/x-ndjson", query, sent });
 }
@@ -141,88 +128,17 @@ async function submitted(event) {
   if (job) location.href = `/duplicates/${encodeURIComponent(job.id)}`;
 }
 
-/** One job in the list. */
-function jobShown(job) {
-  const path = `/v1/duplicates/${encodeURIComponent(job.id)}`;
-  const act = (path, method, done) => async () => {
-    await attempt(() => ask(path, { method }));
-    say(done);
-    jobs.wake();
-  };
-  return make(
-    "li",
-    { class: "card job" },
-    make(
-      "div",
-      { class: "what" },
-      make(
-        "h3",
-        {},
-        make("a", { href: `/duplicates/${encodeURIComponent(job.id)}` }, make("bdi", {}, sourceOf(job))),
-        " ",
-        tag(job),
-      ),
-      make("p", { class: "outcome" }, outcomeOf(job)),
-      job.state === "running" ? progressBar(job) : null,
-      make(
-        "p",
-        { class: "note" },
-        settingsOf(job),
-        " · ",
-        make("time", { datetime: job.created }, new Date(job.created).toLocaleString()),
-        job.started ? ` · ${timeOf(job)}` : null,
-      ),
-    ),
-    make(
-      "div",
-      { class: "acts" },
-      isOver(job)
-        ? make(
-            "button",
-            {
-              type: "button",
-              class: "small quiet",
-              onclick: act(path, "DELETE", "deleted"),
-              "aria-label": `Delete the job for ${sourceOf(job)}`,
-            },
-            "Delete",
-          )
-        : make(
-            "button",
-            {
-              type: "button",
-              class: "small",
-              onclick: act(`${path}/cancel`, "POST", "cancelled"),
-              "aria-label": `Cancel the job for ${sourceOf(job)}`,
-            },
-            "Cancel",
-          ),
-    ),
-  );
-}
-
 let told = "";
 const jobs = follow(async () => {
   try {
-    const { jobs: all } = await ask("/v1/duplicates", { slot: "jobs" });
-    const now = JSON.stringify(all);
-    if (now !== told) {
-      told = now;
-      keepFocus(() =>
-        show(
-          named("jobs"),
-          all.length
-            ? all.map(jobShown)
-            : make(
-                "li",
-                { class: "empty" },
-                "No jobs yet. Jobs and their results are kept until the service stops.",
-              ),
-        ),
-      );
-    }
+    const list = await load("/v1/duplicates", { slot: "jobs" });
+    for (const time of list.querySelectorAll("time")) time.textContent = new Date(time.dateTime).toLocaleString();
+    const running = list.querySelector("[data-running]") !== null;
+    const now = [...list.children].map((one) => one.outerText ?? one.textContent).join();
+    if (now !== told) keepFocus(() => show(named("jobs"), [...list.children]));
+    told = now;
     named("jobs").removeAttribute("aria-busy");
-    return all.some((job) => !isOver(job));
+    return running;
   } catch (error) {
     report(error);
     return false;
@@ -231,15 +147,21 @@ const jobs = follow(async () => {
 
 /** Redraw the list and keep the keyboard focus. */
 function keepFocus(work) {
-  const label = document.activeElement?.closest("#jobs")
-    ? (document.activeElement.getAttribute("aria-label") ?? document.activeElement.getAttribute("href"))
-    : null;
+  const label = document.activeElement?.closest("#jobs [aria-label]")?.getAttribute("aria-label");
   work();
-  if (label !== null)
-    [...named("jobs").querySelectorAll("a, button")]
-      .find((one) => (one.getAttribute("aria-label") ?? one.getAttribute("href")) === label)
-      ?.focus();
+  if (label)
+    [...named("jobs").querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === label)?.focus();
 }
+
+named("jobs").addEventListener("click", async ({ target }) => {
+  const { act } = target.dataset;
+  if (!act) return;
+  const path = `/v1/duplicates/${encodeURIComponent(target.closest("[data-job]").dataset.job)}`;
+  const [method, place, done] = act === "delete" ? ["DELETE", path, "deleted"] : ["POST", `${path}/cancel`, "cancelled"];
+  await attempt(() => ask(place, { method }));
+  say(done);
+  jobs.wake();
+});
 
 function start() {
   const asked = new URLSearchParams(location.search);

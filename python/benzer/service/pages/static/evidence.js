@@ -1,62 +1,66 @@
-// The evidence of a pair, field by field: passages of texts, images side by side, or a note.
+// Documents side by side, rendered by the service: both columns scroll together, keys go through the passages.
 
-import { counted, likeness, make } from "./dom.js";
-import { picture } from "./pictures.js";
-import { sideBySide } from "./sidebyside.js";
+import { named } from "./api.js";
 
-/**
- * The evidence of each field. fields: { name: { similarity, evidence } } or { name: evidence }.
- * titles: { a, b }, the names of the two documents. most: the number of passages shown at first.
- * pictures: the addresses of the thumbnails of both, [{ name: address }, { name: address }].
- */
-export function evidenceShown(fields, titles, { most = Infinity, pictures = [{}, {}] } = {}) {
-  const entries = Object.entries(fields);
-  return entries.map(([name, told]) => {
-    const { similarity = null, evidence = null } = told && "evidence" in told ? told : { evidence: told };
-    const title = [make("bdi", {}, name), similarity === null ? null : ` · ${likeness(similarity)}`];
-    return make(
-      "div",
-      { class: "of-field" },
-      entries.length > 1 ? make("h4", {}, title) : null,
-      evidence ? shortened(evidence, titles, most) : picturesShown(name, titles, pictures),
-    );
-  });
+let led = null; // the column that follows the other one; its own scroll event is ignored
+
+/** Scroll the other column of a pair in proportion. */
+function follow({ target: text }) {
+  if (!text.matches?.(".pair .text")) return;
+  if (led === text) {
+    led = null;
+    return;
+  }
+  const other = [...text.closest(".pair").querySelectorAll(".text")].find((one) => one !== text);
+  const room = text.scrollHeight - text.clientHeight;
+  const wanted =
+    room > 0 ? Math.round((text.scrollTop / room) * (other.scrollHeight - other.clientHeight)) : 0;
+  if (Math.abs(other.scrollTop - wanted) < 1) return;
+  led = other;
+  other.scrollTop = wanted;
 }
 
-const NONE =
-  "Nothing to show side by side: images and very long texts are compared by numbers only.";
-
-/** The images of a field side by side, if both have a thumbnail. */
-function picturesShown(name, titles, [a, b]) {
-  if (!a[name] || !b[name]) return make("p", { class: "note" }, NONE);
-  const one = (address, title) =>
-    make(
-      "figure",
-      { class: "picture" },
-      picture(address, title),
-      make("figcaption", {}, make("bdi", {}, title)),
-    );
-  return make("div", { class: "pair" }, one(a[name], titles.a), one(b[name], titles.b));
+/** Go to the next or the previous passage. */
+function walk(evidence, step) {
+  const place = evidence.querySelector(".walk .place");
+  if (!place) return;
+  const passages = [...evidence.querySelectorAll("figure:not([hidden])")];
+  const now = Number(place.dataset.at ?? -1);
+  const at = Math.min(Math.max(now + step, 0), passages.length - 1);
+  place.dataset.at = at;
+  passages[at].focus({ preventScroll: true });
+  passages[at].scrollIntoView({ block: "nearest" });
+  place.textContent = `${at + 1} of ${passages.length}`;
 }
 
-/** The longest passages, and a button that shows all. */
-function shortened(evidence, titles, most) {
-  const { passages } = evidence;
-  if (passages.length <= most) return sideBySide(evidence, titles);
-  const first = sideBySide({ ...evidence, passages: passages.slice(0, most), more: 0, whole: null }, titles);
-  const all = make(
-    "button",
-    {
-      type: "button",
-      class: "small",
-      onclick: () => {
-        const whole = sideBySide(evidence, titles);
-        first.replaceWith(whole);
-        all.remove();
-        whole.querySelectorAll("figure")[most]?.focus({ preventScroll: true });
-      },
-    },
-    `Show all ${counted(passages.length + evidence.more, "passage")}`,
-  );
-  return [first, all];
+/** Show everything that was hidden at first. */
+function showAll(button) {
+  const hidden = [...button.closest(".evidence").querySelectorAll("[hidden]")];
+  for (const one of hidden) one.hidden = false;
+  button.remove();
+  hidden[0]?.focus({ preventScroll: true });
 }
+
+/** An image that cannot be loaded is replaced by the note after it, if there is one. */
+function missing({ target: image }) {
+  if (image.tagName !== "IMG") return;
+  if (image.nextElementSibling?.matches(".note")) image.nextElementSibling.hidden = false;
+  image.remove();
+}
+
+const main = named("main");
+main.addEventListener("scroll", follow, { capture: true, passive: true });
+main.addEventListener("error", missing, { capture: true });
+main.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-walk], [data-all]");
+  if (button?.dataset.walk) walk(button.closest(".evidence"), Number(button.dataset.walk));
+  else if (button) showAll(button);
+});
+main.addEventListener("keydown", (event) => {
+  const evidence = event.target.closest(".evidence");
+  if (!evidence || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input")) return;
+  if (event.key === "n" || event.key === "p") {
+    event.preventDefault();
+    walk(evidence, event.key === "n" ? 1 : -1);
+  }
+});

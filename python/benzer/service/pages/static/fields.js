@@ -1,6 +1,6 @@
 // Input of a document by typing, pasting or dropping: one control for each field of the schema.
 
-import { counted, make, named, show } from "./dom.js";
+import { make, named, show } from "./api.js";
 import { isTable, recognized, rowsOf } from "./files.js";
 
 /**
@@ -69,7 +69,7 @@ function text(name, alone) {
   });
   const length = make("span", { class: "note length", id: `length-${name}` });
   const measure = () => {
-    length.textContent = area.value ? counted([...area.value].length, "character") : "";
+    length.textContent = area.value ? `${[...area.value].length} characters` : "";
   };
   area.addEventListener("input", measure);
   return {

@@ -1,72 +1,107 @@
 // The page of one index: its figures, its documents, adding documents, and deleting the index.
 
 import { startAdding } from "./adding.js";
-import { ask, attempt, mayWrite, ofIndex, say } from "./api.js";
-import { bytes, counted, make, named, show } from "./dom.js";
-import { startDocuments } from "./documents.js";
-import { sizes } from "./chart.js";
+import { ask, attempt, documentOf, load, mayWrite, named, ofIndex, say, swap } from "./api.js";
+import "./evidence.js";
 
+const LIMIT = 10;
 const name = named("index").dataset.name;
-let documents = null;
+const before = []; // start positions of the previous pages
+let here = null;
 
 await attempt(async () => {
-  const information = await figures();
-  documents = startDocuments(information, figures);
+  const information = await ask(ofIndex(name), { slot: "information" });
   if (mayWrite()) {
-    startAdding(information, async () => {
-      await figures();
-      await documents.first();
-    });
+    startAdding(information, () => Promise.all([figures(), first()]));
     if (information.deletable) startDeleting();
   }
-  await documents.first();
+  await Promise.all([figures(), first()]);
 });
-named("count-buckets").addEventListener("click", () => attempt(buckets, named("buckets")));
 
-/** Request the figures and show them. */
-async function figures() {
-  const information = await ask(ofIndex(name), { slot: "figures" });
-  const { settings } = information;
-  show(
-    named("figures"),
-    [
-      ["documents", information.documents.toLocaleString("en")],
-      information.removed
-        ? ["removed, space not yet reused", information.removed.toLocaleString("en")]
-        : null,
-      information.bytes === undefined
-        ? null
-        : [information.home === "file" ? "on disk" : "stored", bytes(information.bytes)],
-      ["threshold", String(settings.threshold)],
-      ["recall at the threshold", `${+(100 * settings.recall).toFixed(3)} %`],
-    ]
-      .filter(Boolean)
-      .map(([what, value]) =>
-        make("div", { class: "tile" }, make("dt", {}, what), make("dd", { class: "figure" }, value)),
-      ),
-  );
-  named("figures").removeAttribute("aria-busy");
-  named("sure-count").textContent =
-    information.documents === 1 ? "its document" : `all its ${counted(information.documents, "document")}`;
-  return information;
+async function figures(query = {}) {
+  swap(await load(ofIndex(name), { query, slot: "figures" }));
 }
 
-async function buckets() {
-  const { buckets: told } = await ask(ofIndex(name), { query: { buckets: true } });
-  if (!told) {
-    show(named("buckets"), make("p", {}, "This index does not report its buckets."));
+function first() {
+  before.length = 0;
+  return page(null);
+}
+
+/** Show the documents after a position. */
+async function page(after) {
+  swap(await load(ofIndex(name, "documents"), { query: { limit: LIMIT, after }, slot: "documents" }));
+  here = after;
+  pager(false);
+}
+
+function pager(alone) {
+  const { next } = named("documents").dataset;
+  named("pages").hidden = !alone && !next && !before.length;
+  named("previous").disabled = alone || !before.length;
+  named("next").disabled = alone || !next;
+  named("page").textContent = alone ? "" : `Page ${before.length + 1}`;
+  named("all").hidden = !alone;
+}
+
+const turn = (after) =>
+  attempt(async () => {
+    await page(after);
+    named("documents-heading").scrollIntoView({ block: "nearest" });
+  }, named("documents"));
+
+named("previous").addEventListener("click", () => turn(before.pop()));
+named("next").addEventListener("click", () => {
+  before.push(here);
+  turn(named("documents").dataset.next);
+});
+named("all").addEventListener("click", () => attempt(first, named("documents")));
+named("count-buckets").addEventListener("click", () => attempt(() => figures({ buckets: true }), named("buckets")));
+
+named("listed").addEventListener("click", ({ target }) => {
+  const item = target.closest("li[data-id]");
+  if ("show" in target.dataset) {
+    const peek = item.querySelector(".peek");
+    peek.hidden = !peek.hidden;
+    target.setAttribute("aria-expanded", String(!peek.hidden));
+  } else if ("remove" in target.dataset) sure(target, item);
+});
+
+/** Removal cannot be undone, so it needs a second click. */
+function sure(button, item) {
+  if (button.dataset.sure) {
+    attempt(() => remove(item), item);
     return;
   }
-  const said = told.buckets
-    ? `${counted(told.buckets, "bucket")}; the largest holds ${counted(told.largest, "document")}.`
-    : "There are no buckets yet.";
-  show(
-    named("buckets"),
-    make("p", {}, said),
-    told.buckets ? make("figure", {}, sizes(told.histogram)) : null,
-  );
-  say(said);
+  button.dataset.sure = "yes";
+  button.textContent = "Remove permanently?";
+  button.classList.replace("quiet", "danger");
+  say(`Press again: ${button.getAttribute("aria-label")}`);
+  setTimeout(() => {
+    delete button.dataset.sure;
+    button.textContent = "Remove";
+    button.classList.replace("danger", "quiet");
+  }, 6000);
 }
+
+async function remove(item) {
+  const ids = [JSON.parse(item.dataset.id)]; // the exact id: the number 7 is not the text "7"
+  await ask(ofIndex(name, "remove"), { method: "POST", json: { ids } });
+  const next = item.nextElementSibling ?? item.previousElementSibling;
+  item.remove();
+  (next?.querySelector("button") ?? named("look-up-id")).focus();
+  say("removed");
+  await figures();
+}
+
+named("look-up").addEventListener("submit", (event) => {
+  event.preventDefault();
+  attempt(async () => {
+    swap(await documentOf(name, named("look-up-id").value, "documents", load));
+    pager(true);
+    named("documents").querySelector("[data-show]").click();
+    say("found");
+  }, named("documents"));
+});
 
 function startDeleting() {
   const dialog = named("sure"),

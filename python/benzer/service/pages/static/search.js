@@ -1,10 +1,11 @@
 // The search page: searches an index for documents similar to a text, an image or a stored document.
 
-import { Failure, address, ask, attempt, clear, documentOf, forget, ofIndex, report, say } from "./api.js";
-import { byCurl, heading, nearestHeading, nothing, welcome } from "./answers.js";
-import { counted, make, named, plain, show } from "./dom.js";
+import {
+  Failure, address, announce, ask, attempt, clear, documentOf, forget, load, named, ofIndex, report, say, show,
+  swap,
+} from "./api.js"; // prettier-ignore
+import "./evidence.js";
 import { documentControls, takeFiles } from "./fields.js";
-import { matchList } from "./matches.js";
 
 const SHAREABLE = 1500; // characters of a text that still fit into an address
 const kept = new Map(); // queries by the number in the browser history
@@ -13,7 +14,8 @@ const form = named("question"),
 let known = null; // the chosen index: { name, settings, controls }
 let threshold = 0; // the exact value: the slider shows it only in steps
 let number = Date.now(); // larger than the number of any entry of an earlier visit
-let shown = []; // addresses of images shown with the matches
+let current = null; // the query of the shown result
+let pictures = {}; // addresses of its images by field
 let ready = null; // resolves when the first index is chosen: files may be dropped before that
 
 async function start() {
@@ -34,6 +36,13 @@ async function start() {
     if (named("file").files.length) taken([...named("file").files]);
     named("file").value = "";
   });
+  results.addEventListener("click", ({ target }) => {
+    const match = target.closest(".match");
+    if ("open" in target.dataset) toggle(target, match);
+    else if ("similar" in target.dataset) moreLike(JSON.parse(match.dataset.id));
+    else if ("least" in target.dataset) looser(Number(target.dataset.least));
+    else if ("nearest" in target.dataset) attempt(nearest, results);
+  });
   takeFiles(taken);
   addEventListener("popstate", (event) => attempt(() => restore(kept.get(event.state?.number)), results));
   ready = attempt(() => restore(), results);
@@ -44,32 +53,25 @@ async function start() {
 async function choose(name) {
   const information = await ask(ofIndex(name), { slot: "index" });
   const typed = known ? await known.controls.contents() : {};
+  swap(await load(ofIndex(name), { slot: "about" }));
   const { settings } = information;
   known = { name, settings, controls: documentControls(settings.schema) };
   named("index").value = name;
   named("twin").href = ofIndex(name);
-  named("about").textContent = counted(information.documents, "document");
   show(named("fields"), known.controls.element);
   const texts = Object.values(settings.schema).some(({ type }) => type === "text");
   document.querySelector("label[for=file]").hidden = named("file").hidden = !texts;
   known.controls.fill(typed);
   setThreshold(settings.threshold);
-  if (!results.hasChildNodes() || results.querySelector(".welcome")) show(results, welcome({ ...information, texts }));
+  if (!results.hasChildNodes() || results.querySelector(".welcome"))
+    show(results, named(information.documents ? "welcome" : "welcome-empty").content.cloneNode(true));
 }
 
 function setThreshold(value) {
   threshold = value;
   named("threshold").value = value;
-  thresholdShown();
-}
-
-function thresholdShown() {
-  const own = known.settings.threshold;
-  named("threshold-shown").textContent = threshold.toFixed(Math.max(2, String(threshold).length - 2));
-  named("threshold-hint").textContent =
-    threshold < own
-      ? `Below ${own}, the threshold of the index, some matches can be missed. The similarities shown are exact.`
-      : "";
+  named("threshold-shown").textContent = value;
+  named("threshold-hint").hidden = value >= known.settings.threshold;
 }
 
 /** Accept files that were dropped, pasted or chosen, and search for the first. */
@@ -172,20 +174,22 @@ async function resolved(asked) {
 }
 
 async function answer(given) {
-  const asked = await resolved(given);
-  const path = ofIndex(asked.index, "similar");
-  const body = { ...sideOf(asked), limit: asked.limit, threshold: asked.threshold, contents: true };
-  const begun = performance.now();
-  const { matches } = await ask(path, { method: "POST", json: body, slot: "similar" });
-  const least = asked.threshold ?? known.settings.threshold;
-  const found = matches.length ? counted(matches.length, "document") : "No documents";
-  show(
-    results,
-    heading(found, least, asked.id, (performance.now() - begun) / 1000),
-    matches.length ? listed(matches, asked) : nothing(least, looser, () => attempt(() => nearest(asked), results)),
-    byCurl(path, body),
+  current = await resolved(given);
+  await search("similar", { threshold: current.threshold });
+}
+
+const nearest = () => search("nearest", {});
+
+/** Show the matches of the current query, as the service renders them. */
+async function search(way, more) {
+  const json = { ...sideOf(current), limit: current.limit, contents: true, ...more };
+  const found = await load(ofIndex(current.index, way), { method: "POST", json, slot: "similar" });
+  Object.values(pictures).forEach((one) => URL.revokeObjectURL(one));
+  pictures = Object.fromEntries(
+    Object.entries(current.files).map(([name, file]) => [name, URL.createObjectURL(file)]),
   );
-  say(`${found} found with a similarity of at least ${least}`);
+  announce(found);
+  show(results, found);
 }
 
 function looser(least) {
@@ -193,23 +197,28 @@ function looser(least) {
   return submit();
 }
 
-function listed(matches, asked) {
-  shown.forEach((one) => URL.revokeObjectURL(one));
-  const pictures = Object.fromEntries(
-    Object.entries(asked.files).map(([name, file]) => [name, URL.createObjectURL(file)]),
-  );
-  shown = Object.values(pictures);
-  const question = {
-    index: asked.index,
-    side: sideOf(asked),
-    title: asked.id === null ? "Query" : plain(asked.id),
-    picture: (name) =>
-      pictures[name] ??
-      (asked.id !== null && known.settings.schema[name]?.type === "image"
-        ? address(ofIndex(asked.index, "thumbnail"), { id: asked.id, field: name })
-        : null),
-  };
-  return matchList(matches, question, moreLike);
+/** Open or close a match: it is compared with the query. */
+async function toggle(button, match) {
+  const opened = match.querySelector(".opened");
+  const open = opened.hidden;
+  opened.hidden = !open;
+  button.setAttribute("aria-expanded", String(open));
+  if (!open || opened.hasChildNodes()) return;
+  const json = { index: current.index, a: sideOf(current), b: { id: JSON.parse(match.dataset.id) }, evidence: true };
+  const told = await attempt(() => load("/v1/compare", { method: "POST", json }), opened);
+  if (told === undefined) {
+    opened.hidden = true;
+    button.setAttribute("aria-expanded", "false");
+    return;
+  }
+  for (const image of told.querySelectorAll("[data-query]")) {
+    const address = pictures[image.dataset.query];
+    if (address) image.src = address;
+    image.hidden = !address;
+    image.nextElementSibling.hidden = Boolean(address);
+  }
+  announce(told);
+  show(opened, told);
 }
 
 /** Search for documents similar to a stored document. */
@@ -218,15 +227,6 @@ function moreLike(id) {
   named("id").value = id;
   scrollTo({ top: 0 });
   return submit(id);
-}
-
-async function nearest(asked) {
-  const path = ofIndex(asked.index, "nearest");
-  const body = { ...sideOf(asked), limit: asked.limit, contents: true };
-  const told = await ask(path, { method: "POST", json: body, slot: "similar" });
-  const none = make("p", { class: "empty" }, "No document has anything in common with the query.");
-  show(results, nearestHeading(told), told.matches.length ? listed(told.matches, asked) : none, byCurl(path, body));
-  say(`${counted(told.matches.length, "nearest document")}`);
 }
 
 function emptied() {

@@ -1,0 +1,63 @@
+"""Alarms of a result, as sentences with examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benzer.wording import brief, counted
+
+PER_KIND = 10
+"""Maximum number of alarms per kind."""
+EXAMPLES = 2
+NONE = (
+    "None: no source lost more than half of its documents, no cluster is giant, no chain or boilerplate was found, and "
+    "few documents are short or malformed."
+)
+NONE_IN_PART = (
+    "None: no source lost more than half of its documents, no cluster is giant, and few documents are short or "
+    "malformed. Chains were only searched in the clusters below, boilerplate was not searched."
+)
+
+
+@dataclass(frozen=True)
+class AlarmView:
+    """An alarm: its kind, its sentence, ids of examples, a shared passage, and the number of omitted ones after it."""
+
+    kind: str
+    message: str
+    examples: Sequence[str | int]
+    passage: str
+    more: str = ""
+
+
+def alarms_of(alarms: Sequence[Mapping[str, Any]]) -> list[AlarmView]:
+    """The alarms of each kind, as `Alarm.to_dict` returns them; sources with the highest loss come first.
+
+    >>> [view] = alarms_of([{"kind": "short", "message": "30 % are short", "examples": ["a"], "passage": ""}])
+    >>> view.message
+    '30 % are short.'
+    """
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for alarm in alarms:
+        kinds.setdefault(alarm["kind"], []).append(alarm)
+    kinds.get("source", []).sort(
+        key=lambda one: (-float(one["numbers"]["share"]), -float(one["numbers"]["removed"]))
+    )
+    views = []
+    for of_kind in kinds.values():
+        shown = of_kind[:PER_KIND]
+        left_out = len(of_kind) - len(shown)
+        for place, one in enumerate(shown, 1):
+            more = f"and {counted(left_out, 'more alarm')}" if left_out and place == len(shown) else ""
+            views.append(
+                AlarmView(
+                    one["kind"],
+                    f"{brief(one['message'], 1000)}.",
+                    one["examples"][:EXAMPLES],
+                    one["passage"],
+                    more,
+                )
+            )
+    return views

@@ -1,0 +1,70 @@
+"""Clusters of a run with their least similar documents, and the pairs that link clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benzer.results import ClusterReport, Duplicates
+from benzer.results.safety import Bridge
+from benzer.views.sides import Sides, sides_of
+
+MEMBERS_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """One cluster: its report, some of its members, and the least similar one next to the kept document."""
+
+    report: ClusterReport
+    members: Sequence[tuple[str | int, float]]
+    left_out: int
+    sides: Sides | None
+
+
+@dataclass(frozen=True)
+class BridgeView:
+    """A pair that links two clusters, the kept document of the first one, and both kept documents side by side."""
+
+    bridge: Bridge
+    representative: str | int
+    sides: Sides
+
+
+def clusters_of(found: Duplicates, numbers: Sequence[int]) -> list[ClusterView]:
+    """Clusters by number, each with the least similar removed document next to the kept one."""
+    return [
+        cluster_of(found, report, int(found.safety.inside.leader[number]))
+        for number, report in zip(numbers, found.safety.reports(numbers), strict=True)
+    ]
+
+
+def cluster_of(found: Duplicates, report: ClusterReport, leader: int) -> ClusterView:
+    """One cluster."""
+    members = np.flatnonzero((found.leader == leader) & found.led).astype(np.uint32)
+    members = members[np.lexsort((members, found.leader_similarity[members]))]
+    ids, values = found.corpus.ids(members[:MEMBERS_SHOWN]), found.leader_similarity[members].tolist()
+    sides = sides_of(found, leader, int(members[0]), values[0]) if values[0] < 1 else None
+    named = list(zip(ids, values[:MEMBERS_SHOWN], strict=True))
+    return ClusterView(report, named, len(members) - len(named), sides)
+
+
+def chosen_clusters(found: Duplicates, evidence: int) -> tuple[list[int], list[int]]:
+    """The numbers of the largest and of the most doubtful clusters, without repeats."""
+    safety = found.safety
+    largest = safety.order("largest").tolist()[: evidence // 4]
+    doubtful = [one for one in safety.order("doubtful").tolist() if one not in set(largest)]
+    return largest, doubtful[: evidence // 2]
+
+
+def bridges_of(found: Duplicates, most: int) -> list[BridgeView]:
+    """The bridges between clusters with the least similar representatives."""
+    safety, bridges = found.safety, found.safety.bridges
+    views = []
+    for at in np.argsort(bridges.leaders, kind="stable")[:most].tolist():
+        left, right = int(bridges.left_leader[at]), int(bridges.right_leader[at])
+        sides = sides_of(found, left, right, float(bridges.leaders[at]))
+        views.append(BridgeView(safety.bridge(at, left), found.corpus.ids([left])[0], sides))
+    return views

@@ -1,0 +1,65 @@
+"""Renders templates to HTML. All values are escaped."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from benzer import wording
+
+FILTERS = (
+    "about", "amount", "brief", "count", "counted", "duration", "likeness", "percentage", "plain", "ratio", "rounded",
+    "setting",
+)  # fmt: skip
+UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Characters that are not allowed in HTML: controls and surrogates."""
+
+
+def environment(package: str) -> Any:
+    """The template environment of a package, whose templates can use those of this package."""
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package), jinja2.PackageLoader("benzer.views")]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update({name: getattr(wording, name) for name in FILTERS})
+    made.filters["part"] = part
+    made.globals["share"] = wording.share
+    return made
+
+
+def part(text: str) -> str:
+    """Percent-encode a text as one segment of a path.
+
+    >>> part("a/b c")
+    'a%2Fb%20c'
+    """
+    return quote(text, safe="", errors="surrogatepass")
+
+
+@cache
+def own_environment() -> Any:
+    """The environment of the fragments."""
+    return environment("benzer.views")
+
+
+def fragment(name: str, **context: Any) -> Markup:
+    """Render a template of this package."""
+    return Markup(UNFIT.sub("\ufffd", own_environment().get_template(f"{name}.html").render(**context)))
+
+
+def clean(text: str) -> str:
+    """A page without characters that are not allowed in HTML.
+
+    >>> clean("a\\x00b")
+    'a\ufffdb'
+    """
+    return UNFIT.sub("\ufffd", text)
