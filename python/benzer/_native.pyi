@@ -1,4 +1,4 @@
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Literal, TypeAlias
 
@@ -60,10 +60,40 @@ class Blocks:
         pieces: Sequence[tuple[NDArray[np.uint64], NDArray[np.uint32]]],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
+class Contents:
+    def __init__(
+        self,
+        readers: Sequence[TextReader | Literal["values", "cells", "hashes"]],
+        columns: Sequence[Sequence[bytes | None]],
+        given: Mapping[int, tuple[NDArray[np.int64], NDArray[np.uint64]]] | None = None,
+        threads: int = 1,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def sets(self, field: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]: ...
+    def overlaps(
+        self, others: Contents, left: NDArray[np.uint32], right: NDArray[np.uint32], threads: int = 1
+    ) -> Overlaps: ...
+
+class Overlaps:
+    def __len__(self) -> int: ...
+    @property
+    def shared(self) -> NDArray[np.uint32]: ...
+    @property
+    def left_sizes(self) -> NDArray[np.uint32]: ...
+    @property
+    def right_sizes(self) -> NDArray[np.uint32]: ...
+    def counted(self, field: int) -> NDArray[np.bool_]: ...
+    def similarities(
+        self, weights: Sequence[float], own: Mapping[int, NDArray[np.float64]] | None = None
+    ) -> NDArray[np.float64]: ...
+    def containments(self, weights: Sequence[float], of_right: bool = False) -> NDArray[np.float64]: ...
+
+def cell_codes(description: bytes) -> NDArray[np.uint32]: ...
+
 class Rules:
     def __init__(
         self,
-        readers: Sequence[TextReader],
+        readers: Sequence[TextReader | Literal["values", "cells", "hashes"]],
         weights: Sequence[float],
         algorithm: str,
         family: str,
@@ -72,9 +102,17 @@ class Rules:
         bands: int,
         rows: int,
     ) -> None: ...
-    def ask(self, documents: Sequence[Sequence[str | bytes | None]], threads: int) -> list[Question]: ...
+    def ask(
+        self,
+        documents: Sequence[Sequence[str | bytes | None]],
+        threads: int,
+        given: Mapping[int, tuple[NDArray[np.int64], NDArray[np.uint64]]] | None = None,
+    ) -> list[Question]: ...
     def file(
-        self, documents: Sequence[Sequence[str | bytes | None]], threads: int
+        self,
+        documents: Sequence[Sequence[str | bytes | None]],
+        threads: int,
+        given: Mapping[int, tuple[NDArray[np.int64], NDArray[np.uint64]]] | None = None,
     ) -> tuple[list[bytes], NDArray[np.uint64]]: ...
 
 class Question:
@@ -83,6 +121,12 @@ class Question:
     def best(
         self, kept: Sequence[bytes], least: float, limit: int | None
     ) -> list[tuple[int, float, list[float]]]: ...
+    def similarities(self, kept: Sequence[bytes]) -> NDArray[np.float64]: ...
+    def overlaps(
+        self,
+        kept: Sequence[bytes],
+        given: Mapping[int, tuple[NDArray[np.int64], NDArray[np.uint64]]] | None = None,
+    ) -> Overlaps: ...
 
 class KnownText:
     def __init__(self, reader: TextReader, text: str | bytes) -> None: ...
@@ -316,9 +360,8 @@ class Corpus:
     def batches(
         self, left: NDArray[np.uint32], right: NDArray[np.uint32], most: int
     ) -> tuple[NDArray[np.uint32], list[int]]: ...
-    def field_similarities(
-        self, left: NDArray[np.uint32], right: NDArray[np.uint32], threads: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
+    def overlaps(self, left: NDArray[np.uint32], right: NDArray[np.uint32], threads: int) -> Overlaps: ...
+    def contents(self, positions: NDArray[np.uint32], threads: int) -> Contents: ...
 
 def write_json_lines(
     path: str | PathLike[str],

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import candidate_pairs
 from benzer.buckets import LargeBuckets
+from benzer.corpora import DocumentCorpus
 
 LIMITS = (100, 1000)
 """The least and the most that the default of `bucket_limit` may be."""
-
-
-class DocumentCorpus(Protocol):
-    """What `identical` needs of a corpus (see `benzer.corpus`)."""
-
-    def identical(
-        self,
-        content: NDArray[np.uint64],
-        empty: NDArray[np.bool_],
-        rank: NDArray[np.uint32],
-        threads: int = 0,
-    ) -> NDArray[np.uint32]: ...
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from benzer.contents import contents_of, similarities
 from benzer.corpus import content_of, describe_documents
 from benzer.document import Document, FieldValue
 from benzer.evidence import Evidence, field_evidence
 from benzer.fields import Schema
-from benzer.fields.base import Field, has_own_similarity
+from benzer.fields.base import Field, Sets
 from benzer.minhash import MinHash
 from benzer.sketcher import check_fields
 
@@ -90,44 +92,48 @@ def compare(
     (Passage(a=(0, 19), b=(4, 23), tokens=4, shared=4, differences=()),)
     """
     schema, minhash = schema or Schema(), minhash or MinHash()
-    left, right = as_document(a, "a", schema), as_document(b, "b", schema)
-    left, right = describe_documents(schema, [left, right], threads=1)
-    compared = {}
-    for name, field in schema.fields.items():
-        one, other = content_of(left, name), content_of(right, name)
-        if one is not None and other is not None:
-            compared[name] = compare_field(field, one, other, minhash, evidence)
-    counted = [name for name, one in compared.items() if one.shingles_a or one.shingles_b]
-    if not counted:
-        alike = float(is_empty(left, schema) and is_empty(right, schema))
-        return Comparison(alike, alike, compared)
-    weights = [schema.fields[name].weight for name in counted]
-    return Comparison(
-        mean([compared[name].similarity for name in counted], weights),
-        mean([compared[name].estimate for name in counted], weights),
-        compared,
-    )
+    given = as_document(a, "a", schema), as_document(b, "b", schema)
+    documents = describe_documents(schema, given, threads=1)
+    columns = [
+        [encoded(field, content_of(one, name)) for one in documents] for name, field in schema.fields.items()
+    ]
+    contents = contents_of(schema, columns)
+    left, right = np.array([0], np.uint32), np.array([1], np.uint32)
+    overlaps = contents.overlaps(contents, left, right)
+    kept = dict(enumerate(columns))
+    similarity = similarities(schema, overlaps, left, right, kept, kept)[0].tolist()
+    estimates = {number: estimated(minhash, contents.sets(number)) for number in kept}
+    estimate = overlaps.similarities(schema.weights, estimates)[0].tolist()
+    fields = {}
+    for number, (name, field) in enumerate(schema.fields.items()):
+        one, other = (content_of(document, name) for document in documents)
+        if one is None or other is None:
+            continue
+        shared, *sizes = (
+            int(counts[0, number]) for counts in (overlaps.shared, overlaps.left_sizes, overlaps.right_sizes)
+        )
+        fields[name] = FieldComparison(
+            similarity=similarity[1 + number],
+            estimate=estimate[1 + number],
+            containment_a=shared / sizes[0] if sizes[0] else 1.0,
+            containment_b=shared / sizes[1] if sizes[1] else 1.0,
+            shingles_a=sizes[0],
+            shingles_b=sizes[1],
+            shared=field.shared(one, other),
+            evidence=field_evidence(field, one, other) if evidence else None,
+        )
+    return Comparison(similarity[0], estimate[0], fields)
 
 
-def is_empty(document: Document, schema: Schema) -> bool:
-    """Whether no field of a document has an element."""
-    contents = ((field, content_of(document, name)) for name, field in schema.fields.items())
-    return all(len(field.sets([content])[1]) == 0 for field, content in contents)
+def encoded(field: Field, content: FieldValue) -> bytes | None:
+    """The encoded content of a field; None for a missing one."""
+    return None if content is None else field.encode(content)
 
 
-def mean(values: list[float], weights: list[float]) -> float:
-    """Return the weighted mean, clipped to the range of the values to avoid rounding errors.
-
-    >>> mean([0.8, 0.8], [0.7, 0.9])
-    0.8
-    """
-    total = together = 0.0
-    for value, weight in zip(
-        values, weights, strict=True
-    ):  # `sum` rounds differently in newer versions of Python
-        total += weight * value
-        together += weight
-    return min(max(total / together, min(values)), max(values))
+def estimated(minhash: MinHash, sets: Sets) -> NDArray[np.float64]:
+    """The similarity of two sets, estimated from their signatures (float64, 1)."""
+    one, other = minhash.signatures(*sets, threads=1, hashed=True)
+    return np.array([minhash.estimate(one, other)], dtype=np.float64)
 
 
 def as_document(given: Document | str | bytes, id: str, schema: Schema) -> Document:
@@ -136,27 +142,3 @@ def as_document(given: Document | str | bytes, id: str, schema: Schema) -> Docum
         check_fields(given, schema)
         return given
     return Document(id, {next(iter(schema.fields)): given})
-
-
-def compare_field(
-    field: Field, a: FieldValue, b: FieldValue, minhash: MinHash, evidence: bool = False
-) -> FieldComparison:
-    """Compare the sets of two contents."""
-    offsets, hashes = field.sets([a, b])
-    left, right = hashes[: offsets[1]], hashes[offsets[1] :]
-    common = len(np.intersect1d(left, right, assume_unique=True))
-    union = len(left) + len(right) - common
-    signatures = minhash.signatures(offsets, hashes, threads=1, hashed=True)
-    similarity = common / union if union else 1.0
-    if has_own_similarity(field) and union:
-        similarity = float(field.compare(field.encode(a), [field.encode(b)])[0])
-    return FieldComparison(
-        similarity=similarity,
-        estimate=float(minhash.estimate(signatures[0], signatures[1])),
-        containment_a=common / len(left) if len(left) else 1.0,
-        containment_b=common / len(right) if len(right) else 1.0,
-        shingles_a=len(left),
-        shingles_b=len(right),
-        shared=field.shared(a, b),
-        evidence=field_evidence(field, a, b) if evidence else None,
-    )

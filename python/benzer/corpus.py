@@ -9,17 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import Corpus
+from benzer._native import Contents, Corpus
+from benzer.contents import Encoded, own_fields, similarities
+from benzer.corpora import DocumentCorpus
 from benzer.document import Document, FieldValue
 from benzer.errors import InputError
 from benzer.fields import Schema
-from benzer.fields.base import described, has_own_similarity
+from benzer.fields.base import described
 
 Positions = NDArray[np.uint32]
 Refused = list[tuple[int, str]]
 
 
-def corpus_of(schema: Schema, threads: int = 0) -> Any:
+def corpus_of(schema: Schema, threads: int = 0) -> DocumentCorpus:
     """An empty corpus for documents of these fields, the native one itself where it can read them all.
 
     >>> type(corpus_of(Schema())).__name__
@@ -50,9 +52,7 @@ class DescribedCorpus:
         self._schema = schema
         self._threads = threads
         self._native = Corpus(schema.readers())
-        self._kept: dict[int, list[bytes | None]] = {
-            number: [] for number, field in enumerate(schema.fields.values()) if has_own_similarity(field)
-        }
+        self._kept: dict[int, list[bytes | None]] = {number: [] for number in own_fields(schema)}
 
     def __len__(self) -> int:
         return len(self._native)
@@ -138,10 +138,10 @@ class DescribedCorpus:
         """Which documents lack a field (bool, n)."""
         return self._native.missing(field)
 
-    def descriptions(self, field: int, positions: Positions) -> list[bytes | None]:
-        """The descriptions of a field that compares by more than its sets."""
-        kept = self._kept[field]
-        return [kept[at] for at in positions.tolist()]
+    def descriptions(self, positions: Positions) -> dict[int, Encoded]:
+        """The descriptions of some documents, by the number of each field that compares by more than its sets."""
+        places = positions.tolist()
+        return {number: [kept[place] for place in places] for number, kept in self._kept.items()}
 
     def digest(self, threads: int = 0) -> bytes:
         """A hash of all documents in their order, the descriptions that are kept among them."""
@@ -216,40 +216,19 @@ class DescribedCorpus:
         self, left: Positions, right: Positions, weights: Sequence[float], threads: int
     ) -> NDArray[np.float64]:
         """The exact similarity of each pair: the weighted mean over the fields that count."""
-        fields = enumerate(self._schema.fields.values())
-        own = [(number, field.compare) for number, field in fields if has_own_similarity(field)]
-        if not own:
+        if not self._kept:
             return self._native.similarity(left, right, weights, threads)
-        table, nothing = self._native.field_similarities(left, right, threads)
-        for number, compare in own:
-            self._compare(number, compare, left, right, table[:, number], threads)
-        return weighted_means(table, weights, nothing)
+        overlaps = self._native.overlaps(left, right, threads)
+        return similarities(self._schema, overlaps, left, right, self._kept, self._kept, threads)[:, 0]
 
-    def _compare(
-        self,
-        number: int,
-        compare: Callable[[bytes, Sequence[bytes]], NDArray[np.float64]],
-        left: Positions,
-        right: Positions,
-        column: NDArray[np.float64],
-        threads: int,
-    ) -> None:
-        """Replace the similarity of the sets, where there is one, by the field's own."""
-        from concurrent.futures import ThreadPoolExecutor
+    def contents(self, positions: Positions, threads: int) -> Contents:
+        """The fields of some documents as sets, to compare them with documents from elsewhere."""
+        return self._native.contents(positions, threads)
 
-        kept = self._kept[number]
 
-        def compare_with_each(pairs: NDArray[np.intp]) -> None:
-            one, others = kept[left[pairs[0]]], [kept[at] for at in right[pairs]]
-            column[pairs] = compare(one or b"", [other or b"" for other in others])
-
-        counted = np.flatnonzero(~np.isnan(column))
-        order = counted[np.argsort(left[counted], kind="stable")]
-        starts = np.flatnonzero(np.diff(left[order].astype(np.int64), prepend=-1))
-        groups = np.split(order, starts[1:]) if len(order) else []
-        with ThreadPoolExecutor(threads or None, thread_name_prefix="benzer-compare") as pool:
-            for done in [pool.submit(compare_with_each, group) for group in groups]:
-                done.result()
+def descriptions(corpus: DocumentCorpus, positions: Positions) -> dict[int, Encoded]:
+    """The descriptions that a corpus stores of some documents; see `DescribedCorpus`."""
+    return corpus.descriptions(positions) if isinstance(corpus, DescribedCorpus) else {}
 
 
 def describe_documents(schema: Schema, documents: Sequence[Document], threads: int = 0) -> Sequence[Document]:
@@ -277,30 +256,6 @@ def describe_documents(schema: Schema, documents: Sequence[Document], threads: i
 def content_of(document: Document, name: str) -> FieldValue:
     """The content of a field, None where the document does not hold it."""
     return document.fields.get(name)
-
-
-def weighted_means(
-    table: NDArray[np.float64], weights: Sequence[float], nothing: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """The weighted mean of each row over its fields that are not NaN, kept within their range.
-
-    Where all are, 1.0 if there is `nothing` to compare in any field, else 0.0.
-
-    >>> table = np.array([[0.8, 0.8], [0.5, np.nan], [np.nan, np.nan]])
-    >>> weighted_means(table, [0.7, 0.9], np.array([False, False, True])).tolist()
-    [0.8, 0.5, 1.0]
-    """
-    counts = ~np.isnan(table)
-    total, weight = np.zeros(len(table)), np.zeros(len(table))
-    for number, one in enumerate(weights):  # in this order, as the core and `compare` add: to the last bit
-        total += np.where(counts[:, number], one * table[:, number], 0.0)
-        weight += np.where(counts[:, number], one, 0.0)
-    least = np.where(counts, table, np.inf).min(axis=1, initial=np.inf)
-    most = np.where(counts, table, -np.inf).max(axis=1, initial=-np.inf)
-    # The mean is kept within its fields' range: rounding must not push 0.8 and 0.8 below 0.8.
-    mean = np.clip(total / np.where(weight > 0, weight, 1.0), least, np.maximum(least, most))
-    means: NDArray[np.float64] = np.where(weight > 0, mean, nothing)
-    return means
 
 
 def _describe(field: Any, contents: Sequence[FieldValue], threads: int) -> _Described:

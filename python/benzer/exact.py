@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import contained, exact_join
+from benzer.corpora import DocumentCorpus
 from benzer.errors import InputError
 
 Positions: TypeAlias = NDArray[np.uint32]
@@ -88,7 +89,7 @@ class Neighbours:
 
 
 def exact_pairs(
-    corpus: Any,
+    corpus: DocumentCorpus,
     thresholds: Sequence[float],
     taking_part: NDArray[np.bool_],
     threads: int = 0,
@@ -115,7 +116,9 @@ def exact_pairs(
     return ExactPairs(*corpus.exact_pairs(list(thresholds), taking_part, threads, progress))
 
 
-def neighbours(corpus: Any, queries: Positions, thresholds: Sequence[float], threads: int = 0) -> Neighbours:
+def neighbours(
+    corpus: DocumentCorpus, queries: Positions, thresholds: Sequence[float], threads: int = 0
+) -> Neighbours:
     """All documents of which some field's sets reach its threshold with those of a query.
 
     queries: uint32, positions of documents of the corpus.
@@ -135,7 +138,7 @@ def neighbours(corpus: Any, queries: Positions, thresholds: Sequence[float], thr
 
 
 def contained_pairs(
-    corpus: Any, field: int, threshold: float, taking_part: NDArray[np.bool_], threads: int = 0
+    corpus: DocumentCorpus, field: int, threshold: float, taking_part: NDArray[np.bool_], threads: int = 0
 ) -> ContainedPairs:
     """All ordered pairs of documents of which the right one holds a share of the left one's set of a field.
 

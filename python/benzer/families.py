@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import components
 from benzer.buckets import LargeBuckets
+from benzer.corpora import DocumentCorpus
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
 
@@ -69,7 +70,7 @@ class NativeFamilies:
     leaders just below the threshold: about 40 nanoseconds for each pair of them.
     """
 
-    corpus: Any
+    corpus: DocumentCorpus
     weights: list[float]
     threads: int = 0
 
@@ -143,7 +144,7 @@ class ComparedFamilies:
         )
 
 
-def families_of(corpus: Any, schema: Schema, compare: Compare, threads: int = 0) -> Families:
+def families_of(corpus: DocumentCorpus, schema: Schema, compare: Compare, threads: int = 0) -> Families:
     """What compares the families of a corpus: the core, unless a field has a similarity of its own."""
     if any(has_own_similarity(field) for field in schema.fields.values()):
         return ComparedFamilies(compare)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from benzer._native import exact_join, jaccard
 from benzer.bands import Bands
 from benzer.checks import check_recall, check_threshold
+from benzer.corpora import DocumentCorpus
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
@@ -171,7 +172,7 @@ def filing_cost(bands: Bands) -> float:
 
 
 def choose(
-    corpus: Any,
+    corpus: DocumentCorpus,
     schema: Schema,
     threshold: float,
     recall: float,
@@ -286,7 +287,7 @@ def _reason(
     return f"{names[chosen]}{misses}{picked}: {cost}, {seen}; {expected}"
 
 
-def look(corpus: Any, schema: Schema, threads: int = 0) -> SampleSpread:
+def look(corpus: DocumentCorpus, schema: Schema, threads: int = 0) -> SampleSpread:
     """Look at a sample of a corpus: how alike its documents are, pair by pair."""
     everyone = corpus.sample(len(corpus), 0, threads)
     positions = sampled(corpus, everyone, threads)
@@ -321,7 +322,7 @@ def look(corpus: Any, schema: Schema, threads: int = 0) -> SampleSpread:
     )
 
 
-def sampled(corpus: Any, everyone: Positions, threads: int = 0) -> Positions:
+def sampled(corpus: DocumentCorpus, everyone: Positions, threads: int = 0) -> Positions:
     """As many documents of the least content hashes as fit into a sample."""
     lengths = np.cumsum(corpus.text_sizes(everyone[:SAMPLE].copy(), threads))
     within = int(np.searchsorted(lengths, SAMPLE_ELEMENTS, side="right"))
@@ -385,7 +386,7 @@ def _joined(sets: tuple[Sets, ...], floor: float, threads: int) -> tuple[Positio
 
 
 def _similarities(
-    corpus: Any,
+    corpus: DocumentCorpus,
     schema: Schema,
     positions: Positions,
     left: Positions,

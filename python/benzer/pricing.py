@@ -14,6 +14,7 @@ from benzer.bands import Bands
 from benzer.candidates import identical
 from benzer.checks import check_recall, check_threads, check_threshold
 from benzer.clusters import Keep
+from benzer.corpora import DocumentCorpus
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.schema import check_schema
@@ -220,7 +221,7 @@ def checked(thresholds: Sequence[float], recall: float) -> list[float]:
 class _Known(NamedTuple):
     """What is known of each document before any pair: its content, place in the keep order, and who has the same."""
 
-    corpus: Any
+    corpus: DocumentCorpus
     schema: Schema
     content: NDArray[np.uint64]
     empty: NDArray[np.bool_]

@@ -11,14 +11,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import Rules, band_keys, jaccard
+from benzer._native import Overlaps, Rules
 from benzer.bands import Bands
-from benzer.corpus import content_of, corpus_of, weighted_means
-from benzer.document import Document, FieldValue
+from benzer.contents import given_sets, own_fields, similarities
+from benzer.corpora import DocumentCorpus
+from benzer.corpus import content_of, corpus_of
+from benzer.document import Document
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema
-from benzer.fields.base import Field, has_own_similarity
+from benzer.fields.base import Sets
 from benzer.fields.text import Text, text_content
+from benzer.fields.values import values
 from benzer.minhash import MinHash
 
 LENGTH = struct.Struct("<I")
@@ -67,6 +70,14 @@ class SketchedQuery(Protocol):
         """
         ...
 
+    def similarities(self, kept: Sequence[bytes]) -> NDArray[np.float64]:
+        """The exact similarity of each encoded document, then that of each field (float64, n x (1 + fields))."""
+        ...
+
+    def overlaps(self, kept: Sequence[bytes]) -> Overlaps:
+        """What encoded documents (left) have in common with this one (right)."""
+        ...
+
 
 @dataclass(frozen=True)
 class Sketcher:
@@ -90,13 +101,13 @@ class Sketcher:
                 f"num_hashes is {self.minhash.num_hashes}: raise num_hashes"
             )
 
-    def corpus(self, threads: int = 0) -> Any:
+    def corpus(self, threads: int = 0) -> DocumentCorpus:
         """An empty corpus of these fields (see `benzer.corpus`)."""
         return corpus_of(self.schema, threads)
 
     def sketch(
         self,
-        corpus: Any,
+        corpus: DocumentCorpus,
         threads: int = 0,
         progress: Callable[[int, int], object] | None = None,
         start: int = 0,
@@ -108,7 +119,7 @@ class Sketcher:
         """
         return Sketches(*corpus.sketch(*self._plan, threads, progress, start, end))
 
-    def announce(self, corpus: Any) -> None:
+    def announce(self, corpus: DocumentCorpus) -> None:
         """Say that this will sketch all documents which come from now on.
 
         The native corpus then does it while it reads them, from JSONL, and hands it out when it is asked for: that
@@ -141,48 +152,59 @@ class Sketcher:
 
     def keys(self, documents: Sequence[Document], threads: int = 0) -> NDArray[np.uint64]:
         """Band keys (uint64, n x (fields * bands)); no document is kept."""
-        signatures = self.signatures(documents, threads).values()
-        bands, rows = self.bands.bands, self.bands.rows
-        return np.concatenate(
-            [band_keys(one, bands, rows, number) for number, one in enumerate(signatures)], axis=1
-        )
+        return self.filed(documents, threads)[1]
 
     @cached_property
-    def rules(self) -> Rules | None:
-        """The same natively, where all fields are texts; None where the core does not read one as it is kept."""
-        fields = list(self.schema.fields.values())
-        readers = [field.reader for field in fields if type(field) is Text]
-        if len(readers) < len(fields):
-            return None
+    def rules(self) -> Rules:
+        """How the native core reads, files and compares encoded documents."""
         minhash, bands = self.minhash, self.bands
         how = (minhash.algorithm, minhash.family, minhash.num_hashes, minhash.seed)
-        return Rules(readers, self.schema.weights, *how, bands.bands, bands.rows)
+        return Rules(self.schema.stored_readers(), self.schema.weights, *how, bands.bands, bands.rows)
+
+    @cached_property
+    def _calls_back(self) -> bool:
+        """Whether the core cannot compare all fields alone."""
+        return "hashes" in self.schema.stored_readers() or bool(own_fields(self.schema))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "rules"}
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
     def filed(
         self, documents: Sequence[Document], threads: int = 0
     ) -> tuple[list[bytes], NDArray[np.uint64]]:
-        """What is kept of documents and under which keys: `encode` and `keys` in one pass."""
-        if self.rules is None:
-            return self.encode(documents), self.keys(documents, threads)
-        return self.rules.file(self._texts(documents), threads)
+        """What is kept of documents (`encode`) and under which keys (uint64, n x (fields * bands))."""
+        contents = [self._contents(document, self._encoders) for document in documents]
+        return self.rules.file(contents, threads, self._given(contents))
 
     def ask(self, documents: Sequence[Document], threads: int = 0) -> Sequence[SketchedQuery]:
         """Documents to compare others with, read once."""
-        if self.rules is None:
-            keys = self.keys(documents, threads)
-            return [_Plainly(self, document, keys[at : at + 1]) for at, document in enumerate(documents)]
-        return self.rules.ask(self._texts(documents), threads)
+        contents = [self._contents(document, self._readers) for document in documents]
+        questions = self.rules.ask(contents, threads, self._given(contents))
+        if not self._calls_back:
+            return questions
+        return [_WithCallbacks(self, *pair) for pair in zip(questions, contents, strict=True)]
 
-    def _texts(self, documents: Sequence[Document]) -> list[list[str | bytes | None]]:
-        names, found = list(self.schema.fields), []
-        for document in documents:
-            check_fields(document, self.schema)
-            contents = map(document.fields.get, names)
-            found.append([one if one is None or type(one) is str else text_content(one) for one in contents])
-        return found
+    @cached_property
+    def _encoders(self) -> list[tuple[str, Callable[[Any], Any]]]:
+        """By field, what makes of a content what is stored; texts stay as they are."""
+        fields = self.schema.fields.items()
+        return [(name, text_content if type(field) is Text else field.encode) for name, field in fields]
+
+    @cached_property
+    def _readers(self) -> list[tuple[str, Callable[[Any], Any]]]:
+        """The same for contents that are not stored: values stay as they are, too."""
+        fields = zip(self._encoders, self.schema.stored_readers(), strict=True)
+        return [(name, values if reader == "values" else encode) for (name, encode), reader in fields]
+
+    def _contents(self, document: Document, read: Sequence[tuple[str, Callable[[Any], Any]]]) -> list[Any]:
+        """The content of each field of a document, None where it lacks it."""
+        check_fields(document, self.schema)
+        contents = document.fields
+        return [None if (one := contents.get(name)) is None else convert(one) for name, convert in read]
+
+    def _given(self, contents: Sequence[Sequence[Any]]) -> dict[int, Sets] | None:
+        """The sets of the fields that the core cannot read."""
+        return given_sets(self.schema, columns(self.schema, contents)) if self._calls_back else None
 
     def encode(self, documents: Sequence[Document]) -> list[bytes]:
         """Each document's fields as bytes: for each its length (uint32) and content."""
@@ -213,64 +235,52 @@ class Sketcher:
             yield None if missing else payload[at : at + length]
             at += 0 if missing else length
 
-    def similarities(
-        self, document: Document, payloads: Sequence[bytes], threads: int = 1
-    ) -> NDArray[np.float64]:
-        """The exact similarity of a document to each encoded one (float64, m x (1 + fields)).
-
-        Column 0 is the weighted mean over the fields that both hold and that are not empty in both; the others
-        are the fields' own, not-a-number where one of the two lacks the field.
-        """
-        check_fields(document, self.schema)
-        parts = [tuple(self.parts(payload)) for payload in payloads]
-        count = len(payloads)
-        table = np.full((count, 1 + len(self.schema.fields)), np.nan)
-        counted, nothing = np.full((count, len(self.schema.fields)), np.nan), np.ones(count, dtype=bool)
-        for number, (name, field) in enumerate(self.schema.fields.items()):
-            content = content_of(document, name)
-            others = [part[number] for part in parts]
-            similarity, both_empty = one_against(field, content, others)
-            nothing &= both_empty
-            held = np.array([content is not None and other is not None for other in others], dtype=bool)
-            table[held, 1 + number] = similarity[held]
-            counts = held & ~both_empty
-            counted[counts, number] = similarity[counts]
-        table[:, 0] = weighted_means(counted, self.schema.weights, nothing)
-        return table
-
 
 @dataclass(frozen=True)
-class _Plainly:
-    """A `SketchedQuery` of any fields."""
+class _WithCallbacks:
+    """A `SketchedQuery` of fields of which some are read or compared by their own methods."""
 
     sketcher: Sketcher
-    document: Document
-    keys: NDArray[np.uint64]
+    question: Any
+    contents: Sequence[bytes | None]
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        keys: NDArray[np.uint64] = self.question.keys
+        return keys
 
     def best(
         self, kept: Sequence[bytes], least: float, limit: int | None
     ) -> list[tuple[int, float, list[float]]]:
         contents = {payload: row for row, payload in enumerate(dict.fromkeys(kept))}  # compared once each
-        table = self.sketcher.similarities(self.document, list(contents))
+        table = self.similarities(list(contents))
         rows = np.array([contents[payload] for payload in kept], dtype=np.int64)
         similarity = table[rows, 0]
         best = [at for at in np.argsort(-similarity, kind="stable").tolist() if similarity[at] >= least]
         return [(at, float(similarity[at]), table[rows[at], 1:].tolist()) for at in best[:limit]]
 
+    def overlaps(self, kept: Sequence[bytes]) -> Overlaps:
+        return self._overlaps(kept, self._columns(kept))
 
-def one_against(
-    field: Field, content: FieldValue, others: Sequence[bytes | None]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The exact similarity of one content to encoded others, and where both are empty."""
-    _, own = field.sets([content])
-    offsets, hashes = field.encoded_sets(others)
-    offsets = np.concatenate((np.array([0, len(own)], dtype=np.int64), offsets[1:] + len(own)))
-    both_empty = np.full(len(others), not len(own)) & (np.diff(offsets)[1:] == 0)
-    if has_own_similarity(field) and content is not None:
-        return field.compare(field.encode(content), [other or b"" for other in others]), both_empty
-    left = np.zeros(len(others), dtype=np.uint32)
-    right = np.arange(1, len(others) + 1, dtype=np.uint32)
-    return jaccard(offsets, np.concatenate((own, hashes)), left, right, 1), both_empty
+    def similarities(self, kept: Sequence[bytes]) -> NDArray[np.float64]:
+        schema, others = self.sketcher.schema, self._columns(kept)
+        # The document in question comes first here, so that a field compares it once with all others.
+        one, places = np.zeros(len(kept), dtype=np.uint32), np.arange(len(kept), dtype=np.uint32)
+        own = {number: [content] for number, content in enumerate(self.contents)}
+        overlaps = self._overlaps(kept, others)
+        return similarities(schema, overlaps, one, places, own, dict(enumerate(others)))
+
+    def _columns(self, kept: Sequence[bytes]) -> list[list[bytes | None]]:
+        return columns(self.sketcher.schema, [tuple(self.sketcher.parts(payload)) for payload in kept])
+
+    def _overlaps(self, kept: Sequence[bytes], columns: Sequence[Sequence[bytes | None]]) -> Overlaps:
+        overlaps: Overlaps = self.question.overlaps(kept, given_sets(self.sketcher.schema, columns))
+        return overlaps
+
+
+def columns(schema: Schema, rows: Sequence[Sequence[bytes | None]]) -> list[list[bytes | None]]:
+    """Contents by field, of contents by document."""
+    return [[row[number] for row in rows] for number in range(len(schema.fields))]
 
 
 def check_fields(document: Document, schema: Schema) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.corpora import DocumentCorpus
 from benzer.errors import InputError, SettingsError
 
 BATCH_BYTES = 64 << 20
@@ -147,7 +148,7 @@ def _bag(elements: Iterable[Hashable] | Mapping[Any, int]) -> Counter[Hashable]:
 
 
 def verify(
-    corpus: Any,
+    corpus: DocumentCorpus,
     left: NDArray[np.uint32],
     right: NDArray[np.uint32],
     weights: Sequence[float],

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benzer import _native
-from benzer.corpus import weighted_means
 from benzer.verify import verify
 from tests.isas import each_isa
 from tests.native import reader
@@ -61,17 +60,10 @@ def expected(
     fields: Sequence[Field], weights: Sequence[float], a: Sequence[Content], b: Sequence[Content]
 ) -> float:
     """The weighted mean over the fields that both hold, and that are not empty in both."""
-    sets = [(elements(x, f), elements(y, f)) for x, y, f in zip(a, b, fields, strict=True)]
-    counted = [
-        (weight, reference.jaccard(x, y))
-        for weight, (x, y) in zip(weights, sets, strict=True)
-        if x is not None and y is not None and (x or y)
-    ]
-    if not counted:
-        return float(not any(x or y for x, y in sets))
-    mean = sum(weight * value for weight, value in counted) / sum(weight for weight, _ in counted)
-    values = [value for _, value in counted]
-    return min(max(mean, min(values)), max(values))
+    sides = (
+        [elements(content, recipe) for content, recipe in zip(one, fields, strict=True)] for one in (a, b)
+    )
+    return reference.document_similarity(*sides, weights)
 
 
 def column(random: Random, recipe: Field, count: int) -> list[Content]:
@@ -118,8 +110,18 @@ def test_a_family_that_all_threads_work_on(threads: int) -> None:
         left, right = positions(ends)
         corpus = made(fields, documents)
         assert corpus.similarity(left, right, [1.0, 2.0], threads).tolist() == want
-        table, nothing = corpus.field_similarities(left, right, threads)
-        assert weighted_means(table, [1.0, 2.0], nothing).tolist() == want
+        overlaps = corpus.overlaps(left, right, threads)
+        assert overlaps.similarities([1.0, 2.0])[:, 0].tolist() == want
+        everyone = np.arange(count, dtype=np.uint32)
+        contents = corpus.contents(everyone, threads)
+        again = contents.overlaps(contents, left, right, threads)
+        for one, other in [
+            (again.shared, overlaps.shared),
+            (again.left_sizes, overlaps.left_sizes),
+            (again.right_sizes, overlaps.right_sizes),
+            (again.similarities([1.0, 2.0]), overlaps.similarities([1.0, 2.0])),
+        ]:
+            np.testing.assert_array_equal(one, other)
 
 
 def test_batches_hold_each_pair_once_and_no_more_than_they_may() -> None:

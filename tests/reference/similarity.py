@@ -19,6 +19,30 @@ def jaccard(a: Collection[Hashable], b: Collection[Hashable]) -> float:
     return len(left & right) / len(left | right) if left or right else 1.0
 
 
+def document_similarity(
+    a: Sequence[Collection[Hashable] | None],
+    b: Sequence[Collection[Hashable] | None],
+    weights: Sequence[float],
+) -> float:
+    """The weighted mean of the fields that both documents hold (not None) and that are not empty in both.
+
+    Without such a field, 1 if both documents are empty in every field, else 0. The mean stays within its fields.
+
+    >>> document_similarity([[1, 2], []], [[1], None], [1.0, 2.0])
+    0.5
+    """
+    fields = list(zip(weights, a, b, strict=True))
+    counted = [(w, jaccard(x, y)) for w, x, y in fields if x is not None and y is not None and (x or y)]
+    if not counted:
+        return float(not any(x or y for _, x, y in fields))
+    total = together = 0.0
+    for weight, value in counted:  # one after the other: `sum` rounds differently in newer versions of Python
+        total += weight * value
+        together += weight
+    values = [value for _, value in counted]
+    return min(max(total / together, min(values)), max(values))
+
+
 def text_similarity(a: str | bytes, b: str | bytes, recipe: Recipe) -> float:
     """The Jaccard similarity of the shingle sets of two texts."""
     return jaccard(shingle_hashes(a, recipe), shingle_hashes(b, recipe))

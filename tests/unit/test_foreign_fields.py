@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 import benzer
-from benzer import Document, Index, IndexSettings, Schema, Text, ValueSet
-from benzer.corpus import DescribedCorpus, corpus_of, weighted_means
+from benzer import Document, Index, IndexSettings, Schema, Text, ValueSet, _native
+from benzer.corpus import DescribedCorpus, corpus_of
 from benzer.document import Description
 from benzer.errors import InputError, MalformedRowError, SettingsError
 from benzer.fields import FIELD_TYPES
@@ -204,9 +204,10 @@ def test_only_schemas_with_such_a_field_have_the_slower_corpus() -> None:
 def test_a_mean_stays_within_its_fields_whatever_the_weights() -> None:
     random = np.random.default_rng(1)
     values = random.random(1000)
-    table = np.stack([values, values, values], axis=1)
-    weights = random.random(3).tolist()
-    assert (weighted_means(table, weights, np.zeros(1000, dtype=bool)) == values).all()
+    contents = _native.Contents(["values"] * 3, [[b"[1]"]] * 3)
+    overlaps = contents.overlaps(contents, *[np.zeros(1000, dtype=np.uint32)] * 2)
+    table = overlaps.similarities(random.random(3).tolist(), dict.fromkeys(range(3), values))
+    assert (table == values[:, None]).all()
 
 
 @pytest.mark.parametrize(

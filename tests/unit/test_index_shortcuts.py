@@ -6,6 +6,7 @@ import pickle
 import random
 import threading
 from contextlib import closing
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,20 @@ import numpy as np
 import pytest
 
 from benzer import _native
+from benzer._native import band_keys
 from benzer.bands import Bands
 from benzer.document import Document
 from benzer.errors import InputError, StorageError, StoreFormatError
 from benzer.fields import Schema, Text, ValueSet
+from benzer.fields.image import Image
 from benzer.index import Index, IndexSettings
 from benzer.minhash import MinHash
-from benzer.sketcher import Sketcher, _Plainly
+from benzer.sketcher import Sketcher
 from benzer.storage import NO_KEY, open_storage
 from benzer.storage.base import Keys
 from benzer.storage.file import FileStorage
 from benzer.storage.runs import RunLimits
+from tests.reference import similarity as reference
 
 SETTINGS = IndexSettings(Schema(text=Text(shingle_size=1)), threshold=0.3, recall=0.999999)
 TINY = {
@@ -131,14 +135,28 @@ def _pairs(found: tuple[np.ndarray, np.ndarray]) -> set[tuple[int, int]]:  # typ
     return set(zip(rows, numbers, strict=True))
 
 
-def documents_of(rng: random.Random, names: list[str], count: int) -> list[Document]:
+def documents_of(rng: random.Random, schema: Schema, count: int) -> list[Document]:
     """Documents that lack fields, have empty ones, and hold bytes and what UTF-8 cannot."""
     made = []
+    images = [np.arange(64, dtype=np.uint8).reshape(8, 8) * step for step in (1, 2, 3)]
     for number in range(count):
-        fields: dict[str, object] = {name: text_of(rng) for name in names}
-        for name in names:
-            fields[name] = rng.choice([fields[name], fields[name], None, "", b"two Three"])
-        for name in names[1:]:
+        fields: dict[str, Any] = {}
+        for name, field in schema.fields.items():
+            words = text_of(rng)
+            some = {
+                "text": [words, words, None, "", b"two Three"],
+                "values": [
+                    words.split(" "),
+                    words.split(" "),
+                    None,
+                    [],
+                    [7, "7", -(2**70), 7],
+                    ['a"b\\', "\n\x7f"],
+                ],
+                "image": [rng.choice(images), None, np.zeros((4, 4), np.uint8)],
+            }
+            fields[name] = rng.choice(some[field.kind])
+        for name in list(fields)[1:]:
             if rng.random() < 0.2:
                 del fields[name]
         made.append(Document(number, fields))
@@ -154,32 +172,51 @@ def documents_of(rng: random.Random, names: list[str], count: int) -> list[Docum
             a=Text(), b=Text(unit="char", weight=0.7), c=Text(shingle_size=2, frequencies=True, weight=1.9)
         ),
         Schema(a=Text(stop_words=["one"], case="keep"), b=Text(shingle_hash="xxh3", hash_bytes=4, weight=3)),
+        Schema(a=ValueSet(weight=0.6)),
+        Schema(a=Text(shingle_size=1), b=ValueSet(weight=0.6), c=Image(weight=1.3), d=Image("seed16")),
     ],
 )
-def test_texts_are_filed_and_compared_natively_as_they_are_by_the_fields(
+def test_documents_are_filed_and_compared_natively_as_they_are_by_the_fields(
     schema: Schema, threads: int
 ) -> None:
     rng = random.Random(7)
     sketcher = Sketcher(schema, MinHash(num_hashes=24, seed=3), Bands(7, 3))
-    documents = documents_of(rng, list(schema.fields), 150)
+    documents = documents_of(rng, schema, 150)
     payloads, keys = sketcher.filed(documents, threads)
-    assert sketcher.rules is not None
     assert payloads == sketcher.encode(documents)
-    assert np.array_equal(keys, sketcher.keys(documents, threads))
+    assert np.array_equal(keys, keys_by_fields(sketcher, documents))
     for document, question in zip(documents[:70], sketcher.ask(documents, threads), strict=False):
-        plain = _Plainly(sketcher, document, question.keys)
-        assert np.array_equal(question.keys, sketcher.keys([document], 1))
+        assert np.array_equal(question.keys, keys_by_fields(sketcher, [document]))
+        wanted = [similarities_by_fields(schema, document, other) for other in documents]
+        np.testing.assert_array_equal(question.similarities(payloads), wanted)
         for least, limit in ((0.0, None), (0.4, 5), (1.0, 1)):
+            places = sorted(range(len(wanted)), key=lambda at: -wanted[at][0])
+            best = [(at, *wanted[at]) for at in places if wanted[at][0] >= least][:limit]
             # as text, where not-a-number equals itself
-            assert repr(question.best(payloads, least, limit)) == repr(plain.best(payloads, least, limit))
+            assert repr([(at, s, *each) for at, s, each in question.best(payloads, least, limit)]) == repr(
+                best
+            )
 
 
-def test_other_fields_are_compared_by_their_own_methods() -> None:
-    sketcher = Sketcher(Schema(a=Text(), b=ValueSet()), MinHash(num_hashes=24), Bands(7, 3))
-    assert sketcher.rules is None
-    (question,) = sketcher.ask([Document(1, {"a": "one two three", "b": ["x", "y"]})])
-    kept = sketcher.encode([Document(2, {"b": ["x"]}), Document(3, {"a": "one two three", "b": ["y", "x"]})])
-    assert [(at, similarity) for at, similarity, _ in question.best(kept, 0.1, None)] == [(1, 1.0), (0, 0.5)]
+def keys_by_fields(sketcher: Sketcher, documents: list[Document]) -> np.ndarray:  # type: ignore[type-arg]
+    """Band keys from the sets that the fields themselves make."""
+    found = []
+    for number, (name, field) in enumerate(sketcher.schema.fields.items()):
+        sets = field.sets([document.fields.get(name) for document in documents])
+        signatures = sketcher.minhash.signatures(*sets, hashed=True)
+        found.append(band_keys(signatures, sketcher.bands.bands, sketcher.bands.rows, number))
+    return np.concatenate(found, axis=1)
+
+
+def similarities_by_fields(schema: Schema, a: Document, b: Document) -> list[float]:
+    """The similarity of two documents, and of each field, by the reference."""
+    sides: list[list[set[int] | None]] = [[], []]
+    for name, field in schema.fields.items():
+        for side, document in zip(sides, (a, b), strict=True):
+            content = document.fields.get(name)
+            side.append(None if content is None else set(field.sets([content])[1].tolist()))
+    each = [nan if x is None or y is None else reference.jaccard(x, y) for x, y in zip(*sides, strict=True)]
+    return [reference.document_similarity(*sides, schema.weights), *each]
 
 
 def test_a_sketcher_that_has_been_used_can_be_pickled() -> None:
@@ -270,7 +307,6 @@ def test_native_arguments_that_do_not_fit_are_refused() -> None:
     assert len(blocks) == 1
     assert [part.tolist() for part in blocks.search(keys_of(1), [(1, 1)], [])] == [[], []]
     rules = SETTINGS.sketcher().rules
-    assert rules is not None
     with pytest.raises(InputError, match="text 1 is not valid UTF-8 at byte 1"):
         rules.file([["a"], [b"b\xff"]], 1)
     (question,) = rules.ask([["one"]], 1)

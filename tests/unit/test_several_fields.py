@@ -17,7 +17,7 @@ TAGS = ["p", "q", "r"]
 def similarity_by_index(a: Document, b: Document, schema: Schema) -> float:
     with Index.open("memory:", IndexSettings(schema)) as index:
         payload = index._sketcher.encode([b])
-        return float(index._sketcher.similarities(a, payload)[0, 0])
+        return float(index._sketcher.ask([a])[0].similarities(payload)[0, 0])
 
 
 def all_similarities(a: Document, b: Document, schema: Schema) -> set[float]:

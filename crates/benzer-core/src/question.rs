@@ -1,25 +1,26 @@
-//! Which documents of an index are most like one? It is read once, and compared exactly with documents as they are kept.
+//! Which documents of an index are most similar to one? It is read once, and compared exactly with documents as they
+//! are kept.
 //!
 //! A kept document is, for each field, its length (uint32, little-endian; [`LACKING`] where it lacks the field) and its
-//! text in UTF-8.
+//! stored content; see [`FieldReader`].
 
 use crate::bands::{NO_KEY, band_keys};
-use crate::corpus::Mean;
+use crate::contents::{FieldReader, Malformed, Scratch as Reading};
 use crate::isa::{self, Level, Task};
-use crate::jaccard::{jaccard, sort_distinct};
+use crate::jaccard::{Sets, intersection};
 use crate::minhash::{self, Sketcher};
-use crate::text::{self, Reader};
+use crate::similarity::{Overlap, Overlaps, Weights};
 use std::collections::HashMap;
-use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The length of a field that a document lacks.
 pub const LACKING: u32 = u32::MAX;
 
-/// How documents of text fields are read, filed and compared.
+/// How documents are read, filed and compared.
 pub struct Rules {
     /// Reads each field.
-    pub readers: Vec<Arc<Reader>>,
-    /// What each field counts.
+    pub readers: Vec<FieldReader>,
+    /// The weight of each field.
     pub weights: Vec<f64>,
     /// Makes the signatures.
     pub sketcher: Sketcher,
@@ -37,47 +38,56 @@ pub struct Question {
     sets: Vec<Option<Vec<u64>>>,
 }
 
-/// A document that is like the one in question.
+/// Some documents: the stored content of each field, none where one lacks it.
+pub type Documents<'a> = &'a [Vec<Option<&'a [u8]>>];
+
+/// For each field the sets of all documents, where these are not to be read: always for [`FieldReader::Given`].
+pub type Given<'a> = &'a [Option<&'a Sets>];
+
+/// A document that is similar to the one in question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {
     /// Its place among those given.
     pub place: usize,
-    /// The weighted mean over the fields that both hold and that are not empty in both.
+    /// The similarity of the documents.
     pub similarity: f64,
     /// The similarity of each field; not-a-number where one of the two lacks it.
     pub fields: Vec<f64>,
 }
 
-/// The place of a document that is not laid out as it must be.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Malformed(pub usize);
-
 #[derive(Default)]
 struct Scratch {
-    text: text::Scratch,
-    spare: Vec<u64>,
+    reading: Reading,
     sketch: minhash::Scratch,
     signature: Vec<u32>,
 }
 
 impl Rules {
-    /// Reads a document: the text of each field, none where it lacks the field.
-    pub fn ask(&self, texts: &[Option<&str>]) -> Question {
-        isa::run(Ask { rules: self, texts })
+    /// Reads documents.
+    pub fn ask(&self, documents: Documents<'_>, given: Given<'_>) -> Result<Vec<Question>, Malformed> {
+        isa::run(Ask { rules: self, documents, given })
     }
 
-    /// The band keys of documents one after the other, each a text for each field.
-    pub fn keys(&self, documents: &[Vec<Option<&str>>], out: &mut [u64]) {
-        isa::run(Keys { rules: self, documents, out });
+    /// The band keys of documents one after the other.
+    pub fn keys(&self, documents: Documents<'_>, given: Given<'_>, out: &mut [u64]) -> Result<(), Malformed> {
+        isa::run(Keys { rules: self, documents, given, out })
+    }
+
+    /// What kept documents have in common with the one in question, which is the right one of each pair.
+    pub fn overlaps(&self, question: &Question, kept: &[&[u8]], given: Given<'_>) -> Result<Overlaps, Malformed> {
+        isa::run(Compare { rules: self, question, kept, given })
     }
 
     /// The documents of at least some similarity, the most similar first and of equal ones the first given.
     pub fn best(&self, question: &Question, kept: &[&[u8]], least: f64, limit: usize) -> Result<Vec<Match>, Malformed> {
-        let mut found = isa::run(Compare { rules: self, question, kept })?;
-        found.retain(|one| one.similarity >= least);
-        found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        let overlaps = self.overlaps(question, kept, &vec![None; self.readers.len()])?;
+        let table = overlaps.similarities(&Weights(&self.weights), &vec![None; self.readers.len()]);
+        let rows = table.chunks(1 + self.readers.len()).enumerate();
+        let mut found: Vec<(usize, &[f64])> = rows.filter(|(_, row)| row[0] >= least).collect();
+        found.sort_by(|(_, a), (_, b)| b[0].total_cmp(&a[0]));
         found.truncate(limit);
-        Ok(found)
+        let matches = found.into_iter();
+        Ok(matches.map(|(place, row)| Match { place, similarity: row[0], fields: row[1..].to_vec() }).collect())
     }
 
     /// The number of band keys of a document.
@@ -86,72 +96,92 @@ impl Rules {
     }
 }
 
+/// Reads a content into the scratch, or puts its set there if that is given; ascending without repeats if `distinct`.
+#[inline(always)]
+fn read<L: Level>(
+    reader: &FieldReader, data: &[u8], place: usize, given: Option<&Sets>, distinct: bool, scratch: &mut Reading,
+) -> Result<(), Malformed> {
+    if let Some(sets) = given {
+        scratch.text.shingles.clear();
+        scratch.text.shingles.extend_from_slice(sets.get(place));
+        return Ok(());
+    }
+    let done = if distinct { reader.read::<L>(data, scratch) } else { reader.read_list::<L>(data, scratch) };
+    done.ok_or(Malformed(place))
+}
+
 struct Ask<'a> {
     rules: &'a Rules,
-    texts: &'a [Option<&'a str>],
+    documents: Documents<'a>,
+    given: Given<'a>,
 }
 
 impl Task for Ask<'_> {
-    type Output = Question;
+    type Output = Result<Vec<Question>, Malformed>;
 
     #[inline(always)]
-    fn run<L: Level>(self) -> Question {
-        let Ask { rules, texts } = self;
+    fn run<L: Level>(self) -> Self::Output {
+        let Ask { rules, documents, given } = self;
         let mut scratch = Scratch::default();
-        let mut question = Question { keys: vec![NO_KEY; rules.width()], sets: Vec::new() };
-        let keys = question.keys.chunks_mut(rules.bands);
-        for (field, ((reader, text), out)) in rules.readers.iter().zip(texts).zip(keys).enumerate() {
-            let set = text.map(|text| {
-                read_set::<L>(reader, text, &mut scratch);
+        let mut questions = Vec::with_capacity(documents.len());
+        for (place, contents) in documents.iter().enumerate() {
+            let mut question = Question { keys: vec![NO_KEY; rules.width()], sets: Vec::new() };
+            let keys = question.keys.chunks_mut(rules.bands);
+            for (field, (content, out)) in contents.iter().zip(keys).enumerate() {
+                let Some(data) = content else {
+                    question.sets.push(None);
+                    continue;
+                };
+                read::<L>(&rules.readers[field], data, place, given[field], true, &mut scratch.reading)?;
                 file::<L>(rules, field, &mut scratch, out);
-                scratch.text.shingles.clone()
-            });
-            question.sets.push(set);
+                question.sets.push(Some(scratch.reading.text.shingles.clone()));
+            }
+            questions.push(question);
         }
-        question
+        Ok(questions)
     }
 }
 
 struct Keys<'a> {
     rules: &'a Rules,
-    documents: &'a [Vec<Option<&'a str>>],
+    documents: Documents<'a>,
+    given: Given<'a>,
     out: &'a mut [u64],
 }
 
 impl Task for Keys<'_> {
-    type Output = ();
+    type Output = Result<(), Malformed>;
 
     #[inline(always)]
-    fn run<L: Level>(self) {
-        let Keys { rules, documents, out } = self;
+    fn run<L: Level>(self) -> Self::Output {
+        let Keys { rules, documents, given, out } = self;
         let mut scratch = Scratch::default();
-        for (texts, out) in documents.iter().zip(out.chunks_mut(rules.width())) {
-            for (field, (text, out)) in texts.iter().zip(out.chunks_mut(rules.bands)).enumerate() {
-                rules.readers[field].read::<L>(text.unwrap_or_default(), &mut scratch.text);
-                file::<L>(rules, field, &mut scratch, out);
+        for ((place, contents), out) in documents.iter().enumerate().zip(out.chunks_mut(rules.width())) {
+            for (field, (content, out)) in contents.iter().zip(out.chunks_mut(rules.bands)).enumerate() {
+                match content {
+                    Some(data) => {
+                        read::<L>(&rules.readers[field], data, place, given[field], false, &mut scratch.reading)?;
+                        file::<L>(rules, field, &mut scratch, out);
+                    }
+                    None => out.fill(NO_KEY),
+                }
             }
         }
+        Ok(())
     }
-}
-
-/// Leaves the set of a text in the scratch.
-#[inline(always)]
-fn read_set<L: Level>(reader: &Reader, text: &str, scratch: &mut Scratch) {
-    reader.read::<L>(text, &mut scratch.text);
-    sort_distinct(&mut scratch.text.shingles, &mut scratch.spare);
 }
 
 /// The band keys of the shingles in the scratch.
 #[inline(always)]
 fn file<L: Level>(rules: &Rules, field: usize, scratch: &mut Scratch, out: &mut [u64]) {
-    let Scratch { text, sketch, signature, .. } = scratch;
-    if text.shingles.is_empty() {
+    let Scratch { reading, sketch, signature } = scratch;
+    if reading.text.shingles.is_empty() {
         out.fill(NO_KEY);
         return;
     }
     signature.resize(rules.sketcher.num_hashes(), 0);
     // SAFETY: this runs at level L, so the machine offers it.
-    unsafe { rules.sketcher.sketch_level::<L>(&text.shingles, sketch, signature) };
+    unsafe { rules.sketcher.sketch_level::<L>(&reading.text.shingles, sketch, signature) };
     band_keys(signature, rules.bands, rules.rows, field as u64, out);
 }
 
@@ -159,59 +189,53 @@ struct Compare<'a> {
     rules: &'a Rules,
     question: &'a Question,
     kept: &'a [&'a [u8]],
+    given: Given<'a>,
 }
 
 impl Task for Compare<'_> {
-    type Output = Result<Vec<Match>, Malformed>;
+    type Output = Result<Overlaps, Malformed>;
 
     #[inline(always)]
-    fn run<L: Level>(self) -> Result<Vec<Match>, Malformed> {
-        let Compare { rules, question, kept } = self;
-        let mut scratch = Scratch::default();
-        let mut found: Vec<Match> = Vec::with_capacity(kept.len());
-        let mut met: HashMap<&[u8], usize> = HashMap::new(); // equal documents are compared once
+    fn run<L: Level>(self) -> Result<Overlaps, Malformed> {
+        let Compare { rules, question, kept, given } = self;
+        let (fields, mut scratch) = (rules.readers.len(), Reading::default());
+        let mut each: Vec<Overlap> = Vec::with_capacity(kept.len() * fields);
+        let mut met: HashMap<u64, usize> = HashMap::new(); // equal documents are compared once
         for (place, &data) in kept.iter().enumerate() {
             if kept.len() > 1 {
-                if let Some(&before) = met.get(data) {
-                    found.push(Match { place, ..found[before].clone() });
+                let before = *met.entry(xxh3_64(data)).or_insert(place);
+                if before < place && kept[before] == data {
+                    each.extend_from_within(before * fields..(before + 1) * fields);
                     continue;
                 }
-                met.insert(data, place);
             }
-            let one = compare::<L>(rules, question, data, place, &mut scratch);
-            found.push(one.ok_or(Malformed(place))?);
+            let mut rest = data;
+            for (field, (reader, own)) in rules.readers.iter().zip(&question.sets).enumerate() {
+                let content;
+                (content, rest) = split(rest).ok_or(Malformed(place))?;
+                scratch.text.shingles.clear();
+                if let Some(data) = content {
+                    read::<L>(reader, data, place, given[field], true, &mut scratch)?;
+                }
+                let (own, other) = (own.as_deref(), &scratch.text.shingles);
+                each.push(Overlap {
+                    shared: own.map_or(0, |own| intersection(other, own) as u32),
+                    sizes: [other.len() as u32, own.map_or(0, <[u64]>::len) as u32],
+                    held: content.is_some() && own.is_some(),
+                });
+            }
         }
-        Ok(found)
+        Ok(Overlaps { fields, each })
     }
 }
 
-#[inline(always)]
-fn compare<L: Level>(
-    rules: &Rules, question: &Question, data: &[u8], place: usize, scratch: &mut Scratch,
-) -> Option<Match> {
-    let (mut mean, mut nothing, mut rest) = (Mean::default(), true, data);
-    let mut fields = Vec::with_capacity(rules.readers.len());
-    for ((reader, own), &weight) in rules.readers.iter().zip(&question.sets).zip(&rules.weights) {
-        let (length, tail) = rest.split_first_chunk()?;
-        let length = u32::from_le_bytes(*length);
-        let held = length != LACKING;
-        let (text, tail) = if held { tail.split_at_checked(length as usize)? } else { tail.split_at(0) };
-        rest = tail;
-        read_set::<L>(reader, std::str::from_utf8(text).ok()?, scratch);
-        let other = &scratch.text.shingles;
-        let both_empty = own.as_ref().is_none_or(Vec::is_empty) && other.is_empty();
-        nothing &= both_empty;
-        let Some(own) = own.as_ref().filter(|_| held) else {
-            fields.push(f64::NAN);
-            continue;
-        };
-        let similarity = jaccard(own, other);
-        fields.push(similarity);
-        if !both_empty {
-            mean.add(similarity, weight);
-        }
+/// The content of the first field of a kept document, if it holds the field, and the rest of the document.
+fn split(data: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let (length, rest) = data.split_first_chunk()?;
+    match u32::from_le_bytes(*length) {
+        LACKING => Some((None, rest)),
+        length => rest.split_at_checked(length as usize).map(|(content, rest)| (Some(content), rest)),
     }
-    Some(Match { place, similarity: mean.value().unwrap_or(f64::from(u8::from(nothing))), fields })
 }
 
 #[cfg(test)]
@@ -219,16 +243,25 @@ mod tests {
     use super::*;
     use crate::minhash::Algorithm;
     use crate::text::{Reader, Recipe};
+    use std::sync::Arc;
 
     fn rules(fields: usize) -> Rules {
         let recipe = Recipe { shingle_size: 1, ..Recipe::PLAIN };
         Rules {
-            readers: (0..fields).map(|_| Arc::new(Reader::new(recipe, &[]))).collect(),
+            readers: (0..fields).map(|_| FieldReader::Text(Arc::new(Reader::new(recipe, &[])))).collect(),
             weights: (1..=fields).map(|weight| weight as f64).collect(),
             sketcher: Sketcher::new(Algorithm::Fast, 20, 0).unwrap(),
             bands: 5,
             rows: 4,
         }
+    }
+
+    fn bytes<'a>(texts: &[Option<&'a str>]) -> Vec<Option<&'a [u8]>> {
+        texts.iter().map(|text| text.map(str::as_bytes)).collect()
+    }
+
+    fn ask(rules: &Rules, texts: &[Option<&str>]) -> Question {
+        rules.ask(&[bytes(texts)], &vec![None; texts.len()]).unwrap().remove(0)
     }
 
     fn kept(texts: &[Option<&str>]) -> Vec<u8> {
@@ -243,23 +276,23 @@ mod tests {
     #[test]
     fn the_most_similar_come_first_and_of_equal_ones_the_first_given() {
         let rules = rules(1);
-        let question = rules.ask(&[Some("a b c")]);
+        let question = ask(&rules, &[Some("a b c")]);
         let data = ["x", "a b d", "c b a", "a b", "a b c", "a b d"].map(|text| kept(&[Some(text)]));
         let data: Vec<&[u8]> = data.iter().map(Vec::as_slice).collect();
-        let best = |least, limit| -> Vec<(usize, f64)> {
+        let found = |least, limit| -> Vec<(usize, f64)> {
             let found = rules.best(&question, &data, least, limit).unwrap();
             found.into_iter().map(|one| (one.place, one.similarity)).collect()
         };
         let third = 2.0 / 3.0;
-        assert_eq!(best(0.0, 9), [(2, 1.0), (4, 1.0), (3, third), (1, 0.5), (5, 0.5), (0, 0.0)]);
-        assert_eq!(best(third, 9), [(2, 1.0), (4, 1.0), (3, third)]);
-        assert_eq!(best(0.0, 1), [(2, 1.0)]);
+        assert_eq!(found(0.0, 9), [(2, 1.0), (4, 1.0), (3, third), (1, 0.5), (5, 0.5), (0, 0.0)]);
+        assert_eq!(found(third, 9), [(2, 1.0), (4, 1.0), (3, third)]);
+        assert_eq!(found(0.0, 1), [(2, 1.0)]);
     }
 
     #[test]
     fn fields_that_one_lacks_or_both_have_empty_do_not_count() {
         let rules = rules(3);
-        let question = rules.ask(&[Some("a b"), Some(""), None]);
+        let question = ask(&rules, &[Some("a b"), Some(""), None]);
         let data = [
             kept(&[Some("a b"), Some("x"), Some("y")]),
             kept(&[None, Some(""), Some("y")]),
@@ -283,9 +316,10 @@ mod tests {
         let rules = rules(2);
         let documents = [vec![Some("a b c a"), Some("")], vec![None, Some("a b c")]];
         let mut out = vec![1; 20];
-        rules.keys(&documents, &mut out);
-        assert_eq!(out[..10], rules.ask(&documents[0]).keys);
-        assert_eq!(out[10..], rules.ask(&documents[1]).keys);
+        let documents = documents.map(|texts| bytes(&texts));
+        rules.keys(&documents, &[None; 2], &mut out).unwrap();
+        let asked = rules.ask(&documents, &[None; 2]).unwrap();
+        assert_eq!((&out[..10], &out[10..]), (&asked[0].keys[..], &asked[1].keys[..]));
         assert_eq!(out[5..15], [NO_KEY; 10]);
         assert!(out[..5].iter().zip(&out[15..]).all(|(one, other)| one != other && *one != NO_KEY));
     }
@@ -293,7 +327,7 @@ mod tests {
     #[test]
     fn a_document_that_is_cut_off_is_an_error() {
         let rules = rules(2);
-        let (question, whole) = (rules.ask(&[Some("a"), None]), kept(&[Some("ab"), None]));
+        let (question, whole) = (ask(&rules, &[Some("a"), None]), kept(&[Some("ab"), None]));
         for end in 0..whole.len() {
             assert_eq!(rules.best(&question, &[&whole, &whole[..end]], 0.0, 9), Err(Malformed(1)), "{end}");
         }

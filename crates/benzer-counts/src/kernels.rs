@@ -3,12 +3,13 @@
 use crate::inputs::{self, Script};
 use benzer_core::bands::band_keys;
 use benzer_core::buckets::{Join, Keys, Limit};
-use benzer_core::corpus::{Corpus, FieldKind, JsonlColumns, SketchPlan, Sketches, Weights};
+use benzer_core::corpus::{Corpus, FieldKind, JsonlColumns, SketchPlan, Sketches};
 use benzer_core::hash::strings::StringHash;
 use benzer_core::isa::{self, Level, Task};
 use benzer_core::jaccard::jaccard;
 use benzer_core::jsonl::scan;
 use benzer_core::minhash::{self, Algorithm, Sketcher};
+use benzer_core::similarity::Weights;
 use benzer_core::text::{Case, Form, Reader, Recipe, Scratch, Tokenizer, Unit};
 use std::convert::Infallible;
 

@@ -2,10 +2,11 @@
 
 use benzer_core::bands::NO_KEY;
 use benzer_core::buckets::{Candidates, Join, Keys, Limit};
-use benzer_core::corpus::{SketchPlan, Sketches, Weights};
+use benzer_core::corpus::{SketchPlan, Sketches};
 use benzer_core::hash::mix::SplitMix64;
 use benzer_core::minhash::{Algorithm, Sketcher};
 use benzer_core::setjoin::{Relation, sort};
+use benzer_core::similarity::Weights;
 use benzer_core::text::{Recipe, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,13 +67,17 @@ fn check_similarity(documents: &Documents) {
     let (left, right) = all_pairs(documents.len());
     let weights = Weights(&documents.weights);
     let actual = documents.corpus.similarity(&left, &right, &weights);
-    let each = documents.corpus.field_similarities(&left, &right);
+    let overlaps = documents.corpus.overlaps(&left, &right);
+    let table = overlaps.similarities(&weights, &vec![None; documents.weights.len()]);
     for (index, (&a, &b)) in left.iter().zip(&right).enumerate() {
         let expected = documents.similarity[a as usize][b as usize];
         assert!((actual[index] - expected).abs() < 1e-12, "{} and {expected}: {a} and {b}", actual[index]);
-        for (field, &value) in each[index].fields.iter().enumerate() {
+        let row = &table[index * (1 + overlaps.fields)..][..1 + overlaps.fields];
+        assert!(row[0] == actual[index], "{} and {}: {a} and {b}", row[0], actual[index]);
+        for (field, &value) in row[1..].iter().enumerate() {
             let expected = match (&documents.fields[a as usize][field], &documents.fields[b as usize][field]) {
-                (Some(this), Some(other)) if !(this.is_empty() && other.is_empty()) => jaccard(this, other),
+                (Some(this), Some(other)) if this.is_empty() && other.is_empty() => 1.0,
+                (Some(this), Some(other)) => jaccard(this, other),
                 _ => f64::NAN,
             };
             assert!(value == expected || value.is_nan() && expected.is_nan(), "{value} and {expected}: {a} and {b}");

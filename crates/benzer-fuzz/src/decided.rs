@@ -2,7 +2,8 @@
 
 use benzer_core::buckets::{Candidates, Memberships};
 use benzer_core::clusters::{Deciding, Pairs};
-use benzer_core::corpus::{Families, Weights};
+use benzer_core::corpus::Families;
+use benzer_core::similarity::Weights;
 
 use crate::documents::Documents;
 

@@ -1,9 +1,10 @@
 //! What an index stores: postings, their blocks, and documents, sound and damaged.
 
 use benzer_core::bands::NO_KEY;
+use benzer_core::contents::{FieldReader, Malformed};
 use benzer_core::minhash::{Algorithm, Sketcher};
 use benzer_core::postings::{Blocks, Missing, Postings, Run, search};
-use benzer_core::question::{LACKING, Malformed, Rules};
+use benzer_core::question::{LACKING, Rules};
 use benzer_core::text::{Reader, Recipe};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -120,8 +121,9 @@ fn check_damaged_blocks(input: &mut Input<'_>) {
 fn check_documents(input: &mut Input<'_>) {
     let fields = 1 + input.below(2);
     let recipe = Recipe { shingle_size: 1, ..Recipe::PLAIN };
+    let reader = Arc::new(Reader::new(recipe, &[]));
     let rules = Rules {
-        readers: (0..fields).map(|_| Arc::new(Reader::new(recipe, &[]))).collect(),
+        readers: vec![FieldReader::Text(Arc::clone(&reader)); fields],
         weights: (1..=fields).map(|weight| weight as f64).collect(),
         sketcher: Sketcher::new(Algorithm::Fast, 8, 0).expect("a size that is allowed"),
         bands: 4,
@@ -131,7 +133,9 @@ fn check_documents(input: &mut Input<'_>) {
     let views: Vec<&[u8]> = kept.iter().map(Vec::as_slice).collect();
     let read: Vec<Option<Vec<Option<&str>>>> = views.iter().map(|data| texts(data, fields)).collect();
     let query = read.iter().flatten().next().cloned().unwrap_or_else(|| vec![Some("a b c"); fields]);
-    let question = rules.ask(&query);
+    let none = vec![None; fields];
+    let asked = [query.iter().map(|text| text.map(str::as_bytes)).collect()];
+    let question = rules.ask(&asked, &none).expect("a sound document").remove(0);
     let actual = rules.best(&question, &views, 0.0, 100);
     match read.iter().position(Option::is_none) {
         Some(place) => assert_eq!(actual, Err(Malformed(place))),
@@ -141,11 +145,11 @@ fn check_documents(input: &mut Input<'_>) {
             assert!(actual.is_sorted_by(|a, b| a.similarity >= b.similarity));
             for this in &actual {
                 let other = read[this.place].as_ref().expect("a sound document");
-                let expected = similarity(&rules, &query, other);
+                let expected = similarity(&reader, &rules.weights, &query, other);
                 assert!((this.similarity - expected).abs() < 1e-12, "{} and {expected}", this.similarity);
             }
             let mut keys = vec![0; rules.width()];
-            rules.keys(std::slice::from_ref(&query), &mut keys);
+            rules.keys(&asked, &none, &mut keys).expect("a sound document");
             assert_eq!(keys, question.keys, "the keys of a document do not depend on what it is read for");
         }
     }
@@ -186,9 +190,9 @@ fn texts(data: &[u8], fields: usize) -> Option<Vec<Option<&str>>> {
     Some(texts)
 }
 
-fn similarity(rules: &Rules, this: &[Option<&str>], other: &[Option<&str>]) -> f64 {
+fn similarity(reader: &Reader, weights: &[f64], this: &[Option<&str>], other: &[Option<&str>]) -> f64 {
     let (mut sum, mut total, mut nothing) = (0.0, 0.0, true);
-    for (field, reader) in rules.readers.iter().enumerate() {
+    for (field, &weight) in weights.iter().enumerate() {
         let tokens = |text: Option<&str>| text.map(|text| reader.tokens(text).into_iter().collect::<HashSet<_>>());
         let [a, b] = [tokens(this[field]), tokens(other[field])];
         let size = |set: &Option<HashSet<String>>| set.as_ref().map_or(0, HashSet::len);
@@ -196,8 +200,8 @@ fn similarity(rules: &Rules, this: &[Option<&str>], other: &[Option<&str>]) -> f
         if let (Some(a), Some(b)) = (a, b)
             && !(a.is_empty() && b.is_empty())
         {
-            sum += rules.weights[field] * a.intersection(&b).count() as f64 / a.union(&b).count() as f64;
-            total += rules.weights[field];
+            sum += weight * a.intersection(&b).count() as f64 / a.union(&b).count() as f64;
+            total += weight;
         }
     }
     if total > 0.0 { sum / total } else { f64::from(u8::from(nothing)) }

@@ -4,7 +4,8 @@ use crate::convert::{Threads, error, in_pool};
 use crate::joins::check_positions;
 use benzer_core::buckets::{LargeBuckets, Memberships};
 use benzer_core::clusters::{self, Pairs};
-use benzer_core::corpus::{Corpus, Families, Weights};
+use benzer_core::corpus::{Corpus, Families};
+use benzer_core::similarity::Weights;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 

@@ -8,6 +8,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString, PyType};
 use std::borrow::Cow;
+use std::io::Write;
 
 /// An error of the named class of `benzer.errors`.
 pub fn error(py: Python<'_>, class: &str, message: String) -> PyErr {
@@ -148,19 +149,32 @@ pub fn id_object<'py>(py: Python<'py>, id: &Id) -> PyResult<Bound<'py, PyAny>> {
 
 /// The hash of a value of a value set.
 pub fn value(value: &Bound<'_, PyAny>) -> PyResult<u64> {
-    if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
+    value_with(value, &mut Vec::new())
+}
+
+/// The same, with a buffer for its canonical bytes.
+fn value_with(value: &Bound<'_, PyAny>, canonical: &mut Vec<u8>) -> PyResult<u64> {
+    canonical.clear();
+    if value.is_instance_of::<PyString>() {
+        canonical.push(b's');
+        canonical.extend_from_slice(text(value, &|| "a value".to_owned())?.as_bytes());
+        return Ok(value_hash(canonical));
+    }
+    if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
+        let kind = value.get_type().name()?;
+        return Err(error(value.py(), "InputError", format!("a value must be str or int, got {kind}: {value}")));
+    }
+    canonical.push(b'i');
+    if let Ok(number) = value.extract::<i64>() {
+        write!(canonical, "{number}").map_err(|fault| PyRuntimeError::new_err(fault.to_string()))?;
+    } else {
         let Ok(digits) = value.str() else {
             let message = "an integer of too many digits: give it as text".to_owned();
             return Err(error(value.py(), "InputError", message));
         };
-        return Ok(value_hash(format!("i{}", digits.to_str()?).as_bytes()));
+        canonical.extend_from_slice(digits.to_str()?.as_bytes());
     }
-    if !value.is_instance_of::<PyString>() {
-        let kind = value.get_type().name()?;
-        return Err(error(value.py(), "InputError", format!("a value must be str or int, got {kind}: {value}")));
-    }
-    let text = text(value, &|| "a value".to_owned())?;
-    Ok(value_hash(format!("s{text}").as_bytes()))
+    Ok(value_hash(canonical))
 }
 
 /// The sorted distinct hashes of a collection of values.
@@ -170,9 +184,9 @@ pub fn value_set(values: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
             format!("a value set must be a collection of str or int, got the text {values:?}: put it in a list");
         return Err(error(values.py(), "InputError", message));
     }
-    let mut hashes = Vec::new();
+    let (mut hashes, mut canonical) = (Vec::new(), Vec::new());
     for item in values.try_iter()? {
-        hashes.push(value(&item?)?);
+        hashes.push(value_with(&item?, &mut canonical)?);
     }
     hashes.sort_unstable();
     hashes.dedup();

@@ -2,15 +2,15 @@
 
 use crate::clusters;
 use crate::columns::{IdArrays, SharedArray, TextArrays, mask, text_column};
+use crate::contents::{Contents, Overlaps};
 use crate::convert::{self, Flags, Threads, error, in_pool, in_pool_told};
 use crate::interrupt::reading;
 use crate::joins::{check_lengths, check_positions, content_rows};
 use crate::setjoin::{self, PairArrays, Positions, SetArrays, Values};
 use crate::sketching::{check_bands, sketcher};
 use crate::text::TextReader;
-use benzer_core::corpus::{
-    self as core, Batch, FieldKind, IdColumn, JsonlColumns, JsonlReport, SketchPlan, Sketches, Weights,
-};
+use benzer_core::corpus::{self as core, Batch, FieldKind, IdColumn, JsonlColumns, JsonlReport, SketchPlan, Sketches};
+use benzer_core::similarity::Weights;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -53,7 +53,6 @@ type SketchArrays<'py> =
     (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<u32>>);
 /// Where texts begin and end, and their bytes.
 type Texts<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>);
-type FieldTable<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<bool>>);
 
 fn report(found: JsonlReport, most: usize) -> Report {
     let rows = found.documents + found.faults.len() as u64;
@@ -394,22 +393,22 @@ impl Corpus {
         Ok((PyArray1::from_vec(py, found.order), found.ends))
     }
 
-    /// The Jaccard similarity of each field of pairs of documents (NaN where one lacks the field or both have it
-    /// empty), and whether there is nothing to compare in any field.
-    fn field_similarities<'py>(
+    /// What pairs of documents have in common, field by field.
+    fn overlaps<'py>(
         &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, threads: Threads,
-    ) -> PyResult<FieldTable<'py>> {
+    ) -> PyResult<Overlaps> {
         let (left, right) = (left.as_slice()?, right.as_slice()?);
         check_positions(py, self.inner.len(), &[left, right])?;
-        let table = in_pool(py, threads, || self.inner.field_similarities(left, right))?;
-        let mut fields = Vec::with_capacity(table.len() * self.inner.fields());
-        let mut nothing = Vec::with_capacity(table.len());
-        for pair in table {
-            fields.extend(pair.fields);
-            nothing.push(pair.nothing);
-        }
-        let table = PyArray1::from_vec(py, fields).reshape([left.len(), self.inner.fields()])?;
-        Ok((table, PyArray1::from_vec(py, nothing)))
+        Ok(Overlaps { overlaps: in_pool(py, threads, || self.inner.overlaps(left, right))? })
+    }
+
+    /// The fields of some documents as sets, to compare them with documents from elsewhere.
+    fn contents<'py>(
+        &self, py: Python<'py>, positions: PyReadonlyArray1<'py, u32>, threads: Threads,
+    ) -> PyResult<Contents> {
+        let positions = positions.as_slice()?;
+        check_positions(py, self.inner.len(), &[positions])?;
+        Ok(Contents { contents: in_pool(py, threads, || self.inner.contents(positions))? })
     }
 
     /// The positions of the documents of least content hash, one for each content, in the order of the hashes.

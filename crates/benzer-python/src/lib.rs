@@ -2,6 +2,7 @@
 
 mod clusters;
 mod columns;
+mod contents;
 mod convert;
 mod corpus;
 mod evidence;
@@ -27,6 +28,8 @@ mod _native {
     use super::clusters::Deciding;
     #[pymodule_export]
     use super::columns::column_signatures;
+    #[pymodule_export]
+    use super::contents::{Contents, Overlaps, cell_codes};
     #[pymodule_export]
     use super::corpus::Corpus;
     #[pymodule_export]

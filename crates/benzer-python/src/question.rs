@@ -1,8 +1,10 @@
-//! Documents of text fields, as an index files, asks and compares them.
+//! Documents as an index files, asks and compares them.
 
-use crate::convert::{Threads, document_text, error, in_pool};
+use crate::contents::{GivenArrays, Overlaps, StoredReader, field_readers, given_sets, stored};
+use crate::convert::{Threads, error, in_pool, value_set};
 use crate::sketching::{check_bands, sketcher};
-use crate::text::TextReader;
+use benzer_core::contents::{FieldReader, Malformed};
+use benzer_core::jaccard::Sets;
 use benzer_core::question::{self, LACKING};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -17,6 +19,8 @@ const CHUNK: usize = 64;
 type Keys<'py> = Bound<'py, PyArray2<u64>>;
 /// The place of a document, how similar it is, and each of its fields.
 type Found = (usize, f64, Vec<f64>);
+/// The content of each field of some documents, none where one lacks it.
+type Contents<'a> = Vec<Vec<Option<Cow<'a, [u8]>>>>;
 
 /// How documents are read, filed and compared.
 #[pyclass(frozen, module = "benzer._native")]
@@ -31,89 +35,151 @@ pub struct Question {
     question: question::Question,
 }
 
-/// The text of each field of a document; none for a field that it lacks.
-fn texts<'a>(
-    py: Python<'_>, values: &'a [Option<Bound<'_, PyAny>>], fields: usize, number: usize,
-) -> PyResult<Vec<Option<Cow<'a, str>>>> {
-    if values.len() != fields {
-        let message = format!("a document has {fields} fields here, got {}", values.len());
-        return Err(error(py, "SettingsError", message));
-    }
-    let text = |value: &'a Option<Bound<'_, PyAny>>| {
-        value.as_ref().map(|value| document_text(value, &|| format!("text {number}"))).transpose()
-    };
-    values.iter().map(text).collect()
+fn views<'a>(contents: &'a Contents<'_>) -> Vec<Vec<Option<&'a [u8]>>> {
+    contents.iter().map(|fields| fields.iter().map(Option::as_deref).collect()).collect()
 }
 
-fn views<'a>(texts: &'a [Option<Cow<'_, str>>]) -> Vec<Option<&'a str>> {
-    texts.iter().map(Option::as_deref).collect()
+/// The part of given sets that belongs to some documents.
+fn part(given: &[Option<Sets>], start: usize, count: usize) -> Vec<Option<Sets>> {
+    let cut = |sets: &Sets| {
+        let offsets = &sets.offsets[start..=start + count];
+        let first = offsets[0];
+        Sets {
+            offsets: offsets.iter().map(|offset| offset - first).collect(),
+            hashes: sets.hashes[first..offsets[count]].to_vec(),
+        }
+    };
+    given.iter().map(|sets| sets.as_ref().map(cut)).collect()
+}
+
+fn references(given: &[Option<Sets>]) -> Vec<Option<&Sets>> {
+    given.iter().map(Option::as_ref).collect()
+}
+
+/// Whether a content is a collection of values, and not stored bytes.
+fn takes_values(reader: &FieldReader, content: &Bound<'_, PyAny>) -> bool {
+    matches!(reader, FieldReader::Values) && !content.is_instance_of::<PyBytes>()
+}
+
+/// The set of each collection of values; an empty one where there is none.
+fn value_sets<'a, 'py: 'a>(column: impl Iterator<Item = Option<&'a Bound<'py, PyAny>>>) -> PyResult<Sets> {
+    let mut sets = Sets { offsets: vec![0], hashes: Vec::new() };
+    for values in column {
+        if let Some(values) = values {
+            sets.hashes.extend(value_set(values)?);
+        }
+        sets.offsets.push(sets.hashes.len());
+    }
+    Ok(sets)
 }
 
 impl Rules {
-    fn texts_of<'a>(
-        &self, py: Python<'_>, documents: &'a [Vec<Option<Bound<'_, PyAny>>>],
-    ) -> PyResult<Vec<Vec<Option<Cow<'a, str>>>>> {
-        let read = |(number, values): (usize, &'a Vec<_>)| texts(py, values, self.rules.readers.len(), number);
-        documents.iter().enumerate().map(read).collect()
+    /// The contents of documents, and the sets of their fields that are not to be read, of `given` or of values.
+    fn contents<'a>(
+        &self, py: Python<'_>, documents: &'a [Vec<Option<Bound<'_, PyAny>>>], given: &GivenArrays<'_>,
+    ) -> PyResult<(Contents<'a>, Vec<Option<Sets>>)> {
+        let readers = &self.rules.readers;
+        let mut sets = given_sets(py, given, readers, documents.len())?;
+        let mut contents = Vec::with_capacity(documents.len());
+        for (number, values) in documents.iter().enumerate() {
+            if values.len() != readers.len() {
+                let message = format!("a document has {} fields here, got {}", readers.len(), values.len());
+                return Err(error(py, "SettingsError", message));
+            }
+            let content = |(field, value): (usize, &'a Option<Bound<'_, PyAny>>)| match value {
+                None => Ok(None),
+                Some(values) if takes_values(&readers[field], values) => Ok(Some(Cow::Borrowed(&b""[..]))),
+                Some(value) => stored(value, &readers[field], &|| format!("text {number}")).map(Some),
+            };
+            contents.push(values.iter().enumerate().map(content).collect::<PyResult<Vec<_>>>()?);
+        }
+        for (field, reader) in readers.iter().enumerate() {
+            let column = || documents.iter().map(|values| values[field].as_ref());
+            if column().flatten().any(|values| takes_values(reader, values)) {
+                sets[field] = Some(value_sets(column())?);
+            }
+        }
+        Ok((contents, sets))
     }
+
+    /// What `work` makes of each part of some documents, with its sets that are given.
+    fn in_parts<T: Send>(
+        &self, py: Python<'_>, threads: Threads, documents: &[Vec<Option<&[u8]>>], given: &[Option<Sets>],
+        work: impl Fn(question::Documents<'_>, question::Given<'_>) -> Result<T, Malformed> + Sync + Send,
+    ) -> PyResult<Vec<T>> {
+        let found = if documents.len() <= CHUNK || threads == Threads::ONE {
+            py.detach(|| work(documents, &references(given)).map(|one| vec![one]))
+        } else {
+            let one = |(number, documents): (usize, &[Vec<Option<&[u8]>>])| {
+                let start = number * CHUNK;
+                work(documents, &references(&part(given, start, documents.len())))
+            };
+            in_pool(py, threads, || documents.par_chunks(CHUNK).enumerate().map(one).collect())?
+        };
+        found.map_err(|fault| candidate(py, fault))
+    }
+}
+
+/// The error of a document that is not stored as it must be.
+fn candidate(py: Python<'_>, Malformed(place): Malformed) -> PyErr {
+    let message = format!("candidate {place} is not a document of these fields: restore a copy");
+    error(py, "StoreFormatError", message)
 }
 
 #[pymethods]
 impl Rules {
     #[new]
-    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
     fn new(
-        py: Python<'_>, readers: Vec<PyRef<'_, TextReader>>, weights: Vec<f64>, algorithm: &str, family: &str,
+        py: Python<'_>, readers: Vec<StoredReader<'_>>, weights: Vec<f64>, algorithm: &str, family: &str,
         num_hashes: usize, seed: u64, bands: usize, rows: usize,
     ) -> PyResult<Self> {
         check_bands(py, bands, rows, num_hashes)?;
         if readers.is_empty() || readers.len() != weights.len() {
             return Err(error(py, "SettingsError", "each field has a reader and a weight".to_owned()));
         }
-        let readers = readers.iter().map(|reader| reader.shared()).collect();
+        let readers = field_readers(py, &readers)?;
         let sketcher = sketcher(py, algorithm, family, num_hashes, seed)?;
         Ok(Rules { rules: Arc::new(question::Rules { readers, weights, sketcher, bands, rows }) })
     }
 
-    /// Reads documents, each given by the text of each field.
+    /// Reads documents, each given by the text, the values or the stored content of each field.
+    #[pyo3(signature = (documents, threads, given = None))]
     #[allow(clippy::needless_pass_by_value)]
     fn ask(
-        &self, py: Python<'_>, documents: Vec<Vec<Option<Bound<'_, PyAny>>>>, threads: Threads,
+        &self, py: Python<'_>, documents: Vec<Vec<Option<Bound<'_, PyAny>>>>, threads: Threads, given: GivenArrays<'_>,
     ) -> PyResult<Vec<Question>> {
-        let read = self.texts_of(py, &documents)?;
-        let all: Vec<Vec<Option<&str>>> = read.iter().map(|texts| views(texts)).collect();
-        let ask = |document: &Vec<Option<&str>>| self.rules.ask(document);
-        let questions: Vec<_> = if all.len() <= CHUNK || threads == Threads::ONE {
-            py.detach(|| all.iter().map(ask).collect())
-        } else {
-            in_pool(py, threads, || all.par_iter().map(ask).collect())?
-        };
-        Ok(questions.into_iter().map(|question| Question { rules: Arc::clone(&self.rules), question }).collect())
+        let (contents, given) = self.contents(py, &documents, &given)?;
+        let questions =
+            self.in_parts(py, threads, &views(&contents), &given, |documents, given| self.rules.ask(documents, given))?;
+        let questions = questions.into_iter().flatten();
+        Ok(questions.map(|question| Question { rules: Arc::clone(&self.rules), question }).collect())
     }
 
     /// Documents as they are kept (bytes), and their band keys (uint64, n x (fields * bands)).
+    #[pyo3(signature = (documents, threads, given = None))]
+    #[allow(clippy::needless_pass_by_value)]
     fn file<'py>(
         &self, py: Python<'py>, documents: Vec<Vec<Option<Bound<'py, PyAny>>>>, threads: Threads,
+        given: GivenArrays<'py>,
     ) -> PyResult<(Bound<'py, PyList>, Keys<'py>)> {
-        let (read, width) = (self.texts_of(py, &documents)?, self.rules.width());
-        let mut keys = vec![0; documents.len() * width];
-        let all: Vec<Vec<Option<&str>>> = read.iter().map(|texts| views(texts)).collect();
-        if all.len() <= CHUNK || threads == Threads::ONE {
-            py.detach(|| self.rules.keys(&all, &mut keys));
-        } else {
-            let parts = all.par_chunks(CHUNK).zip(keys.par_chunks_mut(CHUNK * width));
-            in_pool(py, threads, || parts.for_each(|(documents, out)| self.rules.keys(documents, out)))?;
-        }
+        let (contents, given) = self.contents(py, &documents, &given)?;
+        let width = self.rules.width();
+        let parts = self.in_parts(py, threads, &views(&contents), &given, |documents, given| {
+            let mut keys = vec![0; documents.len() * width];
+            self.rules.keys(documents, given, &mut keys).map(|()| keys)
+        })?;
         let mut data = Vec::new();
-        let kept = all.iter().map(|texts| {
+        let kept = contents.iter().map(|contents| {
             data.clear();
-            for text in texts {
-                data.extend(text.map_or(LACKING, |text| text.len() as u32).to_le_bytes());
-                data.extend(text.unwrap_or_default().as_bytes());
+            for content in contents {
+                data.extend(content.as_ref().map_or(LACKING, |content| content.len() as u32).to_le_bytes());
+                data.extend_from_slice(content.as_deref().unwrap_or_default());
             }
             PyBytes::new(py, &data)
         });
-        Ok((PyList::new(py, kept.collect::<Vec<_>>())?, PyArray1::from_vec(py, keys).reshape([all.len(), width])?))
+        let keys = PyArray1::from_vec(py, parts.concat()).reshape([contents.len(), width])?;
+        Ok((PyList::new(py, kept.collect::<Vec<_>>())?, keys))
     }
 }
 
@@ -131,12 +197,25 @@ impl Question {
     ) -> PyResult<Vec<Found>> {
         let kept: Vec<&[u8]> = kept.iter().map(|data| data.as_bytes()).collect();
         let limit = limit.unwrap_or(usize::MAX);
-        match py.detach(|| self.rules.best(&self.question, &kept, least, limit)) {
-            Ok(found) => Ok(found.into_iter().map(|one| (one.place, one.similarity, one.fields)).collect()),
-            Err(fault) => {
-                let message = format!("candidate {} is not a document of these fields: restore a copy", fault.0);
-                Err(error(py, "StoreFormatError", message))
-            }
-        }
+        let best = py.detach(|| self.rules.best(&self.question, &kept, least, limit));
+        let found = best.map_err(|fault| candidate(py, fault))?;
+        Ok(found.into_iter().map(|one| (one.place, one.similarity, one.fields)).collect())
+    }
+
+    /// The similarity of each document as it is kept, then of each field (float64, n x (1 + fields)).
+    fn similarities<'py>(
+        &self, py: Python<'py>, kept: Vec<Bound<'py, PyBytes>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.overlaps(py, kept, None)?.similarities(py, self.rules.weights.clone(), None)
+    }
+
+    /// What documents as they are kept (left) have in common with this one (right).
+    #[pyo3(signature = (kept, given = None))]
+    #[allow(clippy::needless_pass_by_value)]
+    fn overlaps(&self, py: Python<'_>, kept: Vec<Bound<'_, PyBytes>>, given: GivenArrays<'_>) -> PyResult<Overlaps> {
+        let kept: Vec<&[u8]> = kept.iter().map(|data| data.as_bytes()).collect();
+        let given = given_sets(py, &given, &self.rules.readers, kept.len())?;
+        let found = py.detach(|| self.rules.overlaps(&self.question, &kept, &references(&given)));
+        Ok(Overlaps { overlaps: found.map_err(|fault| candidate(py, fault))? })
     }
 }

@@ -13,6 +13,7 @@ from benzer.cli import options as shared
 from benzer.cli.columns import column_names
 from benzer.cli.location import Location, existing, is_index, shown
 from benzer.cli.reading import DocumentReader
+from benzer.corpora import DocumentCorpus
 
 if TYPE_CHECKING:
     from benzer.fields import Schema
@@ -97,7 +98,7 @@ def file_report(path: str, asked: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def counts_of(schema: Schema, corpus: Any) -> dict[str, int]:
+def counts_of(schema: Schema, corpus: DocumentCorpus) -> dict[str, int]:
     """Count documents, short ones (less than one shingle) and empty ones."""
     from benzer.bands import Bands
     from benzer.minhash import MinHash

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from benzer.corpora import DocumentCorpus
 from benzer.errors import DuplicateIdError, InputError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class DocumentReader:
             for position in range(len(corpus)):
                 yield corpus.text(position, 0) or ""
 
-    def _documents(self, corpus: Any) -> Iterator[Document]:
+    def _documents(self, corpus: DocumentCorpus) -> Iterator[Document]:
         from benzer.document import Document
 
         names = list(self.schema.fields)

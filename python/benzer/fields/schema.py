@@ -15,6 +15,8 @@ from benzer.fields.text import Text
 from benzer.fields.values import ValueSet
 from benzer.registry import Registry
 
+StoredReader = TextReader | Literal["values", "cells", "hashes"]
+
 FIELD_TYPES = Registry(
     "field type",
     {
@@ -65,6 +67,14 @@ class Schema:
         """Return the readers for a native corpus; "hashes" for fields that the native core does not read."""
         return ["hashes" if name in self.foreign else field.reader for name, field in self.fields.items()]
 
+    def stored_readers(self) -> list[StoredReader]:
+        """Return what reads the encoded content of each field natively.
+
+        This is the reader of a text, "values", "cells" for images that are described so, and "hashes" for a field
+        whose own `encoded_sets` creates its sets.
+        """
+        return [stored_reader(field) for field in self.fields.values()]
+
     @cached_property
     def foreign(self) -> Mapping[str, Field]:
         """The fields that the native core does not read; their own methods create their sets."""
@@ -105,6 +115,16 @@ class Schema:
     def from_dict(cls, settings: Mapping[str, Mapping[str, Any]]) -> Schema:
         """The schema that `to_dict` described."""
         return cls(**{name: field_from_dict(one) for name, one in settings.items()})
+
+
+def stored_reader(field: Field) -> StoredReader:
+    """What reads the encoded content of a field natively; a type derived from one of these has its own methods."""
+    if type(field) is Text:
+        return field.reader
+    if type(field) is ValueSet:
+        return "values"
+    reader: StoredReader = getattr(field, "stored_as", "hashes")
+    return reader
 
 
 def field_from_dict(settings: Mapping[str, Any]) -> Field:

@@ -10,11 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benzer._native import TextReader, value_sets
+from benzer._native import Contents, TextReader, value_sets
 from benzer.document import Description, FieldValue
 from benzer.errors import InputError
 from benzer.fields.base import Kind, Sets
 from benzer.fields.text import checked_weight
+
+_JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,12 @@ class ValueSet:
     def encode(self, content: FieldValue) -> bytes:
         """See `Field`."""
         given = list(values(content))
-        for value in given:
-            if isinstance(value, bool) or not isinstance(value, (str, int)):
-                raise InputError(f"a value must be str or int, got {type(value).__name__}: {value}")
+        for kind in set(map(type, given)) - {str, int}:
+            if issubclass(kind, bool) or not issubclass(kind, (str, int)):
+                value = next(value for value in given if type(value) is kind)
+                raise InputError(f"a value must be str or int, got {kind.__name__}: {value}")
         try:
-            return json.dumps(given, ensure_ascii=True, separators=(",", ":")).encode()
+            return _JSON.encode(given).encode()
         except ValueError as error:  # Python writes no integer of more than some 4,300 digits
             raise InputError("an integer has too many digits: pass it as text") from error
 
@@ -65,7 +68,7 @@ class ValueSet:
 
     def encoded_sets(self, contents: Sequence[bytes | None]) -> Sets:
         """See `Field`."""
-        return value_sets([json.loads(content) if content is not None else [] for content in contents])
+        return Contents(["values"], [contents]).sets(0)
 
     def shared(self, a: FieldValue, b: FieldValue) -> list[str]:
         """See `Field`."""

@@ -392,6 +392,8 @@ class Index:
         asked = [as_query(one, self.settings.schema) for one in given]
         for query in asked:
             check_fields(query.document, self.settings.schema)
+        if not self.settings.schema.foreign:
+            return asked
         documents = [query.document for query in asked]
         seen = describe_documents(self.settings.schema, documents, threads)
         return [query._replace(document=document) for query, document in zip(asked, seen, strict=True)]
@@ -400,12 +402,15 @@ class Index:
         self, asked: list[Query], limit: int | None, least: float, threads: int
     ) -> Iterator[list[Match]]:
         questions = self._sketcher.ask([query.document for query in asked], threads)
-        keys = np.concatenate([question.keys for question in questions])
+        alone = len(asked) == 1
+        keys = questions[0].keys if alone else np.concatenate([question.keys for question in questions])
         with self._storage.snapshot():
             rows, numbers = self._storage.candidates(keys)
-            wanted, place = _each_once(numbers) if len(asked) > 1 else (numbers, range(len(numbers)))
+            wanted, place = (numbers, range(len(numbers))) if alone else _each_once(numbers)
             ids, payloads = self._storage.documents(wanted)
-        bounds = np.searchsorted(rows, np.arange(len(asked) + 1)).tolist()
+        bounds = [0, len(numbers)] if alone else np.searchsorted(rows, np.arange(len(asked) + 1)).tolist()
+        name, *_ = names = list(self.settings.schema.fields)
+        single = len(names) == 1
         if self.on_candidates is not None:
             for start, end in pairwise(bounds):
                 self.on_candidates(end - start)
@@ -413,13 +418,13 @@ class Index:
             held = place[start:end]
             if query.identified:
                 held = [at for at in held if not query.is_itself(ids[at])]
+            kept = payloads if len(held) == len(payloads) and alone else [payloads[at] for at in held]
             most = None if limit is None else min(limit, len(held))
-            best = question.best([payloads[at] for at in held], least, most) if held else []
-            yield [Match(ids[held[at]], similarity, self._by_field(each)) for at, similarity, each in best]
-
-    def _by_field(self, similarities: list[float]) -> dict[str, float]:
-        pairs = zip(self.settings.schema.fields, similarities, strict=True)
-        return {name: similarity for name, similarity in pairs if similarity == similarity}  # not NaN
+            best = question.best(kept, least, most) if held else []
+            yield [
+                Match(ids[held[at]], s, {name: s} if single and s == each[0] else by_field(names, each))
+                for at, s, each in best
+            ]
 
     @overload
     def probability(self, similarity: float) -> float: ...
@@ -816,6 +821,12 @@ class Index:
         """Return information on the storage, the settings, and their fingerprint."""
         settings = {"settings": self.settings.to_dict(), "fingerprint": self.settings.fingerprint()}
         return {**self._storage.info(), **settings}
+
+
+def by_field(names: list[str], similarities: list[float]) -> dict[str, float]:
+    """The similarity of each field that both documents have: the others are not-a-number, which differs from itself."""
+    pairs = zip(names, similarities, strict=True)
+    return {name: similarity for name, similarity in pairs if similarity == similarity}
 
 
 def _each_once(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], Sequence[int]]:

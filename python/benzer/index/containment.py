@@ -12,13 +12,9 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import jaccard
-from benzer.corpus import content_of, weighted_means
-from benzer.document import Document
-from benzer.fields.base import Field
 from benzer.index.documents import Query
 from benzer.index.fingerprints import Fingerprints
-from benzer.sketcher import Sketcher
+from benzer.sketcher import SketchedQuery, Sketcher
 from benzer.storage import DocumentId, Storage
 
 _READ_AT_ONCE = 1000  # bounds the documents in memory while many are compared
@@ -87,6 +83,7 @@ class Containment:
         """The matches of a document, by reading at most `most` others."""
         asked = self.fingerprints.asked(query.document, shorter=self.inward)
         short = () if self.inward else self.fingerprints.short(query.document)
+        (question,) = self.sketcher.ask([query.document], threads=1)
         with storage.snapshot():
             hits = self.fingerprints.hits(storage, asked.keys)
             itself = storage.numbers([query.document.id] if query.identified else [])
@@ -98,9 +95,7 @@ class Containment:
             found = [
                 one
                 for start in range(0, len(chosen), _READ_AT_ONCE)
-                for one in self._compare(
-                    storage, query.document, chosen[start : start + _READ_AT_ONCE], threshold
-                )
+                for one in self._compare(storage, question, chosen[start : start + _READ_AT_ONCE], threshold)
             ]
             found.sort(key=lambda one: (-one.match.containment, -one.match.similarity, one.number))
             best = found[:limit]
@@ -109,14 +104,14 @@ class Containment:
         return ContainmentMatches(matches, len(candidates), len(chosen), short)
 
     def _compare(
-        self, storage: Storage, document: Document, numbers: NDArray[np.int64], threshold: float
+        self, storage: Storage, question: SketchedQuery, numbers: NDArray[np.int64], threshold: float
     ) -> list[_Found]:
         payloads = storage.payloads(numbers)
-        table = self.table(document, payloads)
+        table = self.table(question, payloads)
         chosen = np.flatnonzero(table[:, 0] >= threshold)  # not where it is NaN
         if not len(chosen):
             return []
-        similar = self.sketcher.similarities(document, [payloads[at] for at in chosen.tolist()])[:, 0]
+        similar = question.similarities([payloads[at] for at in chosen.tolist()])[:, 0]
         found = []
         for at, similarity in zip(chosen.tolist(), similar.tolist(), strict=True):
             shares = zip(self.fingerprints.schema.fields, table[at, 1:].tolist(), strict=True)
@@ -125,57 +120,17 @@ class Containment:
             found.append(_Found(int(numbers[at]), match))
         return found
 
-    def table(self, document: Document, payloads: Sequence[bytes]) -> NDArray[np.float64]:
+    def table(self, question: SketchedQuery, payloads: Sequence[bytes]) -> NDArray[np.float64]:
         """The containment of each encoded document (float64, m × (1 + fields)): the mean, then each field's.
 
         Not-a-number where one of the two lacks a field, or the contained one has nothing in it; and for fields
         without fingerprints.
         """
-        schema = self.fingerprints.schema
-        parts = [tuple(self.sketcher.parts(payload)) for payload in payloads]
-        table = np.full((len(payloads), 1 + len(schema.fields)), np.nan)
-        names = list(schema.fields)
-        for number, field in self.fingerprints.filed.items():
-            content = content_of(document, names[number])
-            if content is not None:
-                _, own = field.sets([content])
-                table[:, 1 + number] = self._shares(field, own, [part[number] for part in parts])
-        nothing = np.zeros(len(payloads), dtype=bool)
-        table[:, 0] = weighted_means(table[:, 1:], schema.weights, nothing)
-        table[np.isnan(table[:, 1:]).all(axis=1), 0] = np.nan
-        return table
-
-    def _shares(
-        self, field: Field, own: NDArray[np.uint64], others: Sequence[bytes | None]
-    ) -> NDArray[np.float64]:
-        offsets, hashes = field.encoded_sets(others)
-        sizes = np.diff(offsets)
-        contained = sizes if self.inward else np.full(len(others), len(own))
-        counts = np.array([other is not None for other in others], dtype=bool) & (contained > 0)
-        shared = shared_elements(own, offsets, hashes)
-        return np.where(counts, shared / np.maximum(contained, 1), np.nan)
+        filed, weights = self.fingerprints.filed, self.fingerprints.schema.weights
+        counted = [weight if number in filed else 0.0 for number, weight in enumerate(weights)]
+        return question.overlaps(payloads).containments(counted, of_right=not self.inward)
 
 
 class _Found(NamedTuple):
     number: int
     match: ContainmentMatch
-
-
-def shared_elements(
-    own: NDArray[np.uint64], offsets: NDArray[np.int64], hashes: NDArray[np.uint64]
-) -> NDArray[np.float64]:
-    """How many elements a set shares with each of others (whole numbers, float64).
-
-    From the Jaccard similarity J = s / (a + b - s) of the native core, s = J (a + b) / (1 + J); rounding sets
-    right what floats lose, for sets below 10^14 elements.
-
-    >>> sets = np.array([0, 2, 3]), np.array([5, 9, 7], np.uint64)
-    >>> shared_elements(np.array([2, 5, 9], np.uint64), *sets).tolist()
-    [2.0, 0.0]
-    """
-    count = len(offsets) - 1
-    left, right = np.zeros(count, dtype=np.uint32), np.arange(1, count + 1, dtype=np.uint32)
-    all_offsets = np.concatenate((np.zeros(1, dtype=np.int64), offsets + len(own)))
-    similarity = jaccard(all_offsets, np.concatenate((own, hashes)), left, right, 1)
-    shared: NDArray[np.float64] = np.rint(similarity * (len(own) + np.diff(offsets)) / (1.0 + similarity))
-    return shared

@@ -23,7 +23,7 @@ from benzer.document import Document
 from benzer.fields.base import Field, has_own_similarity
 from benzer.index.documents import Match, Query, check_limit
 from benzer.minhash import MinHash
-from benzer.sketcher import Sketcher
+from benzer.sketcher import SketchedQuery, Sketcher
 from benzer.storage import Storage
 
 SLOTS = 128
@@ -119,7 +119,9 @@ class Scan:
         with storage.snapshot():
             self._read_on(storage, threads)
             numbers = self._numbers
-            best = _Best(self._sketcher, query.document, limit, least, keeps=0.0 if fills else least)
+            (question,) = self._sketcher.ask([query.document], threads=1)
+            names = list(self._sketcher.schema.fields)
+            best = _Best(question, names, limit, least, keeps=0.0 if fills else least)
             bounds = self._bounds(query.document, recall, threads)
             if bounds is None:  # an empty document is like no other
                 return NearestMatches([], 1.0, 0, len(numbers), least)
@@ -218,16 +220,16 @@ class _Best:
     """
 
     def __init__(
-        self, sketcher: Sketcher, document: Document, limit: int | None, least: float, keeps: float
+        self, question: SketchedQuery, names: Sequence[str], limit: int | None, least: float, keeps: float
     ) -> None:
-        self._sketcher, self._document, self._limit = sketcher, document, limit
+        self._question, self._names, self._limit = question, names, limit
         self.least, self._keeps = least, keeps
         self._numbers = np.empty(0, np.int64)
-        self._table = np.empty((0, 1 + len(sketcher.schema.fields)))
+        self._table = np.empty((0, 1 + len(names)))
 
     def take(self, numbers: NDArray[np.int64], payloads: Sequence[bytes]) -> None:
         """Compare documents exactly, and keep the best."""
-        compared = self._sketcher.similarities(self._document, payloads)
+        compared = self._question.similarities(payloads)
         table = np.concatenate((self._table, compared))
         numbers = np.concatenate((self._numbers, numbers))
         order = np.lexsort((numbers, -table[:, 0]))
@@ -243,10 +245,9 @@ class _Best:
 
     def matches(self, storage: Storage) -> list[Match]:
         """What is best, with ids."""
-        names = list(self._sketcher.schema.fields)
         ids, rows = storage.ids(self._numbers), self._table.tolist()
         return [
-            Match(one, row[0], {name: s for name, s in zip(names, row[1:], strict=True) if s == s})
+            Match(one, row[0], {name: s for name, s in zip(self._names, row[1:], strict=True) if s == s})
             for one, row in zip(ids, rows, strict=True)
         ]
 

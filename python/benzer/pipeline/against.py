@@ -6,28 +6,25 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import jaccard
-from benzer.corpus import weighted_means
+from benzer.contents import Encoded, contents_of, similarities
+from benzer.corpus import descriptions
 from benzer.errors import SettingsError, SettingsMismatchError
 from benzer.fields import Schema
-from benzer.fields.base import Field, SeenField, has_own_similarity
 from benzer.pipeline.checkpoint import Arrays
 from benzer.pipeline.work import BatchWork, runs
 from benzer.results.known import Known
-from benzer.sketcher import Sketcher
+from benzer.sketcher import Sketcher, columns
 
 COMPARED_TOGETHER = 512
 REMEMBERED = ("home", "path", "url", "removed", "postings", "fingerprint")
 
 Positions = NDArray[np.uint32]
-Numbers = NDArray[np.int64]
 
 
 class OlderCollection(Protocol):
@@ -39,19 +36,6 @@ class OlderCollection(Protocol):
     def probability(self, similarity: float) -> Any: ...
     def info(self) -> dict[str, Any]: ...
     def __len__(self) -> int: ...
-
-
-class PairsToCompare(NamedTuple):
-    """Pairs to compare: `rows` (int64) count in `positions`, `places` in `payloads`, the fields of old documents."""
-
-    positions: Positions
-    payloads: Sequence[Sequence[bytes | None]]
-    rows: Numbers
-    places: Numbers
-
-    def encoded(self, number: int) -> list[bytes | None]:
-        """One field of the old documents."""
-        return [payload[number] for payload in self.payloads]
 
 
 class Matches(NamedTuple):
@@ -180,44 +164,23 @@ class LookUp:
     ) -> Matches:
         """The matches of the documents at some positions, which have these band keys."""
         filed = collection.filed_under(np.ascontiguousarray(keys))
-        payloads = [tuple(sketcher.parts(payload)) for payload in filed.payloads]
-        similarity = self._compare(PairsToCompare(asked, payloads, filed.rows, filed.places))
+        old = columns(self.work.schema, [tuple(sketcher.parts(payload)) for payload in filed.payloads])
+        similarity = self._compare(asked, old, filed.rows.astype(np.uint32), filed.places.astype(np.uint32))
         alike = np.flatnonzero(similarity >= self.threshold)
         old_ids = [filed.ids[place] for place in filed.places[alike].tolist()]
         return Matches(asked[filed.rows[alike]], old_ids, similarity[alike])
 
-    def _compare(self, asked: PairsToCompare) -> NDArray[np.float64]:
-        """The exact similarity of each pair (float64): the weighted mean over the fields that count."""
-        fields = list(self.work.schema.fields.values())
-        table = np.full((len(asked.rows), len(fields)), np.nan)
-        nothing = np.ones(len(asked.rows), dtype=bool)
-        for number, field in enumerate(fields):
-            similarity, both_empty = self._field(number, field, asked)
-            nothing &= both_empty
-            lacks = self._missing[number][asked.positions][asked.rows]
-            lacks |= np.array([one is None for one in asked.encoded(number)], dtype=bool)[asked.places]
-            counts = ~lacks & ~both_empty
-            table[counts, number] = similarity[counts]
-        return weighted_means(table, self.work.schema.weights, nothing)
-
-    @cached_property
-    def _missing(self) -> list[NDArray[np.bool_]]:
-        return [self.work.corpus.missing(number) for number in range(len(self.work.schema.fields))]
-
-    def _field(
-        self, number: int, field: Field, asked: PairsToCompare
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The similarity of one field of each pair, and where both are empty."""
-        rows, places, encoded = asked.rows, asked.places, asked.encoded(number)
-        offsets, hashes = self.work.corpus.sets(number, asked.positions, self.work.threads)
-        old_offsets, old_hashes = field.encoded_sets(encoded)
-        both_empty = (np.diff(offsets)[rows] == 0) & (np.diff(old_offsets)[places] == 0)
-        if has_own_similarity(field):
-            kept = self.work.corpus.descriptions(number, asked.positions)
-            return own_similarity(field, kept, encoded, rows, places), both_empty
-        both = np.concatenate((offsets, old_offsets[1:] + offsets[-1]))
-        left, right = rows.astype(np.uint32), (places + len(asked.positions)).astype(np.uint32)
-        return jaccard(both, np.concatenate((hashes, old_hashes)), left, right, self.work.threads), both_empty
+    def _compare(
+        self, asked: Positions, old: Sequence[Encoded], rows: Positions, places: Positions
+    ) -> NDArray[np.float64]:
+        """The exact similarity (float64) of pairs: `rows` count in `asked`, `places` in the old documents."""
+        schema, threads = self.work.schema, self.work.threads
+        corpus = self.work.corpus
+        overlaps = corpus.contents(asked, threads).overlaps(
+            contents_of(schema, old, threads), rows, places, threads
+        )
+        own = descriptions(corpus, asked)
+        return similarities(schema, overlaps, rows, places, own, dict(enumerate(old)), threads)[:, 0]
 
     def _with_copies(
         self, asked: Positions, old_ids: list[str | int], similarity: NDArray[np.float64]
@@ -243,23 +206,6 @@ class LookUp:
         """The documents in an order in which those of one content are neighbours, and what stands for each."""
         order = np.argsort(self.stands_for, kind="stable").astype(np.uint32)
         return order, self.stands_for[order]
-
-
-def own_similarity(
-    field: SeenField,
-    kept: Sequence[bytes | None],
-    encoded: Sequence[bytes | None],
-    rows: Numbers,
-    places: Numbers,
-) -> NDArray[np.float64]:
-    """The similarity of a field that compares by more than its sets; `rows` ascend, and count in `kept`."""
-    similarity = np.zeros(len(rows))
-    bounds = np.searchsorted(rows, np.arange(len(kept) + 1)).tolist()
-    for one, (start, end) in zip(kept, pairwise(bounds), strict=True):
-        if start < end and one is not None:
-            others = [encoded[place] or b"" for place in places[start:end].tolist()]
-            similarity[start:end] = field.compare(one, others)
-    return similarity
 
 
 def joined(parts: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from benzer._native import __version__
 from benzer.candidates import identical
 from benzer.checks import check_threads
 from benzer.clusters import Keep, decide_unknown
+from benzer.corpora import DocumentCorpus
 from benzer.fields import Schema
 from benzer.fields.schema import check_schema
 from benzer.pipeline import against as older
@@ -191,7 +192,7 @@ def opened(checkpoint: str | os.PathLike[str] | Checkpoint | None) -> Any:
     return nullcontext(checkpoint) if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
 
 
-def run_of(settings: Settings, corpus: Any, threads: int, indexes: Any) -> dict[str, Any]:
+def run_of(settings: Settings, corpus: DocumentCorpus, threads: int, indexes: Any) -> dict[str, Any]:
     """What a checkpoint must be of: the version, the settings, the documents and the older collections."""
     return {
         "version": __version__,

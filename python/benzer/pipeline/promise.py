@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from benzer.bands import Bands
 from benzer.checks import check_recall, check_threshold
+from benzer.corpora import DocumentCorpus
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
@@ -46,7 +47,7 @@ class Promise(NamedTuple):
             self.options.bands or Bands.for_recall(lowest, self.recall, self.options.most_values), None
         )
 
-    def cheapest(self, corpus: Any, threads: int) -> Way:
+    def cheapest(self, corpus: DocumentCorpus, threads: int) -> Way:
         """The way that costs least for these documents."""
         from benzer.planner import choose
 

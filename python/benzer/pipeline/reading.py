@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from benzer.corpora import DocumentCorpus
 from benzer.corpus import corpus_of
 from benzer.errors import DuplicateIdError, SettingsError
 from benzer.fields import Schema
@@ -22,7 +23,7 @@ DEFAULTS = Options()
 class Read(NamedTuple):
     """What was read: the corpus, the sources it came from, a report on each, and how."""
 
-    corpus: Any
+    corpus: DocumentCorpus
     sources: Sequence[Source]
     reports: Sequence[ReadReport]
     options: ReadOptions
@@ -122,7 +123,9 @@ def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, s
     return {name: chosen.get(name, name) for name in names}
 
 
-def duplicate_id(corpus: Any, sources: Sequence[Source], pair: tuple[int, int]) -> DuplicateIdError:
+def duplicate_id(
+    corpus: DocumentCorpus, sources: Sequence[Source], pair: tuple[int, int]
+) -> DuplicateIdError:
     """The error that names both places of an id."""
     numbers, rows = corpus.sources(), corpus.rows()
     places = " and ".join(f"{sources[numbers[at]].name} row {rows[at]}" for at in pair)

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer.buckets import LargeBuckets
 from benzer.candidates import Candidates, propose
+from benzer.corpora import DocumentCorpus
 from benzer.errors import full_disk_named
 from benzer.exact import exact_pairs
 from benzer.families import Families, families_of
@@ -53,7 +53,7 @@ class BatchWork:
     comes out.
     """
 
-    corpus: Any
+    corpus: DocumentCorpus
     schema: Schema
     threads: int = 0
     memory: Memory = field(default_factory=Memory)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from benzer.bands import Bands
 from benzer.buckets import LargeBuckets
 from benzer.checks import check_seed, is_number
+from benzer.corpora import DocumentCorpus
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
@@ -62,7 +63,7 @@ class Reported:
 
 
 def measure(
-    corpus: Any,
+    corpus: DocumentCorpus,
     reported: Reported,
     schema: Schema,
     threshold: float,
@@ -199,7 +200,13 @@ class _Asked:
     """The documents of a corpus in the order in which they are drawn, with what the run said of them."""
 
     def __init__(
-        self, corpus: Any, reported: Reported, schema: Schema, threshold: float, seed: int, threads: int
+        self,
+        corpus: DocumentCorpus,
+        reported: Reported,
+        schema: Schema,
+        threshold: float,
+        seed: int,
+        threads: int,
     ) -> None:
         self.corpus, self.reported, self.schema = corpus, reported, schema
         self.threshold, self.threads = threshold, threads

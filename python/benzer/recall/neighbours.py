@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.corpora import DocumentCorpus
 from benzer.fields import Schema
 from benzer.fields.base import Field, has_least_jaccard, has_own_similarity, is_seen
 
@@ -40,7 +39,7 @@ def _least(field: Field, threshold: float) -> float:
 
 
 def possible_neighbours(
-    corpus: Any, order: Positions, schema: Schema, threshold: float, threads: int = 0
+    corpus: DocumentCorpus, order: Positions, schema: Schema, threshold: float, threads: int = 0
 ) -> tuple[Positions, Positions]:
     """Each place in the order with each other document that can reach the threshold with the document there.
 
@@ -81,7 +80,7 @@ def _bounded(schema: Schema) -> bool:
     return all(map(has_least_jaccard, own))
 
 
-def _has_shingles(corpus: Any, schema: Schema, threads: int) -> NDArray[np.bool_]:
+def _has_shingles(corpus: DocumentCorpus, schema: Schema, threads: int) -> NDArray[np.bool_]:
     everyone = np.arange(len(corpus), dtype=np.uint32)
     sizes = [np.diff(corpus.sets(number, everyone, threads)[0]) for number in range(len(schema.fields))]
     some: NDArray[np.bool_] = np.any([size > 0 for size in sizes], axis=0)

@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import Corpus
 from benzer.bands import Bands
 from benzer.candidates import Candidates
 from benzer.clusters import ClusterDecision, Compare, Families
+from benzer.corpora import DocumentCorpus
 from benzer.results.known import Known, OfCollection
 from benzer.results.rows import Pairs, SourceCounts, Spread
 from benzer.results.settings import Settings
@@ -42,7 +42,7 @@ class DecidedDocuments:
 
     settings: Settings
     reading: Reading
-    corpus: Corpus = field(repr=False)
+    corpus: DocumentCorpus = field(repr=False)
     empty: NDArray[np.bool_] = field(repr=False)
     short: NDArray[np.bool_] = field(repr=False)
     rank: Positions = field(repr=False)

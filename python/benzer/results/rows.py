@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import Corpus
+from benzer.corpora import DocumentCorpus
 
 Positions = NDArray[np.uint32]
 
@@ -59,7 +59,7 @@ class Pairs(Sequence[Pair]):
     """Pairs by position (`left`, `right`: uint32; `similarity`: float64) that read as pairs of ids."""
 
     def __init__(
-        self, corpus: Corpus, left: Positions, right: Positions, similarity: NDArray[np.float64]
+        self, corpus: DocumentCorpus, left: Positions, right: Positions, similarity: NDArray[np.float64]
     ) -> None:
         order = np.lexsort((right, left))
         self.left, self.right, self.similarity = left[order], right[order], similarity[order]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.corpora import DocumentCorpus
 from benzer.corpus import corpus_of
 from benzer.fields import Schema
 from benzer.sources.arrow import ArrowSource
@@ -21,7 +22,7 @@ class ReadBatch(NamedTuple):
     malformed: the reasons of the other rows, by row.
     """
 
-    corpus: Any
+    corpus: DocumentCorpus
     rows: NDArray[np.int64]
     malformed: dict[int, str]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.corpora import DocumentCorpus
 from benzer.errors import MalformedRowError
 from benzer.sketcher import Sketcher
 from benzer.sources.base import MalformedRow
@@ -87,7 +88,7 @@ class SketchRows:
         rows = pa.table({**{name: table.column(name) for name in DOCUMENTS}, **made})
         return rows.combine_chunks()  # columns of documents have one chunk per batch
 
-    def _identities(self, corpus: Any, rows: Rows, state: NDArray[np.int32]) -> dict[str, Any]:
+    def _identities(self, corpus: DocumentCorpus, rows: Rows, state: NDArray[np.int32]) -> dict[str, Any]:
         import pyarrow as pa
 
         if not self.with_identities:
@@ -98,7 +99,7 @@ class SketchRows:
             "identity_b": spread(identity[:, 1], rows, state),
         }
 
-    def _lengths(self, corpus: Any, rows: Rows, state: NDArray[np.int32]) -> Any:
+    def _lengths(self, corpus: DocumentCorpus, rows: Rows, state: NDArray[np.int32]) -> Any:
         import pyarrow as pa
 
         if not self.with_lengths:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import Any
 
@@ -167,7 +167,10 @@ class MemoryStorage:
     def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
         """The ids and the payloads of documents, in the order asked."""
         with self.snapshot():
-            found = [self._document(number) for number in map(int, numbers)]
+            try:
+                found = [self._documents[number] for number in np.asarray(numbers).tolist()]
+            except KeyError as missing:
+                raise missing_number(missing.args[0]) from None
         return [document_id for document_id, _ in found], [payload for _, payload in found]
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
@@ -204,13 +207,9 @@ class MemoryStorage:
             for low, high in pairwise(bounds)
         )
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
+    def snapshot(self) -> AbstractContextManager[None]:
         """Keep other threads out, so that all reads within see one state."""
-        with self._lock:
-            if self._closed:
-                raise StorageError("this storage is closed: open another")
-            yield
+        return _Snapshot(self)
 
     def __len__(self) -> int:
         with self.snapshot():
@@ -355,3 +354,20 @@ class SeenTimes:
             else:
                 self._again[number] = second
         self._before = {}
+
+
+class _Snapshot:
+    """Keeps other threads out of a storage; a search enters it several times, and a generator would take longer."""
+
+    def __init__(self, storage: MemoryStorage) -> None:
+        self._storage = storage
+
+    def __enter__(self) -> None:
+        storage = self._storage
+        storage._lock.acquire()
+        if storage._closed:
+            storage._lock.release()
+            raise StorageError("this storage is closed: open another")
+
+    def __exit__(self, *_: object) -> None:
+        self._storage._lock.release()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import Corpus, write_json_lines
+from benzer.corpora import DocumentCorpus
 
 Positions = NDArray[np.uint32]
 
@@ -18,7 +19,7 @@ Positions = NDArray[np.uint32]
 class IdColumn:
     """The ids of the documents at some positions (uint32) of a corpus."""
 
-    def __init__(self, corpus: Any, positions: Positions) -> None:
+    def __init__(self, corpus: DocumentCorpus, positions: Positions) -> None:
         self.corpus, self.positions = corpus, positions
 
     def __len__(self) -> int:

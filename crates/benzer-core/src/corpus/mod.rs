@@ -30,8 +30,7 @@ use std::ops::Range;
 
 pub use add::{Batch, JsonlColumns, JsonlReport, MAX_TEXT, RowFault};
 pub use columns::{IdColumn, SharedBytes, TextColumn};
-pub(crate) use compare::Mean;
-pub use compare::{Batches, FieldSimilarities, Weights};
+pub use compare::Batches;
 pub use exact::Neighbours;
 pub use families::{Families, FamilyPairs};
 pub use mapped::{InputChanged, catch_bus_errors};

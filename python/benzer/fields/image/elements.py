@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import jaccard
+from benzer.fields.base import Sets
 
 K1 = np.uint64(0x9E3779B97F4A7C15)
 K2 = np.uint64(0x6A09E667F3BCC909)
@@ -30,16 +31,15 @@ def hashes(codes: NDArray[np.uint32]) -> NDArray[np.uint64]:
     return np.sort(state)
 
 
-def concatenated(sets: Sequence[NDArray[np.uint64]]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+def concatenated(sets: Sequence[NDArray[np.uint64]]) -> Sets:
     """Sets one after the other: offsets (int64, n + 1) and hashes (uint64)."""
     offsets = np.zeros(len(sets) + 1, dtype=np.int64)
     np.cumsum([len(one) for one in sets], out=offsets[1:])
     return offsets, np.concatenate([np.zeros(0, dtype=np.uint64), *sets])
 
 
-def jaccard_to_each(one: NDArray[np.uint64], others: Sequence[NDArray[np.uint64]]) -> NDArray[np.float64]:
-    """The Jaccard similarity (float64) of one set and each of others; 1.0 for two empty ones."""
-    offsets, together = concatenated([one, *others])
-    left = np.zeros(len(others), dtype=np.uint32)
-    right = np.arange(1, len(others) + 1, dtype=np.uint32)
-    return jaccard(offsets, together, left, right, 1)
+def jaccard_to_first(sets: Sets) -> NDArray[np.float64]:
+    """The Jaccard similarity (float64) of the first set and each other; 1.0 for two empty ones."""
+    offsets, together = sets
+    right = np.arange(1, len(offsets) - 1, dtype=np.uint32)
+    return jaccard(offsets, together, np.zeros(len(right), dtype=np.uint32), right, 1)

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benzer._native import TextReader
+from benzer._native import Contents, TextReader
 from benzer.document import Description, FieldValue
 from benzer.errors import BenzerError, InputError, SettingsError
 from benzer.fields.base import Kind, Sets
-from benzer.fields.image.elements import concatenated, hashes
-from benzer.fields.image.methods import METHOD_THRESHOLDS, ImageMethod, load
+from benzer.fields.image.elements import concatenated, hashes, jaccard_to_first
+from benzer.fields.image.methods import METHOD_THRESHOLDS, ImageMethod, has_own_comparison, load
 from benzer.fields.image.reading import name_of, read
 from benzer.fields.text import checked_weight
 
@@ -88,7 +88,12 @@ class Image:
     @property
     def own_similarity(self) -> bool:
         """See `SeenField`."""
-        return self._method.own_similarity
+        return has_own_comparison(self._method)
+
+    @property
+    def stored_as(self) -> Literal["cells", "hashes"]:
+        """What reads descriptions natively; see `Schema.stored_readers`."""
+        return self._method.stored_as if type(self) is Image else "hashes"
 
     def band_threshold(self, threshold: float) -> float:
         """See `SeenField`."""
@@ -159,11 +164,11 @@ class Image:
 
     def encoded_sets(self, contents: Sequence[bytes | None]) -> Sets:
         """See `Field`."""
+        checked = [None if one is None else self._checked(one) for one in contents]
+        if self.stored_as == "cells":
+            return Contents(["cells"], [checked]).sets(0)
         nothing = np.zeros(0, dtype=np.uint64)
-        return concatenated([nothing if one is None else self._set(one) for one in contents])
-
-    def _set(self, description: bytes) -> NDArray[np.uint64]:
-        return hashes(self._method.codes(self._checked(description)))
+        return concatenated([nothing if one is None else hashes(self._method.codes(one)) for one in checked])
 
     def no_detail(self, content: FieldValue) -> bool:
         """Is the picture's set empty, because it shows nothing that a copy could be known by?
@@ -185,7 +190,10 @@ class Image:
 
     def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
         """See `SeenField`."""
-        return self._method.compare(self._checked(a), [self._checked(one) for one in others])
+        checked = [self._checked(one) for one in (a, *others)]
+        if has_own_comparison(self._method):
+            return self._method.compare(checked[0], checked[1:])
+        return jaccard_to_first(self.encoded_sets(checked))
 
     def similarity(self, a: FieldValue, b: FieldValue) -> float:
         """The similarity of two pictures, as `compare` finds it."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer._native import cell_codes
 from benzer.fields.image.cells import SIDE, cell_sums, luma
-from benzer.fields.image.elements import hashes, jaccard_to_each
-from benzer.fields.image.seed16 import pack, unpack
+from benzer.fields.image.seed16 import pack
 
 CELLS = SIDE * SIDE
 LEVELS = 12
@@ -33,7 +32,7 @@ class Grid:
     """
 
     tag: ClassVar[bytes] = b"G1"
-    own_similarity: ClassVar[bool] = False
+    stored_as: ClassVar[Literal["cells", "hashes"]] = "cells"
     enough_pixels: ClassVar[int | None] = 512
 
     def describe(self, picture: NDArray[np.uint8]) -> bytes:
@@ -51,20 +50,13 @@ class Grid:
 
     def codes(self, description: bytes) -> NDArray[np.uint32]:
         """16 x cell + sixth, and 16 x cell + 8 + moved sixth."""
-        levels = unpack(description[2:])
-        cells = np.arange(len(levels), dtype=np.uint32) * np.uint32(16)
-        moved = (levels + np.uint32(1)) // np.uint32(2) + np.uint32(8)
-        return np.concatenate([cells + levels // np.uint32(2), cells + moved])
+        return cell_codes(description)
 
     def read(self, code: int) -> str:
         """Where, and which sixth of the ranking."""
         cell, level = divmod(code, 16)
         where = f"row {cell // SIDE}, column {cell % SIDE}"
         return f"{where}: moved sixth {level - 8}" if level >= 8 else f"{where}: sixth {level}"
-
-    def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
-        """The Jaccard similarity of the sets."""
-        return jaccard_to_each(hashes(self.codes(a)), [hashes(self.codes(one)) for one in others])
 
     def band_threshold(self, threshold: float) -> float:
         """The threshold itself."""

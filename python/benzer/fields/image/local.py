@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benzer.fields.image.cells import luma
-from benzer.fields.image.elements import jaccard_to_each
+from benzer.fields.image.elements import concatenated, jaccard_to_first
 from benzer.fields.image.opencv import ONE_THREAD, opencv
 from benzer.fields.image.words import BYTES, WORD_BITS, bits_of, differing_bits, rooted, words_of
 
@@ -55,7 +55,7 @@ class Local:
     Their likeness is then found by matching: features that are each other's nearest, clearly nearer than the
     second nearest, and that one affine map (shift, turn, scale, shear) carries over. It counts where they lie:
     the matched cells of an 8 x 8 grid, in the picture that has fewer; 8 cells are 0.5, 16 or more 1.0. This
-    is the likeness that is used (`own_similarity`), not the Jaccard similarity of the sets.
+    is the similarity that is used (`compare`), not the Jaccard similarity of the sets.
 
     Finds crops, turned, scaled and partly covered copies. Does not find mirrored ones: ask with the mirrored
     picture as well. Pictures without texture have few features and can stay below any threshold. Descriptions
@@ -63,7 +63,7 @@ class Local:
     """
 
     tag: ClassVar[bytes] = b"L1"
-    own_similarity: ClassVar[bool] = True
+    stored_as: ClassVar[Literal["cells", "hashes"]] = "hashes"
     enough_pixels: ClassVar[int | None] = LONGEST_SIDE
 
     def describe(self, picture: NDArray[np.uint8]) -> bytes:
@@ -94,7 +94,7 @@ class Local:
 
         0 where fewer than 0.15 % of the words are shared, which takes a tenth of a millisecond.
         """
-        alike = jaccard_to_each(self._words(a), [self._words(one) for one in others])
+        alike = jaccard_to_first(concatenated([self._words(one) for one in (a, *others)]))
         for at in np.flatnonzero(alike < 1).tolist():
             alike[at] = 0.0 if alike[at] < LEAST_WORDS else matched(a, others[at])
         return alike

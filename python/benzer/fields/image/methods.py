@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,8 @@ class ImageMethod(Protocol):
     """
 
     tag: ClassVar[bytes]
-    own_similarity: ClassVar[bool]
+    stored_as: ClassVar[Literal["cells", "hashes"]]
+    """What reads descriptions natively: "cells", or "hashes" if only `codes` does."""
     enough_pixels: ClassVar[int | None]
     """How many rows and columns are enough: a JPEG file of twice as many or more is decoded at 1/2, 1/4 or 1/8."""
 
@@ -51,10 +52,6 @@ class ImageMethod(Protocol):
         """An element as people read it."""
         ...
 
-    def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
-        """The similarity of one description and each of others."""
-        ...
-
     def band_threshold(self, threshold: float) -> float:
         """The Jaccard similarity of the sets for which bands must keep the recall; see `SeenField`."""
         ...
@@ -62,6 +59,19 @@ class ImageMethod(Protocol):
     def least_jaccard(self, threshold: float) -> float:
         """A Jaccard similarity of the sets that every pair at or above `threshold` reaches."""
         ...
+
+
+class ComparingMethod(ImageMethod, Protocol):
+    """A method with a similarity other than the Jaccard similarity of the sets."""
+
+    def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
+        """The similarity of one description and each of others."""
+        ...
+
+
+def has_own_comparison(method: ImageMethod) -> TypeGuard[ComparingMethod]:
+    """Whether descriptions are compared by more than their sets."""
+    return hasattr(method, "compare")
 
 
 def load(name: str) -> ImageMethod:

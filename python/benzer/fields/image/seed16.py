@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer._native import cell_codes
 from benzer.fields.image.cells import SIDE, cell_sums
-from benzer.fields.image.elements import hashes, jaccard_to_each
 
 
 class Seed16:
@@ -21,7 +20,7 @@ class Seed16:
     """
 
     tag: ClassVar[bytes] = b"S1"
-    own_similarity: ClassVar[bool] = False
+    stored_as: ClassVar[Literal["cells", "hashes"]] = "cells"
     enough_pixels: ClassVar[int | None] = None
 
     def describe(self, picture: NDArray[np.uint8]) -> bytes:
@@ -36,16 +35,12 @@ class Seed16:
 
     def codes(self, description: bytes) -> NDArray[np.uint32]:
         """16 x cell + grey."""
-        return np.arange(SIDE * SIDE, dtype=np.uint32) * np.uint32(16) + unpack(description[2:])
+        return cell_codes(description)
 
     def read(self, code: int) -> str:
         """Where, and how bright of 0 to 15."""
         cell, grey = divmod(code, 16)
         return f"row {cell // SIDE}, column {cell % SIDE}: grey {grey}"
-
-    def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
-        """The Jaccard similarity of the sets."""
-        return jaccard_to_each(hashes(self.codes(a)), [hashes(self.codes(one)) for one in others])
 
     def band_threshold(self, threshold: float) -> float:
         """The threshold itself."""
@@ -63,9 +58,3 @@ def pack(values: NDArray[np.uint8]) -> bytes:
     b'!\\x0f'
     """
     return (values[0::2] | values[1::2] << np.uint8(4)).astype(np.uint8).tobytes()
-
-
-def unpack(data: bytes) -> NDArray[np.uint32]:
-    """What `pack` was given, as uint32."""
-    halves = np.frombuffer(data, dtype=np.uint8)
-    return np.stack([halves & np.uint8(15), halves >> np.uint8(4)], axis=1).ravel().astype(np.uint32)

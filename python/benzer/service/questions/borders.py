@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer.corpora import DocumentCorpus
 from benzer.fields import Schema
 from benzer.planner import SampleSpread
 from benzer.recall import field_thresholds
@@ -46,7 +46,7 @@ class Borders:
 
     @classmethod
     def of(
-        cls, corpus: Any, schema: Schema, spread: SampleSpread, seed: int = 0, threads: int = 0
+        cls, corpus: DocumentCorpus, schema: Schema, spread: SampleSpread, seed: int = 0, threads: int = 0
     ) -> Borders:
         """Find pairs of all similarities; deterministic for a corpus."""
         size = max(sum(spread.sizes), 1.0)

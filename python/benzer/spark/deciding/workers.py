@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer.clusters import Positions
+from benzer.corpora import DocumentCorpus
 from benzer.errors import InputError
 from benzer.families import Families, families_of
 from benzer.fields import Schema
@@ -65,7 +66,7 @@ class Reader:
 class Comparing:
     """The exact similarity of pairs of the documents of a corpus."""
 
-    corpus: Any
+    corpus: DocumentCorpus
     schema: Schema
 
     def __call__(self, left: Positions, right: Positions) -> NDArray[np.float64]:

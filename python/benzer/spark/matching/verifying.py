@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benzer._native import Contents
 from benzer.columns import as_array
+from benzer.contents import Encoded, contents_of, own_fields, similarities
 from benzer.fields import Schema
 from benzer.spark.contents import encode
-from benzer.spark.matching.comparing import Contents, compare, contents_of
 from benzer.spark.matching.pairing import arrow, batch_of, changes
 
 ASKS, IS_HELD, IS_COPY = range(3)
@@ -115,6 +116,7 @@ class Block:
         self._waiting = IS_HELD
         self._askers: Any = None
         self._contents: Contents | None = None
+        self._kept: dict[int, Encoded] = {}
         self._found: list[CurrentMatches] = []
         self._answered = False
 
@@ -155,11 +157,12 @@ class Block:
             rows = pyarrow.table({"number": pyarrow.array([], pyarrow.int64())})
         self._askers = rows.sort_by("number")
         schema = self._asks.schema
+        encoded: list[list[bytes | None]] = [[] for _ in schema.fields]
         if len(rows):
             columns = [as_array(self._askers.column(f"field_{at}")) for at in range(len(schema.fields))]
-            self._contents = contents_of(schema, encode(schema, columns)[0])
-        else:
-            self._contents = Contents([], [], [])
+            encoded = encode(schema, columns)[0]
+        self._contents = contents_of(schema, encoded)
+        self._kept = {number: encoded[number] for number in own_fields(schema)}
 
     def _compare(self) -> None:
         rows, self._rows = self._rows, []
@@ -172,9 +175,11 @@ class Block:
         right = np.repeat(np.arange(len(held)), [len(one) // 8 for one in packed])
         left = np.searchsorted(self._askers.column("number").to_numpy(), askers)
         encoded = [held.column(f"old_field_{at}").to_pylist() for at in range(len(schema.fields))]
-        contents = contents_of(schema, encoded)
         assert self._contents is not None
-        similarity, of_field = compare(schema, self._contents, contents, left, right)
+        ends = left.astype(np.uint32), right.astype(np.uint32)
+        overlaps = self._contents.overlaps(contents_of(schema, encoded), *ends)
+        table = similarities(schema, overlaps, *ends, self._kept, dict(enumerate(encoded)))
+        similarity, of_field = table[:, 0], table[:, 1:]
         alike = np.flatnonzero(similarity >= self._asks.threshold)
         if not len(alike):
             return

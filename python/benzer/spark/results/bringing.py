@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from benzer.buckets import LargeBuckets
 from benzer.candidates import Candidates, identical
 from benzer.clusters import ClusterDecision
+from benzer.corpora import DocumentCorpus
 from benzer.errors import SettingsError
 from benzer.families import families_of
 from benzer.results import Reading
@@ -45,7 +46,11 @@ class Placed:
     """A corpus whose documents have the ids, sources and rows of the whole input."""
 
     def __init__(
-        self, corpus: Any, ids: list[str | int], sources: NDArray[np.uint32], rows: NDArray[np.uint64]
+        self,
+        corpus: DocumentCorpus,
+        ids: list[str | int],
+        sources: NDArray[np.uint32],
+        rows: NDArray[np.uint64],
     ) -> None:
         self._corpus, self._ids, self._sources, self._rows = corpus, ids, sources, rows
 
@@ -91,7 +96,7 @@ def to_local(found: ClusterTables, documents: int) -> LocalDuplicates:
     return LocalDuplicates(
         settings=found.settings,
         reading=reading_of(found),
-        corpus=corpus,  # type: ignore[arg-type]
+        corpus=corpus,
         empty=sketches.empty,
         short=sketcher.short(sketches),
         rank=rank,
@@ -144,7 +149,7 @@ def ids_of(found: ClusterTables, table: Any, name: str = "id") -> list[str | int
     return [plain_id(found, one) for one in ids] if found.documents.id_form == "json" else ids
 
 
-def ranked(found: ClusterTables, corpus: Any, rows: Any) -> Positions:
+def ranked(found: ClusterTables, corpus: DocumentCorpus, rows: Any) -> Positions:
     """The keep order of the collected documents."""
     keep, count = found.settings.keep, len(corpus)
     extras = [None if one is None else one.encode() for one in rows.column("extra").to_pylist()]

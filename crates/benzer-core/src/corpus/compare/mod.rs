@@ -10,11 +10,11 @@ mod overlaps;
 mod sets;
 
 use super::{Column, Corpus};
-use crate::jaccard::ratio;
+use crate::similarity::{Overlap, Overlaps, Similarity, Weights};
 pub use batches::Batches;
 use groups::{Ends, Group, Groups};
 pub(super) use numbering::MULTIPLIER;
-use overlaps::{Overlaps, Pairs, Scratch};
+use overlaps::{FieldOverlaps, Pairs, Scratch};
 use rayon::prelude::*;
 pub(super) use sets::Scratch as Lists;
 
@@ -24,25 +24,13 @@ const TOGETHER: usize = 32;
 /// Documents, or pairs, from which on one group occupies all threads.
 const LARGE: [usize; 2] = [1024, 8192];
 
-/// The weight of each field; similarities are weighted means over the fields that both documents hold.
-pub struct Weights<'a>(pub &'a [f64]);
-
-/// How alike two documents are, field by field.
-#[derive(Clone, Debug, Default)]
-pub struct FieldSimilarities {
-    /// The Jaccard similarity of each field; not-a-number where one lacks the field, or where it is empty in both.
-    pub fields: Vec<f64>,
-    /// Whether both are empty in every field.
-    pub nothing: bool,
-}
-
 /// A pair in its group.
 struct Pair<'a> {
     positions: [u32; 2],
     /// The places of its documents, and its own.
     places: [u32; 2],
     at: usize,
-    fields: &'a [Overlaps],
+    fields: &'a [FieldOverlaps],
 }
 
 impl Corpus {
@@ -62,9 +50,10 @@ impl Corpus {
         self.by_groups(left, right, |pair| self.weighted(pair, weights))
     }
 
-    /// The similarity of each field of each pair, in the same way.
-    pub fn field_similarities(&self, left: &[u32], right: &[u32]) -> Vec<FieldSimilarities> {
-        self.by_groups(left, right, |pair| self.each_field(pair))
+    /// What each pair has in common, field by field, in the same way.
+    pub fn overlaps(&self, left: &[u32], right: &[u32]) -> Overlaps {
+        let each = self.by_groups(left, right, |pair| self.each_field(pair).collect::<Vec<Overlap>>());
+        Overlaps { fields: self.fields(), each: each.concat() }
     }
 
     /// What `compare` says of each pair.
@@ -91,35 +80,22 @@ impl Corpus {
         found
     }
 
-    /// The weighted mean over the fields that both hold and that are not empty in both. Without such a field, documents
-    /// are alike only if both are empty in every field.
     fn weighted(&self, pair: &Pair<'_>, weights: &Weights<'_>) -> f64 {
-        let mut mean = Mean::default();
-        let nothing = self.counted_fields(pair, |field, value| mean.add(value, weights.0[field]));
-        mean.value().unwrap_or(f64::from(u8::from(nothing)))
-    }
-
-    /// The similarity of each field that counts.
-    fn each_field(&self, pair: &Pair<'_>) -> FieldSimilarities {
-        let mut fields = vec![f64::NAN; self.fields()];
-        let nothing = self.counted_fields(pair, |field, value| fields[field] = value);
-        FieldSimilarities { fields, nothing }
-    }
-
-    /// Calls `take` with each field that both hold and that is not empty in both; says whether both are empty in all.
-    #[inline(always)]
-    fn counted_fields(&self, pair: &Pair<'_>, mut take: impl FnMut(usize, f64)) -> bool {
-        let mut nothing = true;
-        for (field, overlaps) in pair.fields.iter().enumerate() {
-            let [a, b] = pair.places.map(|place| overlaps.sizes[place as usize] as usize);
-            let both_empty = a + b == 0;
-            nothing &= both_empty;
-            let missing = pair.positions.iter().any(|&position| self.is_missing(field, position));
-            if !missing && !both_empty {
-                take(field, ratio(a, b, overlaps.shared[pair.at] as usize));
-            }
+        let mut similarity = Similarity::default();
+        for (overlap, &weight) in self.each_field(pair).zip(weights.0) {
+            similarity.add(overlap.sizes.map(|size| size as usize), overlap.held, weight, || overlap.jaccard());
         }
-        nothing
+        similarity.value()
+    }
+
+    /// What the pair has in common in each field.
+    #[inline(always)]
+    fn each_field<'a>(&'a self, pair: &'a Pair<'_>) -> impl Iterator<Item = Overlap> + 'a {
+        pair.fields.iter().enumerate().map(|(field, overlaps)| Overlap {
+            shared: overlaps.shared[pair.at],
+            sizes: pair.places.map(|place| overlaps.sizes[place as usize]),
+            held: !pair.positions.iter().any(|&position| self.is_missing(field, position)),
+        })
     }
 }
 
@@ -137,7 +113,7 @@ struct Work<'a, F> {
 #[derive(Default)]
 struct Buffers {
     scratch: Scratch,
-    fields: Vec<Overlaps>,
+    fields: Vec<FieldOverlaps>,
     places: Vec<[u32; 2]>,
 }
 
@@ -166,7 +142,7 @@ impl<T: Send, F: Fn(&Pair<'_>) -> T + Sync> Work<'_, F> {
         let places: Vec<[u32; 2]> = pairs.par_iter().map(|&pair| self.places(pair)).collect();
         let of_group = Pairs { documents: self.documents(group), ends: &places };
         let overlaps = |field| self.corpus.overlaps_of_many(field, &of_group);
-        let fields: Vec<Overlaps> = (0..self.corpus.fields()).map(overlaps).collect();
+        let fields: Vec<FieldOverlaps> = (0..self.corpus.fields()).map(overlaps).collect();
         let one = |(at, &pair)| {
             (self.compare)(&Pair { positions: self.positions(pair), places: places[at], at, fields: &fields })
         };
@@ -176,14 +152,14 @@ impl<T: Send, F: Fn(&Pair<'_>) -> T + Sync> Work<'_, F> {
     /// The pairs of some groups in their order, compared by this thread.
     fn small(&self, buffers: &mut Buffers, groups: &[&Group]) -> Vec<T> {
         let Buffers { scratch, fields, places } = buffers;
-        fields.resize_with(self.corpus.fields(), Overlaps::default);
+        fields.resize_with(self.corpus.fields(), FieldOverlaps::default);
         let mut values = Vec::new();
         for group in groups {
             places.clear();
             places.extend(self.pairs(group).iter().map(|&pair| self.places(pair)));
             let of_group = Pairs { documents: self.documents(group), ends: places };
             for (field, overlaps) in fields.iter_mut().enumerate() {
-                self.corpus.overlaps(field, &of_group, scratch, overlaps);
+                self.corpus.overlaps_of_few(field, &of_group, scratch, overlaps);
             }
             let pairs = self.pairs(group).iter().zip(places.iter()).enumerate();
             values.extend(pairs.map(|(at, (&pair, &places))| {
@@ -210,33 +186,4 @@ fn parts<'a, 'b>(groups: &'a [&'b Group]) -> Vec<&'a [&'b Group]> {
         }
     }
     parts
-}
-
-/// A weighted mean that never leaves the range of its values: 0.8 and 0.8 make 0.8, whatever the weights.
-pub struct Mean {
-    sum: f64,
-    total: f64,
-    least: f64,
-    most: f64,
-}
-
-impl Default for Mean {
-    fn default() -> Self {
-        Mean { sum: 0.0, total: 0.0, least: 1.0, most: 0.0 }
-    }
-}
-
-impl Mean {
-    /// Takes in a value.
-    pub fn add(&mut self, value: f64, weight: f64) {
-        self.sum += weight * value;
-        self.total += weight;
-        self.least = self.least.min(value);
-        self.most = self.most.max(value);
-    }
-
-    /// The mean; none without a value.
-    pub fn value(&self) -> Option<f64> {
-        (self.total > 0.0).then(|| (self.sum / self.total).clamp(self.least, self.most))
-    }
 }

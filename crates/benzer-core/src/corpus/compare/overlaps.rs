@@ -14,7 +14,7 @@ const PAIRS: usize = 1024;
 
 /// One field of the pairs of a group.
 #[derive(Default)]
-pub struct Overlaps {
+pub struct FieldOverlaps {
     /// The size of each document's set, by the document's place.
     pub sizes: Vec<u32>,
     /// How many elements each pair shares.
@@ -93,7 +93,9 @@ unsafe fn marked(numbers: &[u32], marks: &[u8]) -> u32 {
 
 impl Corpus {
     /// The overlaps of one field of a group's pairs, counted by this thread.
-    pub(super) fn overlaps(&self, field: usize, pairs: &Pairs<'_>, scratch: &mut Scratch, found: &mut Overlaps) {
+    pub(super) fn overlaps_of_few(
+        &self, field: usize, pairs: &Pairs<'_>, scratch: &mut Scratch, found: &mut FieldOverlaps,
+    ) {
         let Scratch { reading, sets, marks } = scratch;
         sets.clear();
         self.each_list(field, pairs.documents, reading, |hashes| sets.push(hashes));
@@ -105,7 +107,7 @@ impl Corpus {
     }
 
     /// The same by all threads.
-    pub(super) fn overlaps_of_many(&self, field: usize, pairs: &Pairs<'_>) -> Overlaps {
+    pub(super) fn overlaps_of_many(&self, field: usize, pairs: &Pairs<'_>) -> FieldOverlaps {
         let mut sets = NumberedSets::default();
         sets.clear();
         let read = |positions: &[u32]| {
@@ -130,6 +132,6 @@ impl Corpus {
         let mut shared = vec![0; pairs.ends.len()];
         let parts = pairs.ends.par_chunks(PAIRS).zip(shared.par_chunks_mut(PAIRS));
         parts.for_each_init(Vec::new, |marks, (ends, shared)| sets.shared(ends, marks, shared));
-        Overlaps { sizes: sets.ends.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect(), shared }
+        FieldOverlaps { sizes: sets.ends.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect(), shared }
     }
 }

@@ -1,6 +1,7 @@
 //! What are the sets of some documents?
 
 use super::super::{Column, Corpus, RawScratch};
+use crate::contents::{ContentColumn, Contents};
 use crate::isa::{self, Level, Task};
 use crate::jaccard::{Sets, sort_distinct};
 use crate::text;
@@ -98,6 +99,15 @@ impl Corpus {
         &self, field: usize, positions: &[u32], scratch: &mut Scratch, take: impl FnMut(&[u64]),
     ) {
         isa::run(EachList { corpus: self, field, positions, scratch, take });
+    }
+
+    /// The fields of the documents at `positions` as sets, to compare them with documents from elsewhere.
+    pub fn contents(&self, positions: &[u32]) -> Contents {
+        let column = |field| {
+            let missing = positions.iter().map(|&position| self.is_missing(field, position)).collect();
+            ContentColumn { sets: self.sets(field, positions), missing }
+        };
+        Contents { columns: (0..self.fields()).map(column).collect() }
     }
 
     /// The sets of one field of the documents at `positions`; empty where it is missing.

@@ -5,9 +5,10 @@ use super::few::Few;
 use super::prefix::{First, FirstOf, Order, Postings};
 use super::table::Table;
 use super::{Families, FamilyPairs};
-use crate::corpus::compare::{Lists, Mean};
+use crate::corpus::compare::Lists;
 use crate::jaccard::Sets;
 use crate::setjoin::Threshold;
+use crate::similarity::Similarity;
 use crate::watch;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -337,13 +338,13 @@ impl<'a> Family<'a> {
             table.hold(chunk.set(field, at));
         }
         let similar = |&leader: &u32| {
-            let mut mean = Mean::default();
+            let mut similarity = Similarity::default();
             let positions = [chunk.documents[at], self.leaders[leader as usize]];
             for (field, (table, other)) in tables.iter().zip(&self.held[leader as usize]).enumerate() {
                 let sizes = [chunk.set(field, at).len(), other.len()];
-                self.join.add(&mut mean, field, positions, sizes, || table.shared(other));
+                self.join.add(&mut similarity, field, positions, sizes, || table.shared(other));
             }
-            mean.value().filter(|&value| value >= self.join.threshold).map(|value| (leader, value))
+            similarity.counted().filter(|&value| value >= self.join.threshold).map(|value| (leader, value))
         };
         candidates.iter().filter_map(similar).collect()
     }

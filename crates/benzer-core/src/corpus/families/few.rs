@@ -5,7 +5,8 @@
 
 use super::Families;
 use super::table::Table;
-use crate::corpus::compare::{Lists, MULTIPLIER, Mean};
+use crate::corpus::compare::{Lists, MULTIPLIER};
+use crate::similarity::Similarity;
 
 /// The set of a leader in the order of its text.
 struct Ordered {
@@ -111,7 +112,7 @@ impl Few {
     /// The leaders of each document that are similar to it, by their numbers, among `pairs`: rows of documents in
     /// ascending order, and numbers of leaders.
     pub fn compare(&self, join: &Families<'_>, documents: &[u32], pairs: &[(usize, u32)]) -> Vec<Vec<(u32, f64)>> {
-        let mut means: Vec<Mean> = pairs.iter().map(|_| Mean::default()).collect();
+        let mut similarities: Vec<Similarity> = pairs.iter().map(|_| Similarity::default()).collect();
         let mut stamps: Vec<Stamps> = self.positions.iter().map(|_| Stamps::default()).collect();
         let (mut others, mut distinct, mut table) = (Vec::new(), Vec::new(), Table::default());
         for (field, leaders) in self.fields.iter().enumerate() {
@@ -130,15 +131,15 @@ impl Few {
                         shared + distinct.len()
                     });
                     let positions = [documents[row], self.positions[leader]];
-                    join.add(&mut means[next], field, positions, [own, set.set.len()], || shared);
+                    join.add(&mut similarities[next], field, positions, [own, set.set.len()], || shared);
                     next += 1;
                 }
                 row += 1;
             });
         }
         let mut matches = vec![Vec::new(); documents.len()];
-        for (&(row, leader), mean) in pairs.iter().zip(&means) {
-            if let Some(value) = mean.value().filter(|&value| value >= join.threshold) {
+        for (&(row, leader), similarity) in pairs.iter().zip(&similarities) {
+            if let Some(value) = similarity.counted().filter(|&value| value >= join.threshold) {
                 matches[row].push((leader, value));
             }
         }

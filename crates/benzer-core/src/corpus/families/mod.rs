@@ -25,10 +25,10 @@ mod table;
 mod tests;
 
 use super::Corpus;
-use super::compare::{Mean, Weights};
 use crate::buckets::{LargeBuckets, Memberships};
 use crate::clusters::components;
 use crate::jaccard::ratio;
+use crate::similarity::{Similarity, Weights};
 use crate::watch;
 use family::Family;
 use rayon::prelude::*;
@@ -94,14 +94,13 @@ impl Families<'_> {
         found
     }
 
-    /// Adds the similarity of a field of two documents to their mean, by the sizes of their sets and what they share.
+    /// Adds a field of two documents to their similarity, by the sizes of their sets and what they share.
     fn add(
-        &self, mean: &mut Mean, field: usize, positions: [u32; 2], sizes: [usize; 2], shared: impl FnOnce() -> usize,
+        &self, similarity: &mut Similarity, field: usize, positions: [u32; 2], sizes: [usize; 2],
+        shared: impl FnOnce() -> usize,
     ) {
-        let missing = positions.iter().any(|&position| self.corpus.is_missing(field, position));
-        if !missing && sizes != [0, 0] {
-            mean.add(ratio(sizes[0], sizes[1], shared()), self.weights.0[field]);
-        }
+        let held = !positions.iter().any(|&position| self.corpus.is_missing(field, position));
+        similarity.add(sizes, held, self.weights.0[field], || ratio(sizes[0], sizes[1], shared()));
     }
 
     /// The documents that large buckets connect, those of each family in keep order.
