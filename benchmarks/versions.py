@@ -1,4 +1,4 @@
-"""How much faster is this version than an earlier one, and does it give the same answers?
+"""Compares the speed and the answers of this version with those of an earlier one.
 
 `python -m benchmarks.versions BEFORE` runs each scenario in turn with the package in the folder BEFORE (which has a
 built `benzer`) and with the one that is imported here, and prints the median of the ratios of CPU time. CPU time
