@@ -18,7 +18,7 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
 PYTHON_FUZZ := tests/properties/test_fuzzed_lines.py tests/doors/test_redis_fuzz.py
 
-.PHONY: help demo serve test lint rust-test bench counts faults fuzz sanitize docs docs-check wheel sbom audit lock clean
+.PHONY: help demo serve test check lint rust-test bench counts faults fuzz sanitize docs docs-check wheel sbom audit lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -30,7 +30,10 @@ serve: $(STAMPS)/service ## serve the sample documents and images, with web page
 	$(BIN)/benzer serve $(SERVE)
 
 test: $(STAMPS)/test lint rust-test ## run all linters, type checks, layer checks and tests
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST)
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 25 $(PYTEST)
+
+check: $(STAMPS)/test lint ## run the linters and the fast tests, in about three minutes: for every change
+	$(BIN)/pytest -n 2 --dist loadfile -q -m "not slow" tests/unit tests/contracts $(PYTEST)
 
 lint: $(STAMPS)/test ## check formatting, types, layers and wording
 	cargo fmt --all --check

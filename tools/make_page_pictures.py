@@ -63,7 +63,7 @@ def tune(page: Page) -> None:
 def index(page: Page) -> None:
     """The figures of the demo, and its first documents."""
     page.goto("/indexes/demo")
-    page.get_by_role("button", name="Look at").first.click()
+    page.locator("button[data-show]").first.click()
 
 
 def few(picture: Image.Image) -> Image.Image:
