@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import benzer
+from benzer import Options
 from tests.corpora import collection, shuffled
 from tests.isas import each_isa
 from tests.reference.hashing import shingle_hashes
@@ -59,7 +60,10 @@ def test_whatever_the_recall_every_removal_is_true(seed: int, threshold: float, 
 @settings(max_examples=40)
 def test_with_any_bucket_limit_every_removal_is_true(seed: int, threshold: float, limit: int) -> None:
     texts = collection(seed, 50)
-    results = [find(texts, threshold=threshold, bucket_limit=limit, threads=threads) for threads in (1, 3)]
+    results = [
+        find(texts, threshold=threshold, options=Options(bucket_limit=limit), threads=threads)
+        for threads in (1, 3)
+    ]
     assert_true(results[0], texts, WORDS, threshold)
     assert all_of(results[0]) == all_of(results[1])
 
@@ -177,7 +181,7 @@ def test_several_files_are_one_collection(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 42, 2**64 - 1])
 def test_the_seed_changes_nothing_when_all_pairs_are_found(seed: int) -> None:
     texts = collection(9, 150)
-    plain, other = find(texts, threshold=0.6), find(texts, threshold=0.6, seed=seed)
+    plain, other = find(texts, threshold=0.6), find(texts, threshold=0.6, options=Options(seed=seed))
     assert removed_of(plain) == removed_of(other)
     assert pairs_of(plain.expanded_pairs()) == pairs_of(other.expanded_pairs())
 
