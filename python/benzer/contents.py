@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +106,8 @@ def own_similarities(
         for group in groups:
             compare(group)
         return values
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(threads or None, thread_name_prefix="benzer-compare") as pool:
         for done in [pool.submit(compare, group) for group in groups]:
             done.result()

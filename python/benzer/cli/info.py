@@ -13,9 +13,9 @@ from benzer.cli import options as shared
 from benzer.cli.columns import column_names
 from benzer.cli.location import Location, existing, is_index, shown
 from benzer.cli.reading import DocumentReader
-from benzer.corpora import DocumentCorpus
 
 if TYPE_CHECKING:
+    from benzer.corpora import DocumentCorpus
     from benzer.fields import Schema
 
 EXAMPLES = """\

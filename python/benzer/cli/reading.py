@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from benzer.corpora import DocumentCorpus
 from benzer.errors import DuplicateIdError, InputError
 
 if TYPE_CHECKING:
+    from benzer.corpora import DocumentCorpus
     from benzer.document import Document, FieldValue
     from benzer.fields import Field, Schema
     from benzer.sources import MalformedRow, ReadOptions

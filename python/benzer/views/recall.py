@@ -61,9 +61,8 @@ def measured(recall: Mapping[str, Any]) -> Markup:
     'Measured recall: 1.000, exact: all near-duplicates of all 12 different contents were searched.'
     """
     if recall["recall"] is None:
-        return Markup("No near-duplicates among {} sampled documents, so recall cannot be measured.").format(
-            count(recall["drawn"])
-        )
+        sampled = counted(recall["drawn"], "sampled document")
+        return Markup("No near-duplicates among {}, so recall cannot be measured.").format(sampled)
     number = Markup("Measured recall: <strong>{}</strong>").format(ratio(recall["recall"]))
     if recall["exhaustive"]:
         contents = counted(recall["drawn"], "different content")
