@@ -7,11 +7,14 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import settings, strategies
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from benzer.storage import NO_KEY, Storage
 from tests.contracts.storages import HOMES, Home, found_ids, state_of
+
+pytestmark = pytest.mark.slow
 
 IDS = strategies.sampled_from([0, 1, 2, 3, "0", "1", "a", "b", "é", 2**70])
 KEY = strategies.sampled_from([0, 1, 2**31, 2**32, 2**40, 2**62, 2**63, 2**63 + 1, 2**64 - 2, int(NO_KEY)])

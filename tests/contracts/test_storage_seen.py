@@ -15,6 +15,8 @@ from benzer.errors import InputError, StorageError
 from benzer.storage import Storage
 from tests.contracts.storages import HOMES, Home, keys_of
 
+pytestmark = pytest.mark.slow
+
 IDS = strategies.sampled_from([0, 1, 2, "0", "a", "é"])
 SECOND = strategies.integers(0, 5)
 
