@@ -53,7 +53,7 @@ bench: $(STAMPS)/test ## compare the speed with other libraries, in a quarter of
 counts: $(STAMPS)/venv ## compare instruction counts of the hot kernels with the record (COUNTS=--write updates it); needs valgrind
 	$(BIN)/python -m benchmarks.instructions $(COUNTS)
 
-faults: $(STAMPS)/test ## test an index with 1,000 kills, power cuts and damaged files; takes an hour (FAULTS=100)
+faults: $(STAMPS)/test ## test indexes and results with 1,000 kills, power cuts and damaged files; takes hours (FAULTS=100)
 	BENZER_FAULTS=$(or $(FAULTS),1000) BENZER_POWER_CUTS=$(or $(FAULTS),1000) $(BIN)/pytest -s \
 	    tests/doors/test_index_damage.py tests/doors/test_index_power.py tests/doors/test_index_processes.py \
 	    tests/doors/test_power_cuts.py tests/doors/test_resume.py tests/unit/test_index_copies.py

@@ -15,7 +15,7 @@ from benzer import Index, IndexSettings
 from tests.doors.service import ROOT, serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
 
-CASES = int(os.environ.get("BENZER_SCHEMATHESIS", "100"))
+CASES = int(os.environ.get("BENZER_SCHEMATHESIS", "300"))
 OPERATIONS = 41
 
 

@@ -17,7 +17,7 @@ from benzer.index import Index, IndexSettings
 from benzer.tables.output import hidden
 from tests.doors.shell import run
 
-COUNT, KILLS = 12_000, 2
+COUNT, KILLS = 12_000, 4
 SETTINGS = IndexSettings(Schema(tags=ValueSet()), threshold=0.5)
 COMMANDS = {
     "merge": ["merge", "target.benzer", "source.benzer"],
