@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 
 from .text import Recipe, runs, shingles, word_tokens
@@ -39,6 +40,7 @@ def little_endian(data: bytes) -> int:
     return int.from_bytes(data[:8], "little")
 
 
+@lru_cache(maxsize=1 << 16)
 def token_hash(data: bytes) -> int:
     """The hash of a byte string: 16 bytes at first, then 8 at a time; the length is mixed in at the start.
 

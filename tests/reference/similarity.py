@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import combinations
 
 from .hashing import shingle_hashes
@@ -15,8 +17,14 @@ def jaccard(a: Collection[Hashable], b: Collection[Hashable]) -> float:
     >>> jaccard([1, 2, 3], [1, 2, 4, 4])
     0.5
     """
-    left, right = set(a), set(b)
-    return len(left & right) / len(left | right) if left or right else 1.0
+    left, right = members(a), members(b)
+    shared = len(left & right)
+    return shared / (len(left) + len(right) - shared) if left or right else 1.0
+
+
+def members(given: Collection[Hashable]) -> AbstractSet[Hashable]:
+    """The distinct members; a set is taken as it is, since tests compare each with many others."""
+    return given if isinstance(given, AbstractSet) else set(given)
 
 
 def document_similarity(
@@ -48,14 +56,20 @@ def text_similarity(a: str | bytes, b: str | bytes, recipe: Recipe) -> float:
     return jaccard(shingle_hashes(a, recipe), shingle_hashes(b, recipe))
 
 
+@lru_cache(maxsize=2000)
+def shingle_set(text: str | bytes, recipe: Recipe) -> frozenset[int]:
+    """The distinct shingle hashes of a text; tests ask for those of one collection again and again."""
+    return frozenset(shingle_hashes(text, recipe))
+
+
 def similar_pairs(
     texts: Sequence[str | bytes], recipe: Recipe, threshold: float
 ) -> dict[tuple[int, int], float]:
     """Every pair of positions at or above the threshold, by comparing all; empty texts pair with none."""
-    sets = [set(shingle_hashes(text, recipe)) for text in texts]
+    sets = [shingle_set(text, recipe) for text in texts]
     found = {}
     for left, right in combinations(range(len(sets)), 2):
-        if sets[left] and sets[right]:
+        if not sets[left].isdisjoint(sets[right]):
             similarity = jaccard(sets[left], sets[right])
             if similarity >= threshold:
                 found[left, right] = similarity

@@ -102,7 +102,8 @@ def test_d22_every_match_names_the_old_document_and_where_it_lies(seed: int, thr
 @pytest.mark.parametrize("seed", range(2))
 def test_the_rest_is_what_it_would_be_without_the_known_ones(seed: int) -> None:
     new, old = split(seed)
-    rest = {one: text for one, text in new.items() if one not in true_matches(new, old, 0.5)}
+    known = true_matches(new, old, 0.5)
+    rest = {one: text for one, text in new.items() if one not in known}
     with indexes(*old) as opened:
         found = find_duplicates(new, threshold=0.5, recall=SURE, against=opened)
     gone = true_removals(rest, WORDS, 0.5)

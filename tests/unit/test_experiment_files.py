@@ -94,6 +94,7 @@ def test_results_are_written_all_or_none(tmp_path: Path) -> None:
         write_results([run_experiment("E4")], place)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["E4", "E8"])
 def test_the_page_shows_what_comes_out(name: str) -> None:
     """Of those that take a second or two at the full scale; without times, which differ."""

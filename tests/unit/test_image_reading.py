@@ -6,6 +6,7 @@ import re
 import struct
 import tracemalloc
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -130,24 +131,31 @@ def test_a_picture_that_cannot_be_described_is_named_and_the_others_are_describe
         Image().encode(scene(1, 50, 50))
 
 
-def kinds(height: int, width: int) -> dict[str, Any]:
-    """A picture of each kind that is converted."""
-    grey = np.arange(height * width).reshape(height, width)
-    colours = np.random.default_rng(1).integers(0, 256, (height, width, 4), dtype=np.uint8)
-    return {
-        "RGB": as_file(colours[:, :, :3], "PNG"),
-        "RGB and alpha": as_file(colours, "PNG"),
-        "an array with alpha": colours,
-        "16 bits": as_file(grey.astype(np.uint16), "PNG"),
-        "floating": as_file(grey.astype(np.float32), "TIFF"),
-    }
+def colours(height: int, width: int) -> Any:
+    """Random colours with alpha."""
+    return np.random.default_rng(1).integers(0, 256, (height, width, 4), dtype=np.uint8)
 
 
-@pytest.mark.parametrize("kind", kinds(1, 1))
+def greys(height: int, width: int) -> Any:
+    """Rising numbers."""
+    return np.arange(height * width).reshape(height, width)
+
+
+KINDS: dict[str, Callable[[int, int], Any]] = {
+    "RGB": lambda *size: as_file(colours(*size)[:, :, :3], "PNG"),
+    "RGB and alpha": lambda *size: as_file(colours(*size), "PNG"),
+    "an array with alpha": colours,
+    "16 bits": lambda *size: as_file(greys(*size).astype(np.uint16), "PNG"),
+    "floating": lambda *size: as_file(greys(*size).astype(np.float32), "TIFF"),
+}
+"""An image of each kind that is converted."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_no_kind_of_picture_takes_twice_the_memory_of_its_pixels(kind: str) -> None:
     """Its pixels take 3 bytes each; what Pillow holds meanwhile is not counted, 4 bytes each at most."""
     height, width = 1500, 2000
-    content = kinds(height, width)[kind]
+    content = KINDS[kind](height, width)
     tracemalloc.start()
     try:
         read(content, 10 * LARGE)
@@ -157,9 +165,9 @@ def test_no_kind_of_picture_takes_twice_the_memory_of_its_pixels(kind: str) -> N
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("kind", kinds(1, 1))
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_picture_is_the_same_in_one_band_or_many(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = kinds(37, 41)[kind]
+    content = KINDS[kind](37, 41)
     whole = read(content, LARGE)
     monkeypatch.setattr("benzer.fields.image.reading.BAND_PIXELS", 100)
     assert np.array_equal(read(content, LARGE), whole)

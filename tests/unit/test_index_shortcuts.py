@@ -70,7 +70,7 @@ def opened(path: Path, mode: str = "write", **limits: int) -> Index:
 def test_a_reader_sees_what_another_writes_whatever_it_keeps(path: Path, kept_bytes: int) -> None:
     rng, held = random.Random(kept_bytes), dict[str | int, str]()
     with closing(opened(path)) as writer, closing(opened(path, "read", kept_bytes=kept_bytes)) as reader:
-        for turn in range(60):
+        for turn in range(40):
             fresh = {f"d{rng.randrange(60)}": text_of(rng) for _ in range(rng.randrange(1, 12))}
             writer.add(fresh)
             gone = rng.sample(sorted(held), min(len(held), turn % 4)) if held else []
@@ -184,10 +184,12 @@ def test_documents_are_filed_and_compared_natively_as_they_are_by_the_fields(
     documents = documents_of(rng, schema, 150)
     payloads, keys = sketcher.filed(documents, threads)
     assert payloads == sketcher.encode(documents)
-    assert np.array_equal(keys, keys_by_fields(sketcher, documents))
-    for document, question in zip(documents[:70], sketcher.ask(documents, threads), strict=False):
-        assert np.array_equal(question.keys, keys_by_fields(sketcher, [document]))
-        wanted = [similarities_by_fields(schema, document, other) for other in documents]
+    expected = keys_by_fields(sketcher, documents)
+    assert np.array_equal(keys, expected)
+    sets = [sets_by_fields(schema, document) for document in documents]
+    for number, question in enumerate(sketcher.ask(documents[:70], threads)):
+        assert np.array_equal(question.keys, expected[[number]])
+        wanted = [similarities_by_fields(schema, sets[number], other) for other in sets]
         np.testing.assert_array_equal(question.similarities(payloads), wanted)
         for least, limit in ((0.0, None), (0.4, 5), (1.0, 1)):
             places = sorted(range(len(wanted)), key=lambda at: -wanted[at][0])
@@ -208,15 +210,19 @@ def keys_by_fields(sketcher: Sketcher, documents: list[Document]) -> np.ndarray:
     return np.concatenate(found, axis=1)
 
 
-def similarities_by_fields(schema: Schema, a: Document, b: Document) -> list[float]:
+def sets_by_fields(schema: Schema, document: Document) -> list[set[int] | None]:
+    """The set of each field, as the field itself makes it."""
+    contents = {name: document.fields.get(name) for name in schema.fields}
+    return [
+        None if content is None else set(schema.fields[name].sets([content])[1].tolist())
+        for name, content in contents.items()
+    ]
+
+
+def similarities_by_fields(schema: Schema, a: list[set[int] | None], b: list[set[int] | None]) -> list[float]:
     """The similarity of two documents, and of each field, by the reference."""
-    sides: list[list[set[int] | None]] = [[], []]
-    for name, field in schema.fields.items():
-        for side, document in zip(sides, (a, b), strict=True):
-            content = document.fields.get(name)
-            side.append(None if content is None else set(field.sets([content])[1].tolist()))
-    each = [nan if x is None or y is None else reference.jaccard(x, y) for x, y in zip(*sides, strict=True)]
-    return [reference.document_similarity(*sides, schema.weights), *each]
+    each = [nan if x is None or y is None else reference.jaccard(x, y) for x, y in zip(a, b, strict=True)]
+    return [reference.document_similarity(a, b, schema.weights), *each]
 
 
 def test_a_sketcher_that_has_been_used_can_be_pickled() -> None:

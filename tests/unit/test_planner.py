@@ -263,6 +263,7 @@ LABELLED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 @pytest.mark.parametrize("name, field", LABELLED, ids=lambda one: getattr(one, "unit", one))
 def test_predicted_candidates_are_within_a_factor_of_two(shared_data: Path, name: str, field: Any) -> None:

@@ -73,9 +73,10 @@ def test_pairs_are_those_of_different_contents() -> None:
     assert prices.prices[0].pairs == int((run.verified >= 0.6).sum()) + len(run.decision.left)
 
 
+@pytest.mark.slow
 def test_the_estimates_of_samples_lie_about_the_truth() -> None:
     """Each answer is 0, 1/2 or 1, so of no more variance than that of a yes or no of the same mean."""
-    texts = collection(5, 400)
+    texts = collection(5, 200)
     truth = price(texts, (0.6,), documents=10**6)
     share = (truth.prices[0].removed - truth.identical) / truth.contents
     seeds = 30
@@ -87,9 +88,10 @@ def test_the_estimates_of_samples_lie_about_the_truth() -> None:
     assert abs(mean - share) <= share_deviation(share, seeds * 60) + 1 / truth.contents
 
 
+@pytest.mark.slow
 def test_the_interval_holds_what_the_run_removes() -> None:
     """At 99.9 % the chance that more than three of forty intervals fail is below 10^-7."""
-    texts = collection(6, 400)
+    texts = collection(6, 200)
     truth = find_duplicates(texts, threshold=0.6, recall=SURE).counts["removed"]
     found = [
         price(texts, (0.6,), documents=60, options=Options(seed=s), confidence=0.999).prices[0]

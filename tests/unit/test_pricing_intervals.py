@@ -45,6 +45,7 @@ def collection(kind: str, seed: int) -> list[str]:
     return texts[:count]
 
 
+@pytest.mark.slow
 def test_the_interval_contains_the_truth_in_95_of_100_collections() -> None:
     """Each interval holds with at least 95 %, and in fact with more.
 

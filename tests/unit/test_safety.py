@@ -168,6 +168,7 @@ def likeness(apart: int, shingles: int, step: int) -> float:
     return shared / (2 * shingles - shared)
 
 
+@pytest.mark.slow
 def test_d01_no_removal_through_a_chain_of_a_hundred_thousand() -> None:
     """Words 40, step 4: neighbours share 34 of 42 shingles (0.81), the next but one 30 of 46 (0.65)."""
     texts = sliding([f"w{number}" for number in range(4 * DOCUMENTS + 40)], " ", 40, 4)
@@ -187,6 +188,7 @@ def test_d01_no_removal_through_a_chain_of_a_hundred_thousand() -> None:
     assert (alarm.numbers["largest_cluster"], alarm.numbers["similarity"]) == (2, 0.0)
 
 
+@pytest.mark.slow
 def test_d05_a_source_that_drifts_from_topic_to_topic_is_not_one_cluster() -> None:
     """Characters 60, step 3, shingles of 5: alike up to two steps (50 of 62, 0.81), and no further (47 of 65)."""
     choice = random.Random(5)
