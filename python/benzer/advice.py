@@ -24,7 +24,7 @@ UNITS = {"char": "characters", "word": "words"}
 
 
 def possible_shingles(alphabet: int, size: int) -> int:
-    """How many different shingles of `size` units an alphabet allows: alphabet^size.
+    """Return how many different shingles of `size` units an alphabet allows: alphabet^size.
 
     >>> possible_shingles(27, 4), possible_shingles(20, 9)
     (531441, 512000000000)
@@ -36,13 +36,20 @@ def possible_shingles(alphabet: int, size: int) -> int:
 
 
 def rule_of_thumb(length: float, alphabet: float = LETTERS) -> int:
-    """The least size at which the alphabet allows 100 times as many shingles as a text of that length holds.
+    """Return the smallest size at which the alphabet allows 100 times as many shingles as a text of that length has.
 
-    A shingle picked at random then stands in a text picked at random with a chance of at most 1 %: the rule of
-    Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", chapter 3, who count an alphabet as 20 letters,
-    because the rare ones hardly occur, and so come to 5 for e-mails and 9 for research articles. It takes
-    letters in a row for independent, which they are not: on real text the measured background
-    (`advise_shingle_size`) asks for 1 to 3 more of long documents.
+    A random shingle then occurs in a random text with a probability of at most 1 %. This is the rule of Leskovec,
+    Rajaraman, Ullman, "Mining of Massive Datasets", chapter 3. They count an alphabet as 20 letters, because rare
+    letters hardly occur, and get 5 for e-mails and 9 for research articles. The rule assumes that consecutive letters
+    are independent, which they are not: for long documents of real text, the measured background
+    (`advise_shingle_size`) requires 1 to 3 more.
+
+    Args:
+        length: Number of units of a typical text.
+        alphabet: Effective number of different units.
+
+    Returns:
+        The shingle size.
 
     >>> rule_of_thumb(3_000), rule_of_thumb(50_000)
     (5, 6)
@@ -56,12 +63,13 @@ def rule_of_thumb(length: float, alphabet: float = LETTERS) -> int:
 
 @dataclass(frozen=True)
 class ShingleSize:
-    """One size that was tried.
+    """The measurements of one tested size.
 
-    size: units in a shingle.
-    possible: how many shingles the effective alphabet allows, alphabet^size; infinity from 2^1024 on.
-    background: the median Jaccard similarity of documents drawn at random, which is no likeness but chance.
-    high: the similarity that 5 % of those pairs exceed: common phrases, headers, licences, near-duplicates.
+    Attributes:
+        size: Units per shingle.
+        possible: Number of shingles that the effective alphabet allows, alphabet^size; infinity from 2^1024 on.
+        background: Median Jaccard similarity of random documents, which is due to chance.
+        high: Similarity that 5 % of those pairs exceed: common phrases, headers, licences, near-duplicates.
     """
 
     size: int
@@ -72,17 +80,19 @@ class ShingleSize:
 
 @dataclass(frozen=True)
 class ShingleAdvice:
-    """The advised size, and what it rests on; `print` shows it as a table.
+    """The suggested size with the measurements; `print` shows it as a table.
 
-    size: the least size tried whose background is at most `limit`; the largest where none is.
-    unit: "char" or "word".
-    limit: the background that was asked for.
-    typical_length: the median units of a document.
-    alphabet: the effective size of the alphabet, exp(entropy): so many characters (or words), all equally
-        frequent, would be as hard to guess. The rule of thumb puts 20 for it.
-    rule_size: what the rule of thumb says, for characters with 20 letters, for words with `alphabet`.
-    documents, pairs: how many were compared.
-    sizes: each size tried.
+    Attributes:
+        size: The smallest tested size whose background is at most `limit`; the largest if there is none.
+        unit: "char" or "word".
+        limit: The requested maximum of the background.
+        typical_length: Median number of units per document.
+        alphabet: Effective size of the alphabet, exp(entropy): this many characters (or words) of equal frequency
+            would be as hard to guess. The rule of thumb uses 20 instead.
+        rule_size: Size by the rule of thumb; with 20 letters for characters, with `alphabet` for words.
+        documents: Number of sampled documents.
+        pairs: Number of compared pairs.
+        sizes: The measurements of each tested size.
     """
 
     size: int
@@ -97,7 +107,7 @@ class ShingleAdvice:
 
     @property
     def chosen(self) -> ShingleSize:
-        """The figures of the advised size."""
+        """The measurements of the suggested size."""
         return next(one for one in self.sizes if one.size == self.size)
 
     def __str__(self) -> str:
@@ -194,7 +204,7 @@ def advise_shingle_size(
 
 
 def _draw(texts: Iterable[str | bytes], count: int, seed: int) -> list[str | bytes]:
-    """A sample without replacement, each text equally likely, in one pass (reservoir sampling)."""
+    """Draw a sample without replacement, each text equally likely, in one pass (reservoir sampling)."""
     chance = random.Random(seed)
     drawn: list[str | bytes] = []
     for seen, text in enumerate(texts):
@@ -208,7 +218,7 @@ def _draw(texts: Iterable[str | bytes], count: int, seed: int) -> list[str | byt
 
 
 def _alphabet(units: Text, texts: Sequence[str | bytes]) -> tuple[list[int], float]:
-    """The length of each text in units, and the effective number of units, exp(entropy)."""
+    """Return the length of each text in units, and the effective number of units, exp(entropy)."""
     counts: Counter[str] = Counter()
     lengths = []
     for text in texts:
@@ -221,7 +231,7 @@ def _alphabet(units: Text, texts: Sequence[str | bytes]) -> tuple[list[int], flo
 
 
 def _random_pairs(count: int, most: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Pairs of different positions below `count`: all, or so many drawn at random."""
+    """Return pairs of different positions below `count`: all, or `most` random ones."""
     if count * (count - 1) // 2 <= most:
         left, right = np.triu_indices(count, 1)
     else:

@@ -44,7 +44,7 @@ class LargeBuckets:
         return np.repeat(np.arange(len(self)), np.diff(self.ends, prepend=0))
 
     def replaced(self, by: NDArray[np.uint32], without: NDArray[np.bool_]) -> LargeBuckets:
-        """The buckets with other documents in the place of some.
+        """Return the buckets with some documents replaced by others.
 
         Args:
             by: The document for each position (uint32, n); different documents of a bucket stay different.
@@ -58,7 +58,7 @@ class LargeBuckets:
         return LargeBuckets(members[order], ends.astype(np.int64))
 
     def share(self, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Whether the documents of each pair are in one large bucket (bool, one per pair).
+        """Return whether the documents of each pair are in one large bucket (bool, one per pair).
 
         >>> large = LargeBuckets(np.array([0, 2, 3, 1, 3], dtype=np.uint32), np.array([3, 5]))
         >>> large.share(np.array([0, 0], dtype=np.uint32), np.array([2, 1], dtype=np.uint32)).tolist()

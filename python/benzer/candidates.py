@@ -43,19 +43,19 @@ def identical(
     rank: NDArray[np.uint32],
     threads: int = 0,
 ) -> NDArray[np.uint32]:
-    """For each document the one of least rank that is identical to it (uint32, n).
+    """Return for each document the identical one of lowest rank (uint32, n).
 
     Two documents are identical if every field has the same shingles, each as often, and both lack the same fields.
     Equal content hashes only propose this, because they can be forged: each copy is compared with its representative.
+
+    Takes linear time, 16 bytes per document, and up to 32 more for each document that repeats another.
 
     Args:
         corpus: The documents; each one that repeats another is read once more.
         content: Their 128-bit content hashes (uint64, n x 2), from `Sketcher.sketch`.
         empty: Which documents have no shingle (bool, n). Each represents itself.
-        rank: The place of each document in the keep order (uint32, n).
-        threads: 0 means all cores. The result does not depend on it.
-
-    Linear time; takes 16 bytes a document, and up to 32 for each that repeats another.
+        rank: The position of each document in the keep order (uint32, n).
+        threads: Number of threads; 0 uses all cores. Does not affect the result.
     """
     return corpus.identical(content, empty, rank, threads)
 
@@ -69,18 +69,19 @@ def propose(
     by_band: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Candidates:
-    """All pairs of documents that share a band key, and the buckets with more documents than the limit.
+    """Return all pairs of documents that share a band key, and the buckets with more documents than the limit.
 
     Args:
-        keys: uint64, C-contiguous, n x (fields * bands), or (fields * bands) x n if `by_band`. It is read where it lies
-            and may be mapped from a file. By band and one band at a time, it is read in order.
-        taking_part: bool, n; the others (copies of a representative) are left out.
-        bucket_limit: The most documents of a bucket whose pairs are listed. Larger buckets are returned as they are.
-            By default from 100 to 1,000: the largest for which the buckets of more than 100 documents have at most one
-            pair for each document and band, and at most a million pairs or a quarter of that, whichever is more.
-        threads: 0 means all cores.
-        bands_at_once: The number of bands to join at the same time; 0 for all. Each takes some 20 bytes a document, and
-            up to 60 where most documents share one key. Each candidate takes 16 to 24 bytes meanwhile.
+        keys: Band keys (uint64, C-contiguous), n x (fields * bands), or (fields * bands) x n if `by_band`. They are
+            not copied and may be mapped from a file. With `by_band` and one band at a time, they are read in order.
+        taking_part: Documents to use (bool, n); the others (copies of a representative) are left out.
+        bucket_limit: Maximum number of documents of a bucket whose pairs are listed. Larger buckets are returned as
+            they are. The default is between 100 and 1,000: the largest limit for which the buckets of more than 100
+            documents have at most one pair per document and band, and at most a million pairs or a quarter of that,
+            whichever is more.
+        threads: Number of threads; 0 uses all cores.
+        bands_at_once: Number of bands to join at the same time; 0 for all. Each takes about 20 bytes per document,
+            and up to 60 if most documents share one key. Each candidate takes 16 to 24 bytes during the join.
         by_band: Whether `keys` has a row for each band.
         progress: Called with the number of bands that are done, and of all bands.
 

@@ -28,20 +28,20 @@ def no_similarity(given: object) -> SettingsError:
 
 
 def check_documents(documents: object) -> None:
-    """Refuse one text in place of a list of documents."""
+    """Raise an error if a list of documents is a single text."""
     if isinstance(documents, str | bytes):
         raise InputError(f"documents must be a list, got the text {documents!r:.80}: put it into a list")
 
 
 def listed_ids(ids: Iterable[Item]) -> list[Item]:
-    """Ids as a list; one text in place of a list is refused."""
+    """Return ids as a list; raise an error if they are a single text."""
     if isinstance(ids, str):
         raise InputError(f"ids must be a list of ids, got the text {ids!r}: put it into a list")
     return list(ids)
 
 
 def check_time(when: object) -> None:
-    """Refuse a missing time: taken as the current time it would select all documents."""
+    """Raise an error if a time is missing: with the current time as default, all documents would be selected."""
     if when is None:
         raise InputError("the time since which documents were not seen is required, got None")
 

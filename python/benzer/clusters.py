@@ -164,7 +164,7 @@ class Keep:
             raise self.mixed({type(value).__name__ for value in distinct}) from error
 
     def mixed(self, kinds: Iterable[str]) -> InputError:
-        """The error for a column of several types, of which one cannot be compared with the others."""
+        """Return the error for a column whose values have types that cannot be compared."""
         return InputError(
             f"keep {self} cannot rank column {self.column!r}, which contains {' and '.join(sorted(kinds))}: use one "
             f"type"
@@ -172,7 +172,7 @@ class Keep:
 
 
 def parsed(value: bytes) -> Any:
-    """A JSON value; None for one that nothing can be ranked by: nested too deep, or a number of too many digits.
+    """Return a JSON value; None for a value without an order: nested too deep, or a number with too many digits.
 
     >>> parsed(b'"books"'), parsed(b"1" * 5000)
     ('books', None)
@@ -197,11 +197,11 @@ class ClusterDecision:
 
     Attributes:
         leader: The kept document of each document; itself if it is kept (uint32, n).
-        similarity: The exact similarity to that one; 1.0 for a kept document (float64, n).
-        left: The left document of each pair at the threshold that was found beside the given ones (uint32).
+        similarity: The exact similarity to the leader; 1.0 for a kept document (float64, n).
+        left: The left document of each pair at the threshold that is not among the given pairs (uint32).
         right: The right document of each such pair (uint32).
         score: The exact similarity of each such pair (float64).
-        below: The number of pairs that the second look compared in vain.
+        below: The number of pairs below the threshold that the second round compared.
     """
 
     leader: Positions
@@ -221,21 +221,23 @@ def decide(
     large: LargeBuckets = NO_BUCKETS,
     families: Families | None = None,
 ) -> ClusterDecision:
-    """Decide which documents are kept, in the order of `rank`: those without a verified pair to a kept one before them.
+    """Decide which documents are kept, in the order of `rank`: those without a verified pair with an earlier kept one.
 
     Only documents that a new pair affects are decided again, so the cost grows with the documents and pairs once, and
     then with the pairs that are added.
 
     Args:
-        rank: The place of each document in the keep order (uint32, n).
-        stands_for: For each document the one of least rank with the same content (uint32, n), which alone is in pairs.
-        pairs: Candidates (left, right) with their exact similarity; those below the threshold only say that they
+        rank: The position of each document in the keep order (uint32, n).
+        stands_for: For each document, the one of lowest rank with the same content (uint32, n); only that one is in
+            pairs.
+        pairs: Candidates (left, right) with their exact similarity; those below the threshold only state that they
             have been compared.
-        threshold: The similarity from which two documents are duplicates.
-        compare: Returns the exact similarity of further pairs. A kept document that is tied to a removed one is
-            compared with the kept one of that (the second look), so that a missed candidate costs no removal.
+        threshold: Minimum similarity of duplicates.
+        compare: Returns the exact similarity of further pairs. In a second round, a kept document with a verified
+            pair to a removed one is compared with the leader of that one, so that a missed candidate does not prevent
+            a removal.
         large: Buckets whose pairs are not among `pairs`.
-        families: Compares the documents of large buckets with the kept ones among them; needed if there are any.
+        families: Compares the documents of large buckets with the kept ones among them; required if there are any.
     """
     deciding = Deciding(rank, *pairs, threshold, stands_for, large.members, large.ends)
     found: list[tuple[Positions, Positions, NDArray[np.float64]]] = []
@@ -272,10 +274,10 @@ def decide_unknown(
     large: LargeBuckets = NO_BUCKETS,
     families: Families | None = None,
 ) -> ClusterDecision:
-    """`decide` among the documents that are not known (bool, n): the known ones are in no cluster of this run.
+    """Apply `decide` to the documents that are not known (bool, n); known documents are in no cluster of this run.
 
-    A known document is its own leader here. Known documents come last in the keep order, so that of one content a
-    document that is not known represents the others.
+    A known document is its own leader here. Known documents come last in the keep order, so that among documents with
+    the same content, one that is not known represents the others.
     """
     if not known.any():
         return decide(rank, stands_for, pairs, threshold, compare, large, families)

@@ -17,7 +17,7 @@ INTEGERS = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uin
 
 
 def is_column(given: Any) -> bool:
-    """Whether this is an array of Arrow's, of any library (pyarrow, polars, ...), in one piece or in several.
+    """Whether a value is an Arrow array of any library (pyarrow, polars, ...), in one or several chunks.
 
     >>> is_column(["a", "b"])
     False
@@ -26,7 +26,7 @@ def is_column(given: Any) -> bool:
 
 
 def as_array(given: Any) -> Any:
-    """A column as one array of pyarrow's; one of several pieces is copied.
+    """Return a column as one pyarrow array; several chunks are copied into one.
 
     >>> import pyarrow
     >>> len(as_array(pyarrow.chunked_array([["a"], ["b", "c"]])))
@@ -40,7 +40,7 @@ def as_array(given: Any) -> Any:
 
 
 def text_arrays(column: Any) -> TextArrays | None:
-    """Offsets, bytes and mask of a column of texts (all there: no mask); None where it is not one.
+    """Return offsets, bytes and mask of a column of texts (no mask without nulls); None for another type.
 
     >>> import pyarrow
     >>> offsets, data, mask = text_arrays(pyarrow.array(["a", None, "bc"]))
@@ -70,7 +70,7 @@ def text_arrays(column: Any) -> TextArrays | None:
 
 
 def id_arrays(column: Any) -> IdArrays | None:
-    """The arrays of a column of ids, texts or integers; None where it holds anything else.
+    """Return the arrays of a column of ids, texts or integers; None if it has another type.
 
     >>> import pyarrow
     >>> id_arrays(pyarrow.array([7, 8], pyarrow.int32()))
@@ -91,7 +91,7 @@ def _mask(column: Any) -> Mask:
 
 
 def is_text(types: Any, found: Any) -> bool:
-    """Whether an Arrow type is text, or bytes that may be; `types` is `pyarrow.types`.
+    """Whether an Arrow type is text, or bytes that may be text; `types` is `pyarrow.types`.
 
     >>> import pyarrow
     >>> is_text(pyarrow.types, pyarrow.large_binary()), is_text(pyarrow.types, pyarrow.int8())

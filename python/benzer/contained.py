@@ -31,7 +31,7 @@ Progress = Callable[[str, int, int | None], object]
 
 
 class Contained(NamedTuple):
-    """A document, another one in which it stands, and the exact share of its elements that are there."""
+    """A document, another one that contains it, and the exact share of its elements that the other has."""
 
     contained_id: str | int
     containing_id: str | int
@@ -40,15 +40,18 @@ class Contained(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Containments:
-    """The result of `find_contained`: which documents stand in which others.
+    """The result of `find_contained`: which documents are contained in which others.
 
-    left, right, share: ordered pairs by position, ascending (uint32, uint32, float64): so much of the left
-        document stands in the right one. Of identical documents only the first takes part.
-    stands_for: for each document the first one of the same content (uint32, n); itself, where it is the first.
-    short: documents of fewer words than a shingle (bool, n): they are one shingle of their own length, which stands
-        in documents of just these words only. A smaller `shingle_size` compares them.
-    empty: documents without an element (bool, n), which stand nowhere and hold nothing.
-    timings: seconds by stage.
+    Attributes:
+        left: The contained document of each pair, by position, ascending (uint32). Of identical documents only the
+            first is used.
+        right: The document that contains it (uint32).
+        share: The share of the left document's elements that the right one has (float64).
+        stands_for: For each document, the first one with the same content, or itself (uint32, n).
+        short: Documents with fewer words than a shingle (bool, n). Each is one shingle of its own length, so it is
+            contained only in documents of exactly these words. A smaller `shingle_size` compares them.
+        empty: Documents without elements (bool, n), which are in no pair.
+        timings: Seconds per stage.
 
     >>> found = find_contained({"quote": "to be or not to be", "play": "To be, or not to be, that is it"})
     >>> found.pairs()
@@ -73,29 +76,34 @@ class Containments:
         return iter(self.pairs())
 
     def pairs(self, copies: bool = False) -> list[Contained]:
-        """The pairs as ids, in the order of the input.
+        """Return the pairs as ids, in the order of the input.
 
-        copies: spell out those among and with identical documents too: quadratic in their number.
+        Args:
+            copies: Also list the pairs among and with identical documents, whose number is quadratic.
         """
         contained, containing, share = self.table(copies).values()
         return list(map(Contained, contained, containing, share.tolist()))
 
     def table(self, copies: bool = False) -> dict[str, Any]:
-        """The columns of the table of pairs: ids, and the containment (float64)."""
+        """Return the columns of the table of pairs: ids, and the containment (float64).
+
+        Args:
+            copies: As in `pairs`.
+        """
         left, right, share = self._expanded() if copies else (self.left, self.right, self.share)
         ids = self.reading.corpus.ids
         return {"contained_id": ids(left), "containing_id": ids(right), "containment": share}
 
     @property
     def copies(self) -> dict[str | int, str | int]:
-        """Each document that is identical to an earlier one, and the first such."""
+        """Each document that is identical to an earlier one, with the first such document."""
         later = np.flatnonzero(self.stands_for != np.arange(len(self.stands_for))).astype(np.uint32)
         ids = self.reading.corpus.ids
         return dict(zip(ids(later), ids(self.stands_for[later]), strict=True))
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many documents were read, are short, empty or copies, stand in another, and hold another."""
+        """Return the number of documents: all, short, empty, copies, contained in others, and containing others."""
         return {
             "read": sum(report.rows_read for report in self.reading.reports),
             "malformed": len(self.malformed),
@@ -110,11 +118,11 @@ class Containments:
 
     @property
     def malformed(self) -> list[Any]:
-        """The malformed rows that were set aside."""
+        """The skipped malformed rows."""
         return [row for report in self.reading.reports for row in report.malformed]
 
     def summary(self) -> dict[str, Any]:
-        """Counts, settings and times, JSON-able."""
+        """Return counts, settings and times as JSON values."""
         return {
             "counts": self.counts,
             "settings": {"threshold": self.threshold, "schema": self.schema.to_dict()},
@@ -128,13 +136,26 @@ class Containments:
         replace: bool = False,
         copies: bool = False,
     ) -> int:
-        """Write the table of pairs to a file, whole or not at all; gives the number of rows."""
+        """Write the table of pairs to a file, completely or not at all.
+
+        Args:
+            path: The file.
+            tables: Format of the table.
+            replace: Whether to replace an existing file.
+            copies: As in `pairs`.
+
+        Returns:
+            The number of rows.
+
+        Raises:
+            OutputError: The file exists or cannot be written.
+        """
         check_destination([source.path for source in self.reading.sources if source.path is not None], path)
         with atomic_write(path, replace=replace) as partial:
             return write_table(partial, self.table(copies), tables)
 
     def _expanded(self) -> tuple[Positions, Positions, NDArray[np.float64]]:
-        """All ordered pairs with those of copies, ascending."""
+        """Return all ordered pairs with those of copies, ascending."""
         order = np.argsort(self.stands_for, kind="stable").astype(np.uint32)
         starts = np.searchsorted(self.stands_for[order], np.arange(len(order) + 1))
         families = {one: order[start:end] for one, (start, end) in enumerate(pairwise(starts.tolist()))}
@@ -180,7 +201,7 @@ def find_contained(
         threshold: Minimum share of a document's elements (shingles, values) that the other has, in (0, 1].
         schema: A schema with one text or value set. Defaults to a text.
         threads: Number of threads; 0 uses all cores. Does not affect the result.
-        options: Rarely changed settings, of which `on_error`, `format` and `encoding` have an effect.
+        options: Rarely changed settings. Only `on_error`, `format` and `encoding` have an effect.
 
     Returns:
         The pairs and counts.
@@ -232,7 +253,7 @@ def find_contained(
 
 
 def check(schema: Any, threshold: Any) -> None:
-    """Refuse, before anything is read, what has no answer."""
+    """Raise an error for settings without a meaning, before the input is read."""
     check_schema(schema)
     if len(schema.fields) != 1:
         names = ", ".join(schema.fields)
@@ -246,5 +267,5 @@ def check(schema: Any, threshold: Any) -> None:
 
 
 def has_parts(one: Field) -> bool:
-    """Whether a field is made of elements that can stand in another document."""
+    """Whether a field consists of elements that can be in another document."""
     return isinstance(one, Text) or (one.kind == "values" and not has_own_similarity(one))

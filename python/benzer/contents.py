@@ -1,4 +1,4 @@
-"""Encoded contents of documents, to compare: what the native core reads, and what a field's own methods do."""
+"""Encoded contents of documents, for comparison by the native core or by a field's own methods."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def contents_of(schema: Schema, columns: Sequence[Encoded], threads: int = 1) ->
 
 
 def given_sets(schema: Schema, columns: Sequence[Encoded]) -> dict[int, Sets]:
-    """The sets of the fields that the native core cannot read; one call of a field's `encoded_sets` for each."""
+    """Return the sets of the fields that the native core cannot read, with one call of `encoded_sets` per field."""
     fields = zip(schema.fields.values(), schema.stored_readers(), columns, strict=True)
     return {
         number: field.encoded_sets(column)
@@ -55,13 +55,13 @@ def similarities(
     right_contents: Mapping[int, Encoded],
     threads: int = 1,
 ) -> NDArray[np.float64]:
-    """The similarity of each pair, then that of each field (float64, pairs x (1 + fields)).
+    """Return the similarity of each pair, then that of each field (float64, pairs x (1 + fields)).
 
     Args:
         schema: Fields and weights.
-        overlaps: What the pairs have in common.
-        left: Place of the left document of each pair in `left_contents`.
-        right: Place of the right document of each pair in `right_contents`.
+        overlaps: The shared elements of the pairs.
+        left: Position of the left document of each pair in `left_contents`.
+        right: Position of the right document of each pair in `right_contents`.
         left_contents: Encoded contents of each field with a similarity of its own.
         right_contents: The same of the right documents.
         threads: Number of threads; 0 uses all cores.
@@ -90,7 +90,7 @@ def own_similarities(
     contents: tuple[Encoded, Encoded],
     threads: int = 1,
 ) -> NDArray[np.float64]:
-    """The field's own similarity of each pair that counts; 1.0 for others, which are empty in both or missing."""
+    """Return the field's own similarity of each counted pair; 1.0 for others, which are empty in both or missing."""
     (left, right), (one, other) = ends, contents
     values = np.ones(len(left))
 

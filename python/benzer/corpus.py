@@ -22,7 +22,7 @@ Refused = list[tuple[int, str]]
 
 
 def corpus_of(schema: Schema, threads: int = 0) -> DocumentCorpus:
-    """An empty corpus for documents of these fields, the native one itself where it can read them all.
+    """Return an empty corpus for documents of these fields: the native corpus if it supports them all.
 
     >>> type(corpus_of(Schema())).__name__
     'Corpus'
@@ -33,7 +33,7 @@ def corpus_of(schema: Schema, threads: int = 0) -> DocumentCorpus:
 
 
 class _Described(NamedTuple):
-    """What came of one field of some documents: descriptions, their sets, and which cannot be read."""
+    """The descriptions of one field of some documents, their sets, and the contents that cannot be read."""
 
     kept: list[bytes | None]
     sets: list[NDArray[np.uint64] | None]
@@ -41,11 +41,11 @@ class _Described(NamedTuple):
 
 
 class DescribedCorpus:
-    """A corpus with fields that the native core does not read, such as pictures.
+    """A corpus with fields that the native core does not read, such as images.
 
-    Each content is described once, when it comes; the native corpus gets the sets of the descriptions. Where a
-    field compares by more than sets, its descriptions stay in memory (see the field for their size).
-    Sources add to it as to the native corpus, and are told which rows could not be read.
+    Each content is described once, when it is added; the native corpus stores the sets of the descriptions. If a
+    field's similarity is more than that of its sets, its descriptions stay in memory (the field states their size).
+    Sources add documents as to the native corpus, and receive the rows that could not be read.
     """
 
     def __init__(self, schema: Schema, threads: int = 0) -> None:
@@ -58,7 +58,7 @@ class DescribedCorpus:
         return len(self._native)
 
     def name_source(self, source: int, name: str) -> None:
-        """Say what made ids begin with."""
+        """Set the name that generated ids begin with."""
         self._native.name_source(source, name)
 
     def add(
@@ -69,7 +69,7 @@ class DescribedCorpus:
         fields: Sequence[Iterable[FieldValue]],
         extras: Sequence[bytes | None] | None = None,
     ) -> Refused:
-        """Add documents, but for those of which a field cannot be read: their rows are given back, with why."""
+        """Add documents; return the rows that have a field that cannot be read, each with the reason."""
         columns = [list(column) for column in fields]
         found: dict[int, _Described] = {}
         for number, (name, field) in enumerate(self._schema.fields.items()):
@@ -91,60 +91,60 @@ class DescribedCorpus:
         return [(rows[at], faults[at]) for at in sorted(faults)]
 
     def add_jsonl(self, **options: Any) -> tuple[int, list[tuple[int, str]]]:
-        """Refused as the native corpus refuses it: only texts are read by the native scanner."""
+        """Raise the error of the native corpus: its scanner reads only texts."""
         return self._native.add_jsonl(**options)
 
     def ids(self, positions: Positions | Sequence[int] | None = None) -> list[str | int]:
-        """The ids at some positions, or all."""
+        """Return the ids at some positions, or all."""
         return self._native.ids(positions)
 
     def duplicate_id(self, threads: int = 0) -> tuple[int, int] | None:
-        """Two positions with the same id, if there are any."""
+        """Return two positions with the same id; None if all ids differ."""
         return self._native.duplicate_id(threads)
 
     def sources(self) -> NDArray[np.uint32]:
-        """The source of each document."""
+        """Return the source of each document."""
         return self._native.sources()
 
     def rows(self) -> NDArray[np.uint64]:
-        """The row of each document in its source, from 1."""
+        """Return the row of each document in its source, from 1."""
         return self._native.rows()
 
     def text(self, position: int, field: int) -> str | None:
-        """The text of a text field of a document."""
+        """Return the text of a text field of a document."""
         return self._native.text(position, field)
 
     def extras(self) -> list[bytes | None]:
-        """The extra value of each document, as JSON."""
+        """Return the extra value of each document, as JSON."""
         return self._native.extras()
 
     def check_files(self) -> None:
-        """Raise where a mapped file was truncated since it was read."""
+        """Raise an error if a mapped file was truncated since it was read."""
         self._native.check_files()
 
     def lengths(self) -> NDArray[np.uint64]:
-        """The bytes of each document's texts in memory and the elements of its other fields together."""
+        """Return for each document the bytes of its texts in memory plus the elements of its other fields."""
         return self._native.lengths()
 
     def text_sizes(self, positions: Positions, threads: int) -> NDArray[np.uint64]:
-        """The same of some documents without the escapes of their source, on which it does not depend."""
+        """Return the same for some documents, without the escapes of their source's format."""
         return self._native.text_sizes(positions, threads)
 
     def text_lengths(self, positions: Positions, threads: int) -> NDArray[np.uint64]:
-        """The characters (Unicode code points) of some documents' texts and the elements of their other fields."""
+        """Return the code points of some documents' texts plus the elements of their other fields."""
         return self._native.text_lengths(positions, threads)
 
     def missing(self, field: int) -> NDArray[np.bool_]:
-        """Which documents lack a field (bool, n)."""
+        """Return which documents lack a field (bool, n)."""
         return self._native.missing(field)
 
     def descriptions(self, positions: Positions) -> dict[int, Encoded]:
-        """The descriptions of some documents, by the number of each field that compares by more than its sets."""
+        """Return the descriptions of some documents, by the number of each field with a similarity of its own."""
         places = positions.tolist()
         return {number: [kept[place] for place in places] for number, kept in self._kept.items()}
 
     def digest(self, threads: int = 0) -> bytes:
-        """A hash of all documents in their order, the descriptions that are kept among them."""
+        """Return a hash of all documents in their order, including the stored descriptions."""
         import hashlib
 
         found = hashlib.sha256(self._native.digest(threads))
@@ -154,7 +154,7 @@ class DescribedCorpus:
         return found.digest()[:16]
 
     def sketch(self, *arguments: Any) -> Any:
-        """Band keys, content hashes, shingles and units of all documents; see `sketcher.Sketches`."""
+        """Return band keys, content hashes, shingles and units of all documents; see `sketcher.Sketches`."""
         return self._native.sketch(*arguments)
 
     def identical(
@@ -164,27 +164,27 @@ class DescribedCorpus:
         rank: Positions,
         threads: int = 0,
     ) -> Positions:
-        """For each document the one of least rank that is identical to it; see `candidates.identical`."""
+        """Return for each document the identical one of lowest rank; see `candidates.identical`."""
         return self._native.identical(content, empty, rank, threads)
 
     def identities(self, positions: Positions, threads: int = 0) -> NDArray[np.uint64]:
-        """A digest of the elements of each of some documents (uint64, n x 2), equal for identical documents."""
+        """Return a digest of the elements of some documents (uint64, n x 2), equal for identical documents."""
         return self._native.identities(positions, threads)
 
     def sample(self, count: int, seed: int, threads: int = 0) -> Positions:
-        """The documents of least content hash, one for each content, in the order of the hashes."""
+        """Return the documents with the lowest content hashes, one for each content, in the order of the hashes."""
         return self._native.sample(count, seed, threads)
 
     def sets(
         self, field: int, positions: Positions, threads: int = 0
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """The sets of one field of some documents: offsets and hashes."""
+        """Return the sets of one field of some documents: offsets and hashes."""
         return self._native.sets(field, positions, threads)
 
     def exact_neighbours(
         self, queries: Positions, thresholds: Sequence[float], threads: int
     ) -> tuple[Positions, Positions]:
-        """Each query with every other document of which the sets of a field reach its threshold."""
+        """Return each query with every other document if the sets of one field reach its threshold."""
         return self._native.exact_neighbours(queries, thresholds, threads)
 
     def exact_pairs(
@@ -194,47 +194,47 @@ class DescribedCorpus:
         threads: int,
         progress: Callable[[int, int], object] | None = None,
     ) -> tuple[Positions, Positions, NDArray[np.float64] | None]:
-        """All pairs of which the sets of a field reach its threshold; how alike, where that is all there is."""
+        """Return all pairs for which the sets of one field reach its threshold; for one field, also the similarity."""
         left, right, similarity = self._native.exact_pairs(thresholds, taking_part, threads, progress)
         return left, right, None if self._kept else similarity
 
     def contained_pairs(
         self, field: int, threshold: float, taking_part: NDArray[np.bool_], threads: int
     ) -> tuple[Positions, Positions, NDArray[np.float64]]:
-        """All ordered pairs of which the right set of a field holds that share of the left one."""
+        """Return all ordered pairs whose right set of a field has at least that share of the left one."""
         return self._native.contained_pairs(field, threshold, taking_part, threads)
 
     def batches(self, left: Positions, right: Positions, most: int) -> tuple[Positions, list[int]]:
-        """An order of pairs, and where it is cut: the documents of a part have `most` bytes at most."""
+        """Return an order of the pairs and the ends of its parts; the documents of a part have `most` bytes."""
         return self._native.batches(left, right, most)
 
     def compare_families(self, *arguments: Any) -> Any:
-        """See `benzer.families`; only where no field has a similarity of its own."""
+        """Compare families, see `benzer.families`; only possible if no field has a similarity of its own."""
         return self._native.compare_families(*arguments)
 
     def similarity(
         self, left: Positions, right: Positions, weights: Sequence[float], threads: int
     ) -> NDArray[np.float64]:
-        """The exact similarity of each pair: the weighted mean over the fields that count."""
+        """Return the exact similarity of each pair: the weighted mean over the fields that count."""
         if not self._kept:
             return self._native.similarity(left, right, weights, threads)
         overlaps = self._native.overlaps(left, right, threads)
         return similarities(self._schema, overlaps, left, right, self._kept, self._kept, threads)[:, 0]
 
     def contents(self, positions: Positions, threads: int) -> Contents:
-        """The fields of some documents as sets, to compare them with documents from elsewhere."""
+        """Return the fields of some documents as sets, to compare them with other documents."""
         return self._native.contents(positions, threads)
 
 
 def descriptions(corpus: DocumentCorpus, positions: Positions) -> dict[int, Encoded]:
-    """The descriptions that a corpus stores of some documents; see `DescribedCorpus`."""
+    """Return the descriptions that a corpus stores of some documents; see `DescribedCorpus`."""
     return corpus.descriptions(positions) if isinstance(corpus, DescribedCorpus) else {}
 
 
 def describe_documents(schema: Schema, documents: Sequence[Document], threads: int = 0) -> Sequence[Document]:
-    """The documents with each picture (or other content that the core does not read) as its description.
+    """Return documents whose images (and other content that the core does not read) are replaced by descriptions.
 
-    Each is read once, here; a content that cannot be read is an `InputError` that names the document.
+    Each content is read once. A content that cannot be read raises an `InputError` that names the document.
     """
     for name, field in schema.foreign.items():
         contents = [content_of(document, name) for document in documents]
@@ -254,12 +254,12 @@ def describe_documents(schema: Schema, documents: Sequence[Document], threads: i
 
 
 def content_of(document: Document, name: str) -> FieldValue:
-    """The content of a field, None where the document does not hold it."""
+    """Return the content of a field; None if the document lacks it."""
     return document.fields.get(name)
 
 
 def _describe(field: Any, contents: Sequence[FieldValue], threads: int) -> _Described:
-    """Descriptions and sets of contents; a missing content has neither."""
+    """Return descriptions and sets of contents; a missing content has neither."""
     held = [at for at, content in enumerate(contents) if content is not None]
     answers = dict(zip(held, described(field, [contents[at] for at in held], threads), strict=True))
     faults = {at: str(answer) for at, answer in answers.items() if isinstance(answer, InputError)}

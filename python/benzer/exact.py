@@ -2,12 +2,12 @@
 
 Two sets that reach a threshold share an element among the first few of both, in any order that is the same for all
 sets (the prefix filter: Bayardo, Ma and Srikant 2007; Xiao, Wang, Lin and Yu 2008). Rare elements come first, so few
-sets meet; those that meet are compared exactly. Nothing is a matter of chance, so recall is 1.
+sets share one; those that do are compared exactly. Nothing depends on chance, so the recall is 1.
 
-The cost is that of the meetings. Where most sets hold rare elements (texts by word 3-shingles, sets of many different
-values) it is that of reading them; where all elements are common (texts by 5 characters at a threshold of 0.5) it
-grows with the square of their number, and bands are faster. n identical sets are n² / 2 pairs: drop copies first, as
-`find_duplicates` does.
+The number of shared elements determines the cost. If most sets have rare elements (texts by word 3-shingles, sets of
+many different values), the cost is that of reading them. If all elements are common (texts by 5 characters at a
+threshold of 0.5), it grows with the square of their number, and bands are faster. n identical sets are n² / 2 pairs:
+remove copies first, as `find_duplicates` does.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 @dataclass(frozen=True, eq=False)
 class ExactPairs:
-    """All pairs that are alike, each once, the lower position left, ascending.
+    """All similar pairs, each once, the lower position left, ascending.
 
-    left, right: uint32, one entry a pair.
-    similarity: float64, the exact Jaccard similarity of each pair; None where the documents have several fields, or
-        one that compares by more than its set: then some field reaches its threshold, and the documents remain to
-        be verified.
+    Attributes:
+        left: Left document of each pair (uint32).
+        right: Right document of each pair (uint32).
+        similarity: Exact Jaccard similarity of each pair (float64). None for several fields, or a field with a
+            similarity of its own: then one field of each pair reaches its threshold, and the documents must be
+            verified.
     """
 
     left: Positions
@@ -48,7 +50,7 @@ class ExactPairs:
 
 @dataclass(frozen=True, eq=False)
 class SetPairs:
-    """All pairs of sets that are alike, by their places: uint32, left < right, ascending, and float64 similarity."""
+    """All similar pairs of sets by position (uint32), left < right, ascending, with their similarity (float64)."""
 
     left: Positions
     right: Positions
@@ -60,10 +62,12 @@ class SetPairs:
 
 @dataclass(frozen=True, eq=False)
 class ContainedPairs:
-    """All ordered pairs of which the right one contains the left one, ascending.
+    """All ordered pairs whose right set contains the left one, ascending.
 
-    left, right: uint32, one entry a pair; two equal sets make a pair each way.
-    containment: float64, the share |A ∩ B| / |A| of the left set A that is in the right set B.
+    Attributes:
+        left: The contained set of each pair (uint32). Two equal sets make a pair in each direction.
+        right: The containing set of each pair (uint32).
+        containment: The share |A ∩ B| / |A| of the left set A that is in the right set B (float64).
     """
 
     left: Positions
@@ -76,9 +80,11 @@ class ContainedPairs:
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Which documents are alike some others: each query (its place among the queries) with each position.
+    """The documents that are similar to some queries, one entry per pair, ascending.
 
-    query, position: uint32, one entry a pair, ascending. A query is not its own neighbour.
+    Attributes:
+        query: Number of the query in the list of queries (uint32).
+        position: Position of the similar document (uint32). A query is not its own neighbour.
     """
 
     query: Positions
@@ -95,15 +101,20 @@ def exact_pairs(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> ExactPairs:
-    """All pairs of documents of which some field's sets have a Jaccard similarity of its threshold or more.
+    """Find all pairs of documents for which the sets of one field reach the Jaccard similarity given for it.
 
-    thresholds: one for each field, in (0, 1].
-    taking_part: bool, n; the others (copies of a representative) are left out. So is what has an empty set: it is
-        alike nothing.
-    threads: 0 means all cores; the pairs do not depend on it.
-    progress: called with (done, total).
+    The sets of all documents are in memory: 17 bytes per shingle at a threshold of 0.8, 25 at 0.5, plus 64 MB.
 
-    The sets of all documents are held: 17 bytes a shingle at a threshold of 0.8, 25 at 0.5, and 64 MB beside.
+    Args:
+        corpus: The documents.
+        thresholds: A threshold for each field, in (0, 1].
+        taking_part: Documents to use (bool, n); the others (copies of a representative) are left out. An empty set is
+            similar to nothing.
+        threads: Number of threads; 0 uses all cores. Does not affect the result.
+        progress: Called with (done, total).
+
+    Returns:
+        The pairs.
 
     >>> from benzer.corpus import corpus_of
     >>> from benzer.fields import Schema, ValueSet
@@ -119,12 +130,19 @@ def exact_pairs(
 def neighbours(
     corpus: DocumentCorpus, queries: Positions, thresholds: Sequence[float], threads: int = 0
 ) -> Neighbours:
-    """All documents of which some field's sets reach its threshold with those of a query.
+    """Find all documents for which the sets of one field reach its threshold with those of a query.
 
-    queries: uint32, positions of documents of the corpus.
+    Only the sets of the queries are in memory. The shingles of every document are made once, so for few queries the
+    cost is that of reading the corpus; it grows with the number of queries.
 
-    Only the sets of the queries are held; the shingles of every document are made once, so that the cost is that of
-    reading the corpus for few queries, and grows with them.
+    Args:
+        corpus: The documents.
+        queries: Positions of documents of the corpus (uint32).
+        thresholds: A threshold for each field, in (0, 1].
+        threads: Number of threads; 0 uses all cores. Does not affect the result.
+
+    Returns:
+        The similar documents of each query.
 
     >>> from benzer.corpus import corpus_of
     >>> from benzer.fields import Schema, ValueSet
@@ -140,13 +158,19 @@ def neighbours(
 def contained_pairs(
     corpus: DocumentCorpus, field: int, threshold: float, taking_part: NDArray[np.bool_], threads: int = 0
 ) -> ContainedPairs:
-    """All ordered pairs of documents of which the right one holds a share of the left one's set of a field.
+    """Find all ordered pairs of documents whose right set of a field has at least a share of the left set.
 
-    field: its number, from 0.
-    threshold: the least share |A ∩ B| / |A|, in (0, 1].
-    taking_part: bool, n. An empty set is contained in nothing here, and contains nothing.
+    A set of two elements is contained in every set with both, however large: many small sets make many pairs.
 
-    A set of two elements is contained in every set that holds both, however large: many small sets make many pairs.
+    Args:
+        corpus: The documents.
+        field: Number of the field, from 0.
+        threshold: Minimum share |A ∩ B| / |A|, in (0, 1].
+        taking_part: Documents to use (bool, n). An empty set is contained in nothing here, and contains nothing.
+        threads: Number of threads; 0 uses all cores. Does not affect the result.
+
+    Returns:
+        The pairs with their containment.
 
     >>> from benzer.corpus import corpus_of
     >>> from benzer.fields import Schema, ValueSet
@@ -232,7 +256,7 @@ def _csr(sets: Iterable[Collection[Hashable]] | Csr) -> Csr:
 
 
 def _ascending(offsets: NDArray[Any], elements: NDArray[Any]) -> Csr:
-    """Arrays of sets with the elements of each in order and once."""
+    """Return the arrays of sets with the elements of each in order and without repetition."""
     for name, array in (("offsets", offsets), ("elements", elements)):
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise InputError(

@@ -28,10 +28,10 @@ TOGETHER = 64
 
 
 class FamilyPairs(NamedTuple):
-    """What a comparison of families found.
+    """The result of a comparison of families.
 
     Attributes:
-        documents: Documents, each with a leader before it that is similar at the threshold (uint32).
+        documents: Documents, each with an earlier leader that is similar at the threshold (uint32).
         leaders: Their leaders (uint32).
         similarity: The exact similarity of each pair (float64).
         led: The documents that became leaders (uint32).
@@ -49,25 +49,25 @@ class Families(Protocol):
     def __call__(
         self, rank: Positions, large: LargeBuckets, may_lead: Positions, threshold: float
     ) -> FamilyPairs:
-        """Compare the documents of all large buckets that hold one of `may_lead`.
+        """Compare the documents of all large buckets that contain one of `may_lead`.
 
         Args:
-            rank: The place of each document in the keep order (uint32, n).
+            rank: The position of each document in the keep order (uint32, n).
             large: The large buckets.
             may_lead: The documents that may become leaders (uint32, ascending).
-            threshold: The similarity from which two documents are duplicates.
+            threshold: Minimum similarity of duplicates.
         """
         ...
 
 
 @dataclass(frozen=True)
 class NativeFamilies:
-    """The comparison in the native core: exact, and linear in the documents of a family that has few leaders.
+    """The comparison in the native core: exact, and linear in the documents of a family with few leaders.
 
     Texts are read again, some documents at a time. In a family with more than a few leaders, each document takes 4
     bytes for each of its first shingles (a fifth of its shingles at a threshold of 0.8), and a leader half a byte for
-    each of its shingles. A family of up to 4 million shingles is held as a whole: 32 MB. The time is quadratic in
-    leaders just below the threshold: about 40 nanoseconds for each pair of them.
+    each of its shingles. A family of up to 4 million shingles is kept in memory as a whole: 32 MB. The time is
+    quadratic in leaders just below the threshold: about 40 nanoseconds for each pair of them.
     """
 
     corpus: DocumentCorpus
@@ -145,14 +145,14 @@ class ComparedFamilies:
 
 
 def families_of(corpus: DocumentCorpus, schema: Schema, compare: Compare, threads: int = 0) -> Families:
-    """What compares the families of a corpus: the core, unless a field has a similarity of its own."""
+    """Return the comparison for a corpus: that of the core, unless a field has a similarity of its own."""
     if any(has_own_similarity(field) for field in schema.fields.values()):
         return ComparedFamilies(compare)
     return NativeFamilies(corpus, schema.weights, threads)
 
 
 def _families(rank: Positions, buckets: list[Positions]) -> list[tuple[list[int], dict[int, set[int]]]]:
-    """The documents that buckets tie together, in keep order, each family with the buckets of its documents."""
+    """Return the documents that share buckets, in keep order, each family with the buckets of its documents."""
     buckets_of: dict[int, set[int]] = {}
     for number, bucket in enumerate(buckets):
         for document in bucket.tolist():

@@ -259,7 +259,7 @@ class MinHash:
         return math.sqrt(variance)
 
     def _rows(self, signatures: Signatures) -> Signatures:
-        """Signatures as the native module takes them: n × num_hashes, one after the other in memory."""
+        """Return signatures as the native module needs them: n × num_hashes, contiguous in memory."""
         if signatures.dtype != np.uint32 or signatures.ndim not in (1, 2):
             got = f"{signatures.dtype} in {signatures.ndim} dimensions"
             raise InputError(f"signatures must be a uint32 array of documents × num_hashes, got {got}")
@@ -290,7 +290,7 @@ def _set_jaccard(_: MinHash, a: Signatures, b: Signatures) -> NDArray[np.float64
 
 
 def _distinct(rows: Signatures) -> NDArray[np.int64]:
-    """How many different values stand in each row; the value of no element is none."""
+    """Return the number of different values in each row; the value of no element does not count."""
     ordered = np.sort(rows, axis=1)
     changes = np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
     counts: NDArray[np.int64] = changes + (ordered[:, -1] != EMPTY)
@@ -298,7 +298,7 @@ def _distinct(rows: Signatures) -> NDArray[np.int64]:
 
 
 def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Part of the whole; 1 where there is nothing at all."""
+    """Return part / whole; 1 if both are 0."""
     return np.where(whole > 0, part / np.maximum(whole, 1), 1.0)
 
 

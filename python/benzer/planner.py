@@ -65,14 +65,17 @@ WORTH = 2.0
 
 @dataclass(frozen=True)
 class SampleSpread:
-    """How alike the documents of a corpus are, as its sample says: pairs, each of which stands for many.
+    """The similarities of the documents of a corpus, estimated from pairs of a sample; each pair represents many.
 
-    contents: how many different contents the corpus has. sample: how many were looked at.
-    jaccard: float64, pairs x fields: the Jaccard similarity of each field, 0 where one has nothing there.
-    similarity: float64: that of the documents. elements: float64: shingles of both.
-    weight: float64: how many pairs of the corpus a pair stands for.
-    sizes: mean number of shingles a document, by field.
-    rarities: which shingles are rare, by field.
+    Attributes:
+        contents: Number of different contents of the corpus.
+        sample: Number of sampled contents.
+        jaccard: The Jaccard similarity of each field, 0 if a document has no content there (float64, pairs x fields).
+        similarity: The similarity of the documents (float64).
+        elements: The number of shingles of both (float64).
+        weight: The number of pairs of the corpus that a pair represents (float64).
+        sizes: Mean number of shingles per document, by field.
+        rarities: Which shingles are rare, by field.
     """
 
     contents: int
@@ -85,21 +88,17 @@ class SampleSpread:
     rarities: tuple[Rarity, ...]
 
     def pairs(self, threshold: float) -> float:
-        """How many pairs of different contents are alike by the threshold, estimated."""
+        """Estimate how many pairs of different contents reach the threshold."""
         return float(self.weight[self.similarity >= threshold].sum())
 
     def scaled(self, times: float) -> SampleSpread:
-        """Return the spread of a collection that many times as large, of which this corpus is a random part.
-
-        Args:
-            times: Number of documents in the collection for each document of this corpus, at least 1.
-        """
+        """Return the spread of a collection that is `times` as large and contains this corpus as a random part."""
         return replace(self, contents=round(self.contents * times), weight=self.weight * times**2)
 
     def histogram(self, bins: int) -> Floats:
-        """How many pairs of different contents have a similarity in each of so many equal bins, estimated.
+        """Estimate how many pairs of different contents have a similarity in each of `bins` equal bins.
 
-        The last bin holds 1.0, too.
+        The last bin includes 1.0.
 
         >>> from benzer.corpus import corpus_of
         >>> corpus = corpus_of(Schema())
@@ -136,14 +135,18 @@ class SampleSpread:
 
 @dataclass(frozen=True)
 class Plan:
-    """How candidates are to be found, and why.
+    """The chosen method to find candidates, with the reason.
 
-    method: "lsh" or "exact". bands: the best bands for these documents (None where a recall of 1 has none).
-    predicted_candidates, predicted_pairs: estimated numbers of pairs of different contents that the method compares
-        (of the exact join: finds), and that are alike by the threshold.
-    seconds: what each method is predicted to cost, in seconds of one core of the machine of the constants.
-    sample, contents: how many documents were looked at, of how many different ones.
-    reason: all this in a sentence.
+    Attributes:
+        method: "lsh" or "exact".
+        bands: The best bands for these documents; None for a recall of 1, which no bands reach.
+        predicted_candidates: Estimated number of pairs of different contents that the method compares, or finds if it
+            is the exact join.
+        predicted_pairs: Estimated number of pairs of different contents that reach the threshold.
+        seconds: Predicted cost of each method, in seconds of one core of the machine of the constants.
+        sample: Number of sampled contents.
+        contents: Number of different contents.
+        reason: A sentence that explains the choice.
     """
 
     method: Method
@@ -156,14 +159,14 @@ class Plan:
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-able."""
+        """Return all values as JSON values."""
         bands = None if self.bands is None else {"bands": self.bands.bands, "rows": self.bands.rows}
         seconds = {name: round(cost, 6) for name, cost in self.seconds.items()}
         return {**vars(self), "bands": bands, "seconds": seconds}
 
 
 def filing_cost(bands: Bands) -> float:
-    """Seconds of one core for the signature of one field of a document, and for its band keys.
+    """Return the seconds of one core for the signature of one field of a document, and for its band keys.
 
     >>> f"{filing_cost(Bands(10, 6)):.2e}"
     '4.24e-07'
@@ -180,14 +183,14 @@ def choose(
     num_hashes: int | None = None,
     threads: int = 0,
 ) -> Plan:
-    """The method and the bands that find pairs at the threshold with the recall at the least cost, by a sample.
+    """Choose the cheapest method and bands that find pairs at the threshold with the recall, by a sample.
 
-    "auto" takes the exact join where it is predicted to cost at most twice what the best bands do, as it misses
-    nothing; not for a field that compares by more than its sets, which no join of sets can find. The sample is that
-    of the least content hashes: the choice depends on what the documents hold, not on their order, the threads or
-    the clock.
+    "auto" selects the exact join if its predicted cost is at most twice that of the best bands, because it misses
+    nothing. It is not selected for a field with a similarity of its own, which no join of sets can find. The sample
+    has the documents with the lowest content hashes: the choice depends on the contents, not on their order, the
+    threads or the clock.
 
-    Costs the sketch of at most 4000 documents and the comparison of 100,000 pairs of them.
+    The cost is that of sketching at most 4,000 documents and of comparing 100,000 pairs of them.
 
     >>> from benzer.corpus import corpus_of
     >>> corpus = corpus_of(Schema())
@@ -206,7 +209,7 @@ def plan(
     method: Literal["auto", "lsh", "exact"] = "auto",
     num_hashes: int | None = None,
 ) -> Plan:
-    """`choose` for a sample that has been looked at."""
+    """Choose as in `choose`, for a sample that was measured before."""
     check_threshold(threshold)
     check_recall(recall)
     if method not in METHODS:
@@ -242,9 +245,9 @@ def plan(
 
 
 def _cheapest(spread: SampleSpread, shapes: list[Bands]) -> Bands:
-    """The shape that costs least, and of equal ones that of fewer rows.
+    """Return the shape with the lowest cost, and the one with fewer rows if costs are equal.
 
-    At a threshold near 1 there are a thousand: those whose filing alone costs more than the best are passed over.
+    At a threshold near 1 there are a thousand shapes: those whose filing alone costs more than the best are skipped.
     """
     best, least = shapes[0], (np.inf, 0)
     for shape in sorted(shapes, key=spread.filed_cost):
@@ -288,7 +291,7 @@ def _reason(
 
 
 def look(corpus: DocumentCorpus, schema: Schema, threads: int = 0) -> SampleSpread:
-    """Look at a sample of a corpus: how alike its documents are, pair by pair."""
+    """Measure the similarities of the documents of a corpus on a sample of pairs."""
     everyone = corpus.sample(len(corpus), 0, threads)
     positions = sampled(corpus, everyone, threads)
     sets = tuple(corpus.sets(number, positions, threads) for number in range(len(schema.fields)))
@@ -323,7 +326,7 @@ def look(corpus: DocumentCorpus, schema: Schema, threads: int = 0) -> SampleSpre
 
 
 def sampled(corpus: DocumentCorpus, everyone: Positions, threads: int = 0) -> Positions:
-    """As many documents of the least content hashes as fit into a sample."""
+    """Return as many documents with the lowest content hashes as fit into a sample."""
     lengths = np.cumsum(corpus.text_sizes(everyone[:SAMPLE].copy(), threads))
     within = int(np.searchsorted(lengths, SAMPLE_ELEMENTS, side="right"))
     return everyone[: min(max(within, 100), SAMPLE)].copy()
@@ -334,9 +337,9 @@ def _mean_size(sets: tuple[Sets, ...]) -> float:
 
 
 def _random_pairs(count: int, mean_size: float) -> tuple[Positions, Positions]:
-    """Pairs of places in the sample: all if they are few, else each with those that follow it.
+    """Return pairs of positions in the sample: all if they are few, otherwise each with those that follow it.
 
-    The sample lies in the order of a hash, so those that follow are as good as drawn.
+    The sample is in the order of a hash, so the following documents are as good as random ones.
     """
     wanted = min(RANDOM_PAIRS, int(COMPARED_ELEMENTS / max(2 * mean_size, 1.0)))
     if count * (count - 1) // 2 <= wanted:
@@ -349,7 +352,7 @@ def _random_pairs(count: int, mean_size: float) -> tuple[Positions, Positions]:
 
 
 def _jaccards(sets: tuple[Sets, ...], left: Positions, right: Positions, threads: int) -> Floats:
-    """The Jaccard similarity of each pair (pairs x fields), 0 where both are empty: no band knows those."""
+    """Return the Jaccard similarity of each pair (pairs x fields); 0 if both are empty, as no band finds those."""
     columns = []
     for offsets, hashes in sets:
         sizes = np.diff(offsets)
@@ -361,10 +364,10 @@ def _jaccards(sets: tuple[Sets, ...], left: Positions, right: Positions, threads
 def _floor(
     highest: Floats, count: int, rarities: tuple[Rarity, ...], sizes: tuple[float, ...]
 ) -> float | None:
-    """From which similarity on all pairs of the sample are looked for, as random ones are too few there.
+    """Return the similarity from which all pairs of the sample are searched, because random ones are too few there.
 
-    The least that makes neither many pairs nor much work. None where even the most alike are so many, as of pages
-    from one template, that the random pairs show them well.
+    It is the lowest one with neither many pairs nor much work. None if even the most similar pairs are so many, e.g.
+    pages from one template, that the random pairs represent them well.
     """
     pairs = count * (count - 1) / 2
     for floor in FLOORS[:-1]:
@@ -376,7 +379,7 @@ def _floor(
 
 
 def _joined(sets: tuple[Sets, ...], floor: float, threads: int) -> tuple[Positions, Positions]:
-    """All pairs of the sample of which a field reaches the floor."""
+    """Return all pairs of the sample with a field that reaches the floor."""
     keys = []
     for offsets, hashes in sets:
         left, right, _ = exact_join(offsets, hashes, floor, threads)
@@ -394,7 +397,7 @@ def _similarities(
     table: Floats,
     threads: int,
 ) -> Floats:
-    """The similarity of each pair as documents; of those far apart in all fields that of the nearest one."""
+    """Return the similarity of each pair of documents; for dissimilar pairs that of the best field."""
     fields = list(schema.fields.values())
     highest: Floats = table.max(axis=1, initial=0.0)
     if len(fields) == 1 and not has_own_similarity(fields[0]):
@@ -409,10 +412,13 @@ def _similarities(
 
 @dataclass(frozen=True)
 class Rarity:
-    """Of some sets, which shingles are rare: what the exact join files them under.
+    """The rare shingles of some sets, under which the exact join files them.
 
-    sizes: int64, one a set. owner, shingle, place: of each shingle of each set the set, the shingle's number, and how
-    many of the set are rarer.
+    Attributes:
+        sizes: Size of each set (int64).
+        owner: The set of each shingle of each set.
+        shingle: The number of the shingle.
+        place: The number of shingles of the set that are rarer.
     """
 
     sizes: NDArray[np.int64]
@@ -422,7 +428,7 @@ class Rarity:
 
     @classmethod
     def of(cls, sets: Sets, most: int) -> Rarity:
-        """Look at the first sets, of so many shingles together."""
+        """Measure the first sets that have `most` shingles together."""
         offsets, hashes = sets
         count = min(max(int(np.searchsorted(offsets, most, side="right")) - 1, 2), len(offsets) - 1)
         offsets, hashes = offsets[: count + 1], hashes[: offsets[count]]
@@ -433,10 +439,10 @@ class Rarity:
         return cls(sizes, owner, shingle[order], np.arange(len(hashes)) - offsets[owner])
 
     def met(self, threshold: float) -> float:
-        """The share of all pairs that meet in the exact join, counted once for each shingle that they meet under.
+        """Return the share of all pairs that meet in the exact join, counted once for each shingle that they share.
 
-        A set of n is filed under its n - ceil(threshold n) + 1 rarest shingles; two that are alike share one of them.
-        (What is rare in a sample is rare by chance in part; on six collections the share was within a third of that
+        A set of n elements is filed under its n - ceil(threshold n) + 1 rarest shingles; two similar sets share one
+        of them. (Shingles can be rare in a sample by chance. On six collections the share was within a third of that
         of all documents, from 1,000 documents on.)
         """
         count = len(self.sizes)
@@ -448,6 +454,6 @@ class Rarity:
 
 
 def join_cost(rarity: Rarity, size: float, count: int, threshold: float) -> float:
-    """Seconds of one core for the exact join of so many sets of this mean size."""
+    """Return the seconds of one core for the exact join of `count` sets of this mean size."""
     met = rarity.met(threshold) * count * (count - 1) / 2
     return (count * size * ORDERED + met * (MET + MET_SHINGLE * size)) * 1e-9

@@ -43,16 +43,22 @@ LOOKED_AT = 4
 
 @dataclass(frozen=True)
 class Price:
-    """What one threshold would do, estimated.
+    """The estimated result and cost of one threshold.
 
-    removed: documents that would go. Copies of others are counted. Of the rest those go for sure that are alike by the
-        threshold to one that comes before them in the keep order and stays, as nothing before it is alike; at most
-        all go that have one alike before them. Both shares are estimated; this is the middle between them.
-    low, high: between these it lies, with the confidence of the `Prices`: from the low end of the interval of the
-        first share to the high end of that of the second.
-    pairs: pairs of different contents alike by the threshold. candidates: pairs that would be compared.
-    seconds: for signatures, candidates and verification, on one core of the machine of the planner's constants.
-    memory: bytes held beside the documents' texts. method, bands, rows: how candidates would be found.
+    Attributes:
+        threshold: The threshold.
+        removed: Documents that would be removed, including copies. A sampled document is removed for certain if an
+            earlier match in the keep order is kept, because that one has no earlier match; it can be removed if it
+            has an earlier match at all. Both shares are estimated; this is the middle between them.
+        low: Lower bound with the confidence of the `Prices`: the low end of the interval of the first share.
+        high: Upper bound: the high end of the interval of the second share.
+        pairs: Pairs of different contents at the threshold.
+        candidates: Pairs that would be compared.
+        method: How candidates would be found.
+        bands: Number of bands.
+        rows: Number of rows per band.
+        seconds: For signatures, candidates and verification, on one core of the machine of the planner's constants.
+        memory: Bytes of memory in addition to the documents' texts.
     """
 
     threshold: float
@@ -219,7 +225,7 @@ def checked(thresholds: Sequence[float], recall: float) -> list[float]:
 
 
 class _Known(NamedTuple):
-    """What is known of each document before any pair: its content, place in the keep order, and who has the same."""
+    """What is known of each document before comparing pairs: content, position in the keep order, first copy."""
 
     corpus: DocumentCorpus
     schema: Schema
@@ -243,10 +249,14 @@ class _Known(NamedTuple):
 
 
 class _Near(NamedTuple):
-    """Sampled documents with those alike, one entry a pair.
+    """Sampled documents with their matches, one entry per pair.
 
-    query: place in the sample. similarity. earlier: whether the other one comes first. unsure: the similarity of the
-    other one to the likest of those that come before it: below that threshold it stays; infinite where not looked at.
+    Attributes:
+        query: Position in the sample.
+        similarity: Similarity of the pair.
+        earlier: Whether the other document comes first.
+        unsure: Highest similarity of the other document to those before it: below the threshold it is kept; infinite
+            if it was not measured.
     """
 
     sampled: int
@@ -256,7 +266,7 @@ class _Near(NamedTuple):
     unsure: NDArray[np.float64]
 
     def going(self, threshold: float) -> tuple[int, int]:
-        """How many of the sampled go for sure, as one alike before them stays, and how many have one before them."""
+        """Return how many sampled documents are certainly removed, and how many have an earlier match."""
         before = self.earlier & (self.similarity >= threshold)
         surely = before & (self.unsure < threshold)
         return len(np.unique(self.query[surely])), len(np.unique(self.query[before]))
@@ -265,7 +275,7 @@ class _Near(NamedTuple):
 def _near(
     known: _Known, spread: SampleSpread, thresholds: Sequence[float], documents: int, seed: int
 ) -> _Near:
-    """All that is alike each sampled document at the lowest threshold, found without bands."""
+    """Find all matches of each sampled document at the lowest threshold, without bands."""
     count = max(len(known.population), 1)
     copies = len(known.stands_for) / count
     each = max(2 * spread.pairs(thresholds[0]) / count * copies, 1.0)
@@ -289,7 +299,7 @@ def _near(
 def _alike(
     known: _Known, order: Positions, threshold: float, earlier: bool = False
 ) -> tuple[NDArray[np.int64], Positions, Positions]:
-    """Documents with those that may be alike: the place of the one, it, and the other; copies are left out."""
+    """Return documents (number and position) with their possible matches, without copies."""
     within = field_thresholds(known.schema, threshold)
     query, neighbour = known.corpus.exact_neighbours(order, within, known.threads)
     right, left = known.stands_for[neighbour], order[query]
@@ -299,7 +309,7 @@ def _alike(
 
 
 def _first(known: _Known, query: NDArray[np.int64], right: Positions, before: NDArray[np.bool_]) -> Positions:
-    """Of those before each sampled document the few that come first: if any stays, it is most likely they."""
+    """Return the few earliest matches of each sampled document: if any is kept, it is most likely one of them."""
     at = np.flatnonzero(before)
     at = at[np.lexsort((known.rank[right[at]], query[at]))]
     starts = np.flatnonzero(np.diff(query[at], prepend=-1))
@@ -344,7 +354,7 @@ def _priced(
 def _way(
     spread: SampleSpread, schema: Schema, threshold: float, method: str, recall: float, options: Options
 ) -> tuple[Bands | None, str]:
-    """The bands that a run would take, None for the exact join; and the method by name."""
+    """Return the bands that a run would use (None for the exact join), and the name of the method."""
     if method == "auto":
         planned = plan(spread, schema, threshold, recall, "auto", options.most_values)
         return (planned.bands if planned.method == "lsh" else None), planned.method
@@ -362,7 +372,7 @@ def _seconds(spread: SampleSpread, schema: Schema, threshold: float, bands: Band
 
 
 def _memory(documents: int, spread: SampleSpread, bands: Bands | None, candidates: int) -> int:
-    """Bytes held at the same time beside the documents: of each what is known, keys or shingles, and of each pair."""
+    """Return the bytes in memory at the same time, in addition to the documents."""
     if bands is None:
         filed = spread.contents * sum(spread.sizes) * SHINGLE
     else:

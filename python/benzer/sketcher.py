@@ -31,12 +31,13 @@ MISSING = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Sketches:
-    """What is known of each document of a corpus, by position.
+    """The sketches of the documents of a corpus, by position.
 
-    keys: band keys, uint64, n x (fields * bands).
-    content: a 128-bit hash of the content as it is compared, uint64, n x 2.
-    sizes: shingles with repeats, uint32, n x fields.
-    units: tokens (characters, values), uint32, n x fields.
+    Attributes:
+        keys: Band keys (uint64, n x (fields * bands)).
+        content: A 128-bit hash of the compared content (uint64, n x 2).
+        sizes: Number of shingles with repetitions (uint32, n x fields).
+        units: Number of tokens, characters or values (uint32, n x fields).
     """
 
     keys: NDArray[np.uint64]
@@ -54,7 +55,8 @@ class Sketches:
 class SketchedQuery(Protocol):
     """A document that others are compared with.
 
-    keys: its band keys, uint64, 1 x (fields * bands).
+    Attributes:
+        keys: Its band keys (uint64, 1 x (fields * bands)).
     """
 
     @property
@@ -63,25 +65,26 @@ class SketchedQuery(Protocol):
     def best(
         self, kept: Sequence[bytes], least: float, limit: int | None
     ) -> list[tuple[int, float, list[float]]]:
-        """The most similar of encoded documents, and of equal similarity the first: at most `limit`.
+        """Return the most similar of encoded documents, at most `limit`; of equal similarity the first.
 
-        Of each its place, its exact similarity, at least `least`, and that of each field, not-a-number where
-        one of the two lacks it.
+        Returns:
+            For each match its position, its exact similarity, at least `least`, and the similarity of each field,
+            not-a-number if one of the two lacks it.
         """
         ...
 
     def similarities(self, kept: Sequence[bytes]) -> NDArray[np.float64]:
-        """The exact similarity of each encoded document, then that of each field (float64, n x (1 + fields))."""
+        """Return the exact similarity of each encoded document, then of each field (float64, n x (1 + fields))."""
         ...
 
     def overlaps(self, kept: Sequence[bytes]) -> Overlaps:
-        """What encoded documents (left) have in common with this one (right)."""
+        """Return the elements that encoded documents (left) share with this one (right)."""
         ...
 
 
 @dataclass(frozen=True)
 class Sketcher:
-    """Reads documents by a schema, sketches them by a MinHash, files them under bands.
+    """Converts documents to signatures and band keys, with one schema, MinHash and bands.
 
     >>> sketcher = Sketcher(Schema(), MinHash(num_hashes=40), Bands(8, 5))
     >>> sketcher.keys([Document("a", "to be or not to be"), Document("b", "")]).shape
@@ -102,7 +105,7 @@ class Sketcher:
             )
 
     def corpus(self, threads: int = 0) -> DocumentCorpus:
-        """An empty corpus of these fields (see `benzer.corpus`)."""
+        """Return an empty corpus for these fields (see `benzer.corpus`)."""
         return corpus_of(self.schema, threads)
 
     def sketch(
@@ -115,15 +118,15 @@ class Sketcher:
     ) -> Sketches:
         """Sketch the documents of a corpus from `start` to `end`, by default all.
 
-        About a millisecond a megabyte of text and thread.
+        Takes about a millisecond per megabyte of text and thread.
         """
         return Sketches(*corpus.sketch(*self._plan, threads, progress, start, end))
 
     def announce(self, corpus: DocumentCorpus) -> None:
-        """Say that this will sketch all documents which come from now on.
+        """Declare that this sketcher will sketch all documents which are added from now on.
 
-        The native corpus then does it while it reads them, from JSONL, and hands it out when it is asked for: that
-        saves a second look at each text, and takes 8 bytes a band key and 24 a document until then.
+        The native corpus then sketches documents while it reads them from JSONL, and returns the sketches later. This
+        avoids reading each text twice, and takes 8 bytes per band key and 24 per document until then.
         """
         if hasattr(corpus, "sketch_ahead"):
             corpus.sketch_ahead(*self._plan)
@@ -134,14 +137,14 @@ class Sketcher:
         return (minhash.algorithm, minhash.family, minhash.num_hashes, minhash.seed, bands.bands, bands.rows)
 
     def short(self, sketches: Sketches) -> NDArray[np.bool_]:
-        """Documents that are not empty and shorter than one shingle in every text field (bool, n)."""
+        """Return the documents that are not empty and shorter than one shingle in every text field (bool, n)."""
         sizes = [getattr(field, "shingle_size", 1) for field in self.schema.fields.values()]
         nowhere_whole = (sketches.units < np.array(sizes, dtype=np.uint32)).all(axis=1)
         short: NDArray[np.bool_] = nowhere_whole & ~sketches.empty
         return short
 
     def signatures(self, documents: Sequence[Document], threads: int = 0) -> dict[str, NDArray[np.uint32]]:
-        """The signatures (uint32, n x num_hashes) of each field; that of an empty or missing content is empty."""
+        """Return the signatures of each field (uint32, n x num_hashes); empty for an empty or missing content."""
         found = {}
         if threads == 0 and len(documents) < FEW:
             threads = 1  # starting threads takes longer than a few documents
@@ -151,12 +154,12 @@ class Sketcher:
         return found
 
     def keys(self, documents: Sequence[Document], threads: int = 0) -> NDArray[np.uint64]:
-        """Band keys (uint64, n x (fields * bands)); no document is kept."""
+        """Return band keys (uint64, n x (fields * bands)) without storing a document."""
         return self.filed(documents, threads)[1]
 
     @cached_property
     def rules(self) -> Rules:
-        """How the native core reads, files and compares encoded documents."""
+        """The rules by which the native core reads, files and compares encoded documents."""
         minhash, bands = self.minhash, self.bands
         how = (minhash.algorithm, minhash.family, minhash.num_hashes, minhash.seed)
         return Rules(self.schema.stored_readers(), self.schema.weights, *how, bands.bands, bands.rows)
@@ -172,12 +175,12 @@ class Sketcher:
     def filed(
         self, documents: Sequence[Document], threads: int = 0
     ) -> tuple[list[bytes], NDArray[np.uint64]]:
-        """What is kept of documents (`encode`) and under which keys (uint64, n x (fields * bands))."""
+        """Return the encoded documents (see `encode`) and their keys (uint64, n x (fields * bands))."""
         contents = [self._contents(document, self._encoders) for document in documents]
         return self.rules.file(contents, threads, self._given(contents))
 
     def ask(self, documents: Sequence[Document], threads: int = 0) -> Sequence[SketchedQuery]:
-        """Documents to compare others with, read once."""
+        """Return documents to compare others with, which are read once."""
         contents = [self._contents(document, self._readers) for document in documents]
         questions = self.rules.ask(contents, threads, self._given(contents))
         if not self._calls_back:
@@ -186,28 +189,28 @@ class Sketcher:
 
     @cached_property
     def _encoders(self) -> list[tuple[str, Callable[[Any], Any]]]:
-        """By field, what makes of a content what is stored; texts stay as they are."""
+        """A function per field that encodes a content for storage; texts are not changed."""
         fields = self.schema.fields.items()
         return [(name, text_content if type(field) is Text else field.encode) for name, field in fields]
 
     @cached_property
     def _readers(self) -> list[tuple[str, Callable[[Any], Any]]]:
-        """The same for contents that are not stored: values stay as they are, too."""
+        """The same for contents that are not stored: values are not changed either."""
         fields = zip(self._encoders, self.schema.stored_readers(), strict=True)
         return [(name, values if reader == "values" else encode) for (name, encode), reader in fields]
 
     def _contents(self, document: Document, read: Sequence[tuple[str, Callable[[Any], Any]]]) -> list[Any]:
-        """The content of each field of a document, None where it lacks it."""
+        """Return the content of each field of a document, None for a missing one."""
         check_fields(document, self.schema)
         contents = document.fields
         return [None if (one := contents.get(name)) is None else convert(one) for name, convert in read]
 
     def _given(self, contents: Sequence[Sequence[Any]]) -> dict[int, Sets] | None:
-        """The sets of the fields that the core cannot read."""
+        """Return the sets of the fields that the core cannot read."""
         return given_sets(self.schema, columns(self.schema, contents)) if self._calls_back else None
 
     def encode(self, documents: Sequence[Document]) -> list[bytes]:
-        """Each document's fields as bytes: for each its length (uint32) and content."""
+        """Return each document's fields as bytes: the length (uint32) and the content of each."""
         return [b"".join(self._encoded(document)) for document in documents]
 
     def _encoded(self, document: Document) -> Iterator[bytes]:
@@ -218,7 +221,7 @@ class Sketcher:
             yield LENGTH.pack(MISSING if content is None else len(data)) + data
 
     def decode(self, document_id: str | int, payload: bytes) -> Document:
-        """The document that `encode` was given."""
+        """Return the document that was encoded."""
         fields = zip(self.schema.fields.items(), self.parts(payload), strict=True)
         return Document(
             document_id,
@@ -226,7 +229,7 @@ class Sketcher:
         )
 
     def parts(self, payload: bytes) -> Iterator[bytes | None]:
-        """The encoded content of each field, in order; None where the document lacks it."""
+        """Yield the encoded content of each field, in order; None for a missing one."""
         at = 0
         for _ in self.schema.fields:
             (length,) = LENGTH.unpack_from(payload, at)
@@ -238,7 +241,7 @@ class Sketcher:
 
 @dataclass(frozen=True)
 class _WithCallbacks:
-    """A `SketchedQuery` of fields of which some are read or compared by their own methods."""
+    """A `SketchedQuery` with fields that are read or compared by their own methods."""
 
     sketcher: Sketcher
     question: Any
@@ -279,12 +282,12 @@ class _WithCallbacks:
 
 
 def columns(schema: Schema, rows: Sequence[Sequence[bytes | None]]) -> list[list[bytes | None]]:
-    """Contents by field, of contents by document."""
+    """Transpose contents by document to contents by field."""
     return [[row[number] for row in rows] for number in range(len(schema.fields))]
 
 
 def check_fields(document: Document, schema: Schema) -> None:
-    """Refuse a document with a field that the schema does not know: it would be lost in silence."""
+    """Raise an error for a field that the schema does not contain: its content would be lost silently."""
     given = document.fields.keys()
     if given and given <= schema.fields.keys():
         return
@@ -297,5 +300,5 @@ def check_fields(document: Document, schema: Schema) -> None:
 
 
 def named(document: Document) -> str:
-    """A document in a message; what only asks has no id."""
+    """Return the name of a document in a message; a query has no id."""
     return "the document" if document.id == "" else f"document {document.id!r}"

@@ -156,10 +156,10 @@ def verify(
     progress: Callable[[int, int], object] | None = None,
     batch_bytes: int = BATCH_BYTES,
 ) -> NDArray[np.float64]:
-    """The exact similarity (float64, one a pair) of pairs of documents.
+    """Return the exact similarity of pairs of documents (float64, one per pair).
 
-    Shingles are made again from the text. Pairs that hang together are compared together, so that each document is
-    read once; only what belongs to the documents of one batch, of `batch_bytes` of text, is ever held.
+    Shingles are made again from the text. Connected pairs are compared together, so that each document is read once;
+    only the documents of one batch, of `batch_bytes` of text, are in memory at a time.
     """
     similarity = np.empty(len(left), dtype=np.float64)
     order, ends = corpus.batches(left, right, batch_bytes)

@@ -73,7 +73,7 @@ def test_minus_zero_is_the_id_zero(tmp_path: Path) -> None:
     path = lines(
         tmp_path / "a.jsonl", f'{{"id": 0, "text": "{TEXT}"}}\n', f'{{"id": -0, "text": "{TEXT}"}}\n'
     )
-    with pytest.raises(DuplicateIdError, match="the id 0 stands in"):
+    with pytest.raises(DuplicateIdError, match="the id 0 occurs in"):
         benzer.find_duplicates(path)
 
 

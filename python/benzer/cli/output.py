@@ -9,14 +9,14 @@ from benzer.errors import OutputError
 
 
 def prepare(output: Path, replace: bool, instead: str = "choose another --output") -> None:
-    """Remove leftovers of killed runs beside an output; raise an error if the output exists and is not replaced."""
+    """Remove leftovers of killed runs next to an output; raise an error if the output exists and is not replaced."""
     remove_leftovers(output)
     if output.exists() and not replace:
         raise OutputError(f"{output} exists: {instead}, or add --replace to replace it")
 
 
 def remove_leftovers(output: Path) -> None:
-    """Remove leftovers of killed runs beside an output, and report them on stderr."""
+    """Remove leftovers of killed runs next to an output, and report them on stderr."""
     from benzer.tables.partial import sweep
 
     for path in sweep(output):

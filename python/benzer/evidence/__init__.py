@@ -1,7 +1,7 @@
-"""Evidence: where two documents agree.
+"""Evidence: the passages that two documents share.
 
-`passages` finds what two texts share, with its places in both; `of_fields` says it of a field of any type;
-`views` cuts a passage into stretches to show; `html` draws them side by side.
+`passages` finds the common passages of two texts, with their positions in both; `of_fields` does this for a field of
+any type; `views` divides a passage into parts for display.
 """
 
 from benzer.evidence.of_fields import field_evidence

@@ -10,7 +10,7 @@ from benzer.fields.text import text_content
 
 
 def field_evidence(field: Field, a: FieldValue, b: FieldValue) -> Evidence | None:
-    """Passages of texts, shared elements of value sets; None for images and other fields that show neither.
+    """Return common passages of texts or shared elements of value sets; None for images and other field types.
 
     >>> field_evidence(ValueSet(), ["red", "round"], ["red"]).shared
     ('red',)

@@ -20,14 +20,15 @@ LARGEST_GAP, MOST_TOKENS = 64, 1 << 32
 
 @dataclass(frozen=True)
 class Passage:
-    """What stands in both texts, but for small changes.
+    """A part of both texts that is equal except for small changes.
 
-    a, b: where in the first and in the second text: start and end, counted in code points of the text as it
-        was given, so that `text[start:end]` is the passage.
-    tokens: its tokens in the first text; of a field of characters, its characters.
-    shared: those that the second text has too, in the same order.
-    differences: what differs inside, in order: start and end in the first text, start and end in the second.
-        A stretch that only one of them has is empty in the other.
+    Attributes:
+        a: Start and end in the first text, in code points of the original text: `text[start:end]` is the passage.
+        b: Start and end in the second text.
+        tokens: Number of its tokens in the first text; number of characters for a field of characters.
+        shared: Number of those that the second text has too, in the same order.
+        differences: The differences inside, in order: start and end in the first text, start and end in the second.
+            A part that only one text has is empty in the other.
     """
 
     a: Place
@@ -126,9 +127,10 @@ def find_passages(
 
 
 class Shared(NamedTuple):
-    """The passages that two texts share, and how much of each they cover; as in `Evidence`.
+    """The passages that two texts share, and the share of each text that they cover; as in `Evidence`.
 
-    tokens: of each token of the first text whether a passage shares it, listed or not (bool).
+    Attributes:
+        tokens: For each token of the first text, whether a passage shares it, listed or not (bool).
     """
 
     passages: tuple[Passage, ...]
@@ -139,7 +141,7 @@ class Shared(NamedTuple):
 
 
 class Sought:
-    """A text of which passages are sought in many others: it is read once, not once for each.
+    """A text whose passages are searched in many others: it is read once, not once for each.
 
     >>> sought = Sought(Text(), "Said he: the quick brown fox!")
     >>> [sought.find_in(other).coverage_a for other in ("the quick brown fox", "a fox", "he said")]
@@ -150,7 +152,7 @@ class Sought:
         self._known = KnownText(field.reader, text)
 
     def find_in(self, other: str | bytes, *, least_tokens: int | None = None, gap: int = 8) -> Shared:
-        """What `find_passages` finds in this text and another."""
+        """Return the result of `find_passages` for this text and another."""
         least = None if least_tokens is None else within("least_tokens", least_tokens, 1, MOST_TOKENS)
         gap = within("gap", gap, 0, LARGEST_GAP)
         rows, differences, tokens, counts, _ = self._known.passages(other, least, gap)
@@ -164,14 +166,14 @@ class Sought:
 
 
 def within(name: str, value: Any, low: int, high: int) -> int:
-    """A whole number within bounds; refused otherwise."""
+    """Return an integer; raise an error if it is out of bounds."""
     if not is_number(value) or value != int(value) or not low <= value <= high:
         raise SettingsError(f"{name} must be a whole number in {low}..{high}, got {value!r}")
     return int(value)
 
 
 def in_common(offsets: Any, hashes: Any) -> dict[str, Any]:
-    """What two sets share, counted: the fields of `Evidence` by their names."""
+    """Return the counts of the shared elements of two sets: the fields of `Evidence` by their names."""
     left, right = hashes[: offsets[1]], hashes[offsets[1] :]
     common = len(np.intersect1d(left, right, assume_unique=True))
     return {
@@ -184,5 +186,5 @@ def in_common(offsets: Any, hashes: Any) -> dict[str, Any]:
 
 
 def share(part: int, whole: int) -> float:
-    """A part of a whole; all of nothing."""
+    """Return the share of a part in a whole; 1.0 if both are 0."""
     return part / whole if whole else 1.0

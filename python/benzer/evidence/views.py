@@ -16,7 +16,7 @@ CONTEXT, LONGEST = 60, 1_200
 
 
 class Stretch(NamedTuple):
-    """A part of a text, and what it is; of a part that is cut out, how many characters."""
+    """A part of a text with its kind; for a part that is left out, the number of its characters."""
 
     kind: Kind
     text: str
@@ -29,9 +29,9 @@ def stretches(
     context: int = CONTEXT,
     longest: int | None = LONGEST,
 ) -> list[Stretch]:
-    """One side of a passage, with `context` characters around it.
+    """Return one side of a passage, with `context` characters around it.
 
-    Of a passage of more than `longest` characters the middle is cut out.
+    The middle of a passage of more than `longest` characters is left out.
 
     >>> passage = Passage((5, 16), (0, 9), 3, 2, ((9, 12, 4, 5),))
     >>> stretches("See: One two six. End.", passage, "a", context=5)
@@ -57,7 +57,7 @@ def stretches(
 
 
 def parts(passage: Passage, side: Side) -> Iterator[tuple[Kind, int, int]]:
-    """What is equal and what differs on one side of a passage, by its places."""
+    """Yield the equal and the different parts on one side of a passage, with their positions."""
     at, end = passage.a if side == "a" else passage.b
     for difference in passage.differences:
         start, stop = difference[:2] if side == "a" else difference[2:]
@@ -69,7 +69,7 @@ def parts(passage: Passage, side: Side) -> Iterator[tuple[Kind, int, int]]:
 
 
 def whole(text: str, passages: Sequence[Passage], side: Side) -> list[Stretch]:
-    """A whole text with all passages in it; what is equal in one is shown as equal, whatever differs in others.
+    """Return a whole text with all passages in it; a part that is equal in one passage is shown as equal.
 
     >>> twice = [Passage((0, 3), (0, 3), 1, 1, ()), Passage((2, 9), (0, 7), 3, 2, ((4, 5, 2, 3),))]
     >>> [(kind, part) for kind, part in whole("one, two, three", twice, "a")]
@@ -95,7 +95,7 @@ def whole(text: str, passages: Sequence[Passage], side: Side) -> list[Stretch]:
 
 
 def merged(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Places without overlap, in order.
+    """Return ranges without overlap, in order.
 
     >>> merged([(4, 6), (0, 2), (1, 3), (3, 4)])
     [(0, 6)]
@@ -124,7 +124,7 @@ def headline(evidence: Evidence, a: str = "A", b: str = "B") -> str:
 
 
 def caption(number: int, passage: Passage, unit: str) -> str:
-    """What is equal in a passage, and in how many places it differs.
+    """Describe the size of a passage and the number of differences inside.
 
     >>> caption(1, Passage((0, 11), (40, 52), 3, 2, ((8, 11, 48, 52),)), "word")
     'Passage 1: 2 words equal, 1 difference'
@@ -135,7 +135,7 @@ def caption(number: int, passage: Passage, unit: str) -> str:
 
 
 def nothing(evidence: Evidence) -> str:
-    """What to say where there is no passage to show."""
+    """Explain why there is no passage."""
     if evidence.unit == "value":
         common = evidence.shared_shingles
         if evidence.shared or not common:

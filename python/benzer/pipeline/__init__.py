@@ -1,15 +1,15 @@
 """A batch run, from sources to verified duplicates.
 
-| room | answers |
+| module | contents |
 |---|---|
 | `flow` | the run itself, on one page: `find_duplicates` |
 | `options` | its rarely changed settings: `Options` |
-| `reading` | what it reads |
-| `promise` | what it is asked for, and by which method it keeps that |
-| `work` | how the work is cut |
-| `checkpoint` | where an interrupted run goes on |
-| `memory` | how much memory a run may take of its own |
-| `against` | which new documents an older collection holds already |
+| `reading` | reading the sources |
+| `promise` | the promised recall, and the method that achieves it |
+| `work` | the division of the work into parts |
+| `checkpoint` | resuming an interrupted run |
+| `memory` | the memory limit |
+| `against` | matches with older collections |
 """
 
 from __future__ import annotations

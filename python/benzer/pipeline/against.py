@@ -28,7 +28,7 @@ Positions = NDArray[np.uint32]
 
 
 class OlderCollection(Protocol):
-    """What is asked of an older collection, such as `benzer.Index`; it is only read."""
+    """The interface of an older collection, such as `benzer.Index`; it is only read."""
 
     @property
     def settings(self) -> Any: ...
@@ -47,7 +47,7 @@ class Matches(NamedTuple):
 
 
 def as_collections(against: Any) -> tuple[OlderCollection, ...]:
-    """One collection, or several, in the order of their priority."""
+    """Return one or several collections in the order of their priority."""
     several = isinstance(against, Iterable) and not isinstance(against, (str, bytes))
     given = tuple(against) if several and not hasattr(against, "filed_under") else (against,)
     for one in given if against is not None else ():
@@ -59,7 +59,7 @@ def as_collections(against: Any) -> tuple[OlderCollection, ...]:
 
 
 def names_of(collections: Sequence[OlderCollection]) -> tuple[str, ...]:
-    """What each is called: where it lies; those in memory, and namesakes, by their number.
+    """Return a name for each: its location; its number for those in memory and for equal locations.
 
     >>> names_of([])
     ()
@@ -72,7 +72,7 @@ def names_of(collections: Sequence[OlderCollection]) -> tuple[str, ...]:
 
 
 def check(collections: Sequence[OlderCollection], schema: Schema, threshold: float, recall: float) -> None:
-    """Refuse a collection that compares otherwise than the run, or whose bands find less than is promised."""
+    """Raise an error for a collection with other settings of comparison, or whose bands have a lower recall."""
     for name, one in zip(names_of(collections), collections, strict=True):
         theirs: Schema = one.settings.schema
         if theirs != schema:
@@ -90,7 +90,7 @@ def check(collections: Sequence[OlderCollection], schema: Schema, threshold: flo
 
 
 def described(schema: Schema) -> str:
-    """The fields of a schema and how they are read, in one line.
+    """Describe the fields of a schema and how they are read, in one line.
 
     >>> from benzer.fields import ValueSet
     >>> described(Schema(tags=ValueSet()))
@@ -102,15 +102,16 @@ def described(schema: Schema) -> str:
 def look_up(
     work: BatchWork, collections: Sequence[OlderCollection], threshold: float, stands_for: Positions
 ) -> Known | None:
-    """All verified matches of the documents of a run with those of older collections; None without any of these."""
+    """Return all verified matches of a run's documents with older collections; None if there are none of these."""
     return LookUp(work, threshold, stands_for).known(collections) if collections else None
 
 
 @dataclass(frozen=True)
 class LookUp:
-    """Looks the documents of a run up in older collections.
+    """Searches the documents of a run in older collections.
 
-    stands_for: for each document the one of the same content that is asked for it (uint32, n).
+    Attributes:
+        stands_for: For each document, the one with the same content that is searched for it (uint32, n).
     """
 
     work: BatchWork
@@ -118,7 +119,7 @@ class LookUp:
     stands_for: Positions
 
     def known(self, collections: Sequence[OlderCollection]) -> Known:
-        """All verified matches. An old document of the same id is the same document, and no match."""
+        """Return all verified matches. An old document with the same id is the same document, and no match."""
         parts = [
             (
                 number,
@@ -145,7 +146,7 @@ class LookUp:
         return runs(len(self.stands_for), self.work.memory.sketched_together(keys))
 
     def _part(self, collection: OlderCollection, start: int, end: int) -> Arrays:
-        """The matches of all documents for which those from `start` to `end` are asked."""
+        """Return the matches of all documents represented by those from `start` to `end`."""
         sketcher: Sketcher = collection.settings.sketcher()
         sketches = sketcher.sketch(self.work.corpus, self.work.threads, None, start, end)
         alone = np.flatnonzero((self.stands_for[start:end] == np.arange(start, end)) & ~sketches.empty)
@@ -162,7 +163,7 @@ class LookUp:
     def _ask(
         self, sketcher: Sketcher, collection: OlderCollection, asked: Positions, keys: NDArray[np.uint64]
     ) -> Matches:
-        """The matches of the documents at some positions, which have these band keys."""
+        """Return the matches of the documents at some positions, which have these band keys."""
         filed = collection.filed_under(np.ascontiguousarray(keys))
         old = columns(self.work.schema, [tuple(sketcher.parts(payload)) for payload in filed.payloads])
         similarity = self._compare(asked, old, filed.rows.astype(np.uint32), filed.places.astype(np.uint32))
@@ -173,7 +174,7 @@ class LookUp:
     def _compare(
         self, asked: Positions, old: Sequence[Encoded], rows: Positions, places: Positions
     ) -> NDArray[np.float64]:
-        """The exact similarity (float64) of pairs: `rows` count in `asked`, `places` in the old documents."""
+        """Return the exact similarity (float64) of pairs: `rows` count in `asked`, `places` in the old documents."""
         schema, threads = self.work.schema, self.work.threads
         corpus = self.work.corpus
         overlaps = corpus.contents(asked, threads).overlaps(
@@ -185,7 +186,7 @@ class LookUp:
     def _with_copies(
         self, asked: Positions, old_ids: list[str | int], similarity: NDArray[np.float64]
     ) -> Arrays:
-        """The matches of all documents that others are asked for, but for those with an old one of the same id."""
+        """Return the matches of all represented documents, except matches with the same id."""
         order, content = self._groups
         starts, ends = (np.searchsorted(content, asked, side=side) for side in ("left", "right"))
         counts = ends - starts
@@ -203,13 +204,13 @@ class LookUp:
 
     @cached_property
     def _groups(self) -> tuple[Positions, Positions]:
-        """The documents in an order in which those of one content are neighbours, and what stands for each."""
+        """Return the documents in an order in which equal contents are adjacent, and the representative of each."""
         order = np.argsort(self.stands_for, kind="stable").astype(np.uint32)
         return order, self.stands_for[order]
 
 
 def joined(parts: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
-    """Arrays behind one another; an empty one of that type where there is none.
+    """Concatenate arrays; returns an empty one of that type if there are none.
 
     >>> joined([], np.uint32).dtype
     dtype('uint32')
@@ -218,7 +219,7 @@ def joined(parts: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
 
 
 def same_id(a: str | int, b: str | int) -> bool:
-    """Whether two ids are one: 1 and "1" are two.
+    """Whether two ids are equal, including their type: 1 and "1" differ.
 
     >>> same_id("a", "a"), same_id(1, "1")
     (True, False)
@@ -227,10 +228,10 @@ def same_id(a: str | int, b: str | int) -> bool:
 
 
 def facts(collections: Sequence[OlderCollection]) -> Iterator[dict[str, Any]]:
-    """What a checkpoint remembers of each, to notice that it has changed.
+    """Yield the facts about each collection by which a checkpoint detects changes.
 
-    Of one in a file, when it was written: other documents of the same number and size may have taken the place of
-    those that were there.
+    For a collection in a file this includes the time of its last change: other documents of the same number and size
+    may have replaced those that were there.
     """
     for one in collections:
         about = one.info()
@@ -240,7 +241,7 @@ def facts(collections: Sequence[OlderCollection]) -> Iterator[dict[str, Any]]:
 
 
 def written_at(path: Path) -> list[int]:
-    """The size and last change (in nanoseconds) of a file and of the log beside it, where that holds anything."""
+    """Return the size and last change (in nanoseconds) of a file, and of its non-empty log."""
     files = [path, path.with_name(path.name + "-wal")]
     found = [file.stat() for file in files if file.exists()]
     return [fact for one in found if one.st_size for fact in (one.st_size, one.st_mtime_ns)]

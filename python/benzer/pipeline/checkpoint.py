@@ -25,11 +25,11 @@ OWN = re.compile(r"lock|run\.json(\.partial)?|[a-z]+(-\d+)*\.npz(\.partial)?")
 
 
 class Checkpoint:
-    """A folder of finished parts of one run, and what that run was.
+    """A folder of finished parts of one run, with a description of the run.
 
     Each part is written under another name, made durable and then renamed: after a kill at any moment a part is
-    there whole or not at all. One process at a time may use a folder. What a part is made of is for the caller;
-    parts that are there are read instead of made. At the end its own files are removed, and none of another name.
+    complete or missing. One process at a time may use a folder. The caller ensures that a part depends only on the
+    described run; existing parts are read instead of made. At the end its own files are removed, and no others.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "saved"
@@ -60,7 +60,7 @@ class Checkpoint:
         self.close()
 
     def _open(self) -> None:
-        """Take the folder for this process, which is made where there is none."""
+        """Reserve the folder for this process; create it if it does not exist."""
         refuse_foreign(self.path)
         self._made = not self.path.exists()
         make_folder(self.path)
@@ -75,7 +75,11 @@ class Checkpoint:
         self._lock = lock
 
     def begin(self, run: Mapping[str, Any]) -> None:
-        """Say what the run is (JSON-able); a folder that holds another run is a `SettingsError` that says how."""
+        """Describe the run (JSON values).
+
+        Raises:
+            SettingsError: The folder contains another run; the message names the differences.
+        """
         asked = json.loads(json.dumps({"format": FORMAT, **run}))
         place = self.path / RUN
         if not place.exists():
@@ -86,9 +90,11 @@ class Checkpoint:
             raise other_run(self.path, there, asked)
 
     def part(self, name: str, make: Callable[[], Arrays]) -> Arrays:
-        """The arrays of a part: read where it is there and sound, else made and kept.
+        """Return the arrays of a part: read if it exists and is valid, otherwise made and stored.
 
-        name: words of small letters and numbers, tied by hyphens.
+        Args:
+            name: Words of lowercase letters and digits, joined by hyphens.
+            make: Makes the part.
         """
         place = self.path / f"{name}.npz"
         held = read_part(place)
@@ -113,9 +119,9 @@ class Checkpoint:
             sync_folder(self.path)
 
     def discard(self) -> None:
-        """Remove its files, and the folder if nothing else lies there: the run is done.
+        """Remove its files after the run, and the folder if it is then empty.
 
-        What it was of goes last, so that a kill leaves it a checkpoint.
+        The description is removed last, so that the folder remains a checkpoint after a kill.
         """
         own = [path for path in self.path.iterdir() if OWN.fullmatch(path.name) and not path.is_dir()]
         for path in sorted(own, key=lambda path: (path.name in (RUN, LOCK), path.name == LOCK)):
@@ -124,7 +130,7 @@ class Checkpoint:
             self.path.rmdir()
 
     def close(self) -> None:
-        """Let others use the folder; one that was made for a run which never began is removed."""
+        """Release the folder; a new one for a run that never began is removed."""
         if self._lock is not None:
             if self._made and self.path.is_dir() and not (self.path / RUN).exists():
                 self.discard()
@@ -133,18 +139,18 @@ class Checkpoint:
 
 
 class NoCheckpoint:
-    """What a run without a checkpoint has in its place: every part is made."""
+    """The checkpoint of a run without one: every part is made."""
 
     def part(self, name: str, make: Callable[[], Arrays]) -> Arrays:
-        """The arrays of a part, made now."""
+        """Make the arrays of a part."""
         return make()
 
     def discard(self) -> None:
-        """Nothing is there."""
+        """Do nothing."""
 
 
 def refuse_foreign(path: Path) -> None:
-    """Refuse a place that holds something else: at success it would be removed."""
+    """Raise an error for a folder with other contents: after the run it would be removed."""
     if path.is_file():
         raise OutputError(f"{path} is a file, not a folder: choose another place for the checkpoint")
     if (path / RUN).exists():
@@ -158,7 +164,7 @@ def refuse_foreign(path: Path) -> None:
 
 
 def run_there(place: Path) -> dict[str, Any]:
-    """The run that a folder says it is of; a file of that name that says nothing of the kind is an `OutputError`."""
+    """Return the run that a folder describes; a file of that name with other contents is an `OutputError`."""
     try:
         there = json.loads(place.read_bytes())
     except ValueError:
@@ -169,7 +175,7 @@ def run_there(place: Path) -> dict[str, Any]:
 
 
 def read_part(place: Path) -> Arrays | None:
-    """The arrays of a part; None where it is not there, or damaged, as by a disk that failed."""
+    """Return the arrays of a part; None if it is missing or damaged, e.g. by a failed disk."""
     if not place.exists():
         return None
     from zipfile import BadZipFile
@@ -182,7 +188,7 @@ def read_part(place: Path) -> Arrays | None:
 
 
 def other_run(path: Path, there: Any, asked: Any) -> SettingsError:
-    """The error that says in what two runs differ."""
+    """Return the error that names the differences of two runs."""
     old, new = dict(flat(there)), dict(flat(asked))
     names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
     shown = "; ".join(
@@ -196,7 +202,7 @@ def other_run(path: Path, there: Any, asked: Any) -> SettingsError:
 
 
 def flat(values: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The plain values of nested mappings, each with its path.
+    """Yield the plain values of nested mappings, each with its path.
 
     >>> list(flat({"a": {"b": 1}, "c": [2]}))
     [('a.b', 1), ('c', [2])]

@@ -174,7 +174,7 @@ def search(
 
 
 def ranked(keep: Keep, found: Read, threads: int = 0) -> Any:
-    """The place of each document in the keep order (uint32, n)."""
+    """Return the position of each document in the keep order (uint32, n)."""
     corpus = found.corpus
     if keep.rule == "first":
         return np.arange(len(corpus), dtype=np.uint32)
@@ -186,14 +186,14 @@ def ranked(keep: Keep, found: Read, threads: int = 0) -> Any:
 
 
 def opened(checkpoint: str | os.PathLike[str] | Checkpoint | None) -> Any:
-    """The checkpoint of a run, as a context: an open one stays open."""
+    """Return the checkpoint of a run as a context manager, which does not close an open one."""
     if checkpoint is None:
         return nullcontext(NoCheckpoint())
     return nullcontext(checkpoint) if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
 
 
 def run_of(settings: Settings, corpus: DocumentCorpus, threads: int, indexes: Any) -> dict[str, Any]:
-    """What a checkpoint must be of: the version, the settings, the documents and the older collections."""
+    """Return the description of a run for its checkpoint: version, settings, documents and older collections."""
     return {
         "version": __version__,
         "settings": settings.to_dict(),
@@ -203,7 +203,7 @@ def run_of(settings: Settings, corpus: DocumentCorpus, threads: int, indexes: An
 
 
 class StageClock:
-    """Measures the stages of a run, hands on their progress, and keeps a bounded one within its memory."""
+    """Measures the stages of a run, forwards their progress, and keeps a run within its memory limit."""
 
     def __init__(self, progress: Progress | None, memory: Memory) -> None:
         self.timings: dict[str, float] = {}
@@ -212,7 +212,7 @@ class StageClock:
         self._since = perf_counter()
 
     def end(self, name: str, ran: bool = True) -> None:
-        """A stage is over; one that did not run leaves no time."""
+        """End a stage; a stage that did not run has no time."""
         if not ran:
             return
         self._memory.trim()
@@ -223,7 +223,7 @@ class StageClock:
             self._progress(name, 1, 1)
 
     def report(self, name: str) -> Callable[[int, int], object] | None:
-        """What a stage calls with what is done."""
+        """Return the progress function of a stage."""
         if self._progress is None:
             return None
         progress = self._progress

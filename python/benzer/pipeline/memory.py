@@ -39,13 +39,14 @@ LEAST_TOGETHER = 256
 
 @dataclass(frozen=True)
 class Memory:
-    """A bound on the memory that a run takes of its own (anonymous memory); None for no bound.
+    """An upper bound for the memory that a run allocates (anonymous memory); None for no bound.
 
-    Mapped files are not counted: pages of them the system drops when others need the room. Nor are what the process
-    held before, texts whose source cannot be mapped, malformed rows that are set aside, and some 60
-    bytes for each candidate, 100 for one that is similar enough.
-    The answer does not depend on it. Band keys that do not fit are kept in a temporary file, fewer bands are filed
-    at the same time, and the texts of fewer pairs are compared at once.
+    Not counted are mapped files, because the system drops their pages when other processes need memory; memory that
+    the process used before; texts whose source cannot be mapped; skipped rows; and about 60 bytes per candidate (100
+    per match).
+
+    The bound does not affect the result. Band keys that do not fit are stored in a temporary file, fewer bands are
+    filed at the same time, and the texts of fewer pairs are compared at once.
 
     >>> memory = Memory.parse("2GB")
     >>> memory.bytes, memory.spills(documents=10**7, fields=1, keys=60), memory.bands_at_once(10**7, 1, 60)
@@ -58,7 +59,7 @@ class Memory:
 
     @classmethod
     def parse(cls, given: str | int | Memory | None) -> Memory:
-        """The bound that a number of bytes, or a text such as "2GB", "500 MB" or "1GiB", names.
+        """Parse a number of bytes, or a text such as "2GB", "500 MB" or "1GiB".
 
         >>> Memory.parse("1.5 GiB").bytes
         1610612736
@@ -77,7 +78,7 @@ class Memory:
         return cls(size)
 
     def check(self, documents: int, fields: int) -> None:
-        """Refuse a bound that so many documents cannot be held to."""
+        """Raise an error if the bound is too low for the number of documents."""
         least = documents * (PER_DOCUMENT + PER_FIELD * fields + FILED) + LEAST
         if self.bytes is not None and self.bytes < least:
             raise SettingsError(
@@ -86,7 +87,7 @@ class Memory:
             )
 
     def check_sets(self, shingles: int) -> None:
-        """Refuse a bound that the exact method, which holds the sets of all documents, cannot keep."""
+        """Raise an error if the bound is too low for the exact method, which keeps all sets in memory."""
         least = shingles * SHINGLE + LEAST
         if self.bytes is not None and self.bytes < least:
             raise SettingsError(
@@ -95,17 +96,17 @@ class Memory:
             )
 
     def spills(self, documents: int, fields: int, keys: int) -> bool:
-        """Whether so many documents of so many band keys each go to a file."""
+        """Whether the band keys of all documents are stored in a file."""
         return self.bytes is not None and documents * keys * KEY > self._room(documents, fields) // 2
 
     def sketched_together(self, keys: int) -> int:
-        """How many documents of so many band keys each are sketched at once; these keys are held three times."""
+        """Return how many documents are sketched at once; their keys are in memory three times."""
         if self.bytes is None:
             return TOGETHER
         return min(max(self.bytes // 16 // (keys * KEY), LEAST_TOGETHER), TOGETHER)
 
     def bands_at_once(self, documents: int, fields: int, keys: int) -> int:
-        """How many bands are filed at the same time; 0 for all."""
+        """Return how many bands are filed at the same time; 0 for all."""
         if self.bytes is None:
             return 0
         room = self._room(documents, fields)
@@ -115,21 +116,21 @@ class Memory:
 
     @property
     def batch_bytes(self) -> int:
-        """The bytes of text whose pairs are compared at once; their shingles take some 16 times as much."""
+        """The bytes of text whose pairs are compared at once; their shingles take about 16 times as much."""
         return BATCH_BYTES if self.bytes is None else min(max(self.bytes // 32, LEAST_BATCH), BATCH_BYTES)
 
     def trim(self) -> None:
-        """Give back what was freed, which the C library may keep for later (up to 64 MB): a bounded run does."""
+        """Return freed memory to the system if there is a bound; the C library may keep up to 64 MB otherwise."""
         if self.bytes is not None:
             trim()
 
     def _room(self, documents: int, fields: int) -> int:
-        """What is left when that is held which is always held."""
+        """Return the memory that is left after what is always needed."""
         return max((self.bytes or 0) - documents * (PER_DOCUMENT + PER_FIELD * fields) - LEAST, 0)
 
 
 def trim() -> None:
-    """Give memory that was freed back to the system, where the C library can (that of GNU)."""
+    """Return freed memory to the system, if the C library supports it (that of GNU does)."""
     import ctypes
 
     give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -18,7 +18,7 @@ METHODS = ("lsh", "exact", "auto")
 
 
 class Way(NamedTuple):
-    """How a run finds candidates: the method, its bands (None for "exact"), what sketches, and why."""
+    """How a run finds candidates: the method, its bands (None for "exact"), the sketcher, and the reason."""
 
     method: str
     bands: Bands | None
@@ -27,7 +27,7 @@ class Way(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """What a run is asked for, of which its plan is made."""
+    """The settings of a run from which its plan is made."""
 
     schema: Schema
     threshold: float
@@ -35,7 +35,7 @@ class Promise(NamedTuple):
     options: Options = Options()
 
     def by(self, method: str) -> Way | None:
-        """The way of a method, with bands that keep the promise (or those given); "auto" is none yet."""
+        """Return the way of a method, with bands that achieve the recall (or the given ones); None for "auto"."""
         check_threshold(self.threshold)
         check_recall(self.recall)
         if method == "auto":
@@ -48,7 +48,7 @@ class Promise(NamedTuple):
         )
 
     def cheapest(self, corpus: DocumentCorpus, threads: int) -> Way:
-        """The way that costs least for these documents."""
+        """Return the cheapest way for these documents."""
         from benzer.planner import choose
 
         chosen = choose(
@@ -64,7 +64,7 @@ class Promise(NamedTuple):
         return self._by_bands(chosen.bands, chosen.reason)
 
     def kept_by(self, way: Way, against: bool) -> float:
-        """The recall that is promised: all by the exact method, unless bands of an index stand in between."""
+        """Return the promised recall: 1.0 with the exact method, unless bands of an index are used as well."""
         return 1.0 if way.bands is None and not against else self.recall
 
     def _exact(self, reason: str | None) -> Way:
@@ -79,7 +79,7 @@ class Promise(NamedTuple):
 
 
 def method_of(method: str | None, recall: Any, bands: Bands | None, schema: Schema) -> str:
-    """The method that was asked for; a recall of 1 asks for the exact one.
+    """Return the requested method; a recall of 1 requests the exact one.
 
     >>> method_of(None, 0.95, None, Schema()), method_of(None, 1.0, None, Schema())
     ('lsh', 'exact')

@@ -21,7 +21,7 @@ DEFAULTS = Options()
 
 
 class Read(NamedTuple):
-    """What was read: the corpus, the sources it came from, a report on each, and how."""
+    """The corpus, its sources, a report on each, and how they were read."""
 
     corpus: DocumentCorpus
     sources: Sequence[Source]
@@ -40,10 +40,12 @@ def read(
     progress: Progress = None,
     sketcher: Sketcher | None = None,
 ) -> Read:
-    """Read all documents of all sources; the arguments are those of `benzer.find_duplicates`.
+    """Read all documents of all sources; other arguments are those of `benzer.find_duplicates`.
 
-    extra: a column that is kept beside the documents. progress: called with the bytes read, of how many.
-    sketcher: what will sketch the documents, where that is known already and what it makes may be held.
+    Args:
+        extra: A column to store with the documents.
+        progress: Called with the number of bytes read, and of all bytes.
+        sketcher: The sketcher of the run, if it is known already and its sketches fit into memory.
 
     >>> read({"a": "some text"}, Schema()).corpus.ids()
     ['a']
@@ -70,7 +72,7 @@ def read(
 
 
 def shares(sources: Sequence[Source], progress: Progress) -> list[Progress]:
-    """What each source calls with its own bytes, so that `progress` hears of all files together.
+    """Return a progress function for each source, so that `progress` is called with the sum over all sources.
 
     >>> class OfBytes:
     ...     path = None
@@ -90,7 +92,7 @@ def shares(sources: Sequence[Source], progress: Progress) -> list[Progress]:
 
 
 def folder_format(schema: Schema, source: Any) -> str | None:
-    """Folders hold images where the schema has nothing but images.
+    """Return the format "images" for folders if the schema has only image fields.
 
     >>> folder_format(Schema(), "texts")
     """
@@ -103,7 +105,7 @@ def folder_format(schema: Schema, source: Any) -> str | None:
 
 
 def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, str]:
-    """The column of each field.
+    """Return the column of each field.
 
     >>> from benzer.fields import Text
     >>> columns(Schema(), "body"), columns(Schema(title=Text(), body=Text()), {"body": "content"})
@@ -126,10 +128,10 @@ def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, s
 def duplicate_id(
     corpus: DocumentCorpus, sources: Sequence[Source], pair: tuple[int, int]
 ) -> DuplicateIdError:
-    """The error that names both places of an id."""
+    """Return the error that names both positions of an id."""
     numbers, rows = corpus.sources(), corpus.rows()
     places = " and ".join(f"{sources[numbers[at]].name} row {rows[at]}" for at in pair)
     found = corpus.ids(list(pair[:1]))[0]
     return DuplicateIdError(
-        f"the id {found!r} stands in {places}: make ids unique, name another id column, or omit the column"
+        f"the id {found!r} occurs in {places}: make ids unique, name another id column, or omit the column"
     )

@@ -30,12 +30,14 @@ Report = Callable[[int, int], object] | None
 
 @dataclass(frozen=True)
 class Sketched:
-    """What is held of all documents until their candidates are known, by position.
+    """The sketches of all documents until their candidates are known, by position.
 
-    keys: band keys, uint64, (fields * bands) x n, so that the join reads one band after another in order.
-    content: a 128-bit hash of the content as it is compared, uint64, n x 2.
-    empty, short: documents without a shingle in any field, and others shorter than one in all (bool, n).
-    shingles: those of all documents together, with repeats.
+    Attributes:
+        keys: Band keys (uint64, (fields * bands) x n), so that the join reads one band after another in order.
+        content: A 128-bit hash of the compared content (uint64, n x 2).
+        empty: Documents without shingles in any field (bool, n).
+        short: Other documents that are shorter than one shingle in all fields (bool, n).
+        shingles: Number of shingles of all documents together, with repetitions.
     """
 
     keys: NDArray[np.uint64]
@@ -49,8 +51,9 @@ class Sketched:
 class BatchWork:
     """The stages of one run over one corpus, in parts.
 
-    memory: what the run may take of its own. saved: where finished parts are kept. Neither changes what
-    comes out.
+    Attributes:
+        memory: The memory limit.
+        saved: The checkpoint with the finished parts. Neither affects the result.
     """
 
     corpus: DocumentCorpus
@@ -60,7 +63,7 @@ class BatchWork:
     saved: Checkpoint | NoCheckpoint = field(default_factory=NoCheckpoint)
 
     def sketch(self, sketcher: Sketcher, report: Report = None) -> Sketched:
-        """The sketches of all documents; band keys that are too many for the memory lie in a file."""
+        """Return the sketches of all documents; band keys beyond the memory limit are in a file."""
         count, fields = len(self.corpus), len(self.schema.fields)
         self.memory.check(count, fields)
         width = fields * sketcher.bands.bands
@@ -95,7 +98,7 @@ class BatchWork:
         bucket_limit: int | None,
         report: Report = None,
     ) -> tuple[Candidates, NDArray[np.float64] | None]:
-        """The candidates of the bands; their similarity is not known yet."""
+        """Return the candidates of the bands; their similarity is not known yet."""
 
         def make() -> Arrays:
             width, count = sketches.keys.shape
@@ -117,7 +120,7 @@ class BatchWork:
     def join(
         self, sketches: Sketched, taking_part: NDArray[np.bool_], threshold: float, report: Report = None
     ) -> tuple[Candidates, NDArray[np.float64] | None]:
-        """All pairs of which some field reaches the threshold, with their similarity where there is one field."""
+        """Return all pairs with a field that reaches the threshold; for one field, also their similarity."""
         self.memory.check_sets(sketches.shingles)
 
         def make() -> Arrays:
@@ -130,7 +133,7 @@ class BatchWork:
         return Candidates(part["left"], part["right"]), part.get("similarity")
 
     def verify(self, left: Positions, right: Positions, report: Report = None) -> NDArray[np.float64]:
-        """The exact similarity of pairs (float64, one a pair), in parts of pairs that hang together."""
+        """Return the exact similarity of pairs (float64, one per pair), in parts of connected pairs."""
         similarity = np.empty(len(left), dtype=np.float64)
         order = np.arange(len(left), dtype=np.uint32)
         if len(left) > VERIFIED_TOGETHER:
@@ -147,11 +150,11 @@ class BatchWork:
 
     @property
     def families(self) -> Families:
-        """Compares the documents of large buckets with the kept ones among them."""
+        """Return the comparison of the documents of large buckets with the kept ones among them."""
         return families_of(self.corpus, self.schema, self.compare, self.threads)
 
     def compare(self, left: Positions, right: Positions, report: Report = None) -> NDArray[np.float64]:
-        """The exact similarity of pairs, in one go."""
+        """Return the exact similarity of pairs in one call."""
         weights, batch_bytes = self.schema.weights, self.memory.batch_bytes
         return verify(self.corpus, left, right, weights, self.threads, report, batch_bytes)
 
@@ -159,8 +162,8 @@ class BatchWork:
 class SpilledKeys:
     """The band keys of `count` documents (uint64, `width` x n) in a temporary file, written some documents at a time.
 
-    They are written as bytes, not through a mapping, so that a full disk is an error and no crash; what is read is
-    mapped, so that the system may drop it from memory at any time. The file has no name and ends with the process.
+    They are written as bytes, not through a mapping, so that a full disk is an error and no crash. Reading is mapped,
+    so that the system may drop pages from memory at any time. The file has no name and ends with the process.
     """
 
     def __init__(self, width: int, count: int) -> None:
@@ -172,7 +175,7 @@ class SpilledKeys:
         self._shape = (width, count)
 
     def put(self, start: int, keys: NDArray[np.uint64]) -> None:
-        """Keep the keys (documents x width) of the documents from `start` on."""
+        """Store the keys (documents x width) of the documents from `start` on."""
         for band, column in enumerate(np.ascontiguousarray(keys.T)):
             self._write(column.data.cast("B"), (band * self._shape[1] + start) * column.itemsize)
 
@@ -189,13 +192,13 @@ class SpilledKeys:
             raise
 
     def array(self) -> NDArray[np.uint64]:
-        """All keys, mapped."""
+        """Return all keys, mapped."""
         with self._file:
             return np.memmap(self._file, dtype=np.uint64, mode="r", shape=self._shape)
 
 
 def runs(count: int, most: int) -> Iterator[tuple[int, int]]:
-    """Cut `count` things into parts of at most `most`, by start and end.
+    """Divide `count` items into parts of at most `most`, by start and end.
 
     >>> list(runs(5, 2))
     [(0, 2), (2, 4), (4, 5)]

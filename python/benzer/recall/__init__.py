@@ -1,12 +1,12 @@
 """Measures the recall of a run on a sample, whose true neighbours are found without bands.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `measuring` | how the sample is asked: `measure`, and its steps for those who ask otherwise |
-| `neighbours` | which documents can reach the threshold with a drawn one |
-| `drawing` | which documents are asked, and for which neighbour |
-| `interval` | between which bounds the share lies |
-| `estimate` | what is said of it: `RecallEstimate` |
+| `measuring` | measuring the sample: `measure`, and its steps for other engines |
+| `neighbours` | the documents that can reach the threshold with a sampled one |
+| `drawing` | selection of the sampled documents and neighbours |
+| `interval` | the confidence interval of a share |
+| `estimate` | the result: `RecallEstimate` |
 """
 
 from __future__ import annotations

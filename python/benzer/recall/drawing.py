@@ -13,9 +13,15 @@ NEIGHBOURS = np.uint64(0xD1B54A32D192ED03)
 
 
 def drawn(content: Words, population: Positions, draws: int, seed: int = 0) -> Positions:
-    """The positions of a population with the least seeded hashes of their content (uint64, n x 2), in that order.
+    """Return the positions of a population with the lowest seeded hashes of their content, in that order.
 
-    They are as good as drawn by chance, without replacement, and do not depend on the order of the documents.
+    They are as good as a random sample without replacement, and do not depend on the order of the documents.
+
+    Args:
+        content: Content hashes (uint64, n x 2).
+        population: Positions to draw from.
+        draws: Maximum number of positions.
+        seed: Seed of the draw.
 
     >>> content = np.array([[1, 5], [2, 5], [3, 5]], dtype=np.uint64)
     >>> everyone = np.arange(3, dtype=np.uint32)
@@ -31,12 +37,12 @@ def drawn(content: Words, population: Positions, draws: int, seed: int = 0) -> P
 
 
 def draw_places(content: Words, seed: int) -> Words:
-    """Where contents stand in the draw: the least is drawn first, and of equal places the least content."""
+    """Return the order of contents in the draw: the lowest comes first, and of equal places the lowest content."""
     return mixed((mixed(content[:, 0] ^ _as_word(seed)) ^ content[:, 1]) + GOLDEN)
 
 
 def chosen_neighbours(query: NDArray[np.int64], left: Words, right: Words, seed: int) -> NDArray[np.bool_]:
-    """One neighbour of each drawn document: that of the least hash of both contents (uint64, n x 2)."""
+    """Select one neighbour of each sampled document: the one with the lowest hash of both contents (uint64, n x 2)."""
     lot = mixed(left[:, 0] + NEIGHBOURS) ^ mixed(right[:, 0] ^ _as_word(seed))
     lot = mixed(lot + right[:, 1])
     order = np.lexsort((lot, query))
@@ -46,7 +52,7 @@ def chosen_neighbours(query: NDArray[np.int64], left: Words, right: Words, seed:
 
 
 def distinct(query: NDArray[np.int64], other: Positions) -> tuple[NDArray[np.int64], Positions]:
-    """Each pair of a place and a position once, ascending.
+    """Return each pair of a place and a position once, ascending.
 
     >>> distinct(np.array([1, 0, 1]), np.array([7, 9, 7], dtype=np.uint32))
     (array([0, 1]), array([9, 7], dtype=uint32))
@@ -56,7 +62,7 @@ def distinct(query: NDArray[np.int64], other: Positions) -> tuple[NDArray[np.int
 
 
 def pair_keys(a: Positions, b: Positions) -> Words:
-    """One number a pair, whichever comes first."""
+    """Return one number per pair, independent of the order of its documents."""
     low, high = np.minimum(a, b).astype(np.uint64), np.maximum(a, b).astype(np.uint64)
     keys: Words = (low << np.uint64(32)) | high
     return keys
@@ -67,7 +73,7 @@ def _as_word(seed: int) -> Words:
 
 
 def mixed(values: Words) -> Words:
-    """Each number as one that looks random (the finaliser of splitmix64; Steele, Lea, Flood 2014)."""
+    """Mix the bits of each number (the finalizer of splitmix64; Steele, Lea, Flood 2014)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))

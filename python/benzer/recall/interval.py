@@ -9,10 +9,10 @@ from functools import lru_cache
 
 @lru_cache(maxsize=256)  # the Tune page asks for the same counts again and again
 def clopper_pearson(found: int, asked: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The interval of a share of which so many answers of those asked are yes (Clopper and Pearson 1934).
+    """Return the interval of a share, given the number of positive answers (Clopper and Pearson 1934).
 
-    Whatever the share, the interval holds it with at least the confidence: each end is where the answers seen, or
-    more extreme ones, have a probability of half the rest.
+    The interval contains the true share with at least the confidence: each end is the share for which the observed
+    answers, or more extreme ones, have a probability of half the rest.
 
     >>> low, high = clopper_pearson(98, 100)
     >>> f"{low:.4f} {high:.4f}"
@@ -27,7 +27,7 @@ def clopper_pearson(found: int, asked: int, confidence: float = 0.95) -> tuple[f
 
 
 def _where(below: Callable[[float], bool]) -> float:
-    """The largest share, to the last bit, that is still below where a rising function crosses."""
+    """Return the largest share, to the last bit, for which a rising function is still below its limit."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -36,7 +36,7 @@ def _where(below: Callable[[float], bool]) -> float:
 
 
 def _at_least(least: int, count: int, share: float) -> float:
-    """The probability that of so many answers, each yes with probability `share`, at least so many are.
+    """Return the probability of at least `least` successes in `count` trials of probability `share`.
 
     >>> [round(_at_least(least, 2, 0.5), 9) for least in (0, 1, 2)]
     [1.0, 0.75, 0.25]
@@ -53,6 +53,6 @@ def _at_least(least: int, count: int, share: float) -> float:
 
 @lru_cache(maxsize=4)
 def _log_ways(least: int, count: int) -> tuple[float, ...]:
-    """The logarithm of the number of ways to choose k of `count`, for each k from `least` to `count`."""
+    """Return the logarithm of the number of ways to choose k of `count`, for each k from `least` to `count`."""
     whole = math.lgamma(count + 1)
     return tuple(whole - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in range(least, count + 1))

@@ -39,16 +39,20 @@ EXAMPLES = 5
 
 @dataclass(frozen=True)
 class Reported:
-    """What a run said of a corpus, by position.
+    """The result of a run, by position.
 
-    content: the 128-bit content hash (uint64, n x 2). empty: documents without a shingle (bool, n).
-    stands_for: the document that stands for all of its content (uint32, n).
-    left, right: the verified pairs of such documents (uint32).
-    proposed: the similarities of those among them that share a band (float64).
-    stays: which documents stay (bool, n).
-    cut_short: the number of buckets of which not all pairs were listed. If there is one, far more may be similar than
-        was listed, and `RecallEstimate.predicted` is None, because the S-curve cannot be applied to the listed pairs.
-    large: these buckets. Pairs that share one count as found: the rule of `benzer.families` applies to them.
+    Attributes:
+        content: The 128-bit content hash (uint64, n x 2).
+        empty: Documents without shingles (bool, n).
+        stands_for: The document that represents all documents with its content (uint32, n).
+        left: The left document of each verified pair of representatives (uint32).
+        right: The right document of each such pair (uint32).
+        proposed: The similarities of those pairs that share a band (float64).
+        stays: Which documents are kept (bool, n).
+        cut_short: Number of buckets whose pairs were not all listed. If there is one, far more documents may be
+            similar than was listed, and `RecallEstimate.predicted` is None, because the S-curve cannot be applied to
+            the listed pairs.
+        large: These buckets. Pairs that share one count as found: the rule of `benzer.families` applies to them.
     """
 
     content: Words
@@ -74,23 +78,37 @@ def measure(
     documents: int = 1000,
     threads: int = 0,
 ) -> RecallEstimate:
-    """Estimate the recall of a run, from documents whose neighbours are found again without bands.
+    """Estimate the recall of a run, from documents whose neighbours are searched again without bands.
 
-    Documents of different contents are drawn in the order of a seeded hash of their content, which knows nothing of
-    order, bands or threads. The exact neighbours of each are looked for in the whole corpus, until so many `documents`
-    have been met that have any. Of those each answers for one of its neighbours, drawn by a hash as well: found or
-    not. So the answers are independent draws whose mean is the recall, and the interval of Clopper and Pearson holds
-    it with at least the confidence; that they are drawn without replacement makes it the more certain. Families of
-    alike documents do not narrow it, as they would if their pairs were counted.
+    Documents with different contents are drawn in the order of a seeded hash of their content, which is independent
+    of order, bands and threads. The exact neighbours of each are searched in the whole corpus until `documents`
+    documents have a neighbour. For each of those, one neighbour is selected by a hash, and the run has found it or
+    not. So the answers are independent draws whose mean is the recall, and the interval of Clopper and Pearson
+    contains it with at least the confidence. (The draws are without replacement, which narrows the true interval.)
+    Families of similar documents do not narrow the interval, as they would if their pairs were counted.
 
-    Where a field has a similarity of its own, such as images by the method `local`, a drawn document is compared with
-    every other that can reach the threshold (see `possible_neighbours`), not only with those that bands are made to
-    find. As many documents are drawn as about 300,000 comparisons allow, but at least 20.
+    If a field has a similarity of its own, such as images with the method `local`, a drawn document is compared with
+    every other one that can reach the threshold (see `possible_neighbours`), not only with those that bands can find.
+    As many documents are drawn as about 300,000 comparisons allow, but at least 20.
 
-    Costs one look at all shingles of the corpus, a second where few documents have a near-duplicate.
+    Reads all shingles of the corpus once, and twice if few documents have a near-duplicate.
+
+    Args:
+        corpus: The documents of the run.
+        reported: The result of the run.
+        schema: Fields and weights.
+        threshold: The threshold of the run.
+        bands: The bands of the run; None for the exact method.
+        seed: Seed of the draw.
+        confidence: Confidence of the interval, in (0, 1).
+        documents: Number of documents with a neighbour to test.
+        threads: Number of threads; 0 uses all cores. Does not affect the result.
+
+    Returns:
+        The recall with its interval.
 
     Raises:
-        SettingsError: confidence is not in (0, 1), or documents not at least 1.
+        SettingsError: `confidence` is not in (0, 1), or `documents` is below 1.
     """
     check_sample(documents, confidence, seed)
     asked = _Asked(corpus, reported, schema, threshold, seed, threads)
@@ -102,7 +120,7 @@ def measure(
 
 
 def check_sample(documents: int, confidence: float, seed: int = 0) -> None:
-    """Refuse a number of documents, a confidence or a seed that makes no sense."""
+    """Raise an error for a number of documents, a confidence or a seed that is out of range."""
     check_seed(seed)
     if not is_number(confidence) or not 0 < confidence < 1:
         raise SettingsError(f"confidence must be in (0, 1), got {confidence}: try 0.95")
@@ -111,11 +129,15 @@ def check_sample(documents: int, confidence: float, seed: int = 0) -> None:
 
 
 class Answers(NamedTuple):
-    """What the drawn documents answered: each pair of one with a true neighbour, one entry a pair.
+    """The true neighbours of the drawn documents, one entry per pair.
 
-    query: the place in the draw (int64). left, right: the drawn document and the neighbour (uint32).
-    found: whether the run reported it (bool). chosen: whether it is the one that its document answers for (bool).
-    drawn: how many documents were drawn.
+    Attributes:
+        query: The position in the draw (int64).
+        left: The drawn document (uint32).
+        right: The neighbour (uint32).
+        found: Whether the run reported the pair (bool).
+        chosen: Whether it is the one tested pair of its document (bool).
+        drawn: Number of drawn documents.
     """
 
     query: NDArray[np.int64]
@@ -126,14 +148,14 @@ class Answers(NamedTuple):
     drawn: int
 
     def first(self, drawn: int) -> Answers:
-        """The answers of the documents drawn first."""
+        """Return the answers of the first `drawn` documents."""
         part = self.query < drawn
         return Answers(
             self.query[part], self.left[part], self.right[part], self.found[part], self.chosen[part], drawn
         )
 
     def and_then(self, later: Answers) -> Answers:
-        """These and later answers together."""
+        """Return these and later answers together."""
         return Answers(
             np.concatenate((self.query, later.query)),
             np.concatenate((self.left, later.left)),
@@ -146,11 +168,15 @@ class Answers(NamedTuple):
 
 @dataclass(frozen=True)
 class Told:
-    """How much there is to ask: counts of a run.
+    """Counts of a run, from which the number of draws is planned.
 
-    contents: different contents that are not empty. paired: those of them with a verified pair. pairs: these pairs.
-    length: what the contents' texts measure together. neighbours: for each content the other documents alike to it that
-        were found, copies of each among them, together. cut_short: as in `Reported`.
+    Attributes:
+        contents: Number of different non-empty contents.
+        paired: Number of those with a verified pair.
+        pairs: Number of these pairs.
+        length: Total length of the contents' texts.
+        neighbours: Total number of similar documents found for each content, including copies.
+        cut_short: As in `Reported`.
     """
 
     contents: int
@@ -161,9 +187,10 @@ class Told:
     cut_short: int
 
     def most(self, pilot: Callable[[], tuple[int, int]]) -> int:
-        """How many documents may be drawn: a number that knows nothing of who is drawn.
+        """Return the maximum number of documents to draw, independent of the drawn documents.
 
-        pilot: how many neighbours a few documents have together, and how many documents these were.
+        Args:
+            pilot: Returns the total number of neighbours of a few documents, and the number of these documents.
         """
         count = max(self.contents, 1)
         by_bytes = MOST_BYTES / max(float(self.length) / count, 1.0)
@@ -174,15 +201,19 @@ class Told:
         return min(self.contents, MOST_DRAWN, max(int(min(by_bytes, MOST_NEIGHBOURS / each)), 100))
 
     def expected_draws(self, documents: int) -> int:
-        """How many draws it takes to meet so many documents with a neighbour, going by those that were found."""
+        """Return the expected number of draws for `documents` documents with a neighbour, based on the found pairs."""
         share = max(float(self.paired) / max(self.contents, 1), 1e-9)
         return math.ceil(documents / share * 1.1) + 10
 
 
 def asked_until(documents: int, told: Told, most: int, ask: Callable[[int, int], Answers]) -> Answers:
-    """Draw until so many documents with a neighbour have been met, or there are no more, or it is enough.
+    """Draw until enough documents have a neighbour, no document is left, or the maximum is reached.
 
-    ask: the answers of the documents that are drawn from the first to before the second place of the draw.
+    Args:
+        documents: Number of documents with a neighbour to reach.
+        told: Counts of the run.
+        most: Maximum number of draws.
+        ask: Returns the answers of the documents from the first position of the draw to before the second.
     """
     draws = min(told.expected_draws(documents), most)
     answers = ask(0, draws)
@@ -197,7 +228,7 @@ def asked_until(documents: int, told: Told, most: int, ask: Callable[[int, int],
 
 
 class _Asked:
-    """The documents of a corpus in the order in which they are drawn, with what the run said of them."""
+    """The documents of a corpus in the order in which they are drawn, with the result of the run."""
 
     def __init__(
         self,
@@ -216,7 +247,7 @@ class _Asked:
         self._known = np.sort(pair_keys(reported.left, reported.right))
 
     def told(self) -> Told:
-        """How much there is to ask."""
+        """The counts of the run."""
         said = self.reported
         copies = np.bincount(said.stands_for, minlength=len(said.stands_for))[self.population] - 1
         paired = np.zeros(len(said.stands_for), dtype=bool)
@@ -229,15 +260,15 @@ class _Asked:
         )
 
     def pilot(self) -> tuple[int, int]:
-        """How many neighbours a few documents have, others than those who answer.
+        """Return the number of neighbours of a few documents that are not tested.
 
-        So the number of these stays independent of their answers.
+        So the number of draws stays independent of the answers.
         """
         few = drawn(self.reported.content, self.population, PILOT, self._seed ^ PILOT_SEED)
         return len(self._neighbours(few)[0]), len(few)
 
     def ask(self, start: int, end: int) -> Answers:
-        """The true neighbours of the documents that are drawn from one place to before another."""
+        """Return the true neighbours of the documents from one position of the draw to before another."""
         order = drawn(self.reported.content, self.population, end, self._seed)[start:]
         query, neighbour = self._neighbours(order)
         right = self.reported.stands_for[neighbour]
@@ -253,7 +284,7 @@ class _Asked:
         return Answers(query + start, left, right, found, chosen, start + len(order))
 
     def _neighbours(self, order: Positions) -> tuple[NDArray[np.int64], Positions]:
-        """Place in the order and position of each document that is truly alike, without the bands."""
+        """Return place in the order and position of each document that is truly similar, found without bands."""
         query, neighbour = possible_neighbours(self.corpus, order, self.schema, self.threshold, self.threads)
         places = query.astype(np.int64)
         own = [one for one in self.schema.fields.values() if has_own_similarity(one)]
@@ -270,7 +301,7 @@ class _Asked:
 def estimated(
     told: Told, answers: Answers, confidence: float, expected: float | None, missed: tuple[Missed, ...]
 ) -> RecallEstimate:
-    """What the answers say of the run."""
+    """Compute the estimate from the answers."""
     exhaustive = answers.drawn == told.contents
     count, found = int(answers.chosen.sum()), int((answers.chosen & answers.found).sum())
     missed_pairs = int((~answers.found).sum())
@@ -298,14 +329,14 @@ def estimated(
 
 
 def _mean_share(answers: Answers) -> float:
-    """The mean, over the documents, of the share of its neighbours that was found."""
+    """Return the mean, over the documents, of the share of its neighbours that was found."""
     _, document, all_of = np.unique(answers.query, return_inverse=True, return_counts=True)
     found = np.bincount(document, weights=answers.found)
     return float(np.mean(found / all_of))
 
 
 def missed_first(answers: Answers) -> NDArray[np.intp]:
-    """Which answers are the first missed pairs, each pair once, in the order of the draw."""
+    """Return which answers are the first missed pairs, each pair once, in the order of the draw."""
     at = np.flatnonzero(~answers.found)
     at = at[np.argsort(answers.query[at], kind="stable")]
     keys = pair_keys(answers.left[at], answers.right[at])
@@ -327,10 +358,16 @@ def _examples(asked: _Asked, answers: Answers) -> tuple[Missed, ...]:
 def predicted(
     thousandths: Floats, counts: NDArray[np.int64], bands: Bands | None, schema: Schema
 ) -> float | None:
-    """Found pairs over what they stand for: one of probability p of being found for 1/p (Horvitz, Thompson 1952).
+    """Predict the recall: found pairs, divided by the sum of 1/p over them (Horvitz, Thompson 1952).
 
-    thousandths, counts: how many pairs there are of each similarity, in whole thousandths, rounded down. Of several
-    fields it takes the probability that one field of the mean similarity would have, which is the least.
+    A pair that is found with probability p represents 1/p pairs. For several fields, p is the probability of one
+    field with the mean similarity, which is the lowest.
+
+    Args:
+        thousandths: Similarities in whole thousandths, rounded down.
+        counts: Number of found pairs of each similarity.
+        bands: The bands of the run.
+        schema: The fields.
     """
     if bands is None or not len(counts):
         return None

@@ -20,11 +20,11 @@ SHARE_COMPARED = 0.05
 
 
 def field_thresholds(schema: Schema, threshold: float) -> list[float]:
-    """From which Jaccard similarity of one field's sets a pair can reach the threshold.
+    """Return the Jaccard similarity of each field's sets from which a pair can reach the threshold.
 
-    The similarity of documents is a mean of their fields', so a pair at the threshold reaches it in one of them. A
-    field with a similarity of its own says how similar those sets are at least: for certain (`least_jaccard`), or as
-    far as its type knows (`band_threshold`).
+    The similarity of documents is a mean over their fields, so a pair at the threshold reaches it in one of them. A
+    field with a similarity of its own states how similar its sets are at least: for certain (`least_jaccard`), or as
+    an estimate (`band_threshold`).
 
     >>> field_thresholds(Schema(), 0.8)
     [0.8]
@@ -41,10 +41,10 @@ def _least(field: Field, threshold: float) -> float:
 def possible_neighbours(
     corpus: DocumentCorpus, order: Positions, schema: Schema, threshold: float, threads: int = 0
 ) -> tuple[Positions, Positions]:
-    """Each place in the order with each other document that can reach the threshold with the document there.
+    """Return each position of the order with each other document that can reach the threshold with that document.
 
-    No pair that reaches it is left out. Where a field has a similarity of its own, and its type does not say what
-    that means for the sets (`least_jaccard`), these are all documents that are not empty.
+    No pair that reaches it is left out. If a field has a similarity of its own without a bound for its sets
+    (`least_jaccard`), these are all non-empty documents.
 
     Returns:
         The places (uint32), ascending, and the positions of the documents (uint32).
@@ -60,10 +60,10 @@ def possible_neighbours(
 
 
 def affordable(schema: Schema, contents: int) -> int:
-    """How many documents can be compared with all they may resemble, so that a measurement takes minutes at most.
+    """Return how many documents can be compared with all possible neighbours in minutes.
 
-    Without a field that has a similarity of its own this is all of them. It depends on no document, so that the
-    documents that are drawn stay independent of their answers.
+    Without a field that has a similarity of its own, this is all of them. It depends on no document, so that the
+    drawn documents stay independent of their answers.
 
     >>> affordable(Schema(), 10**6)
     1000000

@@ -24,14 +24,15 @@ PASSAGE = 200
 
 @dataclass(frozen=True)
 class AlarmLimits:
-    """From where a number is an alarm: a share in [0, 1] of all documents, unless something else is said.
+    """The shares of all documents, in [0, 1], above which an alarm is raised.
 
-    source: of the documents of one source, those that go.
-    cluster: the documents of one cluster.
-    chain: the documents that hang together in one component, of which no cluster holds half.
-    short: the documents of less than one shingle.
-    malformed: of the rows, those that could not be read.
-    boilerplate: of the documents of a bucket above the limit, those that are kept.
+    Attributes:
+        source: Removed documents, as a share of one source.
+        cluster: Documents of one cluster.
+        chain: Connected documents of one component in which no cluster has half of them.
+        short: Documents with less than one shingle.
+        malformed: Malformed rows, as a share of all rows.
+        boilerplate: Kept documents, as a share of a bucket above the limit.
     """
 
     source: float = 0.5
@@ -49,12 +50,14 @@ class AlarmLimits:
 
 @dataclass(frozen=True)
 class Alarm:
-    """One thing to look at.
+    """A finding that should be checked.
 
-    kind: "source", "cluster", "chain", "boilerplate", "short" or "malformed".
-    message: a sentence with its numbers; `numbers`: the same for a program.
-    examples: ids of documents that show it: a removed one and the one that stays, or the two of a pair.
-    passage: the beginning of the longest passage that the two share; "" where none is shown.
+    Attributes:
+        kind: "source", "cluster", "chain", "boilerplate", "short" or "malformed".
+        message: A sentence with its numbers.
+        numbers: The numbers of the message.
+        examples: Ids of example documents: a removed one and its kept one, or the two of a pair.
+        passage: The beginning of the longest passage that the two share; "" if there is none.
     """
 
     kind: str
@@ -65,7 +68,7 @@ class Alarm:
     positions: tuple[int, ...] = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The alarm, JSON-able."""
+        """Return the alarm as JSON values."""
         told = {name: value for name, value in asdict(self).items() if name != "positions"}
         return {**told, "examples": list(self.examples)}
 
@@ -73,7 +76,12 @@ class Alarm:
 def alarms(
     found: DecidedDocuments, limits: AlarmLimits | None = None, safety: Safety | None = None
 ) -> list[Alarm]:
-    """All alarms of a result, the gravest kinds first.
+    """Return all alarms of a result, the most serious kinds first.
+
+    Args:
+        found: The result.
+        limits: Shares from which an alarm is raised.
+        safety: Checks of the clusters, if they are known.
 
     >>> from benzer import find_duplicates
     >>> copies = {f"copy {number}": "the same words in each" for number in range(40)}
@@ -87,7 +95,7 @@ def alarms(
 
 
 def lost_sources(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
-    """A source that loses more than a share of its documents."""
+    """Yield an alarm for each source that loses more than a share of its documents."""
     found = safety.found
     of_source = found.corpus.sources()
     for number, counts in enumerate(found.by_source()):
@@ -116,7 +124,7 @@ def lost_sources(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
 
 
 def known_example(found: DecidedDocuments, own: NDArray[np.bool_]) -> tuple[str | int, ...]:
-    """Of some documents that are all known, the one least like its old document, after that."""
+    """Return the known document that is least similar to its old document, with that one."""
     matches = found.matches
     if matches is None:
         return ()
@@ -126,7 +134,7 @@ def known_example(found: DecidedDocuments, own: NDArray[np.bool_]) -> tuple[str 
 
 
 def giant_clusters(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
-    """A cluster that holds more than a share of all documents."""
+    """Yield an alarm for each cluster with more than a share of all documents."""
     found = safety.found
     sizes = np.bincount(found.leader, minlength=len(found.leader))
     documents = found.counts["documents"]
@@ -147,7 +155,7 @@ def giant_clusters(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
 
 
 def chains(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
-    """Many clusters that hang together: connected components would have made one of them."""
+    """Yield an alarm for many connected clusters: connected components would have made one of them."""
     found = safety.found
     sizes, clusters = safety.component_sizes, safety.component_clusters
     largest = safety.component_largest
@@ -173,7 +181,7 @@ def chains(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
 
 
 def far_apart(safety: Safety, documents: NDArray[np.intp]) -> tuple[tuple[int, int], float]:
-    """The first of some documents with the least similar of a few that are spread over the others."""
+    """Return the first of some documents with the least similar of a few that are spread over the others."""
     spread = np.linspace(1, len(documents) - 1, min(len(documents) - 1, FEW)).astype(np.intp)
     others = documents[spread].astype(np.uint32)
     values = safety.similarity(np.full_like(others, documents[0]), others)
@@ -182,7 +190,7 @@ def far_apart(safety: Safety, documents: NDArray[np.intp]) -> tuple[tuple[int, i
 
 
 def boilerplate(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
-    """Buckets above the limit whose documents share a part, but are not similar, so that most of them are kept."""
+    """Yield an alarm for large buckets whose documents share a part but are not similar, so that most are kept."""
     found = safety.found
     large = found.proposed.large
     buckets = [bucket for bucket in large.each() if len(bucket)]
@@ -210,9 +218,9 @@ def boilerplate(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
 
 
 def typical_pair(safety: Safety, documents: NDArray[np.intp]) -> tuple[int, int]:
-    """The first of some documents with one of a few others: the one in the middle by similarity.
+    """Return the first of some documents with the one of median similarity among a few others.
 
-    Not the most similar one, which may nearly be a duplicate: this one shows what is shared by all.
+    The most similar one may nearly be a duplicate; this one shows what all of them share.
     """
     others = documents[1 : FEW + 1].astype(np.uint32)
     values = safety.similarity(np.full_like(others, documents[0]), others)
@@ -220,7 +228,7 @@ def typical_pair(safety: Safety, documents: NDArray[np.intp]) -> tuple[int, int]
 
 
 def short_documents(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
-    """Many documents that have less than one shingle: they are compared as a whole, or not at all."""
+    """Yield an alarm for many documents with less than one shingle: they are compared as a whole, or not at all."""
     found = safety.found
     poor = np.flatnonzero(found.short | found.empty)
     documents, short, empty = (found.counts[name] for name in ("documents", "short", "empty"))
@@ -234,7 +242,7 @@ def short_documents(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
 
 
 def malformed_rows(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
-    """Many rows that could not be read."""
+    """Yield an alarm for many malformed rows."""
     found = safety.found
     read, malformed = found.counts["read"], found.malformed
     count = found.counts["malformed"]
@@ -253,12 +261,12 @@ def alarm(
     positions: tuple[int, ...],
     passage: str = "",
 ) -> Alarm:
-    """An alarm with the ids of its examples."""
+    """Return an alarm with the ids of its examples."""
     return Alarm(kind, message, numbers, tuple(safety.found.corpus.ids(list(positions))), passage, positions)
 
 
 def shared_passage(found: DecidedDocuments, left: int, right: int) -> str:
-    """The beginning of the longest passage that two documents share in their texts; "" if there is none."""
+    """Return the beginning of the longest passage that two documents share in their texts; "" if there is none."""
     best = ""
     for number, one in enumerate(found.settings.schema.fields.values()):
         if not isinstance(one, Text):

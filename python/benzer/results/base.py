@@ -215,7 +215,7 @@ class DecidedDocuments:
         return [] if self.matches is None else self.matches.of_collections()
 
     def spread(self, edges: NDArray[np.float64]) -> Spread:
-        """Return the number of compared pairs between ascending edges, of which the last belongs to the last class."""
+        """Return the number of compared pairs between ascending edges; the last edge belongs to the last class."""
         alike = self.verified >= self.threshold
         above = np.concatenate((self.verified[alike], self.decision.score))
         below = self.verified[~alike]

@@ -18,19 +18,19 @@ Positions = NDArray[np.uint32]
 
 
 def table(found: DecidedDocuments, name: str) -> dict[str, Any]:
-    """The columns of one table of a result, as lists and arrays; see `TABLES` for the names."""
+    """Return the columns of one table of a result, as lists and arrays; see `TABLES` for the names."""
     return {key: plain(column) for key, column in held(found, name).items()}
 
 
 def held(found: DecidedDocuments, name: str) -> dict[str, Any]:
-    """The same columns, those of ids and of names as `benzer.tables` writes them without a Python object a cell."""
+    """Return the same columns with ids and names as arrays of `benzer.tables`, without a Python object per cell."""
     if name not in TABLES:
         raise SettingsError(f"there is no table {name!r}: choose one of {', '.join(TABLES)}")
     return TABLES[name](found)
 
 
 def pairs(found: DecidedDocuments) -> dict[str, Any]:
-    """The verified pairs."""
+    """Return the verified pairs."""
     pairs = found.pairs
     return {
         "left_id": IdColumn(found.corpus, pairs.left),
@@ -40,7 +40,7 @@ def pairs(found: DecidedDocuments) -> dict[str, Any]:
 
 
 def removed(found: DecidedDocuments) -> dict[str, Any]:
-    """Each document that goes, for which, how alike they are, and where both stand."""
+    """Return each removed document with its kept one, their similarity, and the positions of both."""
     goes = np.flatnonzero(~found.stays).astype(np.uint32)
     kept = found.leader[goes]
     columns = {
@@ -54,7 +54,7 @@ def removed(found: DecidedDocuments) -> dict[str, Any]:
 
 
 def _with_known(found: DecidedDocuments, goes: Positions, columns: dict[str, Any]) -> dict[str, Any]:
-    """The columns with what known documents go for: it stands in an older collection, not in a row of a file."""
+    """Add the kept documents of known documents, which are in an older collection instead of a row of a file."""
     matches = found.matches
     assert matches is not None
     columns = {key: plain(column) for key, column in columns.items()}
@@ -72,7 +72,7 @@ def _with_known(found: DecidedDocuments, goes: Positions, columns: dict[str, Any
 
 
 def clusters(found: DecidedDocuments) -> dict[str, Any]:
-    """The members of each cluster, who stays first."""
+    """Return the members of each cluster, the kept one first."""
     goes = np.unique(found.leader[found.led])
     members = np.flatnonzero(np.isin(found.leader, goes)).astype(np.uint32)
     leaders = found.leader[members]
@@ -90,7 +90,7 @@ def clusters(found: DecidedDocuments) -> dict[str, Any]:
 
 
 def malformed(found: DecidedDocuments) -> dict[str, Any]:
-    """The rows that were set aside."""
+    """Return the skipped rows."""
     rows = found.malformed
     return {
         "file": [row.source for row in rows],
@@ -100,14 +100,14 @@ def malformed(found: DecidedDocuments) -> dict[str, Any]:
 
 
 def old_matches(found: DecidedDocuments) -> dict[str, Any]:
-    """The verified matches with documents of older collections."""
+    """Return the verified matches with documents of older collections."""
     if found.matches is None:
         return {"id": [], "old_id": [], "index": [], "similarity": np.empty(0)}
     return found.matches.columns(found.corpus.ids(found.matches.position))
 
 
 def places(found: DecidedDocuments, positions: Positions, prefix: str = "") -> dict[str, Any]:
-    """The file and row of documents."""
+    """Return the file and row of documents."""
     names = [source.name for source in found.reading.sources]
     return {
         f"{prefix}file": NameColumn(names, found.corpus.sources()[positions]),

@@ -12,7 +12,7 @@ from benzer.results.base import DecidedDocuments
 
 
 def evidence_of(found: DecidedDocuments, left_id: str | int, right_id: str | int) -> dict[str, Evidence]:
-    """What two documents share, for each field that both hold; see `Duplicates.evidence`."""
+    """Return the common passages of two documents for each field that both have; see `Duplicates.evidence`."""
     left, right = position_of(found, left_id), position_of(found, right_id)
     shown: dict[str, Evidence] = {}
     for number, (name, field) in enumerate(found.settings.schema.fields.items()):
@@ -29,7 +29,7 @@ def evidence_of(found: DecidedDocuments, left_id: str | int, right_id: str | int
 
 
 def position_of(found: DecidedDocuments, id: str | int) -> int:
-    """The position of the document of an id."""
+    """Return the position of the document with an id."""
     try:
         return found.ids.index(id)
     except ValueError:

@@ -12,7 +12,7 @@ Positions = NDArray[np.uint32]
 
 
 class OfCollection(NamedTuple):
-    """How many documents go for one of an older collection, and how similar they are at least."""
+    """The number of documents that are removed because of an older collection, and their lowest similarity."""
 
     name: str
     removed: int
@@ -21,13 +21,17 @@ class OfCollection(NamedTuple):
 
 @dataclass(frozen=True)
 class Known:
-    """Verified matches of new documents with old ones, the best of each new document first.
+    """Verified matches of new documents with old ones, the best match of each new document first.
 
-    names: the old collections, in their order. position: uint32, one entry a match, ascending: the new document.
-    collection: uint32, the number of the old document's collection. old_ids: the old documents. similarity:
-    float64, exact.
-    Of one new document the matches come in the order in which they may remove it: by collection, then the most
-    similar first, then in the order in which the collection got them.
+    The matches of a new document are in the order in which they may remove it: by collection, then the most similar
+    first, then in the order of addition to the collection.
+
+    Attributes:
+        names: The older collections, in order.
+        position: The new document of each match, ascending (uint32).
+        collection: The number of the old document's collection (uint32).
+        old_ids: The old documents.
+        similarity: The exact similarity (float64).
     """
 
     names: tuple[str, ...]
@@ -40,7 +44,7 @@ class Known:
         return len(self.position)
 
     def above(self, threshold: float) -> Known:
-        """The matches that are at least so similar."""
+        """Return the matches with at least this similarity."""
         chosen = np.flatnonzero(self.similarity >= threshold)
         return replace(
             self,
@@ -51,18 +55,18 @@ class Known:
         )
 
     def mask(self, count: int) -> NDArray[np.bool_]:
-        """Which of `count` new documents are known (bool)."""
+        """Return which of `count` new documents are known (bool)."""
         known = np.zeros(count, dtype=bool)
         known[self.position] = True
         return known
 
     @property
     def best(self) -> NDArray[np.intp]:
-        """Which match removes each known document, by position: the first of its matches."""
+        """The match that removes each known document, by position: its first match."""
         return np.flatnonzero(np.diff(self.position.astype(np.int64), prepend=-1))
 
     def columns(self, ids: list[str | int]) -> dict[str, Any]:
-        """The columns of the table of matches; `ids` are those of the new documents, one a match."""
+        """Return the columns of the table of matches; `ids` are those of the new documents, one per match."""
         return {
             "id": ids,
             "old_id": self.old_ids,
@@ -71,7 +75,7 @@ class Known:
         }
 
     def of_collections(self) -> list[OfCollection]:
-        """What each collection removes."""
+        """Return the number of documents removed because of each collection."""
         collection, similarity = self.collection[self.best], self.similarity[self.best]
         return [
             OfCollection(name, int((collection == at).sum()), similarity[collection == at].min(initial=1.0))

@@ -27,9 +27,10 @@ class _Witness(NamedTuple):
 
 
 class Removal(_Witness):
-    """The kept document for which another goes, and their exact similarity: a pair of these two.
+    """The kept document for a removed one, and their exact similarity: a pair of these two.
 
-    kept_in: the older collection in which the kept document lies; None where it is one of the same run.
+    Attributes:
+        kept_in: The older collection with the kept document; None if it is one of the same run.
 
     >>> Removal("a", 0.9), Removal("a", 0.9, "old.benzer").kept_in
     (Removal(kept_id='a', similarity=0.9), 'old.benzer')
@@ -49,14 +50,14 @@ class Removal(_Witness):
 
 
 class Cluster(NamedTuple):
-    """A document that stays, and all that go for it with their exact similarity to it."""
+    """A kept document, and all documents removed because of it with their exact similarity to it."""
 
     representative: str | int
     removed: dict[str | int, float]
 
 
 class Pairs(Sequence[Pair]):
-    """Pairs by position (`left`, `right`: uint32; `similarity`: float64) that read as pairs of ids."""
+    """Pairs by position (`left`, `right`: uint32; `similarity`: float64), as a sequence of pairs of ids."""
 
     def __init__(
         self, corpus: DocumentCorpus, left: Positions, right: Positions, similarity: NDArray[np.float64]
@@ -82,7 +83,7 @@ class Pairs(Sequence[Pair]):
         return map(Pair, *columns, self.similarity[part].tolist())
 
     def columns(self) -> dict[str, Any]:
-        """The columns of the table of pairs."""
+        """Return the columns of the table of pairs."""
         ids = self._corpus.ids
         return {"left_id": ids(self.left), "right_id": ids(self.right), "similarity": self.similarity}
 
@@ -90,9 +91,18 @@ class Pairs(Sequence[Pair]):
 class SourceCounts(NamedTuple):
     """The counts of one source: `read == documents + malformed`, `documents == kept + removed`.
 
-    identical: removed for a kept document of the same content; near: for one that is similar; known: for one of an
-        older collection. Together they are `removed`.
-    short, empty: documents (kept or removed) of less than a shingle, of nothing at all.
+    Attributes:
+        name: The source.
+        read: Rows read.
+        documents: Documents.
+        kept: Kept documents.
+        removed: Removed documents: `identical + near + known`.
+        identical: Removed because of a kept document with the same content.
+        near: Removed because of a similar kept document.
+        known: Removed because of a document of an older collection.
+        short: Documents (kept or removed) with less than one shingle.
+        empty: Documents without content.
+        malformed: Malformed rows.
     """
 
     name: str
@@ -109,15 +119,18 @@ class SourceCounts(NamedTuple):
 
     @property
     def removed_share(self) -> float:
-        """The share of its documents that go."""
+        """The share of its documents that are removed."""
         return self.removed / self.documents if self.documents else 0.0
 
 
 class Spread(NamedTuple):
-    """How many pairs of different contents were compared, by their exact similarity.
+    """The number of compared pairs of different contents, by their exact similarity.
 
-    heights: those between each two edges. above: those that count; below: candidates that do not, None where they
-    were not counted. undrawn: those below the first edge.
+    Attributes:
+        heights: Pairs between each two edges.
+        above: Pairs at the threshold.
+        below: Candidates below the threshold; None if they were not counted.
+        undrawn: Pairs below the first edge.
     """
 
     heights: list[int]

@@ -1,8 +1,8 @@
 """Checks of clusters: similarities inside, and chains between clusters.
 
-A cluster is a document that stays and those that go for it; each of these resembles it, but two of them may
-resemble each other less. A verified pair whose documents fell into different clusters is a bridge: clusters made of
-connected components would be one there.
+A cluster is a kept document with the documents removed because of it. Each of these resembles the kept one, but two
+of them may resemble each other less. A verified pair with documents of different clusters is a bridge: connected
+components would merge these clusters.
 """
 
 from __future__ import annotations
@@ -28,10 +28,13 @@ DISTINCT = 16
 
 @dataclass(frozen=True)
 class Bridge:
-    """A verified pair that ties a member of one cluster (`left_id`) to a member of another (`right_id`).
+    """A verified pair that connects a member of one cluster to a member of another.
 
-    representative: the document that stays in the other cluster.
-    representatives: the exact similarity of the two documents that stay: what a chain would have overlooked.
+    Attributes:
+        left_id: The member of this cluster.
+        right_id: The member of the other cluster.
+        representative: The kept document of the other cluster.
+        representatives: The exact similarity of the two kept documents, which connected components would ignore.
     """
 
     left_id: str | int
@@ -43,15 +46,19 @@ class Bridge:
 
 @dataclass(frozen=True)
 class ClusterReport:
-    """One cluster: how large, how alike inside, and tied to what.
+    """The size of one cluster, its lowest similarity inside, and its bridges to other clusters.
 
-    size: its documents, the one that stays among them; `distinct`: their different contents.
-    least_similarity: the least exact similarity found between two of them, `least_pair` which two.
-    compared: "all" if it is the least over all pairs; "some" where the cluster has too many contents for that:
-        then over the representative with every member, and over all pairs of those least like it.
-    component_size, component_clusters: the documents, and the clusters (those of one document too), that verified
-        pairs tie together: what a connected component would have made one cluster.
-    bridges: the strongest tie to each other cluster, the least alike representatives first.
+    Attributes:
+        size: Number of documents, including the kept one.
+        distinct: Number of different contents.
+        least_similarity: The lowest exact similarity found between two documents.
+        least_pair: These two documents.
+        compared: "all" if `least_similarity` is the lowest over all pairs. "some" if the cluster has too many
+            contents: then it is the lowest over the pairs of the representative with every member, and over all pairs
+            of the members least similar to it.
+        component_size: Number of documents that verified pairs connect with this cluster: a connected component.
+        component_clusters: Number of clusters of that component, including those of one document.
+        bridges: The strongest bridge to each other cluster, the least similar representatives first.
     """
 
     representative: str | int
@@ -65,7 +72,7 @@ class ClusterReport:
     bridges: tuple[Bridge, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report, JSON-able."""
+        """Return the report as JSON values."""
         return asdict(self)
 
 
@@ -73,8 +80,13 @@ class ClusterReport:
 class Bridges:
     """The strongest verified pair between each two clusters, by position.
 
-    left, right: uint32, the two documents; `similarity`: float64, of the two.
-    left_leader, right_leader: uint32, who stays for each; `leaders`: float64, the similarity of these two.
+    Attributes:
+        left: A document of one cluster (uint32).
+        right: A document of the other cluster (uint32).
+        similarity: The similarity of the two (float64).
+        left_leader: The kept document of the left cluster (uint32).
+        right_leader: The kept document of the right cluster (uint32).
+        leaders: The similarity of the two kept documents (float64).
     """
 
     left: Positions
@@ -90,10 +102,16 @@ class Bridges:
 
 @dataclass(frozen=True)
 class Inside:
-    """The least similarity within each cluster of two or more documents, by the cluster's number.
+    """The lowest similarity within each cluster of two or more documents, by the number of the cluster.
 
-    leader: uint32, who stays; `size`, `distinct`: int64, documents and different contents.
-    least: float64; `left`, `right`: uint32, a pair that has it; `all_compared`: bool, whether over all pairs.
+    Attributes:
+        leader: The kept document (uint32).
+        size: Number of documents (int64).
+        distinct: Number of different contents (int64).
+        least: The lowest similarity (float64).
+        left: The first document of a pair with this similarity (uint32).
+        right: The second document of that pair (uint32).
+        all_compared: Whether all pairs were compared (bool).
     """
 
     leader: Positions
@@ -106,11 +124,12 @@ class Inside:
 
 
 class Safety:
-    """All clusters of a result, looked into; each part is worked out when it is asked for.
+    """Checks of all clusters of a result; each part is computed when it is first used.
 
-    most: clusters of up to so many different contents are compared all with all; of a larger one the `most`
-        contents least like the representative. Costs up to most² / 2 comparisons a cluster, of which those that
-        the run has made are not made again.
+    Attributes:
+        most: Clusters with up to this many different contents are compared completely; in a larger cluster, the
+            `most` contents that are least similar to the representative are. Takes up to most² / 2 comparisons per
+            cluster, without those that the run has made.
     """
 
     def __init__(self, found: DecidedDocuments, most: int = DISTINCT) -> None:
@@ -121,30 +140,30 @@ class Safety:
 
     @cached_property
     def component(self) -> Positions:
-        """The component of each document under all verified pairs (uint32, n), named by its first document."""
+        """The component of each document over all verified pairs (uint32, n), identified by its first document."""
         left, right, _ = self._ties
         return components(len(self.found.leader), left, right)
 
     @cached_property
     def _ties(self) -> tuple[Positions, Positions, Floats]:
-        """The verified pairs of documents that belong to clusters: those known from elsewhere belong to none."""
+        """The verified pairs of documents in clusters; known documents are in no cluster."""
         pairs, known = self.found.pairs, self.found.known
         held = np.flatnonzero(~(known[pairs.left] | known[pairs.right]))
         return pairs.left[held], pairs.right[held], pairs.similarity[held]
 
     @cached_property
     def component_sizes(self) -> NDArray[np.int64]:
-        """For each position the documents of the component that it names, else 0 (int64, n)."""
+        """The number of documents of each component, at the position of its first document, otherwise 0 (int64, n)."""
         return np.bincount(self.component, minlength=len(self.component))
 
     @cached_property
     def component_clusters(self) -> NDArray[np.int64]:
-        """For each position the documents that stay of the component that it names (int64, n)."""
+        """The number of kept documents of each component, at the position of its first document (int64, n)."""
         return np.bincount(self.component[self.found.stays], minlength=len(self.component))
 
     @cached_property
     def component_largest(self) -> NDArray[np.int64]:
-        """For each position the documents of the largest cluster of the component that it names (int64, n)."""
+        """The size of the largest cluster of each component, at the position of its first document (int64, n)."""
         largest = np.zeros(len(self.component), dtype=np.int64)
         sizes = np.bincount(self.found.leader, minlength=len(largest))
         np.maximum.at(largest, self.component, sizes[self.found.leader])
@@ -152,7 +171,7 @@ class Safety:
 
     @cached_property
     def bridges(self) -> Bridges:
-        """What ties clusters together."""
+        """The bridges between clusters."""
         leader, (left, right, similarity) = self.found.leader, self._ties
         apart = np.flatnonzero(leader[left] != leader[right])
         left, right, similarity = left[apart], right[apart], similarity[apart]
@@ -168,7 +187,7 @@ class Safety:
 
     @cached_property
     def inside(self) -> Inside:
-        """How alike the members of each cluster are."""
+        """The lowest similarity inside each cluster."""
         found = self.found
         number_of, contents, starts = self._contents()
         leader = np.unique(found.leader[found.led])
@@ -193,7 +212,7 @@ class Safety:
     def _contents(self) -> tuple[NDArray[np.int64], Positions, NDArray[np.int64]]:
         """The number of each document's cluster, and one document for each content of each cluster.
 
-        Those of a cluster lie together (`starts`), who stays first, then the least similar to it.
+        Those of a cluster are adjacent (`starts`), the kept one first, then the others by ascending similarity to it.
         """
         found = self.found
         leaders = np.unique(found.leader[found.led])
@@ -213,7 +232,7 @@ class Safety:
         return number_of, held[chosen].astype(np.uint32), np.concatenate(([0], np.cumsum(counts)))
 
     def similarity(self, left: Positions, right: Positions) -> Floats:
-        """The exact similarity of pairs: that which the run knows, else compared now."""
+        """Return the exact similarity of pairs: from the run, or compared now."""
         keys, known = self._known
         # Of documents of one content only one took part in the run's pairs.
         left, right = self.found.stands_for[left], self.found.stands_for[right]
@@ -240,7 +259,7 @@ class Safety:
         return keys[order], np.concatenate((found.verified, found.decision.score))[order]
 
     def order(self, order: Order = "largest") -> NDArray[np.intp]:
-        """The numbers of the clusters in an order: the largest first, or the least alike inside first."""
+        """Return the numbers of the clusters in an order: the largest first, or the lowest similarity inside first."""
         inside = self.inside
         if order == "largest":
             return np.lexsort((inside.leader, inside.least, -inside.size))
@@ -249,7 +268,7 @@ class Safety:
         raise SettingsError(f"order must be 'largest' or 'doubtful', got {order!r}")
 
     def reports(self, numbers: Sequence[int] | NDArray[np.intp]) -> list[ClusterReport]:
-        """The report on each of some clusters, by number."""
+        """Return a report for each cluster, by number."""
         inside, name = self.inside, self._names
         bridges = self._bridges_of(inside.leader[np.asarray(numbers, dtype=np.intp)].tolist())
         reports = []
@@ -272,7 +291,7 @@ class Safety:
         return reports
 
     def _bridges_of(self, leaders: Sequence[int]) -> dict[int, list[int]]:
-        """Which bridges each of some clusters has, the least alike representatives first."""
+        """Return the bridges of each cluster, the least similar representatives first."""
         bridges = self.bridges
         asked = np.array(leaders, dtype=np.uint32)
         held = np.flatnonzero(np.isin(bridges.left_leader, asked) | np.isin(bridges.right_leader, asked))
@@ -284,7 +303,7 @@ class Safety:
         return found
 
     def bridge(self, at: int, leader: int) -> Bridge:
-        """One bridge, seen from the cluster of `leader`."""
+        """Return one bridge as seen from the cluster of `leader`."""
         bridges = self.bridges
         ends = [int(bridges.left[at]), int(bridges.right[at])]
         leaders = [int(bridges.left_leader[at]), int(bridges.right_leader[at])]
@@ -298,7 +317,7 @@ class Safety:
 
 
 def packed(low: Positions, high: Positions) -> NDArray[np.uint64]:
-    """One number for each pair (uint64).
+    """Return one number for each pair (uint64).
 
     >>> packed(np.array([1], dtype=np.uint32), np.array([2], dtype=np.uint32)).tolist()
     [4294967298]
@@ -308,7 +327,7 @@ def packed(low: Positions, high: Positions) -> NDArray[np.uint64]:
 
 
 def sizes_up_to(distinct: NDArray[np.int64], most: int) -> list[tuple[int, bool]]:
-    """The sizes of clusters that are compared all with all, and at the end `most` for those of more contents.
+    """Return the sizes of clusters that are compared completely, and at the end `most` for larger ones.
 
     >>> sizes_up_to(np.array([1, 3, 9, 3]), 4)
     [(3, True), (4, False)]
@@ -320,7 +339,7 @@ def sizes_up_to(distinct: NDArray[np.int64], most: int) -> list[tuple[int, bool]
 def pairs_within(
     contents: Positions, starts: NDArray[np.int64], distinct: NDArray[np.int64], size: tuple[int, bool]
 ) -> tuple[Positions, Positions, NDArray[np.intp]]:
-    """All pairs, but for those with the first, among the first `size` contents of each cluster of that size."""
+    """Return all pairs, except those with the first, among the first `size` contents of each cluster of that size."""
     first, exactly = size
     clusters = np.flatnonzero(distinct == first if exactly else distinct > first)
     a, b = np.triu_indices(first - 1, 1)

@@ -13,10 +13,12 @@ from benzer.minhash import MinHash
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that the result depends on, beside the input.
+    """All settings that the result depends on.
 
-    bands: None for the method "exact", which has none. reason: why the method was chosen, where it was not given.
-    against: the older collections.
+    Attributes:
+        bands: None for the method "exact", which has none.
+        reason: Why the method was chosen, if it was not given.
+        against: The older collections.
     """
 
     threshold: float
@@ -32,7 +34,7 @@ class Settings:
     against: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings, JSON-able; those of signatures and bands where there are bands."""
+        """Return the settings as JSON values; those of signatures and bands only if there are bands."""
         return {
             "threshold": self.threshold,
             "recall": self.recall,

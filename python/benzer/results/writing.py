@@ -23,7 +23,7 @@ def write_folder(
     extra: Mapping[str, Callable[[Path], object]],
     summary: Mapping[str, Any],
 ) -> dict[str, Path]:
-    """Fill a folder that appears whole at the end; see `Duplicates.write`."""
+    """Fill a folder that appears complete at the end; see `Duplicates.write`."""
     sources = result.reading.sources
     check_destination([source.path for source in sources if source.path is not None], output)
     with OutputFolder(output, replace=replace) as folder:
@@ -46,7 +46,7 @@ def write_folder(
 
 
 def write_documents(result: DecidedDocuments, chosen: NDArray[np.bool_], folder: Path, name: str) -> Path:
-    """Copy the chosen documents of every source; one file for one source, else a folder of files."""
+    """Copy the chosen documents of every source: one file for one source, a folder of files for several."""
     sources = result.reading.sources
     if len(sources) == 1:
         target = folder / f"{name}{sources[0].suffix}"
@@ -61,7 +61,7 @@ def write_documents(result: DecidedDocuments, chosen: NDArray[np.bool_], folder:
 
 
 def file_names(sources: Sequence[Source]) -> list[str]:
-    """A name for the copy of each source: that of its file, with the source's number where two would clash."""
+    """Return a name for the copy of each source: its file name, with the source's number if two are equal."""
     names = [Path(source.path or source.name).name or source.name for source in sources]
     names = [
         name if name.endswith(source.suffix) else name + source.suffix
