@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,9 +46,14 @@ def csv_bytes(
     return out.getvalue().encode()
 
 
-def zst(data: bytes) -> bytes:
+def halves(compress: Callable[[bytes], bytes], data: bytes) -> bytes:
+    """Two compressed streams, one after the other."""
     half = len(data) // 2
-    return b"".join(zstandard.ZstdCompressor().compress(part) for part in (data[:half], data[half:]))
+    return b"".join(compress(part) for part in (data[:half], data[half:]))
+
+
+def zst(data: bytes) -> bytes:
+    return halves(zstandard.ZstdCompressor().compress, data)
 
 
 def as_file(name: str, content: Callable[[list[dict[str, Any]]], bytes]) -> Callable[..., Any]:
@@ -87,6 +94,14 @@ INPUTS: dict[str, Callable[[Path, list[dict[str, Any]]], Any]] = {
         lambda rows: gzip.compress(jsonl_bytes(rows[:2])) + gzip.compress(jsonl_bytes(rows[2:])),
     ),
     "jsonl.zst, two frames": as_file("corpus.jsonl.zst", lambda rows: zst(jsonl_bytes(rows))),
+    "jsonl.bz2": as_file("corpus.jsonl.bz2", lambda rows: bz2.compress(jsonl_bytes(rows))),
+    "jsonl.bz2, two streams": as_file(
+        "corpus.jsonl.bz2", lambda rows: halves(bz2.compress, jsonl_bytes(rows))
+    ),
+    "jsonl.xz": as_file("corpus.jsonl.xz", lambda rows: lzma.compress(jsonl_bytes(rows))),
+    "jsonl.xz, two streams": as_file(
+        "corpus.jsonl.xz", lambda rows: halves(lzma.compress, jsonl_bytes(rows))
+    ),
     "csv": as_file("corpus.csv", csv_bytes),
     "csv, CRLF": as_file("corpus.csv", lambda rows: csv_bytes(rows, end="\r\n")),
     "csv, byte order mark": as_file("corpus.csv", lambda rows: b"\xef\xbb\xbf" + csv_bytes(rows)),
@@ -96,6 +111,9 @@ INPUTS: dict[str, Callable[[Path, list[dict[str, Any]]], Any]] = {
     "csv, no last newline": as_file("corpus.csv", lambda rows: csv_bytes(rows)[:-1]),
     "csv.gz": as_file("corpus.csv.gz", lambda rows: gzip.compress(csv_bytes(rows))),
     "csv.zst": as_file("corpus.csv.zst", lambda rows: zst(csv_bytes(rows))),
+    "csv.bz2": as_file("corpus.csv.bz2", lambda rows: bz2.compress(csv_bytes(rows))),
+    "csv.xz": as_file("corpus.csv.xz", lambda rows: lzma.compress(csv_bytes(rows))),
+    "tsv.bz2": as_file("corpus.tsv.bz2", lambda rows: bz2.compress(csv_bytes(rows, delimiter="\t"))),
     "tsv": as_file("corpus.tsv", lambda rows: csv_bytes(rows, delimiter="\t")),
     "parquet": parquet_file,
     "text": text_folder,
@@ -145,6 +163,10 @@ def content(path: Path) -> bytes:
     data = path.read_bytes()
     if path.suffix == ".gz":
         return gzip.decompress(data)
+    if path.suffix == ".bz2":
+        return bz2.decompress(data)
+    if path.suffix == ".xz":
+        return lzma.decompress(data)
     if path.suffix == ".zst":
         return zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read()
     return data

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,17 @@ from zstandard import ZstdCompressor
 from benzer import find_duplicates
 from benzer.errors import InputError, MalformedRowError
 from benzer.sources import expansion
+from benzer.sources.compression import unpacked
 from benzer.sources.expansion import ExpansionLimits
 from benzer.sources.formats import HEAD_BYTES
-from benzer.sources.streams import FileInput, unpacked
+from benzer.sources.streams import FileInput
 
-COMPRESS = {".gz": gzip.compress, ".zst": ZstdCompressor().compress}
+COMPRESS = {
+    ".gz": gzip.compress,
+    ".zst": ZstdCompressor().compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +40,7 @@ def compressed(folder: Path, name: str, content: bytes) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("ending", [".gz", ".zst"])
+@pytest.mark.parametrize("ending", COMPRESS)
 @pytest.mark.parametrize(
     "name, content",
     [
@@ -51,7 +59,7 @@ def test_a_line_that_expands_too_far_is_refused(
         find_duplicates(source)
 
 
-@pytest.mark.parametrize("ending", [".gz", ".zst"])
+@pytest.mark.parametrize("ending", COMPRESS)
 def test_many_lines_that_expand_too_far_are_refused(ending: str, tmp_path: Path) -> None:
     line = b'{"text": "' + b"a" * 1000 + b'"}\n'
     source = compressed(tmp_path, f"lines.jsonl{ending}", line * 1000)
@@ -96,10 +104,10 @@ def test_of_a_bomb_no_more_than_a_piece_is_decompressed_at_once(
         largest = max(largest, len(self._ready))
         return more
 
-    from benzer.sources import streams
+    from benzer.sources import compression
 
-    content = streams._ZstdContent._decompress_some
-    monkeypatch.setattr(streams._ZstdContent, "_decompress_some", watched)
+    content = compression._ZstdContent._decompress_some
+    monkeypatch.setattr(compression._ZstdContent, "_decompress_some", watched)
     assert FileInput("bomb", tmp_path / "bomb.zst", ".zst").head() == bytes(HEAD_BYTES)
     assert 0 < largest <= 64 << 20
     assert unpacked(bomb, ".zst") == bytes(HEAD_BYTES)

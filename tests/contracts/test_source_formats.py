@@ -113,7 +113,9 @@ def test_a_cell_may_be_longer_than_the_parser_expects(tmp_path: Path) -> None:
     assert csv.field_size_limit() == before
 
 
-@pytest.mark.parametrize("name", ["jsonl.gz", "jsonl.zst, two frames", "csv.gz", "csv.zst", "parquet"])
+@pytest.mark.parametrize(
+    "name", ["jsonl.gz", "jsonl.zst, two frames", "jsonl.bz2", "jsonl.xz", "csv.gz", "csv.zst", "parquet"]
+)
 @pytest.mark.parametrize("part", [0.5, 0.99])
 def test_a_file_cut_short_is_named(name: str, part: float, tmp_path: Path) -> None:
     path = INPUTS[name](tmp_path, MANY[:500])
@@ -122,7 +124,7 @@ def test_a_file_cut_short_is_named(name: str, part: float, tmp_path: Path) -> No
         read(path, on_error="skip")
 
 
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.jsonl.bz2", "a.csv.xz", "a.parquet"])
 def test_a_file_of_another_kind_is_named(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"just some words")
     with pytest.raises(InputError, match=rf"{name} (is not valid|cannot be read as Parquet)"):

@@ -130,7 +130,7 @@ def test_an_index_is_not_merged_into_itself_or_with_what_is_not_there(folder: Pa
     assert not (folder / "new.benzer").exists()
 
 
-@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".bz2", ".xz"])
 def test_an_exported_index_is_imported_again(folder: Path, url: str, ending: str) -> None:
     file = f"docs-export.jsonl{ending}"
     written = answer("export", "docs.benzer", file)

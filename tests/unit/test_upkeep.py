@@ -177,7 +177,7 @@ def test_an_index_with_passages_files_them_for_what_is_merged_in() -> None:
 # Export and import
 
 
-@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".bz2", ".xz"])
 @pytest.mark.parametrize("source,target", [("memory", "file"), ("file", "redis"), ("redis", "memory")])
 def test_an_export_is_imported_as_it_was(
     opened: Opener, tmp_path: Path, source: str, target: str, ending: str
@@ -244,7 +244,7 @@ def test_a_failed_export_leaves_no_file(
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".bz2", ".xz"])
 def test_an_export_that_was_cut_off_anywhere_is_not_imported(
     opened: Opener, tmp_path: Path, ending: str
 ) -> None:

@@ -187,7 +187,7 @@ def test_settings_that_were_changed_on_the_way_are_not_taken_for_those_of_the_in
         exported_settings(path)
 
 
-@pytest.mark.parametrize("ending", [".gz", ".zst"])
+@pytest.mark.parametrize("ending", [".gz", ".zst", ".bz2", ".xz"])
 def test_a_compressed_export_that_was_damaged_anywhere_is_not_imported_as_something_else(
     tmp_path: Path, ending: str
 ) -> None:

@@ -20,16 +20,17 @@ def column_names(path: Path, format: str | None = None) -> list[str]:
 
     For JSONL, collects the columns of the first 1,000 rows.
     """
-    from benzer.sources import ENDINGS, open_sources
-    from benzer.sources.opening import recognized
+    from benzer.sources import open_sources
+    from benzer.sources.compression import compression_ending
+    from benzer.sources.opening import ending_format, recognized
     from benzer.sources.streams import FileInput
 
     source = open_sources([str(path)], format)[0]
     if format == "text" or source.path is None or source.path.is_dir():
         return ["image" if format == "images" else "text"]
-    ending = Path(path.stem).suffix if path.suffix.lower() in (".gz", ".zst") else path.suffix
-    named = format or ENDINGS.get(ending.lower())
-    kind, file = recognized(FileInput(str(path), path, compression_of(path)), named, fixed=format is not None)
+    named = format or ending_format(str(path))
+    given = FileInput(str(path), path, compression_ending(str(path)))
+    kind, file = recognized(given, named, fixed=format is not None)
     if kind == "parquet":
         return parquet_columns(source.path)
     if kind in ("text", "images"):
@@ -38,10 +39,6 @@ def column_names(path: Path, format: str | None = None) -> list[str]:
     return (
         jsonl_columns(lines) if kind == "jsonl" else delimited_columns(lines, "," if kind == "csv" else "\t")
     )
-
-
-def compression_of(path: Path) -> str:
-    return path.suffix.lower() if path.suffix.lower() in (".gz", ".zst") else ""
 
 
 def head(file: FileInput) -> Iterator[str]:

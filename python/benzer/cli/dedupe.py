@@ -145,9 +145,9 @@ def command(
 ) -> int:
     """Remove near-duplicates from INPUT and write the result to a new folder.
 
-    INPUT is JSONL, CSV, TSV or Parquet (also .gz and .zst), a folder of texts or images, a glob pattern, or - for
-    stdin. Inputs are not changed. Each removed document is listed with the kept document that it matches and
-    their exact similarity. The exit status is 1 if malformed rows were skipped.
+    INPUT is JSONL, CSV, TSV or Parquet (also .gz, .zst, .bz2 and .xz), a folder of texts or images, a glob
+    pattern, or - for stdin. Inputs are not changed. Each removed document is listed with the kept document
+    that it matches and their exact similarity. The exit status is 1 if malformed rows were skipped.
 
     Rules of --keep: first (of the first INPUT), last, longest, largest:COLUMN, smallest:COLUMN,
     priority:COLUMN=a,b or source:A,B.

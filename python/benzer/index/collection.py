@@ -722,7 +722,7 @@ class Index:
         The file is written atomically. docs/reference/formats.md describes the format.
 
         Args:
-            path: Output file; `.gz` or `.zst` at the end of the name compresses it.
+            path: Output file; `.gz`, `.zst`, `.bz2` or `.xz` at the end of the name compresses it.
             replace: Whether to replace an existing file.
 
         Returns:

@@ -19,7 +19,8 @@ from benzer.fields.base import Field
 from benzer.index.documents import SeenDocuments, check_id
 from benzer.index.settings import IndexSettings
 from benzer.sketcher import check_fields
-from benzer.sources.formats import compression_of
+from benzer.sources.compression import compression_ending
+from benzer.sources.formats import HEAD_BYTES, compression_of
 from benzer.sources.streams import FileInput, create
 from benzer.tables import atomic_write
 
@@ -32,7 +33,7 @@ _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 def write_export(path: Path, settings: IndexSettings, batches: Iterable[SeenDocuments], replace: bool) -> int:
     """Write a collection to a file, whole or not at all; gives the number of documents."""
-    compression = path.suffix if path.suffix in (".gz", ".zst") else ""
+    compression = compression_ending(path.name)
     count = 0
     with atomic_write(path, replace) as partial, create(partial, compression) as stream:
         head = {
@@ -91,7 +92,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             f"{path} is not a regular file and cannot be read twice: write piped input to a file first"
         )
     with path.open("rb") as file:
-        compression = compression_of(file.read(4))
+        compression = compression_of(file.read(HEAD_BYTES))
     with FileInput(str(path), path, compression).open() as stream:
         yield stream
 

@@ -28,7 +28,7 @@ class Content:
     """What a file holds.
 
     format: the input format that reads it (a name in `FORMATS`); None where nothing reads it.
-    compression: "", ".gz" or ".zst": what it must be unpacked with before anything else can be said.
+    compression: "", ".gz", ".zst", ".bz2" or ".xz": what it must be unpacked with before anything else can be said.
     noun: what it is, with an article. remedy: what a user can do where Benzer does not read it.
     """
 
@@ -83,6 +83,8 @@ ENCODED = (UTF16, UTF32, BINARY)
 
 GZIP = Content(None, "gzip data", "decompress it first", ".gz")
 ZSTD = Content(None, "Zstandard data", "decompress it first", ".zst")
+BZIP2 = Content(None, "bzip2 data", "decompress it first", ".bz2")
+XZ = Content(None, "xz data", "decompress it first", ".xz")
 ZIP = Content(None, "a zip archive", UNPACK)
 OFFICE = {
     b"xl/": Content(None, "an Excel workbook", "save it as CSV first"),
@@ -108,7 +110,7 @@ MAGIC: dict[bytes, Content] = {
     b"%PDF-": Content(None, "a PDF file", "convert it to text first, e.g. with pdftotext"),
     b"PK\x03\x04": ZIP,
     b"PK\x05\x06": ZIP,
-    b"\xfd7zXZ\x00": Content(None, "xz data", "decompress it first, with unxz"),
+    b"\xfd7zXZ\x00": XZ,
     b"7z\xbc\xaf\x27\x1c": Content(None, "a 7z archive", UNPACK),
     b"Rar!\x1a\x07": Content(None, "a RAR archive", UNPACK),
     b"ARROW1\x00\x00": Content(None, "an Arrow IPC file", "write it as Parquet first"),
@@ -139,7 +141,7 @@ def binary(head: bytes) -> Content | None:
         if head.startswith(start):
             return _archive(head) if content is ZIP else content
     if re.match(rb"BZh[1-9](1AY&SY|\x17\x72\x45\x38\x50\x90)", head):
-        return Content(None, "bzip2 data", "decompress it first, with bunzip2")
+        return BZIP2
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return Content("images", "a WebP image")
     if head[:2] == b"BM" and head[6:10] == bytes(4) and len(head) > 14:
@@ -156,7 +158,7 @@ def _archive(head: bytes) -> Content:
 
 
 def compression_of(head: bytes) -> str:
-    """The compression of a file by its first bytes: "", ".gz" or ".zst"."""
+    """The compression of a file by its first bytes; "" where there is none."""
     content = binary(head)
     return "" if content is None else content.compression
 

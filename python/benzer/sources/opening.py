@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, cast
 from benzer.errors import InputError
 from benzer.registry import Registry
 from benzer.sources.base import Source
+from benzer.sources.compression import compression_ending
 from benzer.sources.formats import ENCODED, binary, recognize
 from benzer.sources.special import kind_of, open_pipe
 from benzer.sources.streams import FileInput, printable, spooled
@@ -48,7 +49,6 @@ ENDINGS = {
     ".tif": "images",
     ".tiff": "images",
 }
-COMPRESSIONS = (".gz", ".zst")
 IN_MEMORY = ("arrow", "iterable")
 FILE_FORMATS = tuple(name for name in FORMATS.names if name not in IN_MEMORY)
 STDIN = "-"
@@ -63,7 +63,7 @@ def open_sources(inputs: Any, format: str | None = None, pattern: str | None = N
             (id, text) pairs, or a mapping of ids to texts. Or a list of sources (see `Source`), which are taken as they
             are.
         format: "jsonl", "csv", "tsv", "parquet", "text" or "images"; by default the content of each file
-            decides, and for text the ending of its name (what stands before .gz or .zst).
+            decides, and for text the ending of its name (what stands before .gz, .zst, .bz2 or .xz).
         pattern: the files of a folder and its subfolders that are texts, as in "*.html" (else .txt and .md).
 
     Raises:
@@ -141,7 +141,7 @@ def _open_path(name: str, format: str | None, pattern: str | None) -> Source:
     if kind == "pipe":
         with open_pipe(name, path) as stream:
             return _open_pipe(name, stream, format)
-    compression = path.suffix.lower() if path.suffix.lower() in COMPRESSIONS else ""
+    compression = compression_ending(name)
     ending = Path(path.stem).suffix if compression else path.suffix
     file = FileInput(name, path, compression)
     chosen, file = recognized(file, format or ENDINGS.get(ending.lower()), fixed=format is not None)
@@ -156,7 +156,7 @@ def ending_format(name: str) -> str | None:
     ('csv', None)
     """
     path = Path(name)
-    stem = Path(path.stem) if path.suffix.lower() in COMPRESSIONS else path
+    stem = Path(path.stem) if compression_ending(name) else path
     return ENDINGS.get(stem.suffix.lower())
 
 

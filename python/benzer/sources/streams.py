@@ -1,11 +1,9 @@
-"""Reads and writes the bytes of files, with compression."""
+"""Reads and writes the bytes of files, compressed or not."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import shutil
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,21 +11,18 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from benzer.errors import InputError, OutputError, full_disk_named
+from benzer.sources.compression import CHUNK_BYTES, compressed, damage_named, decompressed
 from benzer.sources.expansion import Bounded, ExpansionLimits
 from benzer.sources.formats import HEAD_BYTES, compression_of
 
 BLOCK_BYTES = 1 << 24
-CHUNK_BYTES = 1 << 17
 BOM = b"\xef\xbb\xbf"
-LARGEST_ZSTD_WINDOW = 1 << 31
-ZSTD_PIECE_BYTES = 1 << 11
-"""Compressed bytes that are decompressed together: 4 bytes may stand for a block of 128 KiB, so these for 64 MiB."""
 
 
 @dataclass(frozen=True)
 class FileInput:
-    """One file or folder as the user named it. `compression` is "", ".gz" or ".zst"; `pattern` chooses text
-    files of a folder; `spool` keeps the temporary copy of a pipe alive."""
+    """One file or folder as the user named it. `compression` is "" or one of `COMPRESSIONS`; `pattern` chooses
+    text files of a folder; `spool` keeps the temporary copy of a pipe alive."""
 
     name: str
     path: Path
@@ -61,7 +56,7 @@ class FileInput:
         """The bytes, decompressed; a file that is damaged or expands too far is an `InputError` that names it."""
         with ExitStack() as stack, damage_named(self.name):
             stream = stack.enter_context(self.path.open("rb"))
-            content = decompressed(stream, self, stack)
+            content = decompressed(stream, self.compression, self.name, stack)
             if self.limits is None:
                 yield content
             else:
@@ -96,114 +91,11 @@ def printable(name: str) -> str:
 
 
 @contextmanager
-def damage_named(name: str) -> Iterator[None]:
-    """Turn what decompressors raise into an `InputError` that names the file."""
-    try:
-        yield
-    except EOFError as error:
-        raise InputError(f"{name} is cut off in the middle of its compressed data: fetch it again") from error
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{name} is not valid gzip data ({error}): fetch it again") from error
-    except PermissionError as error:
-        raise InputError(f"{name} cannot be opened ({error.strerror}): change its permissions") from error
-
-
-def decompressed(stream: BinaryIO, file: FileInput, stack: ExitStack) -> BinaryIO:
-    """`stream` itself, or its decompressed content."""
-    if file.compression == ".gz":
-        return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream)))
-    if file.compression == ".zst":
-        return cast(BinaryIO, io.BufferedReader(_ZstdContent(stream, file.name), CHUNK_BYTES))
-    return stream
-
-
-def unpacked(head: bytes, compression: str) -> bytes:
-    """The beginning of what is compressed, of the beginning of a file; as far as it can be unpacked.
-
-    >>> unpacked(gzip.compress(b"one two")[:-4], ".gz"), unpacked(b"one", "")
-    (b'one two', b'one')
-    """
-    try:
-        if compression == ".gz":
-            return zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
-        if compression == ".zst":
-            from zstandard import ZstdDecompressor, ZstdError
-
-            try:
-                return _unpacked_zstd(
-                    ZstdDecompressor(max_window_size=LARGEST_ZSTD_WINDOW).decompressobj(), head
-                )
-            except ZstdError:
-                return b""
-    except zlib.error:
-        return b""
-    return head
-
-
-def _unpacked_zstd(frame: Any, head: bytes) -> bytes:
-    content = b""
-    for start in range(0, len(head), ZSTD_PIECE_BYTES):
-        if len(content) >= HEAD_BYTES or frame.eof:
-            break
-        content += frame.decompress(head[start : start + ZSTD_PIECE_BYTES])
-    return content[:HEAD_BYTES]
-
-
-class _ZstdContent(io.RawIOBase):
-    """The content of Zstandard frames. The package's own reader takes a frame cut short for a whole one."""
-
-    def __init__(self, stream: BinaryIO, name: str) -> None:
-        from zstandard import ZstdDecompressor
-
-        self._stream, self._name = stream, name
-        self._decompressor = ZstdDecompressor(max_window_size=LARGEST_ZSTD_WINDOW)
-        self._frame: Any = None
-        self._ready = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            if not self._decompress_some():
-                return 0
-        count = min(len(buffer), len(self._ready))
-        buffer[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count
-
-    def _decompress_some(self) -> bool:
-        unused = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
-        data = unused or self._stream.read(ZSTD_PIECE_BYTES)
-        if not data:
-            if self._frame is not None and not self._frame.eof:
-                raise EOFError
-            return False
-        from zstandard import ZstdError
-
-        if self._frame is None or self._frame.eof:
-            self._frame = self._decompressor.decompressobj()
-        try:
-            self._ready = memoryview(self._frame.decompress(data))
-        except ZstdError as error:
-            raise InputError(f"{self._name} is not valid Zstandard data ({error}): fetch it again") from error
-        return True
-
-
-@contextmanager
 def create(destination: Path, compression: str) -> Iterator[BinaryIO]:
     """A new file to write to, compressed as its source was; an existing file is an `OutputError`."""
     with ExitStack() as stack:
-        stream: Any = stack.enter_context(create_plain(destination))
-        if compression == ".gz":
-            stream = stack.enter_context(gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0))
-        elif compression == ".zst":
-            from zstandard import ZstdCompressor
-
-            stream = stack.enter_context(
-                ZstdCompressor(write_checksum=True).stream_writer(stream, closefd=False)
-            )
-        yield cast(BinaryIO, stream)
+        stream = stack.enter_context(create_plain(destination))
+        yield compressed(stream, compression, stack)
 
 
 def create_plain(destination: Path) -> BinaryIO:

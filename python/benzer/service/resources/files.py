@@ -43,7 +43,7 @@ class Recognized(BaseModel):
         examples=["csv"],
     )
     content: str = Field(description="A description of the content.", examples=["a CSV file"])
-    compression: str = Field(description="Empty, .gz or .zst.", examples=[""])
+    compression: str = Field(description="Empty, .gz, .zst, .bz2 or .xz.", examples=[""])
     columns: list[str] | None = Field(
         description="The keys of the first row of JSON lines.", examples=[["id", "text"]]
     )

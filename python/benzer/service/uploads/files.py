@@ -12,12 +12,13 @@ from typing import Any, BinaryIO
 
 from benzer.errors import InputError
 from benzer.service.errors import Refusal
+from benzer.sources.compression import unpacked
 from benzer.sources.formats import HEAD_BYTES, Content, lines_fault, recognize
 from benzer.sources.jsonl import parsed
 from benzer.sources.opening import ending_format, recognized
 from benzer.sources.records import TABLES, records
 from benzer.sources.rows import BadRow
-from benzer.sources.streams import BOM, FileInput, unpacked
+from benzer.sources.streams import BOM, FileInput
 
 
 class File:
@@ -142,7 +143,10 @@ def content_of(name: str, head: bytes) -> tuple[Content, str]:
     content = recognize(head[:HEAD_BYTES], named)
     if not content.compression:
         return content, ""
-    return recognize(unpacked(head, content.compression)[:HEAD_BYTES], named), content.compression
+    begin = unpacked(head, content.compression)[:HEAD_BYTES]
+    if not begin and len(head) >= HEAD_BYTES and named is not None:  # a block of bzip2 may be longer
+        return Content(named, content.noun), content.compression
+    return recognize(begin, named), content.compression
 
 
 def columns_of(head: bytes) -> list[str] | None:

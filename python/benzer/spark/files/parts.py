@@ -14,9 +14,9 @@ from typing import Any
 from benzer.errors import InputError, SettingsError
 from benzer.registry import require
 from benzer.sources import ReadOptions, Source
+from benzer.sources.compression import COMPRESSIONS
 from benzer.sources.folder import FolderSource
 from benzer.sources.jsonl import JsonlSource
-from benzer.sources.opening import COMPRESSIONS
 from benzer.sources.parquet import ParquetSource
 from benzer.sources.rows import id_plan
 
