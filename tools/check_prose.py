@@ -56,6 +56,10 @@ CHECKED: list[str] = [  # files and folders that are written in plain English; a
     "python/benzer/sketcher.py",
     "python/benzer/verify.py",
     "python/benzer/wording.py",
+    "python/benzer/fields",
+    "python/benzer/index",
+    "python/benzer/storage",
+    "python/benzer/tables",
     "tools",
 ]
 SUFFIXES = {".md", ".py", ".html", ".js"}

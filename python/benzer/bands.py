@@ -326,7 +326,7 @@ BEYOND_ALL = 10**15
 
 
 def _least_bands(threshold: float, recall: float, rows: int) -> int:
-    """The least bands of so many rows that find a pair at the threshold with the recall.
+    """Return the fewest bands of `rows` rows that find a pair at the threshold with the recall.
 
     >>> _least_bands(0.8, 0.95, 4)
     6
@@ -346,7 +346,10 @@ def _least_bands(threshold: float, recall: float, rows: int) -> int:
 
 
 def _shapes_for_recall(threshold: float, recall: float, limit: int) -> Iterator[tuple[int, int]]:
-    """For each number of rows the least bands. More rows need no fewer bands, so the first misfit ends it."""
+    """Yield the fewest bands for each number of rows, up to the first that exceeds the limit.
+
+    More rows need at least as many bands.
+    """
     for rows in range(1, limit + 1):
         bands = _least_bands(threshold, recall, rows)
         if bands * rows > limit:
@@ -355,10 +358,10 @@ def _shapes_for_recall(threshold: float, recall: float, limit: int) -> Iterator[
 
 
 def _cost(shape: Bands) -> float:
-    """Nanoseconds a document: its keys, and the exact comparison with what it meets by chance.
+    """Return nanoseconds per document: its keys, and the comparison with unrelated documents of the same buckets.
 
-    Measured: 30 ns a band, 2 ns a row, 500 ns a comparison. In a collection of 100,000 there are 50,000
-    pairs a document, spread as in `BACKGROUND`.
+    Measured: 30 ns per band, 2 ns per row, 500 ns per comparison. In a collection of 100,000 there are 50,000 pairs
+    per document, distributed as in `BACKGROUND`.
     """
     return shape.bands * (30 + 2 * shape.rows) + 500 * 50_000 * shape.met_by_chance()
 
@@ -377,7 +380,7 @@ def _pick_bands(threshold: float, num_hashes: int) -> tuple[int, int]:
 
 
 def _inverse_root(threshold: float, num_hashes: int) -> tuple[int, int]:
-    """Of equal knees (4 × 2 and 16 × 4 have theirs at 0.5) the one of more values: its curve is steeper."""
+    """Return the shape with the nearest knee, and of equal knees (4 × 2 and 16 × 4 have 0.5) the steeper curve."""
 
     def preference(shape: tuple[int, int]) -> tuple[float, int]:
         bands, rows = shape
@@ -403,7 +406,7 @@ def _area(threshold: float, num_hashes: int) -> tuple[int, int]:
 
 
 def _missed(similarities: Floats, rows: int, bands: NDArray[np.int64]) -> Floats:
-    """The probabilities that pairs are not found (bands × similarities)."""
+    """Return the probabilities that pairs are not found (bands × similarities)."""
     return np.asarray((1.0 - similarities**rows) ** bands[:, None], dtype=np.float64)
 
 

@@ -126,12 +126,12 @@ def compare(
 
 
 def encoded(field: Field, content: FieldValue) -> bytes | None:
-    """The encoded content of a field; None for a missing one."""
+    """Return the encoded content of a field; None for a missing one."""
     return None if content is None else field.encode(content)
 
 
 def estimated(minhash: MinHash, sets: Sets) -> NDArray[np.float64]:
-    """The similarity of two sets, estimated from their signatures (float64, 1)."""
+    """Return the similarity of two sets, estimated from their signatures (float64, 1)."""
     one, other = minhash.signatures(*sets, threads=1, hashed=True)
     return np.array([minhash.estimate(one, other)], dtype=np.float64)
 

@@ -15,9 +15,12 @@ from benzer.fields import Schema, Text
 class Preset:
     """Settings for one kind of document.
 
-    text: how the text is read. threshold: the similarity from which two documents are near-duplicates. recall:
-    the share of pairs at the threshold that is to be found. why: the reason, in a sentence. evidence: figures
-    that labelled sets gave; docs/quality.md says how they were measured.
+    Attributes:
+        text: How the text is read.
+        threshold: Minimum similarity of near-duplicates.
+        recall: Minimum probability of finding a pair at the threshold.
+        why: The reason, in a sentence.
+        evidence: Measurements on labelled sets; docs/quality.md describes how they were made.
 
     >>> from benzer import find_duplicates
     >>> texts = {"a": "The quick brown fox jumps over it.", "b": "The qu1ck brown fox jumps ovcr it."}
@@ -34,7 +37,7 @@ class Preset:
 
     @property
     def schema(self) -> Schema:
-        """One field called "text", read by this preset."""
+        """Return a schema with one field "text", read by this preset."""
         return Schema(text=self.text)
 
     def arguments(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from benzer.errors import MissingExtraError, SettingsError
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The variants of one thing: each name stands for a dotted path `package.module:attribute`.
+    """The variants of a type: each name is mapped to a dotted path `package.module:attribute`.
 
     >>> types = Registry("type", {"counted": "collections:Counter", "ordered": "collections:OrderedDict"})
     >>> types.load("counted").__name__
@@ -32,17 +32,17 @@ class Registry:
         return tuple(sorted(self.paths))
 
     def load(self, name: str) -> Any:
-        """Import and return what `name` stands for; an unknown name is a `SettingsError` that lists all."""
+        """Import and return the variant `name`; an unknown name is a `SettingsError` that lists all."""
         if name not in self.paths:
             raise SettingsError(f'there is no {self.noun} "{name}": choose one of {", ".join(self.names)}')
         module, _, attribute = self.paths[name].partition(":")
         return getattr(import_module(module), attribute)
 
     def add(self, name: str, path: str) -> None:
-        """Let a program add a variant of its own, by the path of an importable `package.module:attribute`.
+        """Register an additional variant by the path of an importable `package.module:attribute`.
 
-        A name that is taken can be given its own path again, but no other: what an index names by it would
-        change its meaning.
+        An existing name can only be registered again with its own path: otherwise the meaning of stored settings
+        would change.
 
         >>> colours = Registry("colour", {"red": "collections:Counter"})
         >>> colours.add("blue", "collections:OrderedDict")
@@ -58,7 +58,7 @@ class Registry:
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional dependency; where it is not installed, say which `pip install` cures it.
+    """Import an optional dependency; if it is not installed, the error names the `pip install` command.
 
     >>> require("json", extra="parquet", purpose="Parquet files").__name__
     'json'

@@ -1,12 +1,12 @@
 """Field types and the schema of a document.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `base` | what a field type is |
-| `text` | how a text becomes shingles |
-| `values` | how a set of values is taken |
-| `image` | how a picture becomes a set |
-| `schema` | which fields a document has; `FIELD_TYPES`, the registry of field types |
+| `base` | the interface of field types |
+| `text` | texts as sets of shingles |
+| `values` | sets of values |
+| `image` | images as sets |
+| `schema` | the fields of a document; `FIELD_TYPES`, the registry of field types |
 """
 
 from __future__ import annotations

@@ -17,11 +17,11 @@ Kind = Literal["text", "values", "image"]
 
 
 class Field(Protocol):
-    """A field type: frozen settings, and how content becomes sets.
+    """A field type: frozen settings, and the conversion of content to sets.
 
-    `kind` says what sources read it as; `weight` counts in the similarity of documents of several fields.
-    Text and value sets are read by the native core; the sets of any other type are made by its own methods.
-    `decode` of such a type may give a `Description`; then all methods take it in the place of the content.
+    `kind` determines how sources read it; `weight` is its weight in the similarity of documents with several fields.
+    Text and value sets are read by the native core; the sets of any other type are made by its own methods. `decode`
+    of such a type may return a `Description`; then all methods accept it instead of the content.
     """
 
     kind: ClassVar[Kind]
@@ -31,36 +31,36 @@ class Field(Protocol):
 
     @property
     def reader(self) -> TextReader | None:
-        """The native reader of a text field; None for any other."""
+        """The native reader of a text field; None for any other field."""
         ...
 
     def sets(self, contents: Sequence[FieldValue], threads: int = 1) -> Sets:
-        """The set of each content: offsets (int64, n + 1) and hashes (uint64, ascending in each set)."""
+        """Return the set of each content: offsets (int64, n + 1) and hashes (uint64, ascending in each set)."""
         ...
 
     def encode(self, content: FieldValue) -> bytes:
-        """The content as bytes, from which `decode` gives an equal one back, or one of an equal set."""
+        """Return the content as bytes, from which `decode` returns an equal content, or one with an equal set."""
         ...
 
     def decode(self, data: bytes) -> FieldValue:
-        """The content that `encode` was given, or a description that stands for it."""
+        """Return the content that was encoded, or a description that represents it."""
         ...
 
     def encoded_sets(self, contents: Sequence[bytes | None]) -> Sets:
-        """`sets` of contents that are encoded; an empty set for None."""
+        """Return `sets` of encoded contents; an empty set for None."""
         ...
 
     def shared(self, a: FieldValue, b: FieldValue) -> list[str]:
-        """The elements that both contents have, as people read them, in the order of `a`."""
+        """Return the elements of both contents in readable form, in the order of `a`."""
         ...
 
     def to_dict(self) -> Mapping[str, Any]:
-        """The settings, JSON-able; with the key "type" they make an equal field again."""
+        """Return the settings as JSON values; with the key "type" they create an equal field."""
         ...
 
 
 class SeenField(Field, Protocol):
-    """A field whose contents are costly to read: each is described once, and the description is compared."""
+    """A field whose contents are costly to read: each is described once, and the descriptions are compared."""
 
     @property
     def own_similarity(self) -> bool:
@@ -68,18 +68,18 @@ class SeenField(Field, Protocol):
         ...
 
     def describe(self, contents: Sequence[FieldValue], threads: int = 1) -> list[bytes | InputError]:
-        """Each content encoded, or why it cannot be read. `threads`: 0 means all cores."""
+        """Encode each content, or return the reason why it cannot be read. `threads`: 0 uses all cores."""
         ...
 
     def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
-        """The exact similarity of one encoded content to others: symmetric, 1.0 for equal sets."""
+        """Return the exact similarity of one encoded content to others: symmetric, 1.0 for equal sets."""
         ...
 
     def band_threshold(self, threshold: float) -> float:
-        """The Jaccard similarity of the sets for which bands must keep the recall.
+        """Return the Jaccard similarity of the sets for which bands must reach the recall.
 
-        With bands for this similarity, the share of pairs at or above `threshold` that is found must be at least the
-        recall. If all such pairs have sets of at least this similarity, it is; otherwise calibrate it on data.
+        With bands for this similarity, the share of found pairs at or above `threshold` must be at least the recall.
+        This is true if all such pairs have sets of at least this similarity; otherwise calibrate it on data.
         """
         ...
 
@@ -92,7 +92,7 @@ class BoundedField(SeenField, Protocol):
     """
 
     def least_jaccard(self, threshold: float) -> float:
-        """A Jaccard similarity of the sets that every pair at or above `threshold` reaches, without exception."""
+        """Return a Jaccard similarity of the sets that every pair at or above `threshold` reaches."""
         ...
 
 
@@ -112,7 +112,7 @@ def has_least_jaccard(field: Field) -> TypeGuard[BoundedField]:
 
 
 def described(field: Field, contents: Sequence[FieldValue], threads: int = 1) -> list[bytes | InputError]:
-    """Contents of any field encoded, each or why it cannot be read.
+    """Encode the contents of any field, or return the reason why one cannot be read.
 
     >>> from benzer.fields import ValueSet
     >>> described(ValueSet(), [["red"], "red"])

@@ -68,10 +68,10 @@ class Schema:
         return ["hashes" if name in self.foreign else field.reader for name, field in self.fields.items()]
 
     def stored_readers(self) -> list[StoredReader]:
-        """Return what reads the encoded content of each field natively.
+        """Return the native reader of the encoded content of each field.
 
-        This is the reader of a text, "values", "cells" for images that are described so, and "hashes" for a field
-        whose own `encoded_sets` creates its sets.
+        This is the reader of a text, "values", "cells" for images described as cells, and "hashes" for a field whose
+        own `encoded_sets` creates its sets.
         """
         return [stored_reader(field) for field in self.fields.values()]
 
@@ -104,7 +104,7 @@ class Schema:
         return [field.weight for field in self.fields.values()]
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings of all fields, JSON-able.
+        """Return the settings of all fields as JSON values.
 
         >>> Schema.from_dict(Schema().to_dict()) == Schema()
         True
@@ -113,12 +113,12 @@ class Schema:
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Mapping[str, Any]]) -> Schema:
-        """The schema that `to_dict` described."""
+        """Return the schema that `to_dict` described."""
         return cls(**{name: field_from_dict(one) for name, one in settings.items()})
 
 
 def stored_reader(field: Field) -> StoredReader:
-    """What reads the encoded content of a field natively; a type derived from one of these has its own methods."""
+    """Return the native reader of the encoded content of a field; a derived type uses its own methods."""
     if type(field) is Text:
         return field.reader
     if type(field) is ValueSet:
@@ -128,7 +128,7 @@ def stored_reader(field: Field) -> StoredReader:
 
 
 def field_from_dict(settings: Mapping[str, Any]) -> Field:
-    """The field that its `to_dict` described."""
+    """Return the field that its `to_dict` described."""
     arguments = dict(settings)
     return cast(Field, FIELD_TYPES.load(arguments.pop("type"))(**arguments))
 

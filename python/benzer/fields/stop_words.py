@@ -7,11 +7,11 @@ from benzer.registry import require
 
 
 def language_words(language: str) -> list[str]:
-    """The stop words of a language, by its English name or its code of two letters (ISO 639-1).
+    """Return the stop words of a language, by its English name or its code of two letters (ISO 639-1).
 
     They come from the package stop-words (the extra `stopwords`), whose lists may change between its versions:
-    settings therefore keep the words, not the name of the language. Another name is a `SettingsError` that
-    lists all there are.
+    settings therefore store the words, not the name of the language. For another name a `SettingsError` lists all
+    languages.
 
     >>> words = language_words("en")
     >>> "the" in words, words == language_words("English"), "und" in language_words("german")

@@ -131,7 +131,7 @@ class Text:
         return {name: value for name, value in self.__dict__.items() if name != "reader"}
 
     def tokens(self, text: str | bytes) -> list[str]:
-        """The tokens of a text, in order.
+        """Return the tokens of a text, in order.
 
         >>> Text().tokens("Don't—stop, 東京!")
         ['don', 't', 'stop', '東', '京']
@@ -139,13 +139,13 @@ class Text:
         return self.reader.tokens(text)
 
     def shingles(self, text: str | bytes) -> list[str]:
-        """The shingles of a text, in order, with repeats; words joined by a space."""
+        """Return the shingles of a text, in order, with repetitions; words are joined by a space."""
         return self.reader.shingles(text)
 
     def shingle_hashes(self, text: str | bytes) -> NDArray[np.uint64]:
-        """The elements (uint64) that `shingles(text)` become, in the same order: their hashes.
+        """Return the elements (uint64) of `shingles(text)`, in the same order: their hashes.
 
-        With `frequencies` the second and further occurrences of a shingle have numbers of their own.
+        With `frequencies`, the second and further occurrences of a shingle have different numbers.
 
         >>> Text(shingle_size=1, shingle_hash="djb2a").shingle_hashes("He, he").tolist()
         [5861128, 5861128]
@@ -153,11 +153,11 @@ class Text:
         return self.reader.shingle_hashes(text)
 
     def token_spans(self, text: str | bytes) -> tuple[list[str], NDArray[np.int64]]:
-        """The units of a text in order, and where each stands in it: int64, n × 2, start and end in code points.
+        """Return the units of a text in order, with their positions: int64, n × 2, start and end in code points.
 
-        Of words they are `tokens(text)`; with unit "char" the characters that shingles are made of. The places
-        are those of the text as it was given (UTF-8: once decoded), whatever its normal form is. Where several
-        characters become others together (a letter and the accent after it), each has the place of all.
+        For words these are `tokens(text)`; with unit "char" the characters that shingles consist of. Positions are
+        those of the original text (UTF-8: of the decoded text), whatever its normal form. If several characters are
+        normalized together (a letter and the accent after it), each has the position of all.
 
         >>> tokens, places = Text().token_spans("The ﬁne ½")
         >>> list(zip(tokens, places.tolist()))
@@ -185,7 +185,7 @@ class Text:
         return self.reader.sets([content or b"" for content in contents])
 
     def shared(self, a: FieldValue, b: FieldValue) -> list[str]:
-        """See `Field`. With `frequencies` a shingle stands there as often as both have it."""
+        """See `Field`. With `frequencies`, a shingle is listed as often as both have it."""
         text, there = text_content(a), set(self.shingle_hashes(text_content(b)).tolist())
         elements: dict[int, str] = {}
         # By number, as the sets are compared: two shingles of one number are one element.
@@ -200,7 +200,7 @@ class Text:
 
 
 def word_list(given: Any) -> set[str]:
-    """The stop words that are listed, or those of a language.
+    """Return the listed stop words, or those of a language.
 
     >>> word_list(None)
     Traceback (most recent call last):
@@ -217,7 +217,7 @@ def word_list(given: Any) -> set[str]:
 
 
 def text_content(content: FieldValue) -> str | bytes:
-    """The content of a text field; "" for a missing one."""
+    """Return the content of a text field; "" for a missing one."""
     if content is None:
         return ""
     if isinstance(content, (str, bytes)):
@@ -226,12 +226,12 @@ def text_content(content: FieldValue) -> str | bytes:
 
 
 def clean(text: str) -> str:
-    """The text with lone surrogates, which UTF-8 cannot hold, replaced by U+FFFD."""
+    """Replace lone surrogates, which UTF-8 cannot represent, by U+FFFD."""
     return _LONE.sub("\ufffd", text)
 
 
 def checked_weight(weight: float) -> float:
-    """The weight as a float; refused where it would make the mean of fields meaningless."""
+    """Return the weight as a float; raise an error for a weight that makes the mean meaningless."""
     if not is_number(weight) or not 0 < weight < float("inf"):
         raise SettingsError(f"weight must be > 0, got {weight}: remove the field instead")
     return float(weight)

@@ -81,7 +81,7 @@ class ValueSet:
 
 
 def values(content: FieldValue) -> Collection[str | int]:
-    """The values of a content; none for a missing one.
+    """Return the values of a content; none for a missing one.
 
     >>> values(iter(["red"]))
     Traceback (most recent call last):

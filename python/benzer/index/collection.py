@@ -684,7 +684,7 @@ class Index:
             return self._take(other._departing(batch_size), on_conflict, threads)
 
     def _departing(self, batch_size: int = 2000) -> Iterator[SeenDocuments]:
-        """All documents with their times, in order."""
+        """Yield all documents with their times, in order."""
         for batch in self._storage.iterate(batch_size):
             documents = list(map(self._sketcher.decode, batch.ids, batch.payloads))
             yield SeenDocuments(documents, self._storage.last_seen(batch.numbers).tolist())
@@ -709,7 +709,7 @@ class Index:
         return Taken(added, replaced, kept)
 
     def _times(self, ids: list[DocumentId]) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """When documents were last seen; 0 for what is not held."""
+        """Return when documents were last seen; 0 for unknown ids."""
         with self._storage.snapshot():
             numbers = self._storage.numbers(ids)
             times = np.zeros(len(ids), np.int64)
@@ -824,7 +824,7 @@ class Index:
 
 
 def by_field(names: list[str], similarities: list[float]) -> dict[str, float]:
-    """The similarity of each field that both documents have: the others are not-a-number, which differs from itself."""
+    """Return the similarity of each field that both documents have; the others are not-a-number."""
     pairs = zip(names, similarities, strict=True)
     return {name: similarity for name, similarity in pairs if similarity == similarity}
 
@@ -836,7 +836,7 @@ def _each_once(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], Sequence[
 
 
 def check_reach(limit: Any, most: Any) -> None:
-    """Refuse a number of matches, or of documents to read, that is none."""
+    """Raise an error for an invalid number of matches or of documents to read."""
     for name, value in {"limit": limit, "most": most}.items():
         if value is not None and not is_whole(value, 1):
             raise SettingsError(f"{name} must be 1 or more, or None for all, got {value}")

@@ -1,6 +1,7 @@
 """Finds the documents that contain a given one or are contained in it.
 
-Whatever shares a fingerprint with the document is compared exactly, those that share the most and the rarest first.
+Documents that share a fingerprint with the query are compared exactly, those with the most and rarest fingerprints
+first.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Containment:
     def find(
         self, storage: Storage, query: Query, threshold: float, limit: int | None, most: int | None
     ) -> ContainmentMatches:
-        """The matches of a document, by reading at most `most` others."""
+        """Return the matches of a document, reading at most `most` others."""
         asked = self.fingerprints.asked(query.document, shorter=self.inward)
         short = () if self.inward else self.fingerprints.short(query.document)
         (question,) = self.sketcher.ask([query.document], threads=1)
@@ -121,10 +122,10 @@ class Containment:
         return found
 
     def table(self, question: SketchedQuery, payloads: Sequence[bytes]) -> NDArray[np.float64]:
-        """The containment of each encoded document (float64, m × (1 + fields)): the mean, then each field's.
+        """Return the containment of each encoded document (float64, m × (1 + fields)): the mean, then each field's.
 
-        Not-a-number where one of the two lacks a field, or the contained one has nothing in it; and for fields
-        without fingerprints.
+        Not-a-number if one of the two lacks a field, if the contained one is empty, and for fields without
+        fingerprints.
         """
         filed, weights = self.fingerprints.filed, self.fingerprints.schema.weights
         counted = [weight if number in filed else 0.0 for number, weight in enumerate(weights)]

@@ -1,4 +1,4 @@
-"""What an index takes and returns: documents, queries, matches, and samples of its documents."""
+"""Documents, queries and matches of an index, and samples of its documents."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 class Query(NamedTuple):
-    """A document to find others for; `identified` when its id is one of the collection's."""
+    """A document to find others for; `identified` if its id is one of the collection's."""
 
     document: Document
     identified: bool
@@ -97,7 +97,7 @@ class Query(NamedTuple):
 
 
 def as_query(given: Any, schema: Schema) -> Query:
-    """What is asked for, as a document: a `Document`, a text, or a mapping of fields."""
+    """Convert a query to a document: a `Document`, a text, or a mapping of fields."""
     if isinstance(given, Document):
         return Query(given, identified=True)
     if isinstance(given, (*ALONE, Mapping)):
@@ -106,7 +106,7 @@ def as_query(given: Any, schema: Schema) -> Query:
 
 
 def as_document(given: Any, schema: Schema) -> Document:
-    """One of the things that `Index.add` takes, as a document.
+    """Convert a value accepted by `Index.add` to a document.
 
     >>> as_document((7, "some text"), Schema())
     Document(id=7, fields={'text': 'some text'})
@@ -125,7 +125,7 @@ def as_document(given: Any, schema: Schema) -> Document:
 
 
 def check_id(document: Document) -> Document:
-    """Refuse an id that a corpus, or UTF-8, cannot hold.
+    """Raise an error for an id that a corpus, or UTF-8, cannot represent.
 
     >>> check_id(Document(2**70, "a text"))
     Traceback (most recent call last):
@@ -141,7 +141,7 @@ def check_id(document: Document) -> Document:
 
 
 def ids_of(text: str) -> Iterator[str | int]:
-    """The ids that a text can mean, as in a path or on a command line: itself, then the integer written just so.
+    """Yield the ids that a text in a path or on a command line can represent: the text, then the integer written so.
 
     >>> list(ids_of("7")), list(ids_of("-7")), list(ids_of("07"))
     (['7', 7], ['-7', -7], ['07'])
@@ -153,7 +153,7 @@ def ids_of(text: str) -> Iterator[str | int]:
 
 
 def as_fields(given: Any, schema: Schema) -> Mapping[str, Any]:
-    """A text, or the path or array of a picture, as the one field of a schema; a mapping as it is."""
+    """Return a text, or the path or array of an image, as the only field of a schema; a mapping is not changed."""
     if isinstance(given, Mapping):
         return given
     if not isinstance(given, ALONE):
@@ -171,7 +171,7 @@ _TRIES = 20  # draws that may fall on numbers of removed documents, for each tha
 
 
 def last_number(storage: Storage) -> int:
-    """The greatest number of a document that is held; -1 where there is none."""
+    """Return the highest number of a stored document; -1 if there is none."""
     low, high = -1, 1  # one is held beyond `low`, unless it is -1; none beyond `high`
     while next(storage.iterate(1, after=high), None) is not None:
         low, high = high, 4 * high
@@ -187,9 +187,9 @@ def last_number(storage: Storage) -> int:
 
 
 def draw(storage: Storage, count: int, seed: int) -> NDArray[np.int64]:
-    """Numbers of documents in a seeded order: all of them if they are no more than `count`.
+    """Return numbers of documents in a seeded order: all if there are at most `count`.
 
-    Where most documents that ever were are removed, fewer than `count` may be found.
+    If most documents were removed, fewer than `count` may be returned.
     """
     end = last_number(storage) + 1
     generator = np.random.default_rng(seed)
@@ -210,9 +210,9 @@ def draw(storage: Storage, count: int, seed: int) -> NDArray[np.int64]:
 def fitting(
     storage: Storage, numbers: NDArray[np.int64], most_bytes: int | None
 ) -> tuple[list[DocumentId], list[bytes]]:
-    """The documents of the first numbers, as many as have so many bytes together; in order of arrival.
+    """Return as many of the first documents as have `most_bytes` bytes together, in order of arrival.
 
-    At least one, however long it is.
+    Returns at least one, however long it is.
     """
     taken: list[tuple[int, bytes]] = []
     total = 0
@@ -231,7 +231,7 @@ def fitting(
 
 
 def check_draw(count: int, most_bytes: int | None, seed: int) -> None:
-    """Refuse a number of documents, or of bytes, that is none."""
+    """Raise an error for an invalid number of documents or bytes."""
     for name, value in {"count": count, "most_bytes": most_bytes}.items():
         if value is not None and (not is_number(value) or value != int(value) or value < 1):
             raise SettingsError(f"{name} must be 1 or more, got {value!r}")

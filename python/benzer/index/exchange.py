@@ -32,7 +32,7 @@ _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def write_export(path: Path, settings: IndexSettings, batches: Iterable[SeenDocuments], replace: bool) -> int:
-    """Write a collection to a file, whole or not at all; gives the number of documents."""
+    """Write a collection to a file, completely or not at all; returns the number of documents."""
     compression = compression_ending(path.name)
     count = 0
     with atomic_write(path, replace) as partial, create(partial, compression) as stream:
@@ -51,17 +51,21 @@ def write_export(path: Path, settings: IndexSettings, batches: Iterable[SeenDocu
 
 
 def exported_settings(path: str | Path) -> IndexSettings:
-    """The settings of the index that a file was exported from.
+    """Return the settings of the index that a file was exported from.
+
+    Args:
+        path: A file written by `Index.export`.
 
     Raises:
-        InputError: the file is no export. StoreFormatError: it is one of a later version.
+        InputError: The file is not an export.
+        StoreFormatError: The file was written by a later version.
     """
     with _opened(Path(path)) as stream:
         return _head(str(path), stream.readline())
 
 
 def read_export(path: Path, schema: Schema) -> Iterator[SeenDocuments]:
-    """The documents of a file that `write_export` wrote, in batches; InputError where it ends too early."""
+    """Yield the documents of an export in batches; raises an InputError if the file is truncated."""
     name, count = str(path), 0
     with _opened(path) as stream:
         _head(name, stream.readline())
@@ -134,7 +138,7 @@ def _as_row(document: Document, second: int, schema: Schema) -> dict[str, Any]:
 
 
 def _written(field: Field, content: FieldValue) -> Any:
-    """Texts and values as they are, anything else by its encoded bytes."""
+    """Return texts and values unchanged, other contents as encoded bytes."""
     if content is None or field.kind in ("text", "values"):
         return content
     return {"base64": base64.b64encode(field.encode(content)).decode()}

@@ -1,9 +1,10 @@
 """Keys for stored passages: winnowed runs of words.
 
-Beside the keys of its bands a document is filed under fingerprints of its texts: of every `window` runs of `size`
-words in a row the one of least hash (winnowing: Schleimer, Wilkerson, Aiken 2003), and under each value of its value
-sets. They lie in the same storage; a number for each field keeps them apart from band keys and from each other. Who
-asks looks up *all* runs of the text in question, so that one fingerprint inside a common passage suffices.
+In addition to the keys of its bands, a document is stored under fingerprints of its texts: of every `window`
+consecutive runs of `size` words, the one with the lowest hash (winnowing: Schleimer, Wilkerson, Aiken 2003), and
+under each value of its value sets. They are in the same storage; a number for each field distinguishes them from band
+keys and from each other. A query looks up *all* runs of its text, so that one fingerprint inside a common passage
+suffices.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Passages:
 
     @classmethod
     def of(cls, given: Any) -> Passages | None:
-        """What `IndexSettings` takes: True for the defaults, False or None for none, or settings.
+        """Convert the value of `IndexSettings`: True for the defaults, False or None for none, or settings.
 
         >>> Passages.of(True), Passages.of(None), Passages.of({"size": 5, "window": 4})
         (Passages(size=4, window=4), None, Passages(size=5, window=4))
@@ -82,16 +83,18 @@ class Passages:
 
     @property
     def certain(self) -> int:
-        """Words that a common passage must have to be found with certainty: size + window - 1."""
+        """The minimum length in words of a common passage that is found with certainty: size + window - 1."""
         return self.size + self.window - 1
 
     def probability(self, words: int, edits: float) -> float:
-        """At least how probable it is that a passage of so many words is found, of which each is edited.
+        """Return a lower bound for the probability of finding a common passage whose words are edited independently.
 
-        edits: the probability of each word to be replaced, left out, or to have another put before it,
-            independently. A passage is found if `certain` words in a row were spared; how probable that is
-            follows from the least such run that ends at each word (exact; Feller 1968, XIII.7). Often less
-            suffices, so that more is found.
+        A passage is found if `certain` consecutive words are unchanged; this probability is exact (Feller 1968,
+        XIII.7). Often fewer suffice, so that more is found.
+
+        Args:
+            words: Length of the passage in words.
+            edits: Probability of each word to be replaced or deleted, or of an insertion before it.
 
         >>> passages = Passages()
         >>> passages.probability(7, 0.0), passages.probability(6, 0.0)
@@ -111,23 +114,25 @@ class Passages:
         return max(0.0, 1.0 - none_yet[words])
 
     def to_dict(self) -> dict[str, int]:
-        """The settings, JSON-able."""
+        """Return the settings as JSON values."""
         return asdict(self)
 
 
 class QueryKeys(NamedTuple):
-    """The keys of a document, each once (uint64), and the place of the field of each (int64)."""
+    """The distinct keys of a document (uint64), and the number of the field of each (int64)."""
 
     keys: NDArray[np.uint64]
     fields: NDArray[np.int64]
 
 
 class Hits(NamedTuple):
-    """Which documents hold which of the keys in question.
+    """The documents that are stored under the keys of a query.
 
-    rows, numbers: int64, the place of a key and the number of a document that is filed under it, by row.
-    documents: int64, the numbers of all of them, best first: those that share the most keys, of which each
-        counts the more the fewer documents it has (the logarithm of all documents to those).
+    Attributes:
+        rows: The position of a key (int64), ascending.
+        numbers: The number of a document that is stored under it (int64).
+        documents: The numbers of all documents (int64), best first: those that share the most keys, where rare keys
+            count more (the logarithm of the number of all documents / the documents with the key).
     """
 
     rows: NDArray[np.int64]
@@ -137,7 +142,7 @@ class Hits(NamedTuple):
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Files documents of a schema under fingerprints, and looks them up.
+    """Stores documents of a schema under fingerprints, and looks them up.
 
     >>> fingerprints = Fingerprints(Schema(), Passages())
     >>> offsets, keys = fingerprints.keys([Document("a", "one two three four five six seven"), Document("b", "")])
@@ -154,14 +159,15 @@ class Fingerprints:
 
     @cached_property
     def filed(self) -> dict[int, Field]:
-        """The fields that have fingerprints, by their place in the schema."""
+        """The fields that have fingerprints, by their number in the schema."""
         fields = enumerate(self.schema.fields.values())
         return {number: field for number, field in fields if has_fingerprints(field)}
 
     def readers(self, size: int | None = None) -> dict[int, Text]:
-        """How the words of each text field are read: by its own rules, but always as words.
+        """Return a reader of the words of each text field, with its own rules of normalization.
 
-        size: words in a run, unless that of a fingerprint.
+        Args:
+            size: Words in a run; by default that of a fingerprint.
         """
         size = size or self.passages.size
         return {number: words_of(one, size) for number, one in self.filed.items() if isinstance(one, Text)}
@@ -171,7 +177,7 @@ class Fingerprints:
         return self.readers()
 
     def keys(self, documents: Sequence[Document], threads: int = 0) -> Sets:
-        """The keys under which documents are filed: offsets (int64, n + 1), and keys (uint64)."""
+        """Return the keys under which documents are stored: offsets (int64, n + 1), and keys (uint64)."""
 
         parts = [self._keys(number, documents, self.passages.window, threads) for number in self.filed]
         owner = np.concatenate(
@@ -182,9 +188,11 @@ class Fingerprints:
         return offsets, np.concatenate([keys for _, keys in parts])[order]
 
     def asked(self, document: Document, shorter: bool = False) -> QueryKeys:
-        """The keys under which others are sought that share any run or value with a document.
+        """Return the keys that find all documents which share a run or value with a document.
 
-        shorter: seek also those of so few words that the whole of them is one run.
+        Args:
+            document: The query.
+            shorter: Also find documents with so few words that the whole of them is one run.
         """
         readers = [self._readers]
         if shorter:
@@ -196,7 +204,7 @@ class Fingerprints:
         return QueryKeys(np.concatenate(keys), np.repeat(list(self.filed), [len(one) for one in keys]))
 
     def short(self, document: Document) -> tuple[str, ...]:
-        """The text fields of a document that have fewer words than are found with certainty, but not none.
+        """Return the non-empty text fields of a document with fewer words than are found with certainty.
 
         >>> Fingerprints(Schema(), Passages()).short(Document("a", "To be, or not to be"))
         ('text',)
@@ -233,7 +241,7 @@ class Fingerprints:
         threads: int = 0,
         seen: int = 0,
     ) -> None:
-        """Put documents into a storage under their band keys (uint64, n × bands) and their fingerprints."""
+        """Add documents to a storage under their band keys (uint64, n × bands) and their fingerprints."""
         offsets, keys = self.keys(documents, threads)
         for part in portions(np.diff(offsets) + bands.shape[1]):
             filed = padded(offsets[part.start : part.stop + 1], keys)
@@ -241,7 +249,7 @@ class Fingerprints:
             storage.add(ids, payloads[part], np.concatenate((bands[part], filed), axis=1), seen)
 
     def hits(self, storage: Storage, keys: NDArray[np.uint64]) -> Hits:
-        """Look up keys (uint64, each once) within a snapshot; nothing is cut short."""
+        """Look up distinct keys (uint64) within a snapshot; no bucket is truncated."""
         rows, numbers = storage.candidates(keys.reshape(-1, 1))
         sharing = np.bincount(rows, minlength=len(keys))
         weight = np.log((len(storage) + 1) / np.maximum(sharing, 1))
@@ -250,10 +258,10 @@ class Fingerprints:
         return Hits(rows, numbers, documents[np.lexsort((documents, -score))])
 
     def most_contained(self, asked: QueryKeys, hits: Hits) -> NDArray[np.float64]:
-        """How much of the document in question each of `hits.documents` may contain at most (float64).
+        """Return an upper bound for the share of the query that each of `hits.documents` contains (float64).
 
-        Value sets are filed whole, so that the share of values is known before a document is read, and a mean
-        over fields is at most the greatest of them. Where a text was asked for it may be all of it.
+        All values of value sets are stored, so that the share of values is known before a document is read, and a
+        mean over fields is at most their maximum. For a text the bound is 1.
         """
         if any(isinstance(self.filed[number], Text) for number in np.unique(asked.fields).tolist()):
             return np.ones(len(hits.documents))
@@ -267,7 +275,7 @@ class Fingerprints:
 
 
 def is_whole(value: object, least: int) -> bool:
-    """Whether a setting is a whole number from `least` on.
+    """Whether a setting is an integer from `least` on.
 
     >>> is_whole(1, 1), is_whole(0, 1), is_whole(True, 1), is_whole("2", 1)
     (True, False, False, False)
@@ -276,12 +284,12 @@ def is_whole(value: object, least: int) -> bool:
 
 
 def has_fingerprints(field: Field) -> bool:
-    """Whether a field is made of elements of which some can stand in another document: no picture is."""
+    """Whether a field consists of elements that can be in another document; images do not."""
     return isinstance(field, Text) or (field.kind == "values" and not has_own_similarity(field))
 
 
 def words_of(field: Text, size: int) -> Text:
-    """A reader of the words of a text field, in runs of `size`, by the field's own normal form and case.
+    """Return a reader of the words of a text field, in runs of `size`, with the field's normal form and case.
 
     >>> words_of(Text(unit="char", case="keep"), 2).shingles("To be, or not")
     ['To be', 'be or', 'or not']
@@ -298,7 +306,7 @@ def words_of(field: Text, size: int) -> Text:
 
 
 def keys_of(hashes: NDArray[np.uint64], number: int) -> NDArray[np.uint64]:
-    """The keys of the hashes of a field: equal hashes of two fields have different keys.
+    """Return the keys for the hashes of a field: equal hashes of two fields have different keys.
 
     >>> hashes = np.array([7, 8], np.uint64)
     >>> bool((keys_of(hashes, 0) != keys_of(hashes, 1)).all())
@@ -309,7 +317,7 @@ def keys_of(hashes: NDArray[np.uint64], number: int) -> NDArray[np.uint64]:
 
 
 def portions(widths: NDArray[np.int64]) -> Iterator[slice]:
-    """Cut rows so that those of a part, each filled up to its widest, have at most PADDED_KEYS keys.
+    """Divide rows into parts that have at most PADDED_KEYS keys when padded to their widest row.
 
     >>> list(portions(np.array([3, 3_000_000, 2, 5_000_000])))
     [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None), slice(3, 4, None)]
@@ -327,7 +335,7 @@ def portions(widths: NDArray[np.int64]) -> Iterator[slice]:
 
 
 def padded(offsets: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Rows of keys as one array, the shorter ones filled up with the key that is never stored.
+    """Return rows of keys as one array; shorter rows are padded with the key that is never stored.
 
     >>> padded(np.array([0, 2, 3]), np.array([5, 6, 7], np.uint64)).tolist() == [[5, 6], [7, int(NO_KEY)]]
     True

@@ -1,8 +1,8 @@
 """Finds the nearest documents by a scan of sketches and exact comparison.
 
-Each document has 128 bytes a field in memory, one of each value of a signature. The bytes that two documents have
-in common tell how similar they can be at most, at a chosen confidence; documents are compared exactly in the order
-of that bound, until none that is left can be among the nearest.
+Each document has 128 bytes per field in memory, one for each value of a signature. The number of equal bytes of two
+documents gives an upper bound for their similarity, at a chosen confidence. Documents are compared exactly in the
+order of that bound, until no other one can be among the nearest.
 """
 
 from __future__ import annotations
@@ -43,9 +43,12 @@ _UNFILLED = np.uint32(2**32 - 1)  # the values of the signature of an empty set
 class NearestMatches(Sequence[Match]):
     """The nearest documents, best first; of equal similarity the one added earlier comes first.
 
-    recall: each true neighbour of at least `threshold` is among them with this probability or more; 1.0 where all
-    were compared that share anything.
-    compared: how many documents were compared exactly, of the `documents` that the index holds.
+    Attributes:
+        matches: The matches.
+        recall: Each true neighbour of at least `threshold` is among them with this probability or more; 1.0 if all
+            documents that share anything were compared.
+        compared: Number of documents that were compared exactly.
+        documents: Number of documents of the index.
     """
 
     matches: Sequence[Match]
@@ -67,26 +70,26 @@ class NearestMatches(Sequence[Match]):
 
 @dataclass(frozen=True)
 class Column:
-    """One field of all documents: sketches (uint8, n x 128), and whether it is missing, empty or held (uint8)."""
+    """One field of all documents: sketches (uint8, n x 128), and whether it is missing, empty or present (uint8)."""
 
     sketches: NDArray[np.uint8]
     states: NDArray[np.uint8]
 
     def chosen(self, keep: NDArray[np.bool_]) -> Column:
-        """Some of the documents."""
+        """Return some of the documents."""
         return Column(self.sketches[keep], self.states[keep])
 
     @classmethod
     def joined(cls, columns: Sequence[Column]) -> Column:
-        """Documents behind one another."""
+        """Concatenate columns."""
         sketches = np.concatenate([column.sketches for column in columns])
         return cls(sketches, np.concatenate([column.states for column in columns]))
 
 
 class Scan:
-    """The sketches of all documents of a collection, in order of their numbers, as far as they were read.
+    """The sketches of all documents of a collection, in the order of their numbers, as far as they were read.
 
-    Memory: 129 bytes for each field of a document, and 8. A pickled copy begins without any.
+    Takes 129 bytes of memory per field of a document, and 8 per document. A pickled copy is empty at first.
     """
 
     def __init__(self, sketcher: Sketcher) -> None:
@@ -112,7 +115,7 @@ class Scan:
         recall: float,
         threads: int,
     ) -> NearestMatches:
-        """The nearest documents to one. The first call reads the whole collection, a later one what is new."""
+        """Return the nearest documents. The first call reads the whole collection, a later one only new documents."""
         least = PROMISED if threshold is None else threshold
         check_question(limit, least, recall)
         fills = threshold is None and limit is not None
@@ -141,7 +144,7 @@ class Scan:
             )
 
     def _read_on(self, storage: Storage, threads: int) -> None:
-        """Sketch what is new, and leave out what was removed."""
+        """Sketch new documents, and leave out removed ones."""
         if storage.undone() != self._undone:  # what was removed may be back, and what was added is gone
             self._forget()
             self._undone = storage.undone()
@@ -164,7 +167,7 @@ class Scan:
             self._columns = [Column.joined(column) for column in columns]
 
     def _column(self, place: int, contents: Sequence[bytes | None], threads: int) -> Column:
-        """Sketch a field of some documents. Each field has hash functions of its own: its errors are its own."""
+        """Sketch a field of some documents. Each field has its own hash functions, so errors are independent."""
         field, seed = self._fields[place][1], (self._sketcher.minhash.seed + place) % (MOST_SEED + 1)
         minhash = MinHash(num_hashes=SLOTS, seed=seed)
         if field.reader is not None:
@@ -177,7 +180,7 @@ class Scan:
         return Column(one_byte_each(signatures), states)
 
     def _bounds(self, document: Document, recall: float, threads: int) -> Bounds | None:
-        """How similar each document is to one at most; None for a document that is empty."""
+        """Return an upper bound for the similarity of each document; None for an empty query."""
         agreements = []
         empty = True
         for place, (name, field) in enumerate(self._fields):
@@ -190,7 +193,7 @@ class Scan:
 
 
 def check_question(limit: Any, threshold: Any, recall: Any) -> None:
-    """Refuse a number of matches, a least similarity or a recall that is none."""
+    """Raise an error for an invalid number of matches, similarity or recall."""
     check_limit(limit)
     check_threshold(threshold, zero=True)
     check_recall(recall)
@@ -205,7 +208,7 @@ def _agreement(field: Field, asked: Column, others: Column, threads: int) -> Agr
 
 
 def one_byte_each(signatures: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """A byte of each value of signatures: values that differ have one byte with probability 1/256.
+    """Return one byte for each value of signatures: different values have equal bytes with probability 1/256.
 
     >>> one_byte_each(np.array([[0, 1, 2]], np.uint32)).tolist()
     [[0, 158, 60]]
@@ -216,7 +219,9 @@ def one_byte_each(signatures: NDArray[np.uint32]) -> NDArray[np.uint8]:
 class _Best:
     """The best of the documents compared so far.
 
-    least: a document that is not as similar as this need not be compared. keeps: one that was is kept from here on.
+    Attributes:
+        least: Documents below this similarity need not be compared.
+        keeps: Compared documents are kept from this similarity on.
     """
 
     def __init__(
@@ -240,11 +245,11 @@ class _Best:
 
     @property
     def full(self) -> bool:
-        """Whether there are as many as were asked for."""
+        """Whether there are as many as requested."""
         return len(self._numbers) == self._limit
 
     def matches(self, storage: Storage) -> list[Match]:
-        """What is best, with ids."""
+        """Return the best documents with their ids."""
         ids, rows = storage.ids(self._numbers), self._table.tolist()
         return [
             Match(one, row[0], {name: s for name, s in zip(self._names, row[1:], strict=True) if s == s})
@@ -253,13 +258,13 @@ class _Best:
 
 
 def _falling(places: NDArray[np.int64], bounds: Bounds) -> NDArray[np.int64]:
-    """Places in the order of their bounds, the highest first; of equal ones the lower place."""
+    """Return positions by descending bound; for equal bounds the lower position comes first."""
     falling: NDArray[np.int64] = places[np.argsort(-bounds[places], kind="stable")]
     return falling
 
 
 def _portions(order: NDArray[np.int64], bounds: Bounds, best: _Best) -> Iterator[NDArray[np.int64]]:
-    """Documents to compare, the most promising first, for as long as one can be among the best."""
+    """Yield documents to compare, the most promising first, as long as one can be among the best."""
     falling, start, size = -bounds[order], 0, _FIRST_PORTION
     while start < (end := int(np.searchsorted(falling, -best.least, "right"))):
         yield order[start : min(start + size, end)]
@@ -273,11 +278,12 @@ Bounds = NDArray[np.float64]
 
 
 class Agreement(NamedTuple):
-    """What the sketches of one field say of all documents beside one, each an array over the documents.
+    """The comparison of the sketches of one field of a query with all documents; each an array over the documents.
 
-    weight: what the field counts in the similarity; 0 where one of the two lacks it, or both are empty (float64).
-    sketched: where both are not empty, so that `equal` says something; else they share nothing (bool).
-    equal: how many bytes are equal (uint16); None for a field that compares by more than its set.
+    Attributes:
+        weight: The weight of the field in the similarity; 0 if one of the two lacks it, or both are empty (float64).
+        sketched: Whether both are not empty, so that `equal` is meaningful; otherwise they share nothing (bool).
+        equal: Number of equal bytes (uint16); None for a field with a similarity of its own.
     """
 
     weight: NDArray[np.float64]
@@ -287,11 +293,11 @@ class Agreement(NamedTuple):
 
 @lru_cache(maxsize=64)
 def most_similar(recall: float, slots: int) -> Bounds:
-    """How similar two sets are at most whose sketches have 0, 1, ..., `slots` bytes in common (float64).
+    """Return upper bounds for the similarity of two sets whose sketches have 0, 1, ..., `slots` equal bytes (float64).
 
-    The upper limit of Clopper and Pearson (Biometrika 26, 1934) for a binomial share, less the bytes that are
-    equal by chance: two sets that are more alike than this have so few equal bytes with probability
-    1 - `recall` at most. It holds for values that are independent; those of "fast" signatures vary less.
+    This is the upper limit of Clopper and Pearson (Biometrika 26, 1934) for a binomial share, corrected for bytes
+    that are equal by chance. Two sets of higher similarity have so few equal bytes with probability 1 - `recall` at
+    most. This holds for independent values; those of "fast" signatures vary less.
 
     >>> [round(float(bound), 3) for bound in most_similar(0.999, 128)[[0, 64, 127, 128]]]
     [0.049, 0.636, 1.0, 1.0]
@@ -308,7 +314,7 @@ def most_similar(recall: float, slots: int) -> Bounds:
 
 
 def _tails(slots: int, shares: Bounds) -> Bounds:
-    """P(X <= i) for X of the binomial distribution of `slots` and shares[i], for i from 0 to `slots`."""
+    """Return P(X <= i) for X of the binomial distribution of `slots` and shares[i], for i from 0 to `slots`."""
     count = np.arange(slots + 1)
     chosen = np.array([lgamma(slots + 1) - lgamma(i + 1) - lgamma(slots - i + 1) for i in count.tolist()])
     share = np.clip(shares[:, None], 1e-300, 1 - 1e-16)
@@ -318,10 +324,11 @@ def _tails(slots: int, shares: Bounds) -> Bounds:
 
 
 def upper_bounds(fields: Sequence[Agreement], recall: float, slots: int) -> Bounds:
-    """How similar each document is at most: beyond it with probability 1 - `recall` at most (float64, n).
+    """Return an upper bound for the similarity of each document (float64, n).
 
-    Where one field tells, by `most_similar`. Where several do, by the inequality of Hoeffding (JASA 58, 1963)
-    for their weighted mean, for which the fields need sketches of independent hash functions.
+    A document exceeds it with probability 1 - `recall` at most. For one field this is `most_similar`. For several it
+    is the inequality of Hoeffding (JASA 58, 1963) for their weighted mean, which requires sketches with independent
+    hash functions per field.
 
     >>> said = Agreement(np.ones(2), np.array([True, False]), np.array([128, 0], np.uint16))
     >>> upper_bounds([said], 0.999, 128).tolist()

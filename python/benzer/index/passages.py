@@ -1,7 +1,7 @@
 """Finds the passages of a text that appear in an index.
 
-Fingerprints name the documents that may hold a passage; each of these is read, and compared with the text word by
-word. What a document's fingerprints promise and its words do not keep is not reported.
+Fingerprints name the documents that may have a passage; each of these is read, and compared with the text word by
+word. Passages that the fingerprints suggest but the words do not confirm are not reported.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ _READ_AT_ONCE = 64  # documents that are fetched together; few, since the first 
 
 
 class PassageMatch(NamedTuple):
-    """A document in which passages of the text stand.
+    """A document that contains passages of the query.
 
-    passages: the longest first, with their places in both texts (characters, from 0): `a` is the text that was
-        asked for, `b` the document; see `benzer.evidence.Passage`. At most 1,000 of one document.
-    words: words of the text that the document has there too.
+    Attributes:
+        id: Id of the document.
+        passages: The passages, the longest first, with their positions in both texts (characters, from 0): `a` is the
+            query, `b` the document; see `benzer.evidence.Passage`. At most 1,000 per document.
+        words: Number of words of the query that are in these passages.
     """
 
     id: DocumentId
@@ -43,7 +45,7 @@ class PassageMatch(NamedTuple):
 
 
 class Covered(NamedTuple):
-    """What of one text was found anywhere: `spans` of characters, ascending, and the `share` of its words."""
+    """The parts of a text that appear in any document: ascending `spans` of characters, and their `share` of words."""
 
     spans: Sequence[tuple[int, int]]
     share: float
@@ -51,12 +53,15 @@ class Covered(NamedTuple):
 
 @dataclass(frozen=True)
 class PassageMatches(Sequence[PassageMatch]):
-    """Matches, those of most words first, and of equally many the document added earlier.
+    """Matches, those with most words first; of equal numbers the document added earlier.
 
-    covered: by field, what of the text stands in any document that was read, whether `limit` lists it or not.
-    candidates: documents that share a fingerprint with the text.
-    unread: of those, the ones that were not read because `most` bounded the work. Others were not read because
-        every fingerprint that they share lay in passages that were found already.
+    Attributes:
+        matches: The matches.
+        covered: For each field, the parts of the query that appear in any document that was read, even if `limit`
+            omits it.
+        candidates: Number of documents that share a fingerprint with the query.
+        unread: Number of those that were not read because of `most`. Others were not read because all fingerprints
+            that they share are in passages found before.
     """
 
     matches: Sequence[PassageMatch]
@@ -75,7 +80,7 @@ class PassageMatches(Sequence[PassageMatch]):
         return len(self.matches)
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer, JSON-able."""
+        """Return the result as JSON values."""
         return {
             "matches": [
                 {**match._asdict(), "passages": [asdict(passage) for passage in match.passages]}
@@ -98,10 +103,10 @@ class _Found(NamedTuple):
 
 
 class _Asked:
-    """One text that is asked for: its runs of words, where they stand, and which words are found by now."""
+    """One text of a query: its runs of words, their positions, and the words that were found."""
 
     def __init__(self, readers: Sequence[Text], number: int, content: FieldValue) -> None:
-        """Take the runs of each of `readers`; those of another than the first are whole documents of few words."""
+        """Store the runs of each of `readers`; those of another than the first are whole documents of few words."""
         text = text_content(content)  # refuses what is no text
         runs = [reader.shingle_hashes(text) for reader in readers]
         self.keys, self._key_of_run = np.unique(keys_of(np.concatenate(runs), number), return_inverse=True)
@@ -113,12 +118,12 @@ class _Asked:
         self._ends = np.minimum(self._starts + sizes, len(self._words))
 
     def note(self, words: NDArray[np.bool_]) -> int:
-        """Take note of the words that one document shares in passages; gives how many they are."""
+        """Record the words that one document shares in passages; returns their number."""
         self._words |= words
         return int(words.sum())
 
     def explained(self) -> NDArray[np.bool_]:
-        """The keys (bool, one each) of which every run lies within words that were found."""
+        """Return the keys (bool, one each) whose runs are all within found words."""
         found = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self._words)))
         open_runs = self._key_of_run[found[self._ends] - found[self._starts] < self._ends - self._starts]
         explained = np.ones(len(self.keys), dtype=bool)
@@ -126,7 +131,7 @@ class _Asked:
         return explained
 
     def covered(self) -> Covered:
-        """What was found."""
+        """Return the found parts."""
         edges = np.flatnonzero(np.diff(np.concatenate(([0], self._words.view(np.int8), [0]))))
         spans = [
             (int(self._spans[first, 0]), int(self._spans[end - 1, 1]))
@@ -145,7 +150,7 @@ class PassageFinder:
     def find(
         self, storage: Storage, query: Query, least_words: int, limit: int | None, most: int | None
     ) -> PassageMatches:
-        """The documents in which passages of at least `least_words` words stand, by reading at most `most`."""
+        """Return the documents with passages of at least `least_words` words, reading at most `most`."""
         fields = dict(self._texts(query.document, least_words))
         found: list[_Found] = []
         covered, candidates, unread = {}, set[int](), 0
@@ -181,7 +186,7 @@ class PassageFinder:
 
 
 class _Search:
-    """Reads the documents that may hold passages of one text, until everything that was shared is explained."""
+    """Reads the documents that may have passages of one text, until all shared fingerprints are explained."""
 
     def __init__(
         self, finder: PassageFinder, storage: Storage, number: int, name: str, asked: _Asked, least_words: int
@@ -192,7 +197,7 @@ class _Search:
         self.unread = 0
 
     def run(self, hits: Hits, limit: int | None, most: int | None) -> Iterator[_Found]:
-        """Every document with passages, of those that are read.
+        """Yield every document with passages, of those that are read.
 
         The first ones are read until `limit` have passages, then only those whose fingerprints are not explained.
         """

@@ -158,7 +158,7 @@ def mismatch(location: str, stored: IndexSettings, given: IndexSettings) -> Sett
 
 
 def differences(stored: IndexSettings, given: IndexSettings) -> str:
-    """Where two settings differ, field by field."""
+    """Describe the differences of two settings, field by field."""
     theirs, ours = dict(_flat(stored.to_dict())), dict(_flat(given.to_dict()))
     lines = [
         f"{name} is {theirs.get(name, 'missing')!r}, got {ours.get(name, 'missing')!r}"

@@ -1,4 +1,4 @@
-"""Maintenance of an index: moments, the counts of a merge, backup and restore."""
+"""Maintenance of an index: times, the counts of a merge, backup and restore."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Taken(NamedTuple):
 
 
 def without_repeats(batches: Iterable[SeenDocuments]) -> Iterator[SeenDocuments]:
-    """The same, cut so that no batch has an id twice, as a file that somebody changed may have."""
+    """Divide batches so that none has an id twice, as can happen in an edited file."""
     for documents, seen in batches:
         start, met = 0, set[DocumentId]()
         for at, document in enumerate(documents):
@@ -48,7 +48,7 @@ def without_repeats(batches: Iterable[SeenDocuments]) -> Iterator[SeenDocuments]
 
 
 def second_of(when: When | None) -> int:
-    """A moment in whole seconds since 1970; None is now.
+    """Return a time as whole seconds since 1970; None is now.
 
     >>> from datetime import timezone
     >>> second_of(datetime(2026, 1, 31, 12, tzinfo=timezone.utc)), second_of(12.9)
@@ -71,13 +71,13 @@ def second_of(when: When | None) -> int:
 
 
 def given_second(when: When) -> int:
-    """A moment that must not be left out: as now it would name everything."""
+    """Return a time that must not be omitted: with the current time as default it would select all documents."""
     check_time(when)
     return second_of(when)
 
 
 def same_file(home: str | None, path: str | Path) -> bool:
-    """Whether a path is that of the index; `home` is None for one that lies in no file."""
+    """Whether a path is that of the index; `home` is None for an index that is not in a file."""
     return home is not None and Path(home).exists() and Path(home).samefile(path)
 
 
@@ -95,20 +95,20 @@ def backup(index: Path, copy: Path, replace: bool) -> int:
 
 
 def the_index_itself(path: str | Path) -> OutputError:
-    """Return the error for an output in the place of the index."""
+    """Return the error for an output that is the index itself."""
     return OutputError(f"{path} is the index itself: choose another place")
 
 
 def restore(index: str | Path, copy: str | Path) -> int:
-    """Put a copy of an index, such as `Index.backup` makes, in the place of an index file.
+    """Replace an index file with a copy of an index, e.g. one made by `Index.backup`.
 
-    The copy is checked first, and stays. The write-ahead log of the old file is removed: beside the copy it would be
-    applied to it. If `copy` is the index file itself, that file is taken as it stands, without its log: for a copy
-    that was put there by other means. A crash leaves the old state, the new one, or an index that is refused with
-    a message to restore it again.
+    The copy is checked first, and is not changed. The write-ahead log of the old file is removed, because it would
+    otherwise be applied to the copy. If `copy` is the index file itself, that file is used as it is, without its log:
+    for a copy that was put there by other means. After a crash there is the old state, the new one, or an index that
+    is rejected with a message to restore it again.
 
     Args:
-        index: The path of the index file, which nobody may have open. It may be missing or damaged.
+        index: The path of the index file, which no process may have open. It may be missing or damaged.
         copy: The path of the copy.
 
     Returns:

@@ -1,7 +1,7 @@
 """Storage of documents and band keys in memory, in a file or in Redis, with equal results.
 
-A new home is one new file with the methods of `base.Storage`, one line in `HOMES`, and a line in the list of
-homes in `tests/contracts/storages.py`.
+A new storage is one new file with the methods of `base.Storage`, one line in `HOMES`, and a line in the list of
+storages in `tests/contracts/storages.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ URL_SCHEMES = ("redis", "rediss", "unix")
 
 
 def is_url(location: str | os.PathLike[str]) -> bool:
-    """Is this the URL of an index, rather than a path?
+    """Whether a location is the URL of an index, not a path.
 
     >>> is_url("redis://localhost:6379/0?prefix=news"), is_url("news.benzer"), is_url("memory:")
     (True, False, False)
@@ -39,7 +39,7 @@ def is_url(location: str | os.PathLike[str]) -> bool:
 
 
 def exists(location: str | os.PathLike[str]) -> bool:
-    """Is there something at the location of an index? A server that cannot be reached is a StorageError.
+    """Whether the location of an index exists; a server that cannot be reached raises a StorageError.
 
     >>> exists("memory:"), exists("nowhere/news.benzer")
     (False, False)
@@ -68,8 +68,11 @@ def open_storage(
 ) -> Storage:
     """Open the storage at `location`: the path of a file, a redis:// URL, or "memory:" for a new one in memory.
 
-    Where there is none yet, mode "write" makes one that keeps the text `settings`; an existing one keeps its
-    own. Mode "read" makes nothing. `timeout`: seconds to wait for another writer.
+    Args:
+        location: Path, URL or "memory:".
+        settings: Text to store in a new storage; an existing one keeps its own.
+        mode: "write" creates a missing storage, "read" changes nothing.
+        timeout: Seconds to wait for another writer.
 
     >>> storage = open_storage("memory:", settings="{}")
     >>> len(storage), storage.settings()

@@ -1,8 +1,8 @@
 """The interface of a storage for documents and band keys.
 
-A storage knows nothing of texts or signatures. It holds *documents*: an id the user chose (`str` or `int`,
-1 and "1" are two ids), a payload (bytes it does not read) and the document's band keys (uint64). Inside, each
-document has a number, given in order of arrival and never used again. Every call takes and gives batches.
+A storage does not interpret texts or signatures. It stores *documents*: an id chosen by the user (`str` or `int`; 1
+and "1" are two ids), a payload (bytes that it does not read) and the document's band keys (uint64). Internally each
+document has a number, assigned in order of arrival and never used again. Every call accepts and returns batches.
 """
 
 from __future__ import annotations
@@ -40,89 +40,94 @@ class StoredBatch(NamedTuple):
 
 
 class Storage(Protocol):
-    """The contract that every home keeps; `tests/contracts/test_storage.py` holds each to it.
+    """The contract of every storage; `tests/contracts/test_storage.py` tests all of them.
 
-    The first change opens a transaction, `commit` makes all changes since durable and visible to others,
-    `rollback` undoes them. The storage that wrote them sees its own changes at once. Input that is refused
-    changes nothing; a change that fails otherwise (a full disk, say) undoes the whole transaction. All
-    methods may be called from any thread; a storage without uncommitted changes can be pickled, and a fork
-    may use it.
+    The first change opens a transaction, `commit` makes all changes since then durable and visible to others,
+    `rollback` undoes them. The storage that wrote them sees its own changes at once. Rejected input changes nothing;
+    a change that fails otherwise (e.g. on a full disk) undoes the whole transaction. All methods may be called from
+    any thread; a storage without uncommitted changes can be pickled, and a fork may use it.
     """
 
     def settings(self) -> str:
         """The settings text given when the storage was created; storage does not read it."""
 
     def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys, seen: int = 0) -> Numbers:
-        """Add documents with their band keys (uint64, n × bands) and give their numbers.
+        """Add documents with their band keys (uint64, n × bands) and return their numbers.
 
-        A document whose id is held already replaces the old one, and gets a new number; within one batch the
-        last of equal ids counts. A batch with a fault is refused as a whole. `seen`: when they were seen, in
-        seconds since 1970; 0 where that is not known.
+        A document replaces a stored one with the same id, and gets a new number; within one batch the last of equal
+        ids is used. An invalid batch is rejected as a whole.
+
+        Args:
+            ids: Ids of the documents.
+            payloads: Content of the documents.
+            keys: Band keys.
+            seen: When they were seen, in seconds since 1970; 0 if unknown.
         """
 
     def remove(self, ids: Sequence[DocumentId]) -> int:
-        """Remove documents; ids that are not held are passed over. Gives how many were removed."""
+        """Remove documents and return how many were removed; unknown ids are ignored."""
 
     def touch(self, ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> int:
-        """Note that documents were seen at some seconds since 1970; an earlier time than is known changes nothing.
+        """Record that documents were seen at seconds since 1970; a time before the stored one changes nothing.
 
-        Ids that are not held are passed over. Gives how many of the different ids are held.
+        Unknown ids are ignored. Returns how many of the different ids are stored.
         """
 
     def last_seen(self, numbers: Sequence[int] | Numbers) -> Numbers:
-        """When documents that are held were last seen (int64, seconds since 1970), 0 where that is not known.
+        """Return when documents were last seen (int64, seconds since 1970), 0 if unknown.
 
-        Documents that an earlier version of Benzer added count as seen when the first time is written. The
-        times are the newest that were committed, also within a snapshot.
+        Documents that an earlier version of Benzer added count as seen when the first time is written. The times are
+        the newest committed ones, also within a snapshot.
         """
 
     def unseen(self, before: int) -> list[DocumentId]:
-        """The ids of documents last seen before a second, in order of arrival; not those whose time is unknown."""
+        """Return the ids of documents last seen before a second, in order of arrival; unknown times are left out."""
 
     def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
-        """Which document numbers are held."""
+        """Return which document numbers are stored."""
 
     def candidates(self, keys: Keys) -> Pairs:
-        """For each row of `keys` (uint64, m × bands) the documents that share at least one of its keys.
+        """Return the documents that share at least one key with each row of `keys` (uint64, m × bands).
 
-        Two int64 arrays of equal length, (row, number), sorted, each pair once. No bucket is cut short.
+        Returns:
+            Two int64 arrays of equal length, (row, number), sorted, each pair once. No bucket is truncated.
         """
 
     def payloads(self, numbers: Sequence[int] | Numbers) -> list[bytes]:
-        """The payloads of documents, in the order asked; a number that is not held is a StorageError."""
+        """Return the payloads of documents, in the given order; an unknown number is a StorageError."""
 
     def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
-        """The ids of documents, in the order asked; a number that is not held is a StorageError."""
+        """Return the ids of documents, in the given order; an unknown number is a StorageError."""
 
     def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
-        """`ids` and `payloads` at once."""
+        """Return `ids` and `payloads` in one call."""
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
-        """The numbers of documents, in the order asked; -1 for an id that is not held."""
+        """Return the numbers of documents, in the given order; -1 for an unknown id."""
 
     def contains(self, ids: Sequence[DocumentId]) -> npt.NDArray[np.bool_]:
-        """Which of the ids are held."""
+        """Return which of the ids are stored."""
 
     def iterate(self, batch_size: int = 1000, after: int = -1) -> Iterator[StoredBatch]:
-        """All documents held when the walk begins, by number (order of arrival), in batches.
+        """Yield all documents that are stored at the beginning, by number (order of arrival), in batches.
 
-        With `after` only those of a greater number.
-        A document removed on the way is left out from then on; one that is added on the way does not appear.
+        With `after`, only those with a higher number. A document that is removed meanwhile is left out from then on;
+        one that is added meanwhile does not appear.
         """
 
     def bucket_sizes(self) -> dict[int, int]:
-        """How many buckets there are of each size: {documents under one key: keys with so many}.
+        """Return the number of buckets of each size: {documents with one key: keys with so many}.
 
-        Exact, removed documents do not count, and a key that no document has left is no bucket. Every key counts
-        under which documents were added: of an index that files passages also those of passages. Reads all
-        postings, a portion at a time; other threads wait meanwhile, so open the storage once more for it.
+        The counts are exact: removed documents do not count, and a key without documents is not a bucket. Every key
+        of the documents counts, also those of stored passages. Reads all postings, a portion at a time; other threads
+        wait meanwhile, so open the storage again for it.
         """
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Within this block all reads see one and the same state, whatever other processes commit."""
+        """Make all reads in a `with` block see the same state, whatever other processes commit."""
 
     def __len__(self) -> int:
-        """How many documents are held."""
+        """Return the number of documents."""
 
     def commit(self) -> None:
         """Make the changes since the last commit durable, together."""
@@ -133,27 +138,27 @@ class Storage(Protocol):
     def undone(self) -> int:
         """How often changes of this object were undone, by `rollback` or by a failure.
 
-        Who keeps what was read within a transaction sees by it, within `snapshot`, that it may hold no more.
+        Data read within a transaction may be invalid within `snapshot` if this number has changed.
         """
 
     def compact(self) -> None:
         """Commit, then rewrite the storage in its smallest and fastest shape."""
 
     def check(self) -> None:
-        """Read everything and raise StoreFormatError at the first thing that does not fit."""
+        """Read everything and raise StoreFormatError at the first inconsistency."""
 
     def close(self) -> None:
-        """Let go of the storage; changes that were not committed are undone. A second call does nothing."""
+        """Close the storage and undo uncommitted changes. A second call does nothing."""
 
     def info(self) -> dict[str, Any]:
-        """Facts and figures: `home`, `documents`, `postings`, `runs`, `bytes` and more.
+        """Return information: `home`, `documents`, `postings`, `runs`, `bytes` and more.
 
         `removed` counts removed documents whose postings are not yet purged.
         """
 
 
 def checked_id(document_id: DocumentId) -> DocumentId:
-    """The id as a plain `str` or `int`.
+    """Return the id as a plain `str` or `int`.
 
     >>> checked_id("a"), checked_id(7)
     ('a', 7)
@@ -174,7 +179,7 @@ def checked_id(document_id: DocumentId) -> DocumentId:
 def checked_batch(
     ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys
 ) -> tuple[list[DocumentId], list[bytes], Keys]:
-    """A batch that is safe to store as a whole: plain ids, bytes, keys of one row a document."""
+    """Check a batch as a whole: plain ids, bytes, and one row of keys per document."""
     if not len(ids) == len(payloads) == len(keys):
         raise InputError(
             f"ids, payloads and keys must be of one length, got {len(ids)}, {len(payloads)} and {len(keys)}"
@@ -186,7 +191,7 @@ def checked_batch(
 
 
 def checked_keys(keys: Keys) -> Keys:
-    """`keys` as a uint64 array of two dimensions, one row after the other in memory."""
+    """Return `keys` as a contiguous uint64 array of two dimensions."""
     array: object = keys  # callers without a type checker may give anything
     if not isinstance(array, np.ndarray) or array.dtype != np.uint64 or array.ndim != 2:
         got = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else type(array).__name__
@@ -195,7 +200,7 @@ def checked_keys(keys: Keys) -> Keys:
 
 
 def checked_times(ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> dict[DocumentId, int]:
-    """The latest second of each id; as many seconds as ids, none below 0 or beyond 2^53.
+    """Return the latest second of each id; there must be one second per id, from 0 to 2^53.
 
     >>> checked_times(["a", 1, "a"], [30, 20, 10])
     {'a': 30, 1: 20}
@@ -209,14 +214,14 @@ def checked_times(ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> d
 
 
 def checked_time(second: int) -> int:
-    """A time as whole seconds since 1970."""
+    """Return a time as whole seconds since 1970."""
     if not 0 <= second < 2**53:
         raise InputError(f"a time must be from 0 to 2^53 seconds since 1970, got {second}")
     return second
 
 
 def last_of_each(ids: Sequence[DocumentId]) -> list[int]:
-    """The positions of the last of equal ids, ascending.
+    """Return the positions of the last of equal ids, ascending.
 
     >>> last_of_each(["a", "b", "a", 1, "1"])
     [1, 2, 3, 4]
@@ -225,7 +230,7 @@ def last_of_each(ids: Sequence[DocumentId]) -> list[int]:
 
 
 def check_room(next_number: int, wanted: int) -> None:
-    """Refuse to give out numbers that postings cannot hold."""
+    """Raise an error if numbers would exceed the range of postings."""
     if next_number + wanted > MAX_DOCUMENTS:
         raise StorageError(
             f"a storage gives out {MAX_DOCUMENTS} document numbers in total; {next_number} are used and "
@@ -234,7 +239,7 @@ def check_room(next_number: int, wanted: int) -> None:
 
 
 def missing_number(number: int) -> StorageError:
-    """What to raise for a document number that is not held."""
+    """Return the error for an unknown document number."""
     return StorageError(f"document number {number} no longer exists: search for candidates again")
 
 
@@ -254,7 +259,7 @@ def within_snapshot() -> StorageError:
 
 
 def check_format(place: object, version: int, newest: int) -> None:
-    """Refuse an index of a newer format than this version of Benzer reads."""
+    """Raise an error for an index of a newer format than this version of Benzer reads."""
     if version > newest:
         raise StoreFormatError(
             f"{place} has index format {version}, this version of benzer reads up to {newest}: upgrade benzer"

@@ -19,9 +19,9 @@ from benzer.storage.runs import PostingRun, check_run
 def check_file(
     connection: sqlite3.Connection, state: FileState, runs: Sequence[PostingRun], pending: Sequence[Postings]
 ) -> None:
-    """Raise Damaged unless pages, counts, runs and postings fit together.
+    """Raise Damaged unless pages, counts, runs and postings are consistent.
 
-    Cost: reads the whole file. Each posting must name a document that is held or whose removal is noted.
+    Reads the whole file. Each posting must name a stored document, or a removed one that is recorded.
     """
     for (answer,) in connection.execute("PRAGMA integrity_check(1)"):
         if answer != "ok":
@@ -42,7 +42,7 @@ def check_file(
 
 
 def _known_numbers(connection: sqlite3.Connection) -> Numbers:
-    """The numbers of all documents that are held, or whose removal is noted: each of them once."""
+    """Return the numbers of all documents that are stored or recorded as removed, each once."""
     rows = connection.execute("SELECT number FROM document UNION ALL SELECT number FROM removed ORDER BY 1")
     known = np.array([number for (number,) in rows], np.int64)
     if (known[1:] <= known[:-1]).any():

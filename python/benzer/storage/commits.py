@@ -1,17 +1,17 @@
 """The last acknowledged commit of an index file, recorded in a small file NAME-commits.
 
-SQLite takes a damaged record in its write-ahead log for the end of the log, and applies any log to any file that it
-lies beside. So this file records two facts, and opening an index compares them:
+SQLite treats a damaged record in its write-ahead log as the end of the log, and applies any log to the file next to
+it. So this file records two facts, and opening an index compares them:
 
 - the generation of the last commit that was acknowledged: an index of an earlier generation has lost commits;
 - the stamp of the index file that the log was written for: a file with another stamp was put there from a copy.
 
-A generation is recorded, and on the disk, after its commit is durable and before it is acknowledged. So a sound file
-is never refused: at worst the record names an earlier commit. Without this file nothing is compared. It is removed
-with the log. Two slots are written in turns, so that a torn write leaves the other one.
+A generation is recorded, and on the disk, after its commit is durable and before it is acknowledged. So a valid file
+is never rejected: at worst the record names an earlier commit. Without this file nothing is compared. It is removed
+with the log. Two slots are written alternately, so that an incomplete write leaves the other one.
 
-The file is also a lock between processes: who begins a transaction or a new log, or moves the log into the index
-file, holds it. Thereby no transaction begins while the log is moved, which some versions of SQLite do not withstand
+The file is also a lock between processes: a process that begins a transaction or a new log, or moves the log into the
+index file, holds it. So no transaction begins while the log is moved, which some versions of SQLite do not support
 (the "WAL-reset bug", fixed in 3.51.3, 3.50.7 and 3.44.6).
 """
 
@@ -48,7 +48,7 @@ class CommitRecord(NamedTuple):
 
 
 class Commits:
-    """The file NAME-commits beside an index file."""
+    """The file NAME-commits of an index file."""
 
     def __init__(self, index: Path, timeout: float) -> None:
         self.index = index
@@ -57,14 +57,14 @@ class Commits:
         self._patience = timeout + _PATIENCE
 
     def log_bytes(self) -> int:
-        """The size of the write-ahead log; 0 where there is none."""
+        """Return the size of the write-ahead log; 0 if there is none."""
         try:
             return self.log.stat().st_size
         except OSError:
             return 0
 
     def read(self) -> CommitRecord | None:
-        """The record; None where there is none."""
+        """Return the record; None if there is none."""
         try:
             return _record_of(self.path.read_bytes())
         except OSError:
@@ -72,9 +72,9 @@ class Commits:
 
     @contextmanager
     def locked(self, make: bool = True, patient: bool = False) -> Iterator[int]:
-        """Hold the lock and give the open file; without `make` a missing file is a FileNotFoundError.
+        """Hold the lock and yield the open file; without `make` a missing file is a FileNotFoundError.
 
-        With `patient` there is no limit to the wait: a commit is durable, and only has to be recorded.
+        With `patient` the wait is not limited: a commit is durable, and only has to be recorded.
         """
         deadline = time.monotonic() + (math.inf if patient else self._patience)
         while True:
@@ -112,30 +112,30 @@ class Commits:
                 time.sleep(0.001)
 
     def _is_there(self, file: int) -> bool:
-        """Whether the file that was locked is still the one of that name."""
+        """Whether the locked file is still the one with this name."""
         with suppress(FileNotFoundError):
             return os.path.samestat(os.fstat(file), self.path.stat())
         return False
 
     def clear(self, file: int) -> None:
-        """Record nothing from now on; `file` is what `locked` gave."""
+        """Remove the record; `file` is the one that `locked` yielded."""
         if os.fstat(file).st_size:
             os.ftruncate(file, 0)
             os.fsync(file)
 
     def begin(self, file: int, record: CommitRecord) -> None:
-        """Record a new log in the file, which is clear, and make its name durable."""
+        """Record a new log in the empty file, and make its name durable."""
         self.write(file, record)
         sync_folder(self.path.parent)
 
     def acknowledge(self, file: int, generation: int) -> None:
-        """Record that a commit is acknowledged. Without a record of the log nothing is recorded."""
+        """Record that a commit is acknowledged. Does nothing without a record of the log."""
         record = _record_of(os.pread(file, 2 * _SLOT, 0))
         if record is not None and record.generation < generation:
             self.write(file, record._replace(generation=generation))
 
     def write(self, file: int, record: CommitRecord) -> None:
-        """Record this; a torn write leaves an earlier record."""
+        """Write a record; an incomplete write leaves an earlier record."""
         data = _RECORD.pack(_MARK, *record.stamps, record.generation)
         slot = (data + _CHECKSUM.pack(zlib.crc32(data))).ljust(_SLOT, b"\0")
         if os.pwrite(file, slot, record.generation % 2 * _SLOT) != _SLOT:
@@ -143,7 +143,7 @@ class Commits:
         os.fdatasync(file)
 
     def tidy(self) -> None:
-        """Remove the file where the log is gone, so that all commits are in the index file."""
+        """Remove the file if there is no log, so that all commits are in the index file."""
         with suppress(OSError):
             if not self.log.exists() and self.path.exists():
                 with self.locked(make=False):
@@ -152,7 +152,7 @@ class Commits:
 
 
 def _record_of(content: bytes) -> CommitRecord | None:
-    """The later one of the two slots that are whole."""
+    """Return the later one of the valid slots."""
     records = []
     for slot in (content[:_SLOT], content[_SLOT : 2 * _SLOT]):
         data, rest = slot[: _RECORD.size], slot[_RECORD.size :]

@@ -31,10 +31,10 @@ _TIMEOUT = 5.0
 
 
 def copy_index(source: Path, target: Path) -> int:
-    """Write the last committed state of an index file to a new file, check it, and give its number of documents.
+    """Write the last committed state of an index file to a new file, check it, and return its number of documents.
 
-    Readers and a writer of the source go on meanwhile. The copy has another stamp, so that no log that lies beside
-    it one day is taken for its own.
+    Other processes can read and write meanwhile. The copy has another stamp, so that a log next to it is never
+    mistaken for its own.
 
     Raises:
         StoreFormatError: The source, and so the copy, is damaged.
@@ -46,7 +46,7 @@ def copy_index(source: Path, target: Path) -> int:
 
 @contextmanager
 def _made(target: Path) -> Iterator[None]:
-    """Remove all that was made of a file, should that fail."""
+    """Remove everything created for a file if the block fails."""
     try:
         yield
     except BaseException:
@@ -80,9 +80,9 @@ def _finish(target: Path) -> int:
 
 
 def restore_index(index: Path, copy: Path) -> int:
-    """Put a copy in the place of an index file, remove its log, and give the number of documents.
+    """Replace an index file by a copy, remove its log, and return the number of documents.
 
-    Where `copy` is the index file itself, it is taken as it stands, without the log.
+    If `copy` is the index file itself, it is used as it is, without the log.
 
     Raises:
         StoreFormatError: The copy is damaged; nothing was changed.
@@ -104,7 +104,7 @@ def restore_index(index: Path, copy: Path) -> int:
 
 
 def _put_in_place(partial: Path, index: Path) -> None:
-    """The log goes first: beside the copy it would be applied to it. The record of its commits goes last."""
+    """Remove the log first, because it would be applied to the copy, and the record of its commits last."""
     with partial.open("rb+") as file:
         os.fsync(file.fileno())
     for ending in ("-wal", "-journal", "-shm"):
@@ -117,7 +117,7 @@ def _put_in_place(partial: Path, index: Path) -> None:
 
 @contextmanager
 def _alone(index: Path) -> Iterator[None]:
-    """Nobody has the index file open, nor opens it. The locks are those of SQLite, which may not read the file."""
+    """Ensure that no process has the index file open or opens it, by the locks of SQLite."""
     message = f"{index} is in use: close it in all processes before restoring a copy"
     if is_open(index):  # the locks of this process would be lost when the file is closed
         raise StoreLockedError(f"{message}; it is open in this process")

@@ -49,11 +49,11 @@ from benzer.storage.session import FileSession
 
 
 class FileStorage:
-    """One SQLite file: one writer at a time, any number of readers, who are never made to wait.
+    """One SQLite file: one writer at a time, and any number of readers, which never wait.
 
-    The first change takes the write lock and holds it until `commit` or `rollback`; another writer is told so
-    (StoreLockedError) after `timeout` seconds. What was committed survives a killed process and a power cut.
-    Threads may share the object, they take turns. A pickled copy opens the same path.
+    The first change takes the write lock until `commit` or `rollback`; another writer gets a StoreLockedError after
+    `timeout` seconds. Committed changes survive a killed process and a power failure. Several threads may use the
+    object; they wait for each other. A pickled copy opens the same path.
     """
 
     def __init__(
@@ -74,20 +74,20 @@ class FileStorage:
         return type(self), (session.path.absolute(), None, session.mode, session.timeout, session.limits)
 
     def settings(self) -> str:
-        """The settings text that the file was made with."""
+        """The settings text that the file was created with."""
         with self.snapshot():
             return load_settings(self._session.connection)
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """All reads within see one state; other threads of this process wait, other processes do not."""
+        """Make all reads in the block see one state; other threads of this process wait, other processes do not."""
         return self._session.reading()
 
     def commit(self) -> None:
-        """Write the changes down, together; returns when they are on the disk."""
+        """Write the changes together; returns when they are on the disk."""
         self._session.commit()
 
     def rollback(self) -> None:
-        """Undo the changes since the last commit; numbers given out since are not used again."""
+        """Undo the changes since the last commit; numbers assigned since then are not used again."""
         self._session.rollback()
 
     def undone(self) -> int:
@@ -95,14 +95,14 @@ class FileStorage:
         return self._session.undone
 
     def compact(self) -> None:
-        """Commit, merge all runs into one, purge removed documents and give free space back to the disk.
+        """Commit, merge all runs into one, purge removed documents and return free space to the disk.
 
-        Needs free disk space of up to twice the size of the file while it works.
+        Needs free disk space of up to twice the size of the file meanwhile.
         """
         self._session.compact()
 
     def close(self) -> None:
-        """Close the file; changes that were not committed are undone."""
+        """Close the file and undo uncommitted changes."""
         self._session.close()
 
     def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys, seen: int = 0) -> Numbers:
@@ -149,7 +149,7 @@ class FileStorage:
             return self._delete(stored, below=self._session.state.next_number)
 
     def _delete(self, ids: Iterable[StoredId], below: int) -> int:
-        """Delete the documents with these ids and a number under `below`, and note that they are gone."""
+        """Delete the documents with these ids and a number under `below`, and record their removal."""
         session = self._session
         find = "SELECT number FROM document WHERE id = ? AND number < ?"
         found = [row for stored in ids for row in self._run(find, (stored, below))]
@@ -162,7 +162,7 @@ class FileStorage:
         return len(found)
 
     def touch(self, ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> int:
-        """Note when documents were seen; see Storage.touch."""
+        """Record when documents were seen; see Storage.touch."""
         latest = {stored_id(one): second for one, second in checked_times(ids, seen).items()}
         session = self._session
         with session.changing():
@@ -173,17 +173,17 @@ class FileStorage:
         return len(rows)
 
     def last_seen(self, numbers: Sequence[int] | Numbers) -> Numbers:
-        """When documents were last seen; see Storage.last_seen."""
+        """Return when documents were last seen; see Storage.last_seen."""
         with self.snapshot():
             return file_seen.last_seen(self._session.connection, [int(number) for number in numbers])
 
     def unseen(self, before: int) -> list[DocumentId]:
-        """The ids of documents last seen before a second; see Storage.unseen."""
+        """Return the ids of documents last seen before a second; see Storage.unseen."""
         with self.snapshot():
             return [given_id(stored) for stored in file_seen.unseen(self._session.connection, before)]
 
     def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
-        """Which document numbers are held."""
+        """Return which document numbers are stored."""
         select = (
             "SELECT document.number IS NOT NULL FROM json_each(?) AS wanted "
             "LEFT JOIN document ON document.number = wanted.value ORDER BY wanted.key"
@@ -193,7 +193,7 @@ class FileStorage:
         return np.array([row[0] for row in rows], np.bool_)
 
     def candidates(self, keys: Keys) -> Pairs:
-        """(row, number) of the documents that share a key; see Storage.candidates."""
+        """Return (row, number) of the documents that share a key; see Storage.candidates."""
         keys, session = checked_keys(keys), self._session
         with session.reading():
             row, number = self._find(keys)
@@ -203,7 +203,7 @@ class FileStorage:
         return row, number
 
     def bucket_sizes(self) -> dict[int, int]:
-        """How many buckets there are of each size; see Storage.bucket_sizes."""
+        """Return the number of buckets of each size; see Storage.bucket_sizes."""
         session = self._session
         with session.reading():
             connection, runs, limits = session.connection, session.runs, session.limits
@@ -218,7 +218,7 @@ class FileStorage:
             return bucket_sizes(merged_slices(connection, runs, new, parts, count, removed))
 
     def _find(self, keys: Keys) -> Pairs:
-        """(row, number) of the postings under the keys, also of documents that are removed since."""
+        """Return (row, number) of the postings under the keys, also of documents removed since."""
         session = self._session
         if keys.size <= session.limits.few_keys:
             pieces = session.pending.pieces
@@ -234,7 +234,7 @@ class FileStorage:
         return unique_pairs(rows, found)
 
     def _delta_under(self, keys: Keys) -> Postings:
-        """The postings of the delta under some keys."""
+        """Return the postings of the delta under some keys."""
         wanted = np.unique(keys)
         position, number = self._find_in_delta(wanted)
         order = np.argsort(position, kind="stable")
@@ -271,7 +271,7 @@ class FileStorage:
         return found
 
     def _check_not_posted(self, number: int) -> None:
-        """Raise Damaged if postings name a document that is neither held nor removed."""
+        """Raise Damaged if postings name a document that is neither stored nor removed."""
         session = self._session
         if self._removed(np.array([number])):
             return
@@ -285,20 +285,20 @@ class FileStorage:
         return self._run("SELECT 1 FROM document WHERE number = ?", (number,)).fetchone() is not None
 
     def payloads(self, numbers: Sequence[int] | Numbers) -> list[bytes]:
-        """The payloads of documents, in the order asked."""
+        """Return the payloads of documents, in the given order."""
         with self.snapshot():
             rows = self._documents("document.number, checksum, payload", numbers)
             return [sound_payload(*row) for row in rows]
 
     def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
-        """The ids of documents, in the order asked."""
+        """Return the ids of documents, in the given order."""
         with self.snapshot():
             return [
                 sound_id(*row) for row in self._documents("document.number, checksum, document.id", numbers)
             ]
 
     def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
-        """The ids and the payloads of documents, in the order asked."""
+        """Return the ids and the payloads of documents, in the given order."""
         asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
         session = self._session
         with session.reading():
@@ -317,7 +317,7 @@ class FileStorage:
         }
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
-        """The numbers of documents, in the order asked; -1 where an id is not held."""
+        """Return the numbers of documents, in the given order; -1 for an unknown id."""
         stored = [stored_id(checked_id(document_id)) for document_id in ids]
         find = (
             "SELECT number, (SELECT id FROM document AS held WHERE held.number = document.number) "
@@ -331,11 +331,11 @@ class FileStorage:
         return np.array([row[0] if row else -1 for row in rows], np.int64)
 
     def contains(self, ids: Sequence[DocumentId]) -> npt.NDArray[np.bool_]:
-        """Which of the ids are held."""
+        """Return which of the ids are stored."""
         return self.numbers(ids) >= 0
 
     def iterate(self, batch_size: int = 1000, after: int = -1) -> Iterator[StoredBatch]:
-        """All documents by number, in batches; see Storage.iterate."""
+        """Yield all documents by number, in batches; see Storage.iterate."""
         session, whole, count = self._session, after < 0, 0
         with self.snapshot():
             state, unchanged = session.state, not session.writing
@@ -350,7 +350,7 @@ class FileStorage:
                 raise Damaged(WRONG_COUNT.format(count, documents))
 
     def _after(self, number: int, end: int, count: int) -> StoredBatch:
-        """The next documents in order of their numbers, which a damaged file may not be in."""
+        """Return the next documents in the order of their numbers, also from a damaged file."""
         with self.snapshot():
             rows = self._run(
                 "SELECT number, checksum, payload, id FROM document WHERE number > ? AND number < ? "
@@ -369,7 +369,7 @@ class FileStorage:
             return self._session.state.documents
 
     def check(self) -> None:
-        """Read the whole file and raise StoreFormatError at the first thing that does not fit."""
+        """Read the whole file and raise StoreFormatError at the first inconsistency."""
         session = self._session
         with session.reading():
             check_file(session.connection, session.state, session.runs, session.pending.pieces)
@@ -377,7 +377,7 @@ class FileStorage:
                 pass  # the checksums of each document are compared on the way
 
     def info(self) -> dict[str, Any]:
-        """Facts and figures; `bytes` is the size of the file and its write-ahead log on disk."""
+        """Return information; `bytes` is the size of the file and its write-ahead log on disk."""
         session = self._session
         with session.reading():
             state, path = session.state, session.path

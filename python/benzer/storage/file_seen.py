@@ -2,11 +2,11 @@
 
 Two tables, which a file of format 1 lacks:
 
-    arrival   number, second, checksum: documents from this number on came at this second, up to the next row
+    arrival   number, second, checksum: documents from this number on arrived at this second, up to the next row
     seen      number, second, checksum: a document that was seen again later
 
-The checksum is such that second + 65537 * number + checksum = 0, which SQLite can compute while it scans the rows. A
-file of format 2 has no checksums here.
+The checksum is chosen so that second + 65537 * number + checksum = 0, which SQLite can compute while it scans the
+rows. A file of format 2 has no checksums here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WITH = "-second - 65537 * number"
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Give the file of an earlier format these tables, with checksums."""
+    """Add these tables, with checksums, to the file of an earlier format."""
     for statement in filter(str.strip, TABLES.split(";")):
         if has_times(connection):
             (table,) = {"arrival", "seen"} & set(statement.split())
@@ -40,7 +40,7 @@ def upgrade(connection: sqlite3.Connection) -> None:
 
 
 def _time(connection: sqlite3.Connection, number: str) -> str:
-    """The SQL for when a document was last seen."""
+    """Return the SQL for the time when a document was last seen."""
     second = "second"
     if len(connection.execute("SELECT * FROM seen LIMIT 0").description) > 2:
         second = f"CASE WHEN (second + 65537 * number + checksum) IS 0 THEN second ELSE {_DAMAGED} END"
@@ -54,7 +54,10 @@ def has_times(connection: sqlite3.Connection) -> bool:
 
 
 def arrive(connection: sqlite3.Connection, number: int, second: int) -> None:
-    """Documents from `number` on come at `second`; those before the first known time count as seen then."""
+    """Record that documents from `number` on arrive at `second`.
+
+    Documents from before the first known time count as seen then.
+    """
     last = connection.execute("SELECT second FROM arrival ORDER BY number DESC LIMIT 1").fetchone()
     if second != (last[0] if last else 0):
         connection.execute(
@@ -63,7 +66,7 @@ def arrive(connection: sqlite3.Connection, number: int, second: int) -> None:
 
 
 def touch(connection: sqlite3.Connection, rows: Sequence[tuple[int, int]]) -> None:
-    """Documents (number, second) were seen again; where no time is known yet, all others count as seen then."""
+    """Record that documents (number, second) were seen; before the first known time, all others count as seen then."""
     if not rows:
         return
     if not connection.execute("SELECT 1 FROM arrival LIMIT 1").fetchone():
@@ -82,12 +85,12 @@ def _row(number: int, second: int) -> tuple[int, int, int]:
 
 
 def forget(connection: sqlite3.Connection, numbers: Sequence[tuple[int]]) -> None:
-    """Documents are gone."""
+    """Remove the times of documents."""
     connection.executemany("DELETE FROM seen WHERE number = ?", numbers)
 
 
 def last_seen(connection: sqlite3.Connection, numbers: list[int]) -> Numbers:
-    """When documents were last seen, in seconds since 1970; 0 where that is not known."""
+    """Return when documents were last seen, in seconds since 1970; 0 if unknown."""
     if not has_times(connection):
         return np.zeros(len(numbers), np.int64)
     time = _time(connection, "wanted.value")
@@ -99,7 +102,7 @@ def last_seen(connection: sqlite3.Connection, numbers: list[int]) -> Numbers:
 
 
 def unseen(connection: sqlite3.Connection, before: int) -> list[int | str | bytes]:
-    """The ids, as they are stored, of documents last seen before a second, in order of arrival."""
+    """Return the stored ids of documents last seen before a second, in order of arrival."""
     if not has_times(connection):
         return []
     # its index on the id has the numbers as well: no payload is read
@@ -114,7 +117,7 @@ def unseen(connection: sqlite3.Connection, before: int) -> list[int | str | byte
 
 
 def check(connection: sqlite3.Connection) -> None:
-    """Raise Damaged unless all times are whole, and are those of documents that are held."""
+    """Raise Damaged unless all times are valid, and are those of stored documents."""
     if not has_times(connection):
         return
     for table in ("arrival", "seen"):
@@ -128,7 +131,7 @@ def check(connection: sqlite3.Connection) -> None:
 
 
 def tidy(connection: sqlite3.Connection) -> None:
-    """Drop the times at which nothing came that is still held."""
+    """Remove arrival times without remaining documents."""
     if has_times(connection):
         connection.execute(
             "DELETE FROM arrival WHERE number > 0 AND NOT EXISTS (SELECT 1 FROM document WHERE number >= "

@@ -2,17 +2,17 @@
 
     state     one row: generation, documents, removed, next_number, next_run, delta, delta_sum, checksum
     meta      name, value: the settings text and its checksum
-    document  number, id, checksum, payload: what is held; id and checksum as rows.py says
-    removed   number: removed documents whose postings may still lie in runs or delta
+    document  number, id, checksum, payload: the stored documents; see rows.py for id and checksum
+    removed   number: removed documents whose postings may still be in runs or delta
     delta     band_key, number: postings of small commits, until there are enough for a run
-    run       number, postings, parts, blocks, first, checksum: sorted postings; `first`: least document number
+    run       number, postings, parts, blocks, first, checksum: sorted postings; `first`: lowest document number
     block     place, checksum, keys, numbers: the postings of one part of a run, see runs.py
     arrival, seen: when documents were last seen, see file_seen.py; a file of format 1 lacks them
 
-Band keys are stored as signed 64-bit integers of the same bits. The user version in the header holds the format in
-its lowest 8 bits. The bits above are the stamp: a random number that changes whenever a new write-ahead log
-begins, so that a log is only applied to the file that it was written for (see commits.py). Formats 1 and 2 have
-neither a stamp, nor the checksums of state, meta, run, arrival, seen and ids; see upgrade.py.
+Band keys are stored as signed 64-bit integers with the same bits. The user version in the header has the format in
+its lowest 8 bits. The bits above are the stamp: a random number that changes whenever a new write-ahead log begins,
+so that a log is only applied to the file that it was written for (see commits.py). Formats 1 and 2 have no stamp, and
+no checksums of state, meta, run, arrival, seen and ids; see upgrade.py.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class FileState:
 
 
 def told(error: sqlite3.Error, path: Path, timeout: float = 0.0) -> StorageError:
-    """Our error for one of SQLite's, with the path and the cure."""
+    """Convert an error of SQLite to one of ours, with the path and the fix."""
     text = str(error)
     if "locked" in text or "busy" in text:
         return StoreLockedError(
@@ -113,7 +113,7 @@ def told(error: sqlite3.Error, path: Path, timeout: float = 0.0) -> StorageError
 
 
 def failed(error: OSError, path: Path) -> StorageError:
-    """Our error for a file beside the index that cannot be read or written."""
+    """Return the error for a file of the index that cannot be read or written."""
     place = error.filename or f"a file beside {path}"
     reason = "readonly: " if isinstance(error, PermissionError) else ""
     return StorageError(
@@ -123,7 +123,7 @@ def failed(error: OSError, path: Path) -> StorageError:
 
 
 def connect(path: Path, settings: str | None, mode: str, timeout: float) -> FileConnection:
-    """Open an index file, or in mode "write" make one with `settings` where there is none."""
+    """Open an index file; in mode "write", create a missing one with `settings`."""
     _check_path(path, settings, mode)
     connection = None
     try:
@@ -145,10 +145,10 @@ def connect(path: Path, settings: str | None, mode: str, timeout: float) -> File
 
 
 def _check_path(path: Path, settings: str | None, mode: str) -> None:
-    """Refuse what cannot be an index, without a look into the file.
+    """Raise an error for a path that cannot be an index, without opening the file.
 
-    To close a file lets go of all locks that this process has on it, also those of SQLite's connections: another
-    process would then take the file for one that nobody uses, and remove the log from under them.
+    Closing a file releases all locks that this process has on it, also those of SQLite's connections: another process
+    would then treat the file as unused, and remove its log.
     """
     if path.is_dir():
         raise StorageError(f"{path} is a folder: give the path of an index file")
@@ -166,9 +166,9 @@ def _no_index(path: Path) -> StoreFormatError:
 
 
 def check_log(path: Path, timeout: float) -> None:
-    """Raise StoreFormatError where the log is one of another file, or where an acknowledged commit is missing.
+    """Raise StoreFormatError if the log belongs to another file, or an acknowledged commit is missing.
 
-    Nothing is changed: a connection that may write would apply the log when it is closed.
+    Nothing is changed: a connection with write access would apply the log when it is closed.
     """
     commits = Commits(path, timeout)
     record = commits.read()
@@ -198,7 +198,7 @@ def check_log(path: Path, timeout: float) -> None:
 
 
 def connect_alone(path: Path) -> FileConnection:
-    """Open the index file itself, as if there were no log beside it, and without locks."""
+    """Open the index file itself, as if it had no log, and without locks."""
     facts = facts_of(path)
     connection = _connection(path.absolute().as_uri() + "?mode=ro&immutable=1", 0.0)
     connection.as_of = facts
@@ -206,9 +206,9 @@ def connect_alone(path: Path) -> FileConnection:
 
 
 def stamp_of(path: Path) -> int | None:
-    """The stamp in the index file itself, whatever its log says; None where it cannot be read.
+    """Return the stamp in the index file itself, whatever its log contains; None if it cannot be read.
 
-    SQLite reads it, because to close a file would let go of the locks that this process has on it.
+    It is read by SQLite, because closing a file would release the locks that this process has on it.
     """
     try:
         connection = connect_alone(path)
@@ -225,7 +225,7 @@ def stamp_of(path: Path) -> int | None:
 
 
 def _generation(path: Path, timeout: float) -> int | None:
-    """The generation with all commits in the log; None where the log cannot be read without writing."""
+    """Return the generation with all commits in the log; None if the log cannot be read without writing."""
     connection = _connection(path.absolute().as_uri() + "?mode=ro", timeout)
     try:
         return load_state(connection).generation
@@ -260,7 +260,7 @@ def _writable(path: Path) -> bool:
 
 
 class FileConnection(sqlite3.Connection):
-    """A connection that knows whether it reads the file as it stands: `as_of` is then what the file was like."""
+    """A connection; if it reads the file without its log, `as_of` identifies the state of the file."""
 
     as_of: tuple[int, ...] | None = None
 
@@ -273,7 +273,7 @@ def _connection(place: str, timeout: float) -> FileConnection:
 
 
 def facts_of(path: Path) -> tuple[int, ...]:
-    """What changes with any change to an index file or its log; nothing where there is no file."""
+    """Return values that change with any change of an index file or its log; empty if there is no file."""
     try:
         file = path.stat()
     except FileNotFoundError:
@@ -300,12 +300,12 @@ def _create(connection: sqlite3.Connection, settings: str, timeout: float) -> No
 
 
 def format_of(connection: sqlite3.Connection) -> int:
-    """The version of the format of an open file."""
+    """Return the version of the format of an open file."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0] & (1 << _FORMAT_BITS) - 1)
 
 
 def renew_stamp(connection: sqlite3.Connection) -> int:
-    """Give the file another stamp within the open transaction, and the newest format; returns the stamp."""
+    """Give the file a new stamp and the newest format within the open transaction; returns the stamp."""
     stamp = random.SystemRandom().randrange(1, 1 << _STAMP_BITS)
     connection.execute(f"PRAGMA user_version = {stamp << _FORMAT_BITS | FORMAT}")
     return stamp
@@ -355,7 +355,7 @@ def _tune(connection: sqlite3.Connection) -> None:
 
 
 def load_state(connection: sqlite3.Connection) -> FileState:
-    """The state as this transaction sees it."""
+    """Return the state as this transaction sees it."""
     rows = integers(connection.execute("SELECT * FROM state").fetchall(), "state")
     if len(rows) != 1:
         raise Damaged("its state is missing")
@@ -378,7 +378,7 @@ def save_state(connection: sqlite3.Connection, state: FileState) -> None:
 
 
 def load_settings(connection: sqlite3.Connection) -> str:
-    """The settings text that the file was made with."""
+    """Return the settings text that the file was created with."""
     meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
     settings = meta.get("settings")
     if not isinstance(settings, str):

@@ -37,7 +37,7 @@ _PURGE_AT = 1000  # do not rewrite the postings for fewer removed documents than
 
 
 class MemoryStorage:
-    """A home in memory: nothing is written anywhere, `commit` only ends the reach of `rollback`.
+    """A storage in memory: nothing is written, `commit` only ends the changes that `rollback` undoes.
 
     >>> storage = MemoryStorage("{}")
     >>> storage.add(["a"], [b"payload"], np.array([[1, 2]], np.uint64)).tolist()
@@ -107,7 +107,7 @@ class MemoryStorage:
             return self._drop(ids)
 
     def touch(self, ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> int:
-        """Note when documents were seen; see Storage.touch."""
+        """Record when documents were seen; see Storage.touch."""
         latest = checked_times(ids, seen)
         with self.snapshot():
             found = {
@@ -121,12 +121,12 @@ class MemoryStorage:
             return len(found)
 
     def last_seen(self, numbers: Sequence[int] | Numbers) -> Numbers:
-        """When documents were last seen; see Storage.last_seen."""
+        """Return when documents were last seen; see Storage.last_seen."""
         with self.snapshot():
             return self._times.of(map(int, numbers))
 
     def unseen(self, before: int) -> list[DocumentId]:
-        """The ids of documents last seen before a second; see Storage.unseen."""
+        """Return the ids of documents last seen before a second; see Storage.unseen."""
         with self.snapshot():
             numbers = sorted(self._documents)
             times = self._times.of(numbers)
@@ -134,12 +134,12 @@ class MemoryStorage:
             return [self._documents[numbers[at]][0] for at in late]
 
     def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
-        """Which document numbers are held."""
+        """Return which document numbers are stored."""
         with self.snapshot():
             return np.array([int(number) in self._documents for number in numbers], np.bool_)
 
     def candidates(self, keys: Keys) -> Pairs:
-        """(row, number) of the documents that share a key; see Storage.candidates."""
+        """Return (row, number) of the documents that share a key; see Storage.candidates."""
         keys = checked_keys(keys)
         with self.snapshot():
             row, number = find_postings(keys, self._postings.pieces)
@@ -155,17 +155,17 @@ class MemoryStorage:
             raise missing_number(number) from None
 
     def payloads(self, numbers: Sequence[int] | Numbers) -> list[bytes]:
-        """The payloads of documents, in the order asked."""
+        """Return the payloads of documents, in the given order."""
         with self.snapshot():
             return [self._document(int(number))[1] for number in numbers]
 
     def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
-        """The ids of documents, in the order asked."""
+        """Return the ids of documents, in the given order."""
         with self.snapshot():
             return [self._document(int(number))[0] for number in numbers]
 
     def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
-        """The ids and the payloads of documents, in the order asked."""
+        """Return the ids and the payloads of documents, in the given order."""
         with self.snapshot():
             try:
                 found = [self._documents[number] for number in np.asarray(numbers).tolist()]
@@ -174,17 +174,17 @@ class MemoryStorage:
         return [document_id for document_id, _ in found], [payload for _, payload in found]
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
-        """The numbers of documents, in the order asked; -1 where an id is not held."""
+        """Return the numbers of documents, in the given order; -1 for an unknown id."""
         ids = [checked_id(document_id) for document_id in ids]
         with self.snapshot():
             return np.array([self._numbers.get(document_id, -1) for document_id in ids], np.int64)
 
     def contains(self, ids: Sequence[DocumentId]) -> npt.NDArray[np.bool_]:
-        """Which of the ids are held."""
+        """Return which of the ids are stored."""
         return self.numbers(ids) >= 0
 
     def iterate(self, batch_size: int = 1000, after: int = -1) -> Iterator[StoredBatch]:
-        """All documents by number, in batches; see Storage.iterate."""
+        """Yield all documents by number, in batches; see Storage.iterate."""
         with self.snapshot():
             if after >= self._next_number - 1:
                 return
@@ -197,7 +197,7 @@ class MemoryStorage:
                 yield StoredBatch(np.array(held, np.int64), [i for i, _ in found], [p for _, p in found])
 
     def bucket_sizes(self) -> dict[int, int]:
-        """How many buckets there are of each size; see Storage.bucket_sizes."""
+        """Return the number of buckets of each size; see Storage.bucket_sizes."""
         with self.snapshot():
             pieces, removed = list(self._postings.pieces), np.array(sorted(self._removed), np.int64)
             count = -(-sum(len(piece.keys) for piece in pieces) // _PORTION)
@@ -208,7 +208,7 @@ class MemoryStorage:
         )
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Keep other threads out, so that all reads within see one state."""
+        """Make other threads wait, so that all reads in the block see one state."""
         return _Snapshot(self)
 
     def __len__(self) -> int:
@@ -216,7 +216,7 @@ class MemoryStorage:
             return len(self._documents)
 
     def commit(self) -> None:
-        """End the reach of `rollback`, and purge postings once half of the documents they name are gone."""
+        """End the changes that `rollback` undoes; purge postings if half of their documents are removed."""
         with self.snapshot():
             self._times.commit(self._dropped)
             for number in self._dropped:
@@ -230,7 +230,7 @@ class MemoryStorage:
         self._removed = {}
 
     def rollback(self) -> None:
-        """Undo the changes since the last commit; numbers given out since are not used again."""
+        """Undo the changes since the last commit; numbers assigned since then are not used again."""
         with self.snapshot():
             self._times.rollback()
             for number in reversed(self._added):
@@ -261,7 +261,7 @@ class MemoryStorage:
             self._purge()
 
     def check(self) -> None:
-        """Raise StoreFormatError if ids, documents and postings do not fit together."""
+        """Raise StoreFormatError if ids, documents and postings are inconsistent."""
         with self.snapshot():
             known = {document_id: number for number, (document_id, _) in self._documents.items()}
             if known != self._numbers:
@@ -272,14 +272,14 @@ class MemoryStorage:
                         raise StoreFormatError(UNKNOWN_POSTING.format(number))
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Free all memory."""
         with self._lock:
             self._closed = True
             self._numbers, self._documents, self._removed = {}, {}, {}
             self._postings = PostingPieces()
 
     def info(self) -> dict[str, Any]:
-        """Facts and figures; `bytes` counts payloads and postings, not Python's objects around them."""
+        """Return information; `bytes` counts payloads and postings, without the overhead of Python objects."""
         with self.snapshot():
             postings = len(self._postings)
             return {
@@ -293,10 +293,10 @@ class MemoryStorage:
 
 
 class SeenTimes:
-    """Seconds since 1970 by document number, with an undo of what came since the last commit.
+    """Seconds since 1970 by document number; changes since the last commit can be undone.
 
-    Documents come in order of number, so one mark, (first number, second), tells it of all that came with it; only
-    what was seen again has an entry of its own.
+    Documents arrive in order of number, so one mark, (first number, second), applies to all that arrived with it;
+    only documents that were seen again have entries of their own.
 
     >>> times = SeenTimes()
     >>> times.arrive(0, 100)
@@ -313,25 +313,28 @@ class SeenTimes:
         self._before: dict[int, int | None] = {}
 
     def arrive(self, number: int, second: int) -> None:
-        """Documents from `number` on come at `second`; those before the first known time count as seen then."""
+        """Record that documents from `number` on arrive at `second`.
+
+        Documents from before the first known time count as seen then.
+        """
         if not self._marks:
             number = 0
         if second != (self._marks[-1][1] if self._marks else 0):
             self._marks.append((number, second))
 
     def begin(self, second: int) -> None:
-        """Where no time is known yet, all documents count as seen at `second`."""
+        """If no time is known yet, let all documents count as seen at `second`."""
         if not self._marks:
             self.arrive(0, second)
 
     def touch(self, numbers: Iterable[int], seconds: Iterable[int]) -> None:
-        """Documents were seen again."""
+        """Record that documents were seen again."""
         for number, second in zip(numbers, seconds, strict=True):
             self._before.setdefault(number, self._again.get(number))
             self._again[number] = max(second, self._again.get(number, 0))
 
     def of(self, numbers: Iterable[int]) -> Numbers:
-        """When documents were last seen; 0 where that is not known."""
+        """Return when documents were last seen; 0 if unknown."""
         starts = [number for number, _ in self._marks]
         found = []
         for number in numbers:
@@ -340,13 +343,13 @@ class SeenTimes:
         return np.array(found, np.int64)
 
     def commit(self, gone: Iterable[int]) -> None:
-        """Keep what was noted, but for documents that are gone."""
+        """Keep the recorded times, except for removed documents."""
         for number in gone:
             self._again.pop(number, None)
         self._marks_kept, self._before = len(self._marks), {}
 
     def rollback(self) -> None:
-        """Undo what came since the last commit."""
+        """Undo the changes since the last commit."""
         del self._marks[self._marks_kept :]
         for number, second in self._before.items():
             if second is None:
@@ -357,7 +360,7 @@ class SeenTimes:
 
 
 class _Snapshot:
-    """Keeps other threads out of a storage; a search enters it several times, and a generator would take longer."""
+    """Makes other threads wait; a class, because a search enters it several times and a generator is slower."""
 
     def __init__(self, storage: MemoryStorage) -> None:
         self._storage = storage

@@ -27,9 +27,9 @@ def move_to_runs(
     limits: RunLimits,
     everything: bool = False,
 ) -> list[PostingRun]:
-    """Put the delta and the `fresh` postings into a run, merged with as many of the newest runs as is due.
+    """Move the delta and the `fresh` postings into a run, merged with as many of the newest runs as is due.
 
-    With `everything`, all runs are merged into one. Changes `state`, and gives the runs there are afterwards.
+    With `everything`, all runs are merged into one. Changes `state`, and returns the resulting runs.
     """
     delta = delta_of(connection, state)
     new = Postings.merged([piece for piece in (delta, *fresh) if len(piece.keys)])
@@ -54,7 +54,7 @@ def move_to_runs(
 
 
 def delta_of(connection: sqlite3.Connection, state: FileState) -> Postings:
-    """The postings in delta, whose sum must be that of the state."""
+    """Return the postings in delta; their sum must be that of the state."""
     postings = read_delta(connection)
     if state.delta_sum is not None and (len(postings.keys), postings.sum()) != (state.delta, state.delta_sum):
         raise Damaged("delta has other postings than its state says")
@@ -62,7 +62,7 @@ def delta_of(connection: sqlite3.Connection, state: FileState) -> Postings:
 
 
 def read_delta(connection: sqlite3.Connection) -> Postings:
-    """The postings in delta."""
+    """Return the postings in delta."""
     rows = integers(connection.execute("SELECT band_key, number FROM delta").fetchall(), "delta")
     if not rows:
         return NO_POSTINGS
@@ -91,7 +91,7 @@ def merged_slices(
     slices: int,
     removed: Numbers,
 ) -> Iterator[Postings]:
-    """The postings of `runs` and `new`, merged one slice of the key space at a time to bound the memory."""
+    """Yield the postings of `runs` and `new`, merged one slice of the key space at a time to limit the memory."""
     step = -(-parts // max(1, slices))
     for start in range(0, parts, step):
         low, high = part_start(start, parts), part_start(min(start + step, parts), parts)

@@ -1,7 +1,7 @@
 """Finds the documents of a bucket by postings, (band key, document number), sorted by key.
 
-Sorted arrays cost 12 bytes a posting and are searched many keys at a time. New postings come in small sorted
-pieces beside the big ones; a rule that bounds the number of pieces says when to merge them.
+Sorted arrays take 12 bytes per posting and are searched for many keys at a time. New postings are added as small
+sorted pieces; a rule that limits the number of pieces determines when to merge them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Postings(NamedTuple):
 
     @classmethod
     def of_documents(cls, keys: Keys, numbers: Numbers) -> Postings:
-        """The postings of documents, from their band keys (n × bands) and numbers (n).
+        """Return the postings of documents, from their band keys (n × bands) and numbers (n).
 
         >>> Postings.of_documents(np.array([[9, 3], [3, NO_KEY]], np.uint64), np.array([0, 1]))
         Postings(keys=array([3, 3, 9], dtype=uint64), numbers=array([0, 1, 0], dtype=uint32))
@@ -45,7 +45,7 @@ class Postings(NamedTuple):
 
     @classmethod
     def merged(cls, pieces: Sequence[Postings]) -> Postings:
-        """One sorted whole of sorted pieces; equal keys keep the order of the pieces."""
+        """Merge sorted pieces; equal keys keep the order of the pieces."""
         if len(pieces) == 1:
             return pieces[0]
         if not pieces:
@@ -56,7 +56,7 @@ class Postings(NamedTuple):
         return cls(keys[order], numbers[order])
 
     def without(self, removed: Numbers) -> Postings:
-        """The postings of documents that are not in `removed` (sorted)."""
+        """Return the postings of documents that are not in `removed` (sorted)."""
         if not len(removed) or not len(self.keys):
             return self
         numbers = self.numbers.astype(np.int64)
@@ -65,13 +65,13 @@ class Postings(NamedTuple):
         return Postings(self.keys[held], self.numbers[held])
 
     def between(self, low: int, high: int) -> Postings:
-        """The postings with low <= key < high."""
+        """Return the postings with low <= key < high."""
         first = int(np.searchsorted(self.keys, np.uint64(low)))
         last = len(self.keys) if high >= 2**64 else int(np.searchsorted(self.keys, np.uint64(high)))
         return Postings(self.keys[first:last], self.numbers[first:last])
 
     def find(self, wanted: Keys) -> Pairs:
-        """Look up keys (sorted, repeats allowed): (position in `wanted`, document number)s."""
+        """Look up keys (sorted, repetitions allowed): (position in `wanted`, document number)s."""
         first = self.keys.searchsorted(wanted)
         count = self.keys.searchsorted(wanted, "right") - first
         position = count.nonzero()[0].repeat(count[count != 0])
@@ -81,7 +81,7 @@ class Postings(NamedTuple):
         return position, self.numbers[start + np.arange(len(position))].astype(np.int64)
 
     def sum(self) -> int:
-        """A number below 2^63 that changes with any posting, whatever their order.
+        """A number below 2^63 that changes with any posting, independent of their order.
 
         >>> one, two = (Postings(np.array([key], np.uint64), np.array([0], np.uint32)) for key in (3, 4))
         >>> one.sum() != two.sum(), Postings.merged([one, two]).sum() == (one.sum() + two.sum()) % 2**63
@@ -97,12 +97,12 @@ NO_POSTINGS = Postings(np.empty(0, np.uint64), np.empty(0, np.uint32))
 
 
 def pieces_to_merge(sizes: Sequence[int], base: int, limit: int = 6) -> int:
-    """How many of the newest pieces (`sizes` from old to new) to merge into one now; 1 means none.
+    """Return how many of the newest pieces (`sizes` from old to new) to merge into one now; 1 means none.
 
-    There are at most `limit` pieces, one more for each doubling beyond 1,000 pieces of `base`. When there are
-    more, the shortest row of newest pieces is merged that is as large as the piece before it. Compared with
-    the usual merging by eights, a search looks at 5 pieces instead of 7 to 11 on average, and a posting is
-    written 3 to 6 times in its life instead of 2.
+    There are at most `limit` pieces, one more for each doubling beyond 1,000 pieces of `base`. When there are more,
+    the fewest newest pieces are merged that are together as large as the piece before them. Compared with the usual
+    merging by eights, a search reads 5 pieces instead of 7 to 11 on average, and a posting is written 3 to 6 times
+    instead of 2.
 
     >>> pieces_to_merge([64, 32, 16, 8, 4, 2], base=1)
     1
@@ -123,7 +123,7 @@ def pieces_to_merge(sizes: Sequence[int], base: int, limit: int = 6) -> int:
 
 
 class PostingPieces:
-    """Postings in memory that grow: a few sorted pieces, from old to new."""
+    """Growing postings in memory: a few sorted pieces, from old to new."""
 
     def __init__(self) -> None:
         self.pieces: list[Postings] = []
@@ -132,7 +132,7 @@ class PostingPieces:
         return sum(len(piece.keys) for piece in self.pieces)
 
     def add(self, postings: Postings) -> None:
-        """Take in new postings; costs a merge now and then, a few moves for each posting in its life."""
+        """Add postings; merges pieces from time to time, so that each posting is moved a few times."""
         if not len(postings.keys):
             return
         self.pieces.append(postings)
@@ -141,16 +141,16 @@ class PostingPieces:
             self.pieces[-count:] = [Postings.merged(self.pieces[-count:])]
 
     def find(self, wanted: Keys) -> list[Pairs]:
-        """What each piece holds of the keys (sorted); see Postings.find."""
+        """Return the postings of each piece under the keys (sorted); see Postings.find."""
         return [piece.find(wanted) for piece in self.pieces]
 
     def purge(self, removed: Numbers) -> None:
-        """Make one piece of all, without the postings of removed documents (sorted numbers)."""
+        """Merge all pieces into one, without the postings of removed documents (sorted numbers)."""
         self.pieces = [Postings.merged(self.pieces).without(removed)]
 
 
 def bucket_sizes(portions: Iterable[Postings]) -> dict[int, int]:
-    """How many keys have how many postings; all postings of a key are in one portion.
+    """Return how many keys have how many postings; all postings of a key are in one portion.
 
     >>> bucket_sizes([Postings(np.array([3, 3, 9], np.uint64), np.array([0, 1, 0], np.uint32))])
     {1: 1, 2: 1}
@@ -166,7 +166,7 @@ def bucket_sizes(portions: Iterable[Postings]) -> dict[int, int]:
 
 
 def sorted_lookup(keys: Keys) -> tuple[Keys, Numbers]:
-    """The keys of some rows (m × bands) in sorted order, and the row each is from; NO_KEY is left out."""
+    """Return the keys of some rows (m × bands) in sorted order, and the row of each; NO_KEY is left out."""
     flat = keys.reshape(-1)
     order = np.argsort(flat)
     flat = flat[order]
@@ -175,7 +175,7 @@ def sorted_lookup(keys: Keys) -> tuple[Keys, Numbers]:
 
 
 def unique_pairs(rows: Numbers, found: Iterable[Pairs]) -> Pairs:
-    """(row, number) of all that was found, sorted, each once; `rows` is the row of each position."""
+    """Return (row, number) of all results, sorted, each once; `rows` is the row of each position."""
     parts = [(rows[position] << 32) | number for position, number in found if len(position)]
     if not parts:
         return np.empty(0, np.int64), np.empty(0, np.int64)

@@ -14,10 +14,10 @@ _LOW = 0xFFFFFFFF
 
 
 class Damaged(sqlite3.DatabaseError):
-    """A row is not the one that was written. `layout.told` makes a StoreFormatError of it, with path and fix.
+    """A row that differs from the one that was written; `layout.told` adds path and fix as a StoreFormatError.
 
     Args:
-        fault: What is wrong.
+        fault: Description of the damage.
         part: The part of the file that is damaged, e.g. "document 7"; None for the file as a whole.
     """
 
@@ -27,14 +27,14 @@ class Damaged(sqlite3.DatabaseError):
 
 
 def integers(rows: Sequence[tuple[Any, ...]], table: str) -> Sequence[tuple[int, ...]]:
-    """The rows themselves; raise Damaged unless all their values are integers."""
+    """Return the rows; raise Damaged unless all their values are integers."""
     if any(type(value) is not int for row in rows for value in row):
         raise Damaged(f"{table} has a value that is not an integer")
     return rows
 
 
 def checksum_of(*numbers: int) -> int:
-    """The CRC-32 of some integers, in decimal.
+    """Return the CRC-32 of some integers, in decimal.
 
     >>> checksum_of(1, 23) != checksum_of(12, 3)
     True
@@ -43,7 +43,7 @@ def checksum_of(*numbers: int) -> int:
 
 
 def document_checksum(number: int, stored: StoredId, payload: bytes) -> int:
-    """The checksum of a document: that of its number and id in the upper 32 bits, of its payload in the lower.
+    """Return the checksum of a document: of its number and id in the upper 32 bits, of its payload in the lower.
 
     The upper half is never 0: documents that were written in formats 1 and 2 have a checksum of the payload only.
 
@@ -63,7 +63,7 @@ def _id_checksum(number: int, stored: StoredId) -> int:
 
 
 def sound_id(number: int, checksum: int, stored: StoredId) -> DocumentId:
-    """The id that the user gave; raise Damaged unless id and number have this checksum.
+    """Return the user's id; raise Damaged unless id and number have this checksum.
 
     >>> sound_id(7, document_checksum(7, "a", b""), "a")
     'a'
@@ -77,14 +77,14 @@ def sound_id(number: int, checksum: int, stored: StoredId) -> DocumentId:
 
 
 def sound_payload(number: int, checksum: int, payload: bytes) -> bytes:
-    """The payload; raise Damaged unless it has this checksum."""
+    """Return the payload; raise Damaged unless it has this checksum."""
     if type(payload) is not bytes or type(checksum) is not int or zlib.crc32(payload) != checksum & _LOW:
         raise Damaged("its payload has another checksum", f"document {number}")
     return payload
 
 
 def stored_id(document_id: DocumentId) -> StoredId:
-    """An id as SQLite keeps it, types apart; what SQLite has no type for becomes bytes.
+    """Return an id as SQLite stores it, with distinct types; other types become bytes.
 
     >>> stored_id("7"), stored_id(7), stored_id(2**64), stored_id(chr(0xD800))
     ('7', 7, b'i18446744073709551616', b's\\xed\\xa0\\x80')
@@ -101,7 +101,7 @@ def stored_id(document_id: DocumentId) -> StoredId:
 
 
 def given_id(stored: StoredId) -> DocumentId:
-    """The id that the user gave, from what SQLite kept.
+    """Return the user's id from the stored one.
 
     >>> given_id(stored_id(2**64)) == 2**64 and given_id(stored_id(chr(0xD800))) == chr(0xD800)
     True

@@ -1,9 +1,9 @@
 """Runs of postings: sorted by key, divided into blocks, and never changed.
 
-A run of p postings has about p / 290 parts of equal width of the key space, so that two blocks fill a page of
-8 KB and a key needs one block. The block of a part holds its sorted keys (uint64, little-endian), the numbers
-of their documents (uint32, little-endian), and the CRC-32 of both, begun with the part's number. Its place is
-run number << 32 | part; a part without postings has no block.
+A run of p postings has about p / 290 parts of equal width of the key space, so that two blocks fill a page of 8 KB
+and a key needs one block. The block of a part has its sorted keys (uint64, little-endian), the numbers of their
+documents (uint32, little-endian), and the CRC-32 of both, started with the part's number. Its place is run number <<
+32 | part; a part without postings has no block.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEYS_AT_ONCE = 4096  # bounds the blocks in memory while many keys are looked u
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """When postings move on; the results are the same whatever the limits."""
+    """Limits from which postings are moved; they do not affect the results."""
 
     delta_postings: int = 16_384  # up to these, small commits go to the delta table
     pending_postings: int = 2_000_000  # beyond these, a transaction writes a run before it ends
@@ -42,7 +42,7 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class PostingRun:
-    """A row of `run`: how many postings, parts and blocks, and the least document number in it."""
+    """A row of `run`: the number of postings, parts and blocks, and the lowest document number in it."""
 
     number: int
     postings: int
@@ -52,7 +52,7 @@ class PostingRun:
 
 
 def load_runs(connection: sqlite3.Connection) -> list[PostingRun]:
-    """All runs, from old to new."""
+    """Return all runs, from old to new."""
     rows = integers(connection.execute("SELECT * FROM run ORDER BY number").fetchall(), "run")
     for number, *facts, checksum in rows:
         if len(facts) > 3 and checksum != checksum_of(number, *facts):
@@ -71,7 +71,7 @@ def _part(keys: Keys, parts: int) -> Numbers:
 
 
 def part_start(part: int, parts: int) -> int:
-    """The least key of a part; for `part == parts` the end of the key space.
+    """Return the lowest key of a part; for `part == parts` the end of the key space.
 
     >>> part_start(0, 3), hex(part_start(1, 3)), part_start(3, 3) == 2**64
     (0, '0x5555555600000000', True)
@@ -92,7 +92,7 @@ def _sound(row: _Row) -> _Row:
 
 
 def _postings(rows: Iterable[_Row]) -> Postings:
-    """The postings of blocks in order of place."""
+    """Return the postings of blocks in the order of their places."""
     key_parts, number_parts = [], []
     for _, _, keys, numbers in map(_sound, rows):
         key_parts.append(keys)
@@ -101,7 +101,7 @@ def _postings(rows: Iterable[_Row]) -> Postings:
 
 
 def read_blocks(connection: sqlite3.Connection, run: PostingRun, first: int, last: int) -> Postings:
-    """The postings of the parts first <= part < last of a run."""
+    """Return the postings of the parts first <= part < last of a run."""
     return _postings(_rows_between(connection, run.number << 32 | first, run.number << 32 | last))
 
 
@@ -122,7 +122,7 @@ def find_in_runs(connection: sqlite3.Connection, runs: Sequence[PostingRun], wan
 def _blocks_of_keys(
     connection: sqlite3.Connection, runs: Sequence[PostingRun], wanted: Keys
 ) -> Iterator[Postings]:
-    """Per run, the blocks in which the keys would be, joined: parts are ranges, so the whole is sorted."""
+    """Yield for each run the blocks of the keys, joined: parts are ranges, so the whole is sorted."""
     places: list[int] = []
     for run in runs:
         base = run.number << 32
@@ -147,9 +147,9 @@ def find_few(
     keys: Keys,
     pieces: Sequence[Postings],
 ) -> Pairs:
-    """(row, number) of the documents that share a key with a row of `keys`, sorted, each once.
+    """Return (row, number) of the documents that share a key with a row of `keys`, sorted, each once.
 
-    Searches runs (their numbers and parts), by the blocks that are kept and those it adds to them, and `pieces`.
+    Searches runs (their numbers and parts), in the cached blocks and those it adds to them, and `pieces`.
     """
     if missing := blocks.missing(keys, runs):
         rows = _rows_at(connection, missing).fetchall()
@@ -193,7 +193,7 @@ def delete_run(connection: sqlite3.Connection, run: PostingRun) -> None:
 
 
 def check_run(connection: sqlite3.Connection, run: PostingRun) -> Iterator[Numbers]:
-    """Read all blocks of a run, raise Damaged at a fault, and give the document numbers in each."""
+    """Read all blocks of a run, raise Damaged at an error, and yield the document numbers of each."""
     blocks = postings = 0
     for row in _rows_between(connection, run.number << 32, (run.number + 1) << 32):
         keys, numbers = _postings([row])
@@ -209,6 +209,6 @@ def check_run(connection: sqlite3.Connection, run: PostingRun) -> Iterator[Numbe
 
 
 def names_document(connection: sqlite3.Connection, run: PostingRun, number: int) -> bool:
-    """Whether a run has postings of a document. Cost: reads the whole run."""
+    """Whether a run has postings of a document. Reads the whole run."""
     rows = _rows_between(connection, run.number << 32, (run.number + 1) << 32)
     return any(number in np.frombuffer(numbers, _NUMBER) for _, _, _, numbers in map(_sound, rows))

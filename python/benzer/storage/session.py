@@ -41,12 +41,12 @@ _ENTRY = 200  # bytes that a document takes in a dictionary beside its payload
 
 
 class FileSession:
-    """An open index file. Threads take turns; a forked child opens the file anew when it first uses it.
+    """An open index file. Threads wait for each other; a forked child opens the file again on first use.
 
-    `state`, `runs` and `pending` hold within `reading` and `changing`: the counts, the runs, and the postings
-    of this transaction that are not in the file yet. `blocks` keeps blocks of runs: what a run holds never
-    changes, and its number is never given to another, but by who undid it. `documents` keeps documents by
-    number as of one generation: they are let go of once anybody commits a change, or this object begins one.
+    `state`, `runs` and `pending` are valid within `reading` and `changing`: the counts, the runs, and the postings of
+    this transaction that are not in the file yet. `blocks` caches blocks of runs: the content of a run never changes,
+    and its number is used again only after an undone transaction. `documents` caches documents by number for one
+    generation, until any process commits a change or this object begins one.
     """
 
     def __init__(
@@ -76,12 +76,12 @@ class FileSession:
         self.pending = PostingPieces()
 
     def forget_documents(self) -> None:
-        """Let go of the documents that were read."""
+        """Remove the cached documents."""
         self.documents: dict[int, tuple[DocumentId, bytes]] = {}
         self._documents_bytes = 0
 
     def keep(self, documents: dict[int, tuple[DocumentId, bytes]]) -> None:
-        """Keep documents for the next search, until anybody commits; nothing while this object is writing."""
+        """Cache documents for the next search, until the next commit; does nothing while this object is writing."""
         if self.writing:
             return
         size = sum(len(payload) + len(str(one)) + _ENTRY for one, payload in documents.values())
@@ -92,7 +92,7 @@ class FileSession:
             self._documents_bytes += size
 
     def after_fork(self) -> None:
-        """Leave the parent's connection alone; its transaction and its locks are not the child's."""
+        """Do not use the parent's connection; its transaction and its locks are not the child's."""
         if self._connection is not None:
             _never_free(self._connection)
             self._connection = None
@@ -117,7 +117,7 @@ class FileSession:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """All reads within see one state; other threads of this process wait, other processes do not."""
+        """Make all reads in the block see one state; other threads of this process wait, other processes do not."""
         with self._lock:
             try:
                 if self._in_transaction():
@@ -136,7 +136,7 @@ class FileSession:
                 raise told(error, self.path, self.timeout) from error
 
     def _look_again(self) -> None:
-        """Open a file that was read as it stands anew, once somebody writes to it."""
+        """Open a file again that was read without its log, if another process has written to it."""
         as_of = self.connection.as_of
         if as_of is not None and as_of != facts_of(self.path):
             self.connection.close()
@@ -157,7 +157,7 @@ class FileSession:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Within the write transaction. A failure within (a full disk, an interrupt) undoes it as a whole."""
+        """Run a block in the write transaction. A failure inside (a full disk, an interrupt) undoes it as a whole."""
         with self._lock:
             self._check_allowed()
             try:
@@ -190,7 +190,7 @@ class FileSession:
         self.state.next_number = max(self._used_numbers, self.state.next_number)
 
     def _begin_log(self, file: int) -> None:
-        """Give the file another stamp, as far as readers let it be moved into the file, and record it."""
+        """Give the file a new stamp if readers allow to move the log into the file, and record it."""
         old = stamp_of(self.path)
         self.run("PRAGMA synchronous = NORMAL")  # what is written here is synced when the log is moved
         try:
@@ -209,9 +209,9 @@ class FileSession:
             self._commits.begin(file, CommitRecord((old, new), generation))
 
     def _move_log(self) -> bool:
-        """Move the log into the file and empty it; whether that was done, or readers kept it from being done.
+        """Move the log into the file and empty it; returns False if readers prevented it.
 
-        The caller holds the lock of `Commits`, and nobody else is writing.
+        The caller holds the lock of `Commits`, and no other process is writing.
         """
         self.run(f"PRAGMA busy_timeout = {_WAIT}")
         try:
@@ -242,7 +242,7 @@ class FileSession:
             self._move_log()
 
     def commit(self) -> None:
-        """Write the changes down, together; returns when they are on the disk."""
+        """Write the changes together; returns when they are on the disk."""
         with self._lock:
             if self.writing:
                 with self.changing():
@@ -251,7 +251,7 @@ class FileSession:
                 self._checkpoint_when_due()
 
     def _checkpoint_when_due(self) -> None:
-        """Checkpoint once the log is long; a failure leaves the log, which holds all commits, as it is."""
+        """Checkpoint if the log is long; after a failure the log with all commits remains."""
         if self._commits.log_bytes() > _LOG_BYTES and self.state.generation >= self._next_attempt:
             self._next_attempt = self.state.generation + _COMMITS
             with suppress(sqlite3.Error, StorageError):
@@ -286,7 +286,7 @@ class FileSession:
             self._commits.acknowledge(file, self.state.generation)
 
     def move_to_runs(self, everything: bool = False) -> None:
-        """Put all postings that are in no run yet into one, merging older runs as is due (or all of them)."""
+        """Move all postings that are in no run yet into one, merging older runs as is due (or all of them)."""
         self.runs = move_to_runs(
             self.connection, self.state, self.runs, self.pending.pieces, self.limits, everything
         )
@@ -310,7 +310,7 @@ class FileSession:
             self._end()
 
     def compact(self) -> None:
-        """Commit, merge all runs into one, purge removed documents, and give free space back to the disk."""
+        """Commit, merge all runs into one, purge removed documents, and return free space to the disk."""
         with self._lock:
             with self.changing():
                 self.move_to_runs(everything=True)
@@ -330,7 +330,7 @@ class FileSession:
         return self.path.samefile(path)
 
     def close(self) -> None:
-        """Close the file; changes that were not committed are undone."""
+        """Close the file and undo uncommitted changes."""
         with self._lock:
             if self.writing:
                 self._undo()
@@ -354,7 +354,7 @@ def _after_fork_in_child() -> None:
 
 
 def _never_free(connection: sqlite3.Connection) -> None:
-    """Keep an inherited connection for ever: freeing it would roll back in memory shared with the parent."""
+    """Keep an inherited connection forever: freeing it would roll back in memory shared with the parent."""
     import ctypes
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))

@@ -1,7 +1,7 @@
 """Upgrades an index file of an earlier format in its first transaction.
 
-Nothing that grows with the documents is rewritten: documents keep the checksums that they were written with, which
-cover the payload only; those that are added later have checksums of their ids, too.
+Data that grows with the documents is not rewritten: documents keep their checksums, which cover only the payload;
+those that are added later have checksums of their ids, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benzer.storage.runs import load_runs, save_run
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Make the file one of the newest format, except its user version, within the open transaction."""
+    """Convert the file to the newest format, except its user version, within the open transaction."""
     if format_of(connection) >= CHECKSUMS_SINCE:
         return
     state, runs, settings = load_state(connection), load_runs(connection), load_settings(connection)

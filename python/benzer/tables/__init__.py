@@ -1,12 +1,12 @@
 """Writes results to disk.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `output` | where results go, whole or not at all: `OutputFolder`, `atomic_write`, `check_destination` |
-| `partial` | unfinished outputs beside their place, and what killed processes left: `Partial`, `sweep` |
-| `durable` | files, folders and names that survive a power cut |
-| `native` | which columns the core writes itself: `IdColumn`, `NameColumn` |
-| `writing` | how a table is written: `write_table`, `write_summary`, `to_arrow` |
+| `output` | atomic outputs: `OutputFolder`, `atomic_write`, `check_destination` |
+| `partial` | unfinished outputs, and leftovers of killed processes: `Partial`, `sweep` |
+| `durable` | files, folders and names that survive a power failure |
+| `native` | columns that the core writes: `IdColumn`, `NameColumn` |
+| `writing` | formats of tables: `write_table`, `write_summary`, `to_arrow` |
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def sync_folder(path: Path) -> None:
 
 
 def sync_tree(path: Path) -> None:
-    """Wait until a file, or a folder and everything in it, is on the disk.
+    """Wait until a file, or a folder with its content, is on the disk.
 
     Links are not followed.
     """
@@ -68,7 +68,7 @@ def make_folder(path: Path) -> None:
 
 
 def exchange(path: Path, other: Path) -> bool:
-    """Exchange the names of two files or folders in one step; False where the system cannot do that.
+    """Exchange the names of two files or folders in one step; returns False if the system cannot do that.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())

@@ -26,19 +26,19 @@ class IdColumn:
         return len(self.positions)
 
     def tolist(self) -> list[str | int]:
-        """The ids as Python values."""
+        """Return the ids as Python values."""
         ids: list[str | int] = self.corpus.ids(self.positions)
         return ids
 
     def native(self) -> Any:
-        """What the core takes; None where the corpus is none of its own."""
+        """Return the argument for the core; None for a corpus of another type."""
         if not isinstance(self.corpus, Corpus):
             return None
         return self.corpus, np.ascontiguousarray(self.positions, dtype=np.uint32)
 
 
 class NameColumn:
-    """Names that many rows share, by their places among them (uint32).
+    """Names that many rows share, by their positions in a list of names (uint32).
 
     >>> NameColumn(["a", "b"], np.array([1, 0, 1], dtype=np.uint32)).tolist()
     ['b', 'a', 'b']
@@ -51,11 +51,11 @@ class NameColumn:
         return len(self.places)
 
     def tolist(self) -> list[str]:
-        """A name for each row."""
+        """Return a name for each row."""
         return [self.names[place] for place in self.places.tolist()]
 
     def native(self) -> Any:
-        """What the core takes: the names as JSON; None where one has half of a surrogate pair, which is no UTF-8."""
+        """Return the names as JSON for the core; None if one has half of a surrogate pair, which is not UTF-8."""
         try:
             quoted = [json.dumps(name, ensure_ascii=False) for name in self.names]
             "".join(quoted).encode()
@@ -71,12 +71,12 @@ NATIVE_TYPES = (np.float64, np.uint64, np.bool_)
 
 
 def plain(column: Any) -> Any:
-    """A column as a list or an array."""
+    """Return a column as a list or an array."""
     return column.tolist() if isinstance(column, (IdColumn, NameColumn)) else column
 
 
 def native(column: Any) -> Any:
-    """What the core takes for a column; None where it takes no such column."""
+    """Return the argument of a column for the core; None if the core does not support it."""
     if isinstance(column, (IdColumn, NameColumn)):
         return column.native()
     if not isinstance(column, np.ndarray) or column.ndim != 1 or column.dtype not in NATIVE_TYPES:
@@ -87,7 +87,7 @@ def native(column: Any) -> Any:
 
 
 def wrote(path: Path, columns: Mapping[str, Any]) -> bool:
-    """Write columns of one length as JSON lines, if the core takes them all; else do nothing."""
+    """Write columns of equal length as JSON lines if the core supports all of them; otherwise do nothing."""
     taken = [(json.dumps(name), native(column)) for name, column in columns.items()]
     if not taken or any(column is None for _, column in taken):
         return False

@@ -14,12 +14,12 @@ from benzer.tables.partial import hidden as hidden
 
 
 class OutputFolder:
-    """A folder that is filled under a hidden name beside its place, and renamed at success.
+    """A folder that is filled under a hidden name, and renamed at the end.
 
-    Entering gives the folder to write into. An error (or Ctrl-C) removes what was written and leaves the old
-    state. With `replace`, an old folder stays until the new one is complete and is removed last. When it ends, all
-    files and their names are on the disk; after a power cut before that the old state or the new one is there, whole.
-    A link to a folder is followed.
+    `with` yields the folder to write into. An error (or Ctrl-C) removes what was written and leaves the old state.
+    With `replace`, an old folder stays until the new one is complete and is removed last. At the end, all files and
+    their names are on the disk; after a power failure before that, there is the old state or the new one, complete. A
+    link to a folder is followed.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "results"
@@ -69,9 +69,9 @@ class OutputFolder:
 
 @contextmanager
 def atomic_write(path: str | Path, replace: bool = False) -> Iterator[Path]:
-    """A file to write, under a hidden name until it is complete; an existing file needs `replace`.
+    """Yield a file to write, under a hidden name until it is complete; an existing file requires `replace`.
 
-    When it ends, the file and its name are on the disk. A link is followed.
+    At the end, the file and its name are on the disk. A link is followed.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "pairs.jsonl"
@@ -102,13 +102,13 @@ def _check_file(path: Path, replace: bool) -> None:
 
 
 def refuse_existing(place: Path, name: str | Path, replace: bool) -> None:
-    """Refuse an existing place that is not to be replaced; `name` is the path that the caller gave."""
+    """Raise an error for an existing path that must not be replaced; `name` is the path given by the caller."""
     if place.exists() and not replace:
         raise OutputError(f"{name} exists already: choose another place, or allow replace")
 
 
 def check_destination(inputs: Iterable[str | Path], output: str | Path) -> None:
-    """Refuse an output that is an input, or that holds one and would replace it.
+    """Raise an error for an output that is an input, or that contains one and would replace it.
 
     Links are followed. An output inside an input folder is allowed.
 

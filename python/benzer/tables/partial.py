@@ -1,4 +1,4 @@
-"""Temporary files beside an output, and removal of those left by killed processes."""
+"""Temporary files of an output, and removal of those left by killed processes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LOCK, NEW, OLD = "lock", "new", "old"
 
 
 class Partial:
-    """A hidden folder beside an output, locked by the process that fills it.
+    """A hidden folder next to an output, locked by the process that fills it.
 
-    It holds `lock`, the unfinished output as `new`, and while an output is replaced the previous one. The lock is that
-    of a file (`flock`): the system drops it when the process ends, however it ends, so neither the reuse of process
+    It contains `lock`, the unfinished output as `new`, and the previous output while it is replaced. The lock is that
+    of a file (`flock`): the system releases it at the end of the process in any case, so neither the reuse of process
     ids nor other machines on the same network disk matter.
     """
 
@@ -37,13 +37,13 @@ class Partial:
 
     @property
     def new(self) -> Path:
-        """Where the output is written; it does not exist at first."""
+        """The path of the new output, which does not exist at first."""
         return self.path / NEW
 
     def place(self) -> None:
-        """Give the output its name, in the place of the previous one; afterwards it is on the disk.
+        """Give the output its name, replacing the previous one; afterwards it is on the disk.
 
-        Contents are on the disk before their names are. Where two names cannot be exchanged in one step, the previous
+        Contents are on the disk before their names are. If two names cannot be exchanged in one step, the previous
         folder is moved into this one first; `sweep` moves it back if the process is killed at that moment.
         """
         sync_tree(self.new)
@@ -64,7 +64,7 @@ class Partial:
             raise
 
     def close(self) -> None:
-        """Remove what is left: an unfinished or a replaced output."""
+        """Remove an unfinished or replaced output."""
         _remove(self.path)
         os.close(self._lock)
         with suppress(OSError):  # NFS keeps a removed file until it is closed
@@ -72,16 +72,16 @@ class Partial:
 
 
 def sweep(output: str | os.PathLike[str]) -> list[Path]:
-    """Remove what killed processes left beside an output, and return its paths.
+    """Remove leftovers of killed processes next to an output, and return their paths.
 
-    A previous output that was about to be replaced is put back.
+    A previous output that was about to be replaced is restored.
     """
     place = followed(output)
     return [path for path in _leftovers(place) if _removed(path, place)]
 
 
 def followed(path: str | os.PathLike[str]) -> Path:
-    """The place of an output: where a link points, the path as it is otherwise.
+    """Return the path of an output, or the target of a link.
 
     >>> followed("clean").name
     'clean'
@@ -100,7 +100,7 @@ def followed(path: str | os.PathLike[str]) -> Path:
 
 
 def hidden(path: Path, purpose: str, *more: str) -> Path:
-    """The hidden name beside a place, one for each process.
+    """Return a hidden name in the folder of a path, different for each process.
 
     >>> hidden(Path("out/results"), "partial").name == f".results.partial-{os.getpid()}"
     True
@@ -119,7 +119,7 @@ def _leftovers(output: Path) -> Iterator[Path]:
 
 
 def _names(folder: Path) -> list[str]:
-    """The names in a folder; none where it cannot be listed, or has been removed meanwhile."""
+    """Return the names in a folder; none if it cannot be listed, or was removed meanwhile."""
     try:
         return sorted(os.listdir(folder))
     except OSError:
@@ -131,7 +131,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _removed(path: Path, output: Path) -> bool:
-    """Whether a partial folder was that of a dead process, and is removed."""
+    """Remove a partial folder of a dead process; returns whether it was one."""
     try:
         lock = _locked(path)
     except OSError:  # of another user, on a file system without locks, or removed meanwhile
@@ -149,7 +149,7 @@ def _removed(path: Path, output: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove a partial folder as far as possible; its lock goes last, by which the folder is recognized."""
+    """Remove a partial folder as far as possible; its lock, which identifies the folder, is removed last."""
     with suppress(OSError):
         for child in path.iterdir():
             if _is_folder(child):
@@ -161,7 +161,7 @@ def _remove(path: Path) -> None:
 
 
 def _created(path: Path) -> int | None:
-    """The lock of a new partial folder; None where another process has this name, or has just removed the folder."""
+    """Return the lock of a new partial folder; None if another process has this name, or just removed the folder."""
     try:
         path.mkdir(mode=stat.S_IRWXU)
         return _locked(path, or_open=True)
@@ -174,9 +174,11 @@ def _created(path: Path) -> int | None:
 
 
 def _locked(path: Path, or_open: bool = False) -> int | None:
-    """The open lock of a partial folder; None where another process holds it.
+    """Return the open lock of a partial folder; None if another process holds it.
 
-    or_open: Whether to return it without a lock on file systems that have none. Nobody removes such a folder.
+    Args:
+        path: The folder.
+        or_open: Whether to return it without a lock on file systems without locks. No process removes such a folder.
     """
     lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:

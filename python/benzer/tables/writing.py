@@ -27,7 +27,7 @@ INT64 = range(-(2**63), 2**63)
 def write_table(path: str | Path, columns: Mapping[str, Column], format: TableFormat = "jsonl") -> int:
     """Write columns of equal length and return the number of rows.
 
-    JSONL: about a million rows a second and column, and some ten millions where all columns are arrays and those of
+    JSONL: about a million rows per second and column, and tens of millions if all columns are arrays and those of
     `benzer.tables.native`, which the core writes; floats in the shortest form that reads back equal, not-a-number as
     null. Parquet: types as in `to_arrow`, Zstandard compression.
 
@@ -55,7 +55,7 @@ def write_table(path: str | Path, columns: Mapping[str, Column], format: TableFo
 
 
 def row_count(columns: Mapping[str, Column]) -> int:
-    """The common length of all columns.
+    """Return the common length of all columns.
 
     >>> row_count({"id": [1, 2], "mean": [0.5]})
     Traceback (most recent call last):
@@ -69,7 +69,7 @@ def row_count(columns: Mapping[str, Column]) -> int:
 
 
 def json_lines(columns: Mapping[str, PlainColumn], rows: int) -> Iterator[bytes]:
-    """The lines of a table, some ten thousand at a time."""
+    """Yield the lines of a table, tens of thousands at a time."""
     names = (json.dumps(name).replace("%", "%%") for name in columns)
     line = "{" + ", ".join(f"{name}: %s" for name in names) + "}\n"
     for start in range(0, rows, BATCH_ROWS):
@@ -115,10 +115,10 @@ def _json_value(value: Any) -> Any:
 
 
 def to_arrow(columns: Mapping[str, PlainColumn]) -> Any:
-    """The columns as a `pyarrow.Table`.
+    """Return the columns as a `pyarrow.Table`.
 
-    Arrays keep their type. A list is int64 if it holds nothing but integers (of 64 bits), else bool or
-    float64 if nothing but such, else string, into which integers are turned. None is null.
+    Arrays keep their type. A list is int64 if it has only integers (of 64 bits), otherwise bool or float64 if it has
+    only those, otherwise string, with integers converted. None is null.
 
     >>> to_arrow({"id": [1, "b"], "similarity": np.array([0.5, 1.0])}).to_pylist()
     [{'id': '1', 'similarity': 0.5}, {'id': 'b', 'similarity': 1.0}]
@@ -172,7 +172,7 @@ def write_summary(path: str | Path, summary: Mapping[str, Any]) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """`value` with not-a-number and infinities as null, which JSON has no words for."""
+    """Return `value` with not-a-number and infinities as null, because JSON cannot represent them."""
     if isinstance(value, Mapping):
         return {str(key): _finite(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,13 +1,13 @@
 """Field type for images.
 
-| room | answers |
+| module | contents |
 |---|---|
-| `reading` | how a picture is read: upright, over white, in RGB |
+| `reading` | reads an image: upright, over white, in RGB |
 | `field` | the field type `Image` |
-| `methods` | what a method is; `METHODS`, their registry |
+| `methods` | the interface of methods; `METHODS`, their registry |
 | `grid`, `seed16`, `local` | one method each |
-| `cells` | how bright each cell of a grid is |
-| `elements` | which number stands for an element |
+| `cells` | the brightness of each cell of a grid |
+| `elements` | the numbers of elements |
 """
 
 from __future__ import annotations

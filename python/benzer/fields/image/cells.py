@@ -11,18 +11,18 @@ MOST_EXACT_FLOAT32 = 2**24
 
 
 def luma(pixels: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """The grey value of RGB pixels in thousandths: 299 R + 587 G + 114 B (int32, 0 to 255,000)."""
+    """Return the grey value of RGB pixels in thousandths: 299 R + 587 G + 114 B (int32, 0 to 255,000)."""
     red, green, blue = (pixels[..., channel] * np.int32(weight) for channel, weight in enumerate(LUMA))
     grey: NDArray[np.int32] = red + green + blue
     return grey
 
 
 def cell_sums(picture: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """The grey of each of 16 x 16 equal cells (int64): its mean times 1000 x height x width.
+    """Return the grey value of each of 16 x 16 equal cells (int64): its mean times 1000 x height x width.
 
-    Area averaging: a pixel on the border of two cells counts in each by its share. Lengths are counted in
-    sixteenths of a pixel, so every number is whole and below 2^53, and the sums are exact in any order.
-    About 2 ns a pixel.
+    Uses area averaging: a pixel on the border of two cells counts in each by its share. Lengths are counted in
+    sixteenths of a pixel, so every number is an integer below 2^53, and the sums are exact in any order. Takes about
+    2 ns per pixel.
 
     >>> picture = np.zeros((4, 4, 3), dtype=np.uint8)
     >>> picture[:, 2:] = 255
@@ -39,7 +39,7 @@ def cell_sums(picture: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def overlaps(part: int, length: int) -> tuple[int, NDArray[np.float64]]:
-    """The first pixel in one of 16 equal parts of a line, and how many sixteenths of it and the next lie there.
+    """Return the first pixel in one of 16 equal parts of a line, and the sixteenths of it and the next pixels in it.
 
     >>> [(first, weights.tolist()) for first, weights in (overlaps(2, 8), overlaps(3, 24))]
     [(1, [8.0]), (4, [8.0, 16.0])]
@@ -53,7 +53,7 @@ def overlaps(part: int, length: int) -> tuple[int, NDArray[np.float64]]:
 
 
 def _row_sums(lines: NDArray[np.uint8], height: int) -> NDArray[np.float64]:
-    """The grey of the lines of a picture summed into 16, weighted by `overlaps` (float64, 16 x width)."""
+    """Return the sums of the grey lines of an image in 16 rows, weighted by `overlaps` (float64, 16 x width)."""
     luma_weights = np.array(LUMA, dtype=np.float64)
     exact = np.float32 if 255 * height < MOST_EXACT_FLOAT32 else np.float64
     sums = np.empty((SIDE, lines.shape[1] // 3), dtype=np.float64)

@@ -16,10 +16,10 @@ EIGHT_K3 = np.uint64(8 * 0xBB67AE8584CAA73B % 2**64)
 
 
 def hashes(codes: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """The hashes (uint64, ascending) of elements given as distinct numbers.
+    """Return the hashes (uint64, ascending) of elements given as distinct numbers.
 
-    An element is hashed as a character shingle of 8 bytes is (docs/reference/hashing.md): its number,
-    little-endian. Different numbers have different hashes.
+    An element is hashed like a character shingle of 8 bytes (docs/reference/hashing.md): its number, little-endian.
+    Different numbers have different hashes.
 
     >>> [hex(value) for value in hashes(np.array([0, 1], dtype=np.uint32)).tolist()]
     ['0x6b89184cf54793e9', '0xb577142061fcc166']
@@ -32,14 +32,14 @@ def hashes(codes: NDArray[np.uint32]) -> NDArray[np.uint64]:
 
 
 def concatenated(sets: Sequence[NDArray[np.uint64]]) -> Sets:
-    """Sets one after the other: offsets (int64, n + 1) and hashes (uint64)."""
+    """Concatenate sets: offsets (int64, n + 1) and hashes (uint64)."""
     offsets = np.zeros(len(sets) + 1, dtype=np.int64)
     np.cumsum([len(one) for one in sets], out=offsets[1:])
     return offsets, np.concatenate([np.zeros(0, dtype=np.uint64), *sets])
 
 
 def jaccard_to_first(sets: Sets) -> NDArray[np.float64]:
-    """The Jaccard similarity (float64) of the first set and each other; 1.0 for two empty ones."""
+    """Return the Jaccard similarity (float64) of the first set and each other; 1.0 for two empty ones."""
     offsets, together = sets
     right = np.arange(1, len(offsets) - 1, dtype=np.uint32)
     return jaccard(offsets, together, np.zeros(len(right), dtype=np.uint32), right, 1)

@@ -77,12 +77,12 @@ class Image:
 
     @property
     def reader(self) -> TextReader | None:
-        """None: pictures are not read as text."""
+        """None: images are not read as text."""
         return None
 
     @property
     def threshold(self) -> float:
-        """The similarity from which two pictures count as copies of one another, measured for the method."""
+        """The minimum similarity of two images that are copies of each other, measured for the method."""
         return METHOD_THRESHOLDS[self.method]
 
     @property
@@ -92,7 +92,7 @@ class Image:
 
     @property
     def stored_as(self) -> Literal["cells", "hashes"]:
-        """What reads descriptions natively; see `Schema.stored_readers`."""
+        """How the native core reads descriptions; see `Schema.stored_readers`."""
         return self._method.stored_as if type(self) is Image else "hashes"
 
     def band_threshold(self, threshold: float) -> float:
@@ -118,7 +118,7 @@ class Image:
             return error
 
     def encode(self, content: FieldValue) -> bytes:
-        """See `Field`: the description of the picture."""
+        """See `Field`: the description of the image."""
         if isinstance(content, Description):
             return self._checked(content.data)
         try:
@@ -147,11 +147,11 @@ class Image:
         return description
 
     def decode(self, data: bytes) -> FieldValue:
-        """See `Field`: the description, which stands for the picture."""
+        """See `Field`: the description, which represents the image."""
         return Description(data)
 
     def sets(self, contents: Sequence[FieldValue], threads: int = 1) -> Sets:
-        """See `Field`. The first content that cannot be read is raised."""
+        """See `Field`. Raises the error of the first content that cannot be read."""
         held = [content for content in contents if content is not None]
         answers = iter(self.describe(held, threads))
         found: list[bytes | None] = []
@@ -171,9 +171,12 @@ class Image:
         return concatenated([nothing if one is None else hashes(self._method.codes(one)) for one in checked])
 
     def no_detail(self, content: FieldValue) -> bool:
-        """Is the picture's set empty, because it shows nothing that a copy could be known by?
+        """Whether the image's set is empty, because nothing in it identifies a copy.
 
-        Such a picture is nobody's near-duplicate, not even that of another flat one: it is always kept.
+        Such an image is similar to no other, not even to another one of uniform colour: it is always kept.
+
+        Args:
+            content: An image.
 
         >>> Image().no_detail(np.full((20, 20), 128, dtype=np.uint8))
         True
@@ -196,7 +199,12 @@ class Image:
         return jaccard_to_first(self.encoded_sets(checked))
 
     def similarity(self, a: FieldValue, b: FieldValue) -> float:
-        """The similarity of two pictures, as `compare` finds it."""
+        """Return the similarity of two images, as `compare` computes it.
+
+        Args:
+            a: An image.
+            b: An image.
+        """
         return float(self.compare(self.encode(a), [self.encode(b)])[0])
 
     def to_dict(self) -> dict[str, Any]:
@@ -205,6 +213,6 @@ class Image:
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1

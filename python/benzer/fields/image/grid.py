@@ -21,14 +21,15 @@ FITTING = bytes(high << 4 | low for high in range(LEVELS) for low in range(LEVEL
 
 
 class Grid:
-    """A picture's flat borders are cut off, the rest brought to 16 x 16, its cells ranked by brightness.
+    """Removes uniform borders, scales the image to 16 x 16 cells, and ranks the cells by brightness.
 
-    Each cell gives two elements: the sixth of the ranking that it is in, and the same with the limits moved by
-    half a sixth, so that a cell close to a limit keeps one of the two: 512 elements. Ranks do not change with
-    brightness, contrast, gamma, or between colour and grey. A picture whose cells hardly differ (standard
-    deviation below 4 of 255) has no detail that a copy could be known by; its set is empty.
+    Each cell gives two elements: the sixth of the ranking that it is in, and the same with the limits shifted by half
+    a sixth, so that a cell close to a limit keeps one of the two: 512 elements. Ranks do not change with brightness,
+    contrast, gamma, or between colour and grey. If the cells hardly differ (standard deviation below 4 of 255),
+    nothing identifies a copy, and the set is empty.
 
-    Weak on crops of more than 5 % a side, rotations of more than 5 degrees, mirroring: see the method "local".
+    Not suited for crops of more than 5 % per side, rotations of more than 5 degrees, and mirroring: see the method
+    "local".
     """
 
     tag: ClassVar[bytes] = b"G1"
@@ -36,7 +37,7 @@ class Grid:
     enough_pixels: ClassVar[int | None] = 512
 
     def describe(self, picture: NDArray[np.uint8]) -> bytes:
-        """The tag, then the twelfth of each cell's rank in 4 bits; the tag alone where there is no detail."""
+        """Return the tag, then the twelfth of each cell's rank in 4 bits; only the tag for an image without detail."""
         inner = trimmed(picture)
         sums = cell_sums(inner).ravel()
         if is_flat(sums, 1000 * inner.shape[0] * inner.shape[1]):
@@ -44,31 +45,31 @@ class Grid:
         return self.tag + pack(rank_levels(sums))
 
     def fits(self, description: bytes) -> bool:
-        """The tag alone, or with 256 twelfths."""
+        """Whether this is the tag alone, or with 256 twelfths."""
         levels = description[len(self.tag) :]
         return len(levels) in (0, CELLS // 2) and not levels.translate(None, FITTING)
 
     def codes(self, description: bytes) -> NDArray[np.uint32]:
-        """16 x cell + sixth, and 16 x cell + 8 + moved sixth."""
+        """Return 16 x cell + sixth, and 16 x cell + 8 + shifted sixth."""
         return cell_codes(description)
 
     def read(self, code: int) -> str:
-        """Where, and which sixth of the ranking."""
+        """Return the cell, and the sixth of the ranking."""
         cell, level = divmod(code, 16)
         where = f"row {cell // SIDE}, column {cell % SIDE}"
         return f"{where}: moved sixth {level - 8}" if level >= 8 else f"{where}: sixth {level}"
 
     def band_threshold(self, threshold: float) -> float:
-        """The threshold itself."""
+        """Return the threshold itself."""
         return threshold
 
     def least_jaccard(self, threshold: float) -> float:
-        """The threshold itself."""
+        """Return the threshold itself."""
         return threshold
 
 
 def rank_levels(values: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """The twelfth (0 to 11) in which the rank of each value lies; equal values share the middle of their ranks.
+    """Return the twelfth (0 to 11) of the rank of each value; equal values share the middle of their ranks.
 
     >>> rank_levels(np.array([10, 20, 20, 30])).tolist()
     [1, 6, 6, 10]
@@ -80,7 +81,7 @@ def rank_levels(values: NDArray[np.int64]) -> NDArray[np.uint8]:
 
 
 def is_flat(sums: NDArray[np.int64], unit: int) -> bool:
-    """Is the standard deviation of `sums / unit` below 4? In whole numbers, so that it is the same anywhere."""
+    """Whether the standard deviation of `sums / unit` is below 4, in integers to be equal on all machines."""
     total = sum(sums.tolist())
     squares = sum(value * value for value in sums.tolist())
     count = len(sums)
@@ -88,7 +89,7 @@ def is_flat(sums: NDArray[np.int64], unit: int) -> bool:
 
 
 def trimmed(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The picture without its flat borders: first rows, then columns of what is left, up to 30 % a side.
+    """Remove the uniform borders of an image: first rows, then columns of the rest, up to 30 % per side.
 
     >>> picture = np.full((40, 40, 3), 255, dtype=np.uint8)
     >>> picture[8:32, 4:] = np.add.outer(np.arange(24), np.arange(36))[:, :, None] * 3
@@ -105,10 +106,10 @@ def _without_flat_rows(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def border(picture: NDArray[np.uint8]) -> int:
-    """How many of the first rows are flat; at most 30 in 100 of all.
+    """Return how many of the first rows are uniform; at most 30 % of all.
 
-    Looked at in growing portions: most pictures end the search at the first row, and one with thousands of
-    short rows takes few steps.
+    Rows are read in growing portions: most images need only the first row, and an image with thousands of short rows
+    takes few steps.
     """
     most = len(picture) * MOST_TRIMMED // 100
     portion = max(1, min(MOST_LINES, MOST_LINE_PIXELS // picture.shape[1]))
@@ -123,7 +124,7 @@ def border(picture: NDArray[np.uint8]) -> int:
 
 
 def _are_flat(lines: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Of which lines do all pixels but the hundredth part at either end differ by at most 12 grey values?"""
+    """Return the lines whose pixels, except for 1 % at either end, differ by at most 12 grey values."""
     grey = luma(lines)
     aside = grey.shape[1] // 100
     last = grey.shape[1] - 1 - aside

@@ -37,10 +37,12 @@ Points = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What a description holds: the size of the picture, and for each feature its place and 168 bits.
+    """The content of a description: the size of the image, and for each feature its position and 168 bits.
 
-    size: width and height (float32), the longer one 512. places: x and y (float32, n x 2) on that scale.
-    bits: packed (uint8, n x 21).
+    Attributes:
+        size: Width and height (float32); the longer one is 512.
+        places: x and y of each feature (float32, n x 2) on that scale.
+        bits: Bits of each feature, packed (uint8, n x 21).
     """
 
     size: Points
@@ -49,17 +51,17 @@ class Features:
 
 
 class Local:
-    """Local features (SIFT, D. Lowe 2004), spread over the picture, as visual words made without training.
+    """Local features (SIFT, D. Lowe 2004), spread over the image, as visual words made without training.
 
-    The set: 6 words of 28 bits for each of at most 500 features. Candidates are pictures that share words.
-    Their likeness is then found by matching: features that are each other's nearest, clearly nearer than the
-    second nearest, and that one affine map (shift, turn, scale, shear) carries over. It counts where they lie:
-    the matched cells of an 8 x 8 grid, in the picture that has fewer; 8 cells are 0.5, 16 or more 1.0. This
-    is the similarity that is used (`compare`), not the Jaccard similarity of the sets.
+    The set has 6 words of 28 bits for each of at most 500 features. Candidates are images that share words. Their
+    similarity is computed by matching features: those that are each other's nearest, clearly nearer than the second
+    nearest, and mapped by one affine map (shift, rotation, scale, shear). The similarity is the number of matched
+    cells of an 8 x 8 grid, in the image with fewer of them; 8 cells are 0.5, 16 or more 1.0. This similarity is used
+    (`compare`), not the Jaccard similarity of the sets.
 
-    Finds crops, turned, scaled and partly covered copies. Does not find mirrored ones: ask with the mirrored
-    picture as well. Pictures without texture have few features and can stay below any threshold. Descriptions
-    have up to 12.5 KB. They are the same for the same version of OpenCV on the same kind of processor.
+    Finds crops, and rotated, scaled and partly covered copies. Does not find mirrored copies: also search for the
+    mirrored image. Images without texture have few features and can be below any threshold. Descriptions have up to
+    12.5 KB. They are equal for the same version of OpenCV on the same kind of processor.
     """
 
     tag: ClassVar[bytes] = b"L1"
@@ -67,32 +69,32 @@ class Local:
     enough_pixels: ClassVar[int | None] = LONGEST_SIDE
 
     def describe(self, picture: NDArray[np.uint8]) -> bytes:
-        """The tag; width and height; x and y of each feature; 21 bytes of each.
+        """Return the tag; width and height; x and y of each feature; 21 bytes of each.
 
-        Lengths are little-endian 16-bit numbers, in 64ths of a pixel of a picture with a longest side of 512.
+        Lengths are little-endian 16-bit numbers, in 64ths of a pixel of an image with a longest side of 512.
         """
         size, places, bits = _detected(picture)
         order = np.lexsort((*bits.T[::-1], places[:, 0], places[:, 1]))
         return self.tag + b"".join(part.tobytes() for part in (size, places[order], bits[order]))
 
     def fits(self, description: bytes) -> bool:
-        """The tag, a size above 0, and at most 500 features."""
+        """Whether there are the tag, a size above 0, and at most 500 features."""
         count, rest = divmod(len(description) - HEAD, 4 + BYTES)
         whole = rest == 0 and 0 <= count <= MOST_KEPT
         return whole and bool(np.frombuffer(description, dtype="<u2", count=2, offset=2).all())
 
     def codes(self, description: bytes) -> NDArray[np.uint32]:
-        """The distinct words, ascending."""
+        """Return the distinct words, ascending."""
         return words_of(unpacked(description).bits)
 
     def read(self, code: int) -> str:
-        """Which table, which word."""
+        """Return the table and the word."""
         return f"table {code >> WORD_BITS}: word {code % 2**WORD_BITS:07x}"
 
     def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
-        """Matched cells / 16, at most 1; about a millisecond each.
+        """Return matched cells / 16, at most 1; takes about a millisecond each.
 
-        0 where fewer than 0.15 % of the words are shared, which takes a tenth of a millisecond.
+        If fewer than 0.15 % of the words are shared, it is 0, which takes a tenth of a millisecond.
         """
         alike = jaccard_to_first(concatenated([self._words(one) for one in (a, *others)]))
         for at in np.flatnonzero(alike < 1).tolist():
@@ -100,11 +102,11 @@ class Local:
         return alike
 
     def _words(self, description: bytes) -> NDArray[np.uint64]:
-        """The words as a set to compare; their hashes would have the same Jaccard similarity."""
+        """Return the words as a set to compare; their hashes would have the same Jaccard similarity."""
         return self.codes(description).astype(np.uint64)
 
     def band_threshold(self, threshold: float) -> float:
-        """0.005 from a threshold of 0.5 on, which docs/image-recall.md calibrates; below it `least_jaccard`.
+        """Return 0.005 for thresholds from 0.5 on, as calibrated in docs/image-recall.md; `least_jaccard` below that.
 
         Bands for 0.005 find at least the promised share of the pairs at such a threshold, because most of them share
         far more of their words. Pairs below 0.5 share too few words for that; bands are then made for all of them.
@@ -112,12 +114,12 @@ class Local:
         return BAND_THRESHOLD if threshold >= CALIBRATED_FROM else self.least_jaccard(threshold)
 
     def least_jaccard(self, threshold: float) -> float:
-        """0.0015: pairs that share fewer words have the similarity 0."""
+        """Return 0.0015: pairs that share fewer words have the similarity 0."""
         return min(threshold, LEAST_WORDS)
 
 
 def unpacked(description: bytes) -> Features:
-    """The parts of a description."""
+    """Return the parts of a description."""
     numbers = np.frombuffer(description, dtype="<u2", count=2, offset=2)
     count = (len(description) - HEAD) // (4 + BYTES)
     places = np.frombuffer(description, dtype="<u2", count=2 * count, offset=HEAD)
@@ -130,7 +132,7 @@ def unpacked(description: bytes) -> Features:
 
 
 def matched(a: bytes, b: bytes) -> float:
-    """The likeness of two descriptions by matching; the same in either order."""
+    """Return the similarity of two descriptions by matching; the same in either order."""
     one, other = (unpacked(description) for description in sorted((a, b)))
     left, right = mutual_matches(differing_bits(one.bits, other.bits))
     held = consistent(one.places[left], other.places[right])
@@ -139,7 +141,7 @@ def matched(a: bytes, b: bytes) -> float:
 
 
 def mutual_matches(distance: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Pairs (row, column) that are nearest to one another, and nearer than 0.7 of the row's second nearest.
+    """Return pairs (row, column) that are nearest to each other, and nearer than 0.7 of the row's second nearest.
 
     >>> left, right = mutual_matches(np.array([[1, 8, 9], [8, 7, 9]], dtype=np.uint8))
     >>> left.tolist(), right.tolist()
@@ -159,7 +161,7 @@ def mutual_matches(distance: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArr
 
 
 def consistent(a: Points, b: Points) -> NDArray[np.bool_]:
-    """Which matches one affine map carries from `a` to within 6 pixels of `b` (RANSAC, 500 trials)."""
+    """Return the matches that one affine map moves from `a` to within 6 pixels of `b` (RANSAC, 500 trials)."""
     if len(a) < 4:  # three points always agree
         return np.zeros(len(a), dtype=bool)
     cv2 = opencv()
@@ -170,7 +172,7 @@ def consistent(a: Points, b: Points) -> NDArray[np.bool_]:
 
 
 def cells_of(features: Features, chosen: NDArray[np.intp]) -> int:
-    """In how many cells of an 8 x 8 grid the chosen features lie."""
+    """Return in how many cells of an 8 x 8 grid the chosen features are."""
     cells = np.minimum(features.places[chosen] * CELLS // features.size, CELLS - 1)
     return len(np.unique(cells @ np.array([1, CELLS], dtype=np.float32)))
 
@@ -178,7 +180,7 @@ def cells_of(features: Features, chosen: NDArray[np.intp]) -> int:
 def _detected(
     picture: NDArray[np.uint8],
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint8]]:
-    """Size, places and bits of the features, as a description holds them."""
+    """Return size, positions and bits of the features, as a description stores them."""
     cv2 = opencv()
     grey = _reduced(cv2, picture)
     height, width = grey.shape
@@ -196,7 +198,7 @@ def _detected(
 
 
 def _reduced(cv2: Any, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The grey picture, with a longest side of at most 512; a smaller one is not enlarged."""
+    """Return the grey image with a longest side of at most 512; a smaller image is not enlarged."""
     height, width = picture.shape[:2]
     share = LONGEST_SIDE / max(height, width)
     if share < 1:
@@ -206,9 +208,13 @@ def _reduced(cv2: Any, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def spread(places: NDArray[np.float64], strength: NDArray[Any]) -> NDArray[np.intp]:
-    """At most 500 features: the strongest of each of 6 x 6 cells, then the second strongest, and so on.
+    """Select at most 500 features: the strongest of each of 6 x 6 cells, then the second strongest, and so on.
 
-    Else one sharp caption would take all of them. places: x and y in 0 ... 1.
+    Otherwise one sharp caption would take all of them.
+
+    Args:
+        places: x and y in 0 ... 1.
+        strength: Strength of each feature.
     """
     cells = np.clip((places * SPREAD).astype(int), 0, SPREAD - 1) @ [1, SPREAD]
     order = np.lexsort((places[:, 0], places[:, 1], -strength, cells))

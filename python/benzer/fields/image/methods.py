@@ -24,10 +24,10 @@ METHOD_THRESHOLDS = {"grid": 0.30, "local": 0.5, "seed16": 0.40}
 
 
 class ImageMethod(Protocol):
-    """A way to describe a picture, and to make a set of hashes of the description.
+    """A method that describes an image, and makes a set of hashes of the description.
 
-    A description starts with `tag`, which names the method and the version of its bytes, so that a later
-    version is never compared with an earlier one.
+    A description starts with `tag`, which names the method and the version of its bytes, so that a later version is
+    never compared with an earlier one.
     """
 
     tag: ClassVar[bytes]
@@ -37,27 +37,27 @@ class ImageMethod(Protocol):
     """How many rows and columns are enough: a JPEG file of twice as many or more is decoded at 1/2, 1/4 or 1/8."""
 
     def describe(self, picture: NDArray[np.uint8]) -> bytes:
-        """All that is kept of a picture (uint8, height x width x RGB)."""
+        """Return all that is stored of an image (uint8, height x width x RGB)."""
         ...
 
     def fits(self, description: bytes) -> bool:
-        """Can a description that starts with `tag` be whole? Its length and the values of its parts."""
+        """Whether a description that starts with `tag` has a valid length and valid values."""
         ...
 
     def codes(self, description: bytes) -> NDArray[np.uint32]:
-        """The elements of the set (uint32, distinct), in the order of the description."""
+        """Return the elements of the set (uint32, distinct), in the order of the description."""
         ...
 
     def read(self, code: int) -> str:
-        """An element as people read it."""
+        """Return an element in readable form."""
         ...
 
     def band_threshold(self, threshold: float) -> float:
-        """The Jaccard similarity of the sets for which bands must keep the recall; see `SeenField`."""
+        """Return the Jaccard similarity of the sets for which bands must reach the recall; see `SeenField`."""
         ...
 
     def least_jaccard(self, threshold: float) -> float:
-        """A Jaccard similarity of the sets that every pair at or above `threshold` reaches."""
+        """Return a Jaccard similarity of the sets that every pair at or above `threshold` reaches."""
         ...
 
 
@@ -65,7 +65,7 @@ class ComparingMethod(ImageMethod, Protocol):
     """A method with a similarity other than the Jaccard similarity of the sets."""
 
     def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
-        """The similarity of one description and each of others."""
+        """Return the similarity of one description and each of others."""
         ...
 
 
@@ -75,7 +75,7 @@ def has_own_comparison(method: ImageMethod) -> TypeGuard[ComparingMethod]:
 
 
 def load(name: str) -> ImageMethod:
-    """The method of this name; a `SettingsError` lists all if there is none."""
+    """Return the method with a name; a `SettingsError` lists all if there is none."""
     method: Any = METHODS.load(name)
     made: ImageMethod = method()
     return made

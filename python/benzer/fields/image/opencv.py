@@ -14,16 +14,15 @@ EXTRA = "sift"
 
 
 def opencv() -> Any:
-    """The module `cv2`; without it, which `pip install` brings it."""
+    """Import `cv2`; if it is missing, the error names the `pip install` command."""
     return require("cv2", extra=EXTRA, purpose="Local image features")
 
 
 @dataclass
 class OneThread:
-    """OpenCV without threads of its own, while pictures are spread over ours.
+    """Limits OpenCV to one thread while images are processed in several threads of this package.
 
-    The number of its threads belongs to the whole process: the first to enter keeps it, the last to leave
-    restores it.
+    The number of its threads belongs to the whole process: the first user stores it, the last one restores it.
     """
 
     lock: Lock = field(default_factory=Lock)
@@ -32,7 +31,7 @@ class OneThread:
 
     @contextmanager
     def held(self, cv2: Any) -> Iterator[None]:
-        """OpenCV uses one thread meanwhile."""
+        """Limit OpenCV to one thread in a `with` block."""
         with self.lock:
             if not self.inside:
                 self.before = cv2.getNumThreads()

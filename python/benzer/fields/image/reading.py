@@ -27,19 +27,23 @@ Pixels = NDArray[np.uint8]
 
 
 def read(content: FieldValue, max_pixels: int, enough: int | None = None) -> Pixels:
-    """The pixels (uint8, height x width x RGB) of a picture.
+    """Return the pixels of an image (uint8, height x width x RGB).
 
-    content: the path of a file; the bytes of one; or an array of uint8, height x width (grey), x 3 (RGB) or
-    x 4 (RGB and alpha).
+    The first frame of an animation is used. A photograph is rotated according to its EXIF data. Transparent parts are
+    white. 16-bit greys keep their upper 8 bits; 32-bit and floating-point greys are stretched from their minimum to
+    their maximum.
 
-    The first frame of an animation counts; a photograph is turned as its EXIF data says; transparent parts
-    show white; 16-bit greys keep their upper 8 bits, and 32-bit or floating ones are stretched from their
-    least to their greatest. Whatever is wrong with a file is an `InputError` that names it; more than
-    `max_pixels` pixels, or a side of more than 65,535, are refused before any is decoded. Where `enough` is
-    given, a JPEG file is decoded at 1/2, 1/4 or 1/8 of its size, as long as it keeps that many rows and
-    columns; that takes a fraction of the time.
+    Takes 7 to 8 bytes of memory per pixel, 3 of them for the result; 10 to 11 if a photograph is rotated.
 
-    Memory: 7 to 8 bytes a pixel, 3 of them the result; 10 to 11 where a photograph is turned.
+    Args:
+        content: The path of a file; the bytes of a file; or an array of uint8, height x width (grey), x 3 (RGB) or x
+            4 (RGB and alpha).
+        max_pixels: Larger images are rejected before decoding, as are images with a side of more than 65,535 pixels.
+        enough: A JPEG file is decoded at 1/2, 1/4 or 1/8 of its size as long as it keeps this many rows and columns;
+            that takes a fraction of the time.
+
+    Raises:
+        InputError: The image cannot be read; the message names the file.
 
     >>> read(np.full((2, 3), 7, dtype=np.uint8), max_pixels=100).shape
     (2, 3, 3)
@@ -59,7 +63,7 @@ def read(content: FieldValue, max_pixels: int, enough: int | None = None) -> Pix
 
 
 def name_of(content: FieldValue) -> str:
-    """What errors call a picture: its path, or how much there is of it.
+    """Return the name of an image in error messages: its path, or the size of its content.
 
     >>> name_of(b"12345"), name_of("coast.png")
     ('an image of 5 bytes', 'coast.png')
@@ -100,7 +104,7 @@ def _check_size(name: str, width: int, height: int, max_pixels: int) -> None:
 
 
 def _in_bands(height: int, width: int, band: Callable[[int, int], NDArray[Any]]) -> Pixels:
-    """RGB pixels put together from `band(top, bottom)`: the rows between them, in RGB or (x 1) in grey."""
+    """Return RGB pixels assembled from `band(top, bottom)`: the rows between them, in RGB or (x 1) in grey."""
     pixels = np.empty((height, width, 3), dtype=np.uint8)
     for top, bottom in _bands(height, width):
         pixels[top:bottom] = band(top, bottom)
@@ -113,7 +117,7 @@ def _bands(height: int, width: int) -> Iterator[tuple[int, int]]:
 
 
 def _over_white(array: Pixels) -> Pixels:
-    """RGB of RGB and alpha, with white behind; whole numbers, rounded."""
+    """Return RGB for RGB and alpha over white, rounded to integers."""
     alpha = array[:, :, 3:].astype(np.uint16)
     mixed = array[:, :, :3] * alpha + np.uint16(255) * (np.uint16(255) - alpha) + np.uint16(127)
     return (mixed // np.uint16(255)).astype(np.uint8)
@@ -162,7 +166,7 @@ def _pixels(image: Any) -> Pixels:
 
 
 def _conversion(image: Any) -> Callable[[Any], NDArray[Any]]:
-    """How each part of a picture becomes RGB, or grey (x 1)."""
+    """Return a function that converts each part of an image to RGB or grey (x 1)."""
     if image.mode in WIDE_GREY or (image.mode == "I" and image.format in WIDE_GREY_FORMATS):
         return lambda part: np.asarray(part).astype(np.uint16)[:, :, None] >> np.uint16(8)
     if image.mode in BOUNDLESS_GREY:
@@ -173,7 +177,7 @@ def _conversion(image: Any) -> Callable[[Any], NDArray[Any]]:
 
 
 def _stretching(image: Any) -> Callable[[Any], NDArray[Any]]:
-    """From the least to the greatest finite value of the whole, as 0 to 255; what is not finite is 0."""
+    """Return a function that maps the minimum to the maximum of all finite values to 0 to 255, and others to 0."""
     width, height = image.size
     least, most = np.inf, -np.inf
     for top, bottom in _bands(height, width):
@@ -193,7 +197,7 @@ def _stretching(image: Any) -> Callable[[Any], NDArray[Any]]:
 
 
 def _orientation(image: Any) -> int:
-    """The EXIF orientation, 1 to 8; 1 (upright) where the EXIF data is missing or broken."""
+    """Return the EXIF orientation, 1 to 8; 1 (upright) if the EXIF data is missing or invalid."""
     try:
         value = image.getexif().get(ORIENTATION, 1)
     except Exception:  # a photograph is not lost for the data beside it
@@ -202,7 +206,7 @@ def _orientation(image: Any) -> int:
 
 
 def _upright(pixels: Pixels, orientation: int) -> Pixels:
-    """Undo what the EXIF orientation says was done: mirrored (2, 4, 5, 7), turned (3, 6, 8)."""
+    """Undo the transformation of an EXIF orientation: mirrored (2, 4, 5, 7), rotated (3, 6, 8)."""
     if orientation in (5, 6, 7, 8):
         pixels = pixels.transpose(1, 0, 2)
     if orientation in (2, 3, 6, 7):

@@ -12,11 +12,11 @@ from benzer.fields.image.cells import SIDE, cell_sums
 
 
 class Seed16:
-    """The set {(row, column, grey div 16)} of a picture brought to 16 x 16: 256 elements.
+    """The set {(row, column, grey div 16)} of an image scaled to 16 x 16: 256 elements.
 
-    The image field of E. Karamatli, "Large-scale Document Similarity Search Application using Minhash" (2012):
-    grey = 0.299 R + 0.587 G + 0.114 B, scaled by area averaging. Known weakness: a change of brightness or
-    contrast changes nearly every element, so such copies are not found; prefer the method "grid".
+    The image field of E. Karamatli, "Large-scale Document Similarity Search Application using Minhash" (2012): grey =
+    0.299 R + 0.587 G + 0.114 B, scaled by area averaging. Known weakness: a change of brightness or contrast changes
+    nearly every element, so such copies are not found; prefer the method "grid".
     """
 
     tag: ClassVar[bytes] = b"S1"
@@ -24,35 +24,35 @@ class Seed16:
     enough_pixels: ClassVar[int | None] = None
 
     def describe(self, picture: NDArray[np.uint8]) -> bytes:
-        """The tag, then 256 values of 4 bits, row by row; the first of two is the low half of its byte."""
+        """Return the tag, then 256 values of 4 bits, row by row; the first of two is the low half of its byte."""
         height, width = picture.shape[:2]
         grey = cell_sums(picture).ravel() // (1000 * height * width * 16)
         return self.tag + pack(grey.astype(np.uint8))
 
     def fits(self, description: bytes) -> bool:
-        """The tag and 256 values."""
+        """Whether there are the tag and 256 values."""
         return len(description) == len(self.tag) + SIDE * SIDE // 2
 
     def codes(self, description: bytes) -> NDArray[np.uint32]:
-        """16 x cell + grey."""
+        """Return 16 x cell + grey."""
         return cell_codes(description)
 
     def read(self, code: int) -> str:
-        """Where, and how bright of 0 to 15."""
+        """Return the cell and its brightness from 0 to 15."""
         cell, grey = divmod(code, 16)
         return f"row {cell // SIDE}, column {cell % SIDE}: grey {grey}"
 
     def band_threshold(self, threshold: float) -> float:
-        """The threshold itself."""
+        """Return the threshold itself."""
         return threshold
 
     def least_jaccard(self, threshold: float) -> float:
-        """The threshold itself."""
+        """Return the threshold itself."""
         return threshold
 
 
 def pack(values: NDArray[np.uint8]) -> bytes:
-    """Values of 4 bits, two a byte, the first in the low half.
+    """Pack values of 4 bits, two per byte, the first in the low half.
 
     >>> pack(np.array([1, 2, 15, 0], dtype=np.uint8))
     b'!\\x0f'

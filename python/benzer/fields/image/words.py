@@ -30,7 +30,7 @@ MEAN = np.frombuffer(
 
 
 def rooted(descriptors: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """RootSIFT in bytes: the root of each part of the whole, times 512 (uint8, n x 128).
+    """Return RootSIFT in bytes: the square root of each part of the total, times 512 (uint8, n x 128).
 
     R. Arandjelovic and A. Zisserman, "Three things everyone should know to improve object retrieval" (2012).
     """
@@ -40,9 +40,9 @@ def rooted(descriptors: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 
 def bits_of(features: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The 168 bits of each feature, packed (uint8, n x 21): on which side of each projection's mean it lies.
+    """Return the 168 bits of each feature, packed (uint8, n x 21): its side of each projection's mean.
 
-    The products are whole numbers below 2^24, so that float32 holds them exactly in any order of summing.
+    The products are integers below 2^24, so that float32 represents them exactly in any order of summing.
     """
     values = features.astype(np.float32) @ projections().T.astype(np.float32)
     limits = (projections() @ MEAN).astype(np.float32)
@@ -51,7 +51,7 @@ def bits_of(features: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 @cache
 def projections() -> NDArray[np.int64]:
-    """168 x 128 whole numbers, nearly normal: of the n-th 64-bit number of SplitMix64(0), bits set less 32.
+    """Return 168 x 128 integers, nearly normal: the set bits of the n-th number of SplitMix64(0), minus 32.
 
     >>> projections()[0, :4].tolist()
     [1, 3, -9, -2]
@@ -66,7 +66,7 @@ def projections() -> NDArray[np.int64]:
 
 
 def words_of(bits: NDArray[np.uint8]) -> NDArray[np.uint32]:
-    """The distinct words of features (uint32, ascending): table x 2^28 + 28 bits.
+    """Return the distinct words of features (uint32, ascending): table x 2^28 + 28 bits.
 
     >>> [hex(word) for word in words_of(np.arange(21, dtype=np.uint8)[None])[:3].tolist()]
     ['0x1020', '0x13040506', '0x20708090']
@@ -82,7 +82,7 @@ def words_of(bits: NDArray[np.uint8]) -> NDArray[np.uint32]:
 
 
 def differing_bits(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """In how many of 168 bits the features of two pictures differ (uint8, n x m).
+    """Return in how many of 168 bits the features of two images differ (uint8, n x m).
 
     >>> differing_bits(np.zeros((1, 21), dtype=np.uint8), np.full((2, 21), 3, dtype=np.uint8)).tolist()
     [[42, 42]]

@@ -23,9 +23,11 @@ _OURS = ("decode_responses", "encoding", "encoding_errors", "retry", "protocol")
 class RedisAddress:
     """One index in a server.
 
-    `url` is what redis-py takes; `prefix` names the index among others; `ttl` is how many seconds a document
-    lives, 0 for ever, None where the URL says nothing; `lease` is for how many seconds a writer that has fallen
-    silent keeps others out.
+    Attributes:
+        url: The URL for redis-py.
+        prefix: The name of the index in the server.
+        ttl: Lifetime of a document in seconds, 0 for unlimited, None if the URL does not contain it.
+        lease: Seconds during which a writer that does not respond keeps others out.
 
     >>> address = read_address("redis://:secret@localhost:6380/2?prefix=news&ttl=60")
     >>> address.prefix, address.ttl, address.cluster
@@ -49,11 +51,11 @@ class RedisAddress:
 
     @property
     def key(self) -> bytes:
-        """The key of what is known of the index; the braces put all of its keys into one slot of a cluster."""
+        """The key of the index's metadata; the braces put all of its keys into one slot of a cluster."""
         return b"{%s}:m" % self.prefix.encode()
 
     def client(self) -> Any:
-        """A client of redis-py, which repeats nothing by itself."""
+        """Return a client of redis-py, which repeats nothing by itself."""
         redis = require("redis", extra="redis", purpose="Indexes in Redis")
         options: dict[str, Any] = {**_SOCKET, "retry": redis.retry.Retry(redis.backoff.NoBackoff(), 0)}
         if hasattr(redis, "maint_notifications"):  # two more messages at each connection, of no use here
@@ -76,9 +78,9 @@ class RedisAddress:
 
 
 def read_address(location: str) -> RedisAddress:
-    """The address in a URL; SettingsError where a parameter of ours is out of its range.
+    """Return the address in a URL; SettingsError if one of our parameters is out of range.
 
-    No message quotes what may be a part of a password.
+    No message quotes a possible part of a password.
     """
     parts = _split(location)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -102,7 +104,7 @@ def read_address(location: str) -> RedisAddress:
 
 
 def _split(location: str) -> SplitResult:
-    """The parts of a URL, each of which is where it seems to be."""
+    """Return the parts of a URL after checking that each is at its usual position."""
     try:
         parts = urlsplit(location)
     except ValueError:
@@ -127,7 +129,7 @@ def _split(location: str) -> SplitResult:
 
 
 def _check_options(query: dict[str, str]) -> None:
-    """Refuse what redis-py would take and an index could not live with."""
+    """Raise an error for options that redis-py accepts but that break an index."""
     for name in _OURS:
         if name in query:
             raise SettingsError(f"{name} is set by Benzer: remove it from the URL")

@@ -1,4 +1,4 @@
-"""Reads everything in an index in Redis: to check it, and to count its buckets by size."""
+"""Reads all data of an index in Redis to check it, and to count its buckets by size."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _AT_ONCE = 100
 
 
 def check_server(session: RedisSession, mortal: bool) -> None:
-    """Raise StoreFormatError unless records, ids, postings and counts fit together.
+    """Raise StoreFormatError unless records, ids, postings and counts are consistent.
 
-    A fault counts only when nobody has written while the index was read; else it is read again.
+    An error counts only if no process has written while the index was read; otherwise it is read again.
     """
     for _ in range(_TRIES):
         with session.reading():
@@ -71,7 +71,7 @@ def _check(session: RedisSession, known: list[str], mortal: bool) -> None:
 def _shards(
     session: RedisSession, kind: str, shards: int, held: Numbers, hidden: Numbers
 ) -> Iterator[npt.NDArray[np.void]]:
-    """All shards of a kind, once it is clear that they name only documents that are held or known to be gone."""
+    """Yield all shards of a kind after checking that they name only stored documents or known removed ones."""
     for shard, piece in pieces(session, kind, shards):
         table = postings_in(f"{kind}{shard}", piece)
         if (shard_of((table["key"] & np.uint64(0xFFFFFFFF)).astype(np.int64), shards) != shard).any():
@@ -121,7 +121,7 @@ def _damaged(session: RedisSession, fault: str) -> StoreFormatError:
 
 
 def counted(session: RedisSession) -> dict[int, int]:
-    """How many buckets there are of each size."""
+    """Return the number of buckets of each size."""
     for _ in range(_TRIES):
         with session.reading():
             end, rewrites, shards = _extent(session)
@@ -134,7 +134,7 @@ def counted(session: RedisSession) -> dict[int, int]:
 
 
 def _extent(session: RedisSession) -> tuple[int, int, int]:
-    """The number of the next document, how often postings were moved, and the number of shards."""
+    """Return the number of the next document, how often postings were moved, and the number of shards."""
     known = bytes(session.read("shards", "p", 0, 0)[0]).split()
     return int(known[1]), int(known[2]), int(known[5])
 

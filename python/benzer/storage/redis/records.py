@@ -42,7 +42,7 @@ class Record(NamedTuple):
 
 
 def id_text(document_id: DocumentId) -> bytes:
-    """An id as bytes.
+    """Return an id as bytes.
 
     >>> id_text("a"), id_text(-7)
     (b'sa', b'i-7')
@@ -53,30 +53,30 @@ def id_text(document_id: DocumentId) -> bytes:
 
 
 def given_id(text: bytes) -> DocumentId:
-    """The id that `id_text` wrote."""
+    """Return the id that `id_text` encoded."""
     return int(text[1:]) if text[:1] == b"i" else text[1:].decode("utf-8", "surrogatepass")
 
 
 def id_hash(text: bytes) -> bytes:
-    """The key under which the number of the document with an id is filed: 8 bytes of BLAKE2b."""
+    """Return the key under which the number of the document with an id is stored: 8 bytes of BLAKE2b."""
     return hashlib.blake2b(text, digest_size=8).digest()
 
 
 def id_postings(texts: Sequence[bytes], first: int) -> Postings:
-    """What files the numbers from `first` on under the hashes of ids."""
+    """Return the postings of the numbers from `first` on under the hashes of their ids."""
     keys = np.frombuffer(b"".join(map(id_hash, texts)), "<u8").astype(np.uint64)
     return Postings(keys, np.arange(first, first + len(texts), dtype=np.uint32))
 
 
 def record_of(number: int, text: bytes, payload: bytes) -> bytes:
-    """A document as it is stored."""
+    """Return a document as it is stored."""
     size = _U32.pack(len(text))
     checksum = zlib.crc32(payload, zlib.crc32(text, zlib.crc32(_U32.pack(number) + size)))
     return b"".join((_U32.pack(checksum), size, text, payload))
 
 
 def read_record(number: int, record: bytes, mortal: bool) -> Record:
-    """The document in a record; StoreFormatError when a byte is not what was written."""
+    """Return the document in a record; StoreFormatError if it differs from the one that was written."""
     start = 4 if mortal else 0
     if len(record) < start + 9:
         raise damaged(number)
@@ -88,7 +88,7 @@ def read_record(number: int, record: bytes, mortal: bool) -> Record:
 
 
 def damaged(number: int) -> StoreFormatError:
-    """What to raise for a record that is missing or not what was written."""
+    """Return the error for a record that is missing or damaged."""
     return StoreFormatError(
         f"document {number} is damaged or missing in the server: restore a copy, or create the index again; and see "
         f"that the server's maxmemory-policy is noeviction"
@@ -96,7 +96,7 @@ def damaged(number: int) -> StoreFormatError:
 
 
 def portions(sizes: Sequence[int]) -> Iterator[slice]:
-    """How to cut documents of these sizes in bytes into messages that keep the server busy for milliseconds only.
+    """Divide documents of these sizes in bytes into messages that occupy the server only for milliseconds.
 
     >>> list(portions([10] * 300))
     [slice(0, 256, None), slice(256, 300, None)]
@@ -112,7 +112,7 @@ def portions(sizes: Sequence[int]) -> Iterator[slice]:
 
 
 def shard_of(hashes: Numbers, shards: int) -> Numbers:
-    """The shard of each 32-bit hash by linear hashing: its low bits, one fewer where that shard is not there yet.
+    """Return the shard of each 32-bit hash by linear hashing: its low bits, one fewer if that shard does not exist yet.
 
     >>> shard_of(np.arange(8), 5).tolist()
     [0, 1, 2, 3, 4, 1, 2, 3]
@@ -123,7 +123,7 @@ def shard_of(hashes: Numbers, shards: int) -> Numbers:
 
 
 def grouped(postings: Postings, shards: int) -> Iterator[tuple[bytes, bytes]]:
-    """Postings in order of their shards, by portions (at least one): pairs (shard, count), and the postings."""
+    """Yield postings by shard in portions (at least one): pairs (shard, count), and the postings."""
     shard = shard_of((postings.keys & np.uint64(0xFFFFFFFF)).astype(np.int64), shards)
     order = np.argsort(shard, kind="stable")
     packed = np.empty(len(order), POSTING)
@@ -141,7 +141,7 @@ def grouped(postings: Postings, shards: int) -> Iterator[tuple[bytes, bytes]]:
 
 
 def wanted_keys(keys: Keys) -> tuple[Keys, Numbers, Numbers, Numbers]:
-    """The distinct keys asked for, sorted; and of each where its rows begin, how many they are, and all rows."""
+    """Return the distinct keys, sorted; the begin and the number of the rows of each; and all rows."""
     flat = keys.reshape(-1)
     order = np.argsort(flat, kind="stable")
     ordered = flat[order]
@@ -153,17 +153,17 @@ def wanted_keys(keys: Keys) -> tuple[Keys, Numbers, Numbers, Numbers]:
 
 
 def postings_in(shard: str, piece: bytes) -> npt.NDArray[np.void]:
-    """The postings in a shard or a piece of it; StoreFormatError where the last one is not whole."""
+    """Return the postings in a shard or a piece of it; StoreFormatError if the last one is incomplete."""
     if len(piece) % POSTING.itemsize:
         raise StoreFormatError(
             f"shard {shard} is damaged in the server (its length is not a multiple of {POSTING.itemsize} bytes): "
-            f"restore a copy, or make the index anew"
+            f"restore a copy, or create the index again"
         )
     return np.frombuffer(piece, POSTING)
 
 
 def search_piece(shard: str, piece: bytes, wanted: Keys) -> Pairs:
-    """Which of the wanted keys (sorted, distinct) are in a piece of a shard: (place of the key, number)s."""
+    """Return the wanted keys (sorted, distinct) in a piece of a shard: (position of the key, number)s."""
     postings = postings_in(shard, piece)
     if not len(wanted) or not len(postings):
         return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -173,10 +173,10 @@ def search_piece(shard: str, piece: bytes, wanted: Keys) -> Pairs:
 
 
 def packed_numbers(numbers: Numbers) -> bytes:
-    """Document numbers, 4 bytes each."""
+    """Encode document numbers, 4 bytes each."""
     return numbers.astype(_NUMBER).tobytes()
 
 
 def unpacked_numbers(packed: bytes) -> Numbers:
-    """Document numbers from 4 bytes each."""
+    """Decode document numbers, 4 bytes each."""
     return np.frombuffer(packed, _NUMBER).astype(np.int64)

@@ -25,7 +25,7 @@ _NONE = np.empty(0, np.int64)
 
 
 def find(session: RedisSession, keys: Keys, mortal: bool) -> Pairs:
-    """(row, number) of the documents that share a key with a row of `keys`, sorted, each pair once."""
+    """Return (row, number) of the documents that share a key with a row of `keys`, sorted, each pair once."""
     if len(keys) == 1 and keys.shape[1] <= _KEYS_AT_ONCE:
         wanted = np.sort(keys[0])  # not `np.unique`, 8 microseconds: a key that comes twice does no harm
         held, long = _search(session, wanted[wanted != NO_KEY], mortal, alone=True)[2:]
@@ -46,7 +46,7 @@ def find(session: RedisSession, keys: Keys, mortal: bool) -> Pairs:
 
 
 def _find_some(session: RedisSession, wanted: Keys, mortal: bool) -> Pairs:
-    """(place of the key, number) of what is held under distinct keys."""
+    """Return (position of the key, number) of the documents under distinct keys."""
     place, number, held, long = _search(session, wanted, mortal, alone=False)
     there = np.isin(number, held)
     return np.concatenate([place[there], long[0]]), np.concatenate([number[there], long[1]])
@@ -55,7 +55,7 @@ def _find_some(session: RedisSession, wanted: Keys, mortal: bool) -> Pairs:
 def _search(
     session: RedisSession, wanted: Keys, mortal: bool, alone: bool
 ) -> tuple[Numbers, Numbers, Numbers, Pairs]:
-    """Places and numbers found in short shards, the numbers among them that are held, and what long ones hold."""
+    """Return positions and numbers in short shards, the stored numbers among them, and the results in long shards."""
     while True:
         try:
             return _search_once(session, wanted, mortal, alone)
@@ -85,7 +85,7 @@ def _search_once(
 
 
 def _find_in_long(session: RedisSession, wanted: Keys, shard: list[Any], rewrites: int) -> Pairs:
-    """Search a shard that is read in pieces; what is appended on the way lies beyond the length that was told."""
+    """Search a shard that is read in pieces; postings appended meanwhile are beyond the reported length."""
     name, length, piece = shard
     at, places, numbers = 0, [], []
     while True:
@@ -103,7 +103,7 @@ def _find_in_long(session: RedisSession, wanted: Keys, shard: list[Any], rewrite
 
 
 def alive(session: RedisSession, numbers: Numbers) -> Numbers:
-    """Those of some documents, by number, that are held."""
+    """Return the stored ones of some document numbers."""
     parts = [_NONE]
     for start in range(0, len(numbers), _NUMBERS_AT_ONCE):
         (packed,) = session.read("alive", packed_numbers(numbers[start : start + _NUMBERS_AT_ONCE]))

@@ -25,7 +25,7 @@ _SHARDS_AT_ONCE = 200
 
 @dataclass(frozen=True, slots=True)
 class RedisLimits:
-    """When dead documents are dealt with; what is held and found is the same whatever the limits."""
+    """Limits from which removed documents are purged; they do not affect the results."""
 
     pending_postings: int = 2_000_000  # kept back by the writer until there are so many
     purge_documents: int = 1000  # dead documents are too few to rewrite everything for, below this
@@ -35,8 +35,11 @@ class RedisLimits:
 
 @dataclass(frozen=True, slots=True)
 class RedisView:
-    """What a snapshot sees: documents numbered from `expired` to `published`, but those that a commit up to
-    `generation` has removed; `documents` of them, without those that expired lately."""
+    """The state that a snapshot sees.
+
+    These are the documents numbered from `expired` to `published`, except those removed by a commit up to
+    `generation`; `documents` counts them, without those that expired recently.
+    """
 
     published: int
     generation: int
@@ -48,11 +51,10 @@ class RedisView:
 
 
 class RedisSession:
-    """An open index. Threads take turns; a forked child takes connections of its own when it first asks.
+    """An open index. Threads wait for each other; a forked child connects again on first use.
 
-    `next_number`, `shards` and `pending`, the postings of this transaction that the server does not have yet, hold
-    within `changing`; `documents` are records that a search brought
-    along, kept for as long as the snapshot lasts.
+    `next_number`, `shards` and `pending` (the postings of this transaction that the server does not have yet) are
+    valid within `changing`. `documents` caches records that a search returned, for the duration of the snapshot.
     """
 
     def __init__(self, address: RedisAddress, mode: str, timeout: float, limits: RedisLimits) -> None:
@@ -81,19 +83,19 @@ class RedisSession:
         self.pending: list[Postings] = []
 
     def after_fork(self) -> None:
-        """The parent's transaction and connections are not the child's."""
+        """Do not use the parent's transaction and connections."""
         self._inherited = self.server  # closing sockets is the parent's business
         self.undone += 1
         self._start(self.server.made)
 
     def check_open(self) -> None:
-        """Refuse to go on after `close`."""
+        """Raise an error after `close`."""
         if self._closed:
             raise StorageError(f"{self.address!r} is closed: open it again")
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """All reads within see one state; other threads of this process wait, other processes do not."""
+        """Make all reads in the block see one state; other threads of this process wait, other processes do not."""
         with self._lock:
             self.check_open()
             lock = self._lock
@@ -108,7 +110,7 @@ class RedisSession:
                         self.documents.clear()
 
     def read(self, name: str, *arguments: Any) -> list[Any]:
-        """Run a script that reads; only within `reading`. Gives its reply without the view."""
+        """Run a script that reads, within `reading`. Returns its reply without the view."""
         if self.writing:
             self.flush()
             view: tuple[Any, ...] = ("w", self._token, 0, 0)
@@ -121,7 +123,7 @@ class RedisSession:
 
     @property
     def view(self) -> RedisView:
-        """What the reads of this snapshot see; only after the first of them."""
+        """The state that this snapshot sees; known after its first read."""
         if self._view is None:
             self.read("alive", b"")
         assert self._view is not None
@@ -129,7 +131,7 @@ class RedisSession:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Within a transaction. A failure within (a lost connection, an interrupt) undoes it as a whole."""
+        """Run a block in a transaction. A failure inside (a lost connection, an interrupt) undoes it as a whole."""
         with self._lock:
             self.check_open()
             if self.mode == "read":
@@ -145,14 +147,14 @@ class RedisSession:
                 raise
 
     def write(self, name: str, *arguments: Any) -> int:
-        """Run a script that changes something; only within `changing`. Gives its count."""
+        """Run a script that makes changes, within `changing`. Returns its count."""
         self._seq += 1
         reply = self.server.run(name, self._token, self._seq, self._lease(), *arguments)
         self.next_number, self.shards, self.id_shards, count = map(int, reply)
         return count
 
     def flush(self) -> None:
-        """File the pending postings: many at once, so that a shard is rewritten once for several of them."""
+        """Send the pending postings: many at once, so that a shard is rewritten once for several of them."""
         if not self.pending:
             return
         try:
@@ -205,7 +207,7 @@ class RedisSession:
         )
 
     def _forget(self) -> None:
-        """Undo what lies between `published` and `next`: this transaction, or that of a writer that died."""
+        """Undo the numbers between `published` and `next`: this transaction, or that of a writer that died."""
         while self.write("forget"):
             pass
 
@@ -214,7 +216,7 @@ class RedisSession:
             pass
 
     def commit(self) -> None:
-        """Publish the changes, together, by one script; postings are purged when it is due."""
+        """Publish the changes together by one script; postings are purged when it is due."""
         with self._lock:
             self.check_open()
             if self.writing:
@@ -244,7 +246,7 @@ class RedisSession:
             raise StorageError(message) from error
 
     def compact(self) -> None:
-        """Commit, forget all removed documents, and join shards where the collection has shrunk."""
+        """Commit, purge all removed documents, and join shards if the collection has become smaller."""
         with self.changing():
             self.flush()
             self._tell("commit", -1, 0)
@@ -270,7 +272,7 @@ class RedisSession:
                 self._undo()
 
     def _undo(self) -> None:
-        """Undo the transaction. Nobody sees it anyway: without the server the next writer clears it away."""
+        """Undo the transaction. No reader sees it: without the server, the next writer removes it."""
         if not self.writing:
             return
         self.undone += 1
@@ -285,7 +287,7 @@ class RedisSession:
             self._end()
 
     def close(self) -> None:
-        """Let go of the server; changes that were not committed are undone."""
+        """Close the connections and undo uncommitted changes."""
         with self._lock:
             if self._closed:
                 return
@@ -303,7 +305,7 @@ class RedisSession:
             self._keeper.start()
 
     def renew(self) -> None:
-        """Tell the server that the writer is alive."""
+        """Renew the lease."""
         if self.writing:
             with suppress(StorageError):  # the next change finds out what it means
                 self.server.run("renew", self._token, self._lease(), tries=1)

@@ -59,12 +59,11 @@ _RECORDS_KEPT = 20_000  # by one snapshot, which is often asked for ids and then
 class RedisStorage:
     """An index in a Redis server (6.2 or later, or Valkey), under keys that begin with its prefix.
 
-    One writer at a time, any number of readers, who are never made to wait. The first change takes the writer's
-    lease, which is renewed until `commit` or `rollback`; another writer is told so (StoreLockedError) after
-    `timeout` seconds. What was not committed by a writer that was killed is never seen. A commit is one script,
-    so it is there as a whole or not at all; whether it outlives the server is for the server's own persistence
-    (`appendonly`, `appendfsync`) to say. Threads may share the object, they take turns. A pickled copy opens the
-    same URL.
+    One writer at a time, and any number of readers, which never wait. The first change takes the writer's lease,
+    which is renewed until `commit` or `rollback`; another writer gets a StoreLockedError after `timeout` seconds.
+    Uncommitted changes of a killed writer are never visible. A commit is one script, so it is applied completely or
+    not at all; the server's own persistence (`appendonly`, `appendfsync`) determines whether it survives a failure of
+    the server. Several threads may use the object; they wait for each other. A pickled copy opens the same URL.
     """
 
     def __init__(
@@ -94,24 +93,24 @@ class RedisStorage:
         return type(self), (session.address.given, None, session.mode, session.timeout, session.limits)
 
     def settings(self) -> str:
-        """The settings text that the index was made with."""
+        """The settings text that the index was created with."""
         self._session.check_open()
         return self._settings
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """All reads within see one state; other threads of this process wait, other processes do not.
+        """Make all reads in the block see one state; other threads of this process wait, other processes do not.
 
-        A snapshot that lasts longer than a minute while documents are removed, or one across a compaction, may
-        end with a StorageError; it never shows another state.
+        A snapshot that lasts longer than a minute while documents are removed, or that spans a compaction, may end
+        with a StorageError; it never shows another state.
         """
         return self._session.reading()
 
     def commit(self) -> None:
-        """Make the changes visible to all, together; purges postings once half of their documents are gone."""
+        """Make the changes visible to all, together; purge postings if half of their documents are removed."""
         self._session.commit()
 
     def rollback(self) -> None:
-        """Undo the changes since the last commit; numbers given out since are not used again."""
+        """Undo the changes since the last commit; numbers assigned since then are not used again."""
         self._session.rollback()
 
     def undone(self) -> int:
@@ -119,11 +118,11 @@ class RedisStorage:
         return self._session.undone
 
     def compact(self) -> None:
-        """Commit, purge all removed documents, and join shards where the collection has shrunk."""
+        """Commit, purge all removed documents, and join shards if the collection has become smaller."""
         self._session.compact()
 
     def close(self) -> None:
-        """Let go of the server; changes that were not committed are undone."""
+        """Close the connections and undo uncommitted changes."""
         self._session.close()
 
     def add(self, ids: Sequence[DocumentId], payloads: Sequence[bytes], keys: Keys, seen: int = 0) -> Numbers:
@@ -171,7 +170,7 @@ class RedisStorage:
         return count
 
     def touch(self, ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> int:
-        """Note when documents were seen; see Storage.touch. Does not make a document outlive the index's ttl."""
+        """Record when documents were seen; see Storage.touch. Does not extend a document's ttl."""
         latest = list(checked_times(ids, seen).items())
         session, last = self._session, max((second for _, second in latest), default=0)
         count = 0
@@ -184,7 +183,7 @@ class RedisStorage:
         return count
 
     def last_seen(self, numbers: Sequence[int] | Numbers) -> Numbers:
-        """When documents were last seen; see Storage.last_seen."""
+        """Return when documents were last seen; see Storage.last_seen."""
         asked, parts = np.asarray(numbers, np.int64), []
         with self._session.reading():
             for start in range(0, len(asked), _TIMES_AT_ONCE):
@@ -193,7 +192,7 @@ class RedisStorage:
         return np.frombuffer(b"".join(parts), "<f8").astype(np.int64)
 
     def unseen(self, before: int) -> list[DocumentId]:
-        """The ids of documents last seen before a second; see Storage.unseen. Reads all documents."""
+        """Return the ids of documents last seen before a second; see Storage.unseen. Reads all documents."""
         found: list[DocumentId] = []
         for batch in self.iterate():
             times = self.last_seen(batch.numbers).tolist()
@@ -201,35 +200,35 @@ class RedisStorage:
         return found
 
     def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
-        """Which document numbers are held."""
+        """Return which document numbers are stored."""
         asked = np.asarray(numbers, np.int64)
         there = asked[(asked >= 0) & (asked < 2**32)]
         with self._session.reading():
             return np.isin(asked, alive(self._session, np.unique(there)))
 
     def candidates(self, keys: Keys) -> Pairs:
-        """(row, number) of the documents that share a key; see Storage.candidates."""
+        """Return (row, number) of the documents that share a key; see Storage.candidates."""
         keys = checked_keys(keys)
         with self._session.reading():
             return find(self._session, keys, self._mortal)
 
     def bucket_sizes(self) -> dict[int, int]:
-        """How many buckets there are of each size; see Storage.bucket_sizes.
+        """Return the number of buckets of each size; see Storage.bucket_sizes.
 
-        It is counted again when a writer has moved postings to other shards meanwhile.
+        They are counted again if a writer has moved postings to other shards meanwhile.
         """
         return counted(self._session)
 
     def payloads(self, numbers: Sequence[int] | Numbers) -> list[bytes]:
-        """The payloads of documents, in the order asked."""
+        """Return the payloads of documents, in the given order."""
         return [record.payload for record in self._records(numbers)]
 
     def ids(self, numbers: Sequence[int] | Numbers) -> list[DocumentId]:
-        """The ids of documents, in the order asked."""
+        """Return the ids of documents, in the given order."""
         return [record.id for record in self._records(numbers)]
 
     def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
-        """The ids and the payloads of documents, in the order asked."""
+        """Return the ids and the payloads of documents, in the given order."""
         records = self._records(numbers)
         return [record.id for record in records], [record.payload for record in records]
 
@@ -259,7 +258,7 @@ class RedisStorage:
             at += len(records)
 
     def _fetched_plainly(self, numbers: list[int]) -> Iterator[tuple[int, Record]]:
-        """Without a script, through which many records would go slowly. A record never changes, it only goes."""
+        """Yield records without a script, which would be slow for many. A record never changes, it is only removed."""
         asked = np.array(numbers, np.int64)
         records: list[bytes | None] = []
         count = 64
@@ -281,7 +280,7 @@ class RedisStorage:
             yield number, read_record(number, record, self._mortal)
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
-        """The numbers of documents, in the order asked; -1 where an id is not held."""
+        """Return the numbers of documents, in the given order; -1 for an unknown id."""
         fields = [_field(document_id) for document_id in ids]
         with self._session.reading():
             parts = [
@@ -291,11 +290,11 @@ class RedisStorage:
         return np.frombuffer(b"".join(parts), "<f8").astype(np.int64)
 
     def contains(self, ids: Sequence[DocumentId]) -> npt.NDArray[np.bool_]:
-        """Which of the ids are held."""
+        """Return which of the ids are stored."""
         return self.numbers(ids) >= 0
 
     def iterate(self, batch_size: int = 1000, after: int = -1) -> Iterator[StoredBatch]:
-        """All documents by number, in batches; see Storage.iterate."""
+        """Yield all documents by number, in batches; see Storage.iterate."""
         session = self._session
         with session.reading():
             first, end = after + 1, session.next_number if session.writing else session.view.published
@@ -321,14 +320,14 @@ class RedisStorage:
             return session.view.documents - expired
 
     def check(self) -> None:
-        """Read the whole index and raise StoreFormatError at the first thing that does not fit.
+        """Read the whole index and raise StoreFormatError at the first inconsistency.
 
-        Should others write meanwhile, what does not fit is read again.
+        If others write meanwhile, inconsistent parts are read again.
         """
         check_server(self._session, self._mortal)
 
     def info(self) -> dict[str, Any]:
-        """Facts and figures; `bytes` is the server's memory, computed from a sample of the keys.
+        """Return information; `bytes` is the server's memory, computed from a sample of the keys.
 
         `runs` counts the shards of the postings.
         """
@@ -356,7 +355,7 @@ def _field(document_id: DocumentId) -> bytes:
 
 
 def exists(location: str) -> bool:
-    """Is there an index at a redis:// URL?"""
+    """Whether there is an index at a redis:// URL."""
     server = IndexServer(read_address(location))
     try:
         return bool(server.run_raw("create", "", "", "", "")[0] == 0)
@@ -365,7 +364,7 @@ def exists(location: str) -> bool:
 
 
 def discard(location: str) -> None:
-    """Delete the index at a redis:// URL if nothing was ever committed to it and nobody writes to it."""
+    """Delete the index at a redis:// URL if nothing was ever committed to it and no process writes to it."""
     address = read_address(location)
     server = IndexServer(address)
     try:
@@ -379,7 +378,7 @@ def discard(location: str) -> None:
 
 
 def _opened(server: IndexServer, address: RedisAddress, settings: str | None) -> tuple[str, int]:
-    """Make the index where there is none and `settings` are given; the settings and the ttl that hold."""
+    """Create a missing index if `settings` are given; returns the stored settings and ttl."""
     _check_server_fits(server, address)
     if settings is None:
         reply = server.run("create", "", "", "", "")
