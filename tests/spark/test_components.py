@@ -141,18 +141,18 @@ def begun(spark: Any, path: Any) -> StageTables:
 def test_forests_of_forests_end_in_the_same_components(tasks: int) -> None:
     edges = np.array(random_edges(tasks, 2_000, 2_500))
     spread = np.random.default_rng(tasks).integers(0, tasks, len(edges))
-    inner = [reduced(Forest(room=50), edges[spread == task]) for task in range(tasks)]
+    inner = [reduced(Forest(capacity=50), edges[spread == task]) for task in range(tasks)]
     assert list(map(tuple, reduced(Forest(labels=True), np.concatenate(inner)).tolist())) == labels(
         [tuple(edge) for edge in edges.tolist()]
     )
 
 
-@pytest.mark.parametrize("room", [1, 30, 10_000])
+@pytest.mark.parametrize("capacity", [1, 30, 10_000])
 @pytest.mark.parametrize("rows", [1, 7, 5_000])
-def test_a_forest_has_fewer_edges_than_numbers_whatever_the_batches(rows: int, room: int) -> None:
+def test_a_forest_has_fewer_edges_than_numbers_whatever_the_batches(rows: int, capacity: int) -> None:
     edges = np.array([(one, other) for one in range(40) for other in range(one)] * 2)
-    np.random.default_rng(room).shuffle(edges)
-    found = reduced(Forest(room=room), edges, rows)
+    np.random.default_rng(capacity).shuffle(edges)
+    found = reduced(Forest(capacity=capacity), edges, rows)
     assert found.tolist() == [[0, other] for other in range(1, 40)]
 
 

@@ -105,10 +105,10 @@ def test_a_change_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: 
     ("x" * 65, "read", None, "1 to 64"),
     ("one", "read", None, "key 'one' already exists"),
     ("two", "admin", None, "must be read or write, got 'admin'"),
-    ("two", "read", 0, "more than 0 requests a minute, got 0"),
-    ("two", "read", float("nan"), "more than 0"),
-    ("two", "read", float("inf"), "more than 0"),
-    ("two", "read", True, "more than 0"),
+    ("two", "read", 0, "must be > 0 requests per minute, got 0"),
+    ("two", "read", float("nan"), "must be > 0"),
+    ("two", "read", float("inf"), "must be > 0"),
+    ("two", "read", True, "must be > 0"),
 ])  # fmt: skip
 def test_a_wrong_key_is_not_made(path: Path, name: str, scope: str, rate: Any, reason: str) -> None:
     add_key(path, "one")

@@ -48,7 +48,7 @@ SECONDS_A_PAIR = 0.01
 
 
 def run(scale: Scale, seed: int, texts: Sequence[str] | None = None) -> ExperimentResult:
-    """File all, ask for all, and compare with the truth; on made texts, or on `texts` of your own."""
+    """Store all documents, query each, and compare with the truth; on generated texts, or on `texts` of your own."""
     texts = collection(COUNT[scale], seed) if texts is None else list(texts)
     if len(texts) < 2:
         raise SettingsError(f"experiment E7 needs at least 2 documents, got {len(texts)}: give more")
@@ -81,7 +81,7 @@ def time_table(
     one_by_one: OneByOne,
     seed: int,
 ) -> ResultTable:
-    """What each way takes."""
+    """Measure the time of each method."""
     documents = [Document(number, text) for number, text in enumerate(texts)]
     rows: list[list[Cell]] = []
     Index.open("memory:").add(
@@ -106,19 +106,19 @@ def time_table(
 
 
 def ask_all(index: Index, documents: Sequence[Document]) -> int:
-    """Ask for the nearest of each document, itself left out; how many there were."""
+    """Query the nearest of each document, without itself; returns the number of matches."""
     return sum(map(len, index.find_candidates_batch(documents, limit=None, threads=1)))
 
 
 def milliseconds(work: Callable[[], object]) -> float:
-    """How long some work takes."""
+    """Measure the duration of a call."""
     began = perf_counter()
     work()
     return 1000 * (perf_counter() - began)
 
 
 def candidates(signatures: NDArray[np.uint32], bands: Bands) -> Pairs:
-    """All pairs that share a bucket, of which none is cut short."""
+    """Return all pairs that share a bucket of any size."""
     count = len(signatures)
     alone = np.ones(count, dtype=bool)
     found = propose(bands.keys(signatures), alone, bucket_limit=max(count, 2))
@@ -126,7 +126,7 @@ def candidates(signatures: NDArray[np.uint32], bands: Bands) -> Pairs:
 
 
 def error_table(signatures: NDArray[np.uint32], truth: Truth, published: Bands) -> ResultTable:
-    """Both kinds of errors at several thresholds, of the published bands and of bands for the recall."""
+    """Return both kinds of errors at several thresholds, for the published bands and for bands chosen by recall."""
     rows: list[list[Cell]] = []
     for threshold in THRESHOLDS:
         wanted = truth.at_least(threshold)
@@ -149,13 +149,16 @@ def error_table(signatures: NDArray[np.uint32], truth: Truth, published: Bands) 
 
 
 def found_table(drawn: Sequence[NDArray[np.uint32]], truth: Truth, shapes: Sequence[Bands]) -> ResultTable:
-    """Which share of the pairs is found at each similarity, beside what the S-curve says of them.
+    """Return the share of the pairs that is found at each similarity, with the prediction of the S-curve.
 
-    drawn: the signatures by each of several seeds. A row holds the pairs from its similarity up to the next row's; the
-        last one those of equal sets. Quotients of whole numbers are rounded alike, so 17/20 is not below 0.85.
+    Pairs that share a document, or a shingle, are not found independently of each other, but seeds are independent:
+    the standard error is that of the mean over seeds, None for one seed.
 
-    Pairs that share a document, or a shingle, are not found independently of each other, but seeds are independent: the
-    standard error is that of the mean over seeds, None for one seed.
+    Args:
+        drawn: The signatures by each of several seeds.
+        truth: The exact similarities. A row has the pairs from its similarity up to the next row's; the last one
+            those of equal sets. Similarities and limits are rounded in the same way, so 17/20 is not below 0.85.
+        shapes: The bands.
     """
     edges = np.arange(round(LEAST_SHOWN / STEP), round(1 / STEP) + 1) / round(1 / STEP)
     steps = np.digitize(truth.similarity, edges) - 1
@@ -175,7 +178,7 @@ def found_table(drawn: Sequence[NDArray[np.uint32]], truth: Truth, shapes: Seque
 
 
 def what_is_missed(errors: ResultTable, found: ResultTable, seeds: int) -> str:
-    """Both kinds of errors at the threshold of Benzer's default."""
+    """Describe both kinds of errors at the threshold of Benzer's default."""
     published, chosen = (
         dict(zip(errors.columns, row, strict=True)) for row in errors.where(threshold=THRESHOLD).rows
     )
@@ -201,7 +204,7 @@ def what_is_missed(errors: ResultTable, found: ResultTable, seeds: int) -> str:
 
 
 def what_it_takes(times: ResultTable, one_by_one: OneByOne, count: int) -> str:
-    """The times of the index, and that of every pair."""
+    """Describe the times of the index, and of comparing every pair."""
     ask = times.where(step="ask it for the nearest of each document").column("milliseconds")
     build = times.where(step="build an index").column("milliseconds")
     every, estimated = one_by_one.every, one_by_one.estimated
@@ -216,7 +219,7 @@ def what_it_takes(times: ResultTable, one_by_one: OneByOne, count: int) -> str:
 
 
 def summary(found: ResultTable) -> ResultTable:
-    """Shares found and expected at each similarity, side by side for both choices of bands."""
+    """Return the found and expected shares at each similarity, side by side for both choices of bands."""
     keys = ["from", "pairs", "mean similarity"]
     measured, expected = (
         found.wide(keys, "bands", column, f"{column} by {{}}") for column in ("found", "expected")
@@ -226,7 +229,7 @@ def summary(found: ResultTable) -> ResultTable:
 
 
 def figure(found: ResultTable, shapes: Sequence[Bands], seeds: int) -> ExperimentFigure:
-    """Measured shares on the S-curves."""
+    """Draw measured shares on the S-curves."""
     series: list[Series] = []
     for look, bands in enumerate(shapes):
         curve = bands.curve()
@@ -251,13 +254,13 @@ def figure(found: ResultTable, shapes: Sequence[Bands], seeds: int) -> Experimen
 
 
 def bounds(found: ResultTable, errors: float) -> tuple[float, ...]:
-    """So many standard errors from the shares found, within 0 and 1."""
+    """Return the found shares plus or minus some standard errors, within 0 and 1."""
     pairs = zip(found.column("found"), found.column("standard error"), strict=True)
     return tuple(min(max(share + errors * error, 0.0), 1.0) for share, error in pairs)
 
 
 def name_of(bands: Bands) -> str:
-    """How a choice of bands is called.
+    """Return the name of a choice of bands.
 
     >>> name_of(Bands(5, 20))
     '5 bands of 20 rows'

@@ -1,4 +1,4 @@
-"""What does an experiment hand on, and which experiments are there?"""
+"""The registry of experiments, and the classes of their results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ QUESTIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """Rows of cells under named columns; None is a cell that has no meaning in its row.
+    """Rows of cells under named columns; None is an undefined cell.
 
     >>> table = ResultTable(("family", "error"), (("modular", 0.1), ("murmur3_32", 0.2)))
     >>> table.column("error"), table.where(family="modular").column("error")
@@ -55,21 +55,21 @@ class ResultTable:
     rows: tuple[tuple[Cell, ...], ...]
 
     def column(self, name: str) -> tuple[Any, ...]:
-        """The cells of one column."""
+        """Return the cells of one column."""
         at = self.columns.index(name)
         return tuple(row[at] for row in self.rows)
 
     def where(self, **equal: Cell) -> ResultTable:
-        """The rows that have these values in these columns."""
+        """Return the rows that have these values in these columns."""
         wanted = [(self.columns.index(name), value) for name, value in equal.items()]
         return ResultTable(
             self.columns, tuple(row for row in self.rows if all(row[at] == v for at, v in wanted))
         )
 
     def wide(self, rows: Sequence[str], across: str, value: str, head: str = "{}") -> ResultTable:
-        """One row for each combination of some columns, one column for each value of another.
+        """Return one row for each combination of some columns, and one column for each value of another.
 
-        `head` makes the names of those columns of their values.
+        `head` formats the names of those columns from their values.
 
         >>> table = ResultTable(("n_h", "sketch", "error"), ((10, "one", 0.2), (10, "many", 0.3), (20, "one", 0.1)))
         >>> table.wide(["n_h"], "sketch", "error")
@@ -82,7 +82,7 @@ class ResultTable:
         return ResultTable((*rows, *(head.format(shown(value)) for value in heads)), body)
 
     def for_readers(self) -> list[list[str]]:
-        """The cells as text, each column with one number of decimals."""
+        """Return the cells as text, with the same number of decimals in each column."""
         columns = [
             [shown(cell, decimals_of(self.column(name))) for cell in self.column(name)]
             for name in self.columns
@@ -90,19 +90,21 @@ class ResultTable:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def series(self, label: str, x: str, y: str, **options: Any) -> Series:
-        """Two columns as a series of a figure; rows without one of the two are left out."""
+        """Return two columns as a series of a figure; rows without one of the two are left out."""
         points = [(a, b) for a, b in zip(self.column(x), self.column(y), strict=True) if None not in (a, b)]
         return Series(label, tuple(a for a, _ in points), tuple(b for _, b in points), **options)
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What is drawn under one name of the legend.
+    """The data drawn under one name of the legend.
 
-    kind: "line" with markers, "points", "curve" (a line without), "theory" (a thin grey line: what a formula
-        says; with low and high a grey band) or "bars".
-    low, high: a shaded range around a line, or the ends of error bars at points.
-    look: the number of its colour and marker; None takes the first that is free.
+    Attributes:
+        kind: "line" with markers, "points", "curve" (a line without markers), "theory" (a thin grey line for the
+            values of a formula; with low and high a grey band) or "bars".
+        low: Lower end of a shaded range around a line, or of error bars at points.
+        high: Upper end of that range.
+        look: Number of its colour and marker; None selects the first unused one.
     """
 
     label: str
@@ -118,8 +120,9 @@ class Series:
 class Panel:
     """One pair of axes.
 
-    x_names: names for the positions 0, 1, 2, … of the x axis, instead of numbers.
-    level: the height of a dotted line across, with what it stands for.
+    Attributes:
+        x_names: Names for the positions 0, 1, 2, … of the x axis, instead of numbers.
+        level: The height of a horizontal dotted line, with its label.
     """
 
     title: str
@@ -136,7 +139,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentFigure:
-    """Panels side by side; those that measure the same have one y axis, unless `own_scales`."""
+    """Panels side by side; those with the same measure share one y axis, unless `own_scales`."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -145,12 +148,15 @@ class ExperimentFigure:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentResult:
-    """The answer of one experiment.
+    """The result of one experiment.
 
-    settings: how it was measured.
-    published, finding: what the source says, and what came out here; both in a few sentences.
-    tables, figures: by their short names, which become names of files. Long tables hold the numbers behind a
-        short one.
+    Attributes:
+        settings: How it was measured.
+        published: The result in the source, in a few sentences.
+        finding: The result of this run, in a few sentences.
+        tables: Tables by their short names, which become names of files. Long tables have the numbers behind a short
+            one.
+        figures: Figures by their short names.
     """
 
     name: str
@@ -162,21 +168,29 @@ class ExperimentResult:
 
     @property
     def question(self) -> str:
-        """What was asked."""
+        """The question of the experiment."""
         return QUESTIONS[self.name]
 
     @property
     def short_tables(self) -> dict[str, ResultTable]:
-        """The tables that can be read at a glance."""
+        """The short tables."""
         return {name: table for name, table in self.tables.items() if len(table.rows) <= MOST_ROWS_SHOWN}
 
 
 def run_experiment(name: str, scale: Scale = "small", seed: int = 0, **options: Any) -> ExperimentResult:
     """Run one experiment by its name, "E1" to "E8".
 
-    scale: "small" takes a few seconds; "full" has the settings of the source, and takes up to a minute.
-    seed: of the random sets and texts. Equal seeds give equal results, but for times.
-    options: what a single experiment takes besides; E7 takes `texts`, a sequence of documents of your own.
+    Args:
+        name: Name of the experiment.
+        scale: "small" takes a few seconds; "full" has the settings of the source, and takes up to a minute.
+        seed: Seed of the random sets and texts. Equal seeds give equal results, except for times.
+        options: Further arguments of a single experiment; E7 accepts `texts`, a sequence of your own documents.
+
+    Returns:
+        The result with its tables and figures.
+
+    Raises:
+        SettingsError: There is no such experiment, or it does not accept an option.
 
     >>> result = run_experiment("E8")
     >>> result.tables["collisions"].where(hash="djb2a").column("collisions")[:2]
@@ -193,7 +207,7 @@ def run_experiment(name: str, scale: Scale = "small", seed: int = 0, **options: 
 
 
 def table_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> ResultTable:
-    """A table of any sequences.
+    """Return a table of any sequences.
 
     >>> table_of(["a"], [[1]])
     ResultTable(columns=('a',), rows=((1,),))
@@ -202,7 +216,7 @@ def table_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> ResultTa
 
 
 def shown(cell: Cell, decimals: int = 3) -> str:
-    """A cell for readers: counts with separators, from 100 on without decimals; nothing for None.
+    """Format a cell: counts with separators, from 100 on without decimals; "" for None.
 
     >>> shown(71994000), shown(0.04987), shown(1234.5), shown(1.0, 1), shown(None)
     ('71,994,000', '0.050', '1,234', '1.0', '')
@@ -215,7 +229,7 @@ def shown(cell: Cell, decimals: int = 3) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun, which makes its plural with s.
+    """Format a number with its noun, which has a plural with s.
 
     >>> counted(0, "pair"), counted(1, "pair"), counted(71994000, "pair")
     ('no pair', '1 pair', '71,994,000 pairs')
@@ -224,7 +238,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in the largest unit of which it has one.
+    """Format a time in the largest unit in which it is at least 1.
 
     >>> duration(719_940), duration(7_200), duration(43.86), duration(0.0123)
     ('8.3 days', '2.0 hours', '43.9 s', '12.3 ms')
@@ -236,7 +250,7 @@ def duration(seconds: float) -> str:
 
 
 def decimals_of(column: Sequence[Cell]) -> int:
-    """With how many decimals a column is shown: no more than its numbers have, at most four for shares.
+    """Return the number of decimals of a column: at most those of its numbers, and four for shares.
 
     >>> decimals_of((0.5, 0.25)), decimals_of((0.12345, 1.0)), decimals_of((0.12345, 42.0, 1e6))
     (2, 4, 2)

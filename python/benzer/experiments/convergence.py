@@ -47,7 +47,7 @@ class Elements:
     b: NDArray[np.uint64]
 
     def estimates(self, family: str, num_hashes: int, seeds: Sequence[int]) -> NDArray[np.float64]:
-        """The estimate by each seed (float64)."""
+        """Return the estimate for each seed (float64)."""
         found = []
         for seed in seeds:
             minhash = MinHash("kmins", num_hashes, seed, family)
@@ -56,7 +56,7 @@ class Elements:
 
 
 def run(scale: Scale, seed: int) -> ExperimentResult:
-    """Estimates by 10 to 1,000 functions of four families, on shingle hashes and on row numbers."""
+    """Estimate by 10 to 1,000 functions of four families, on shingle hashes and on row numbers."""
     a, b, exact = pair_of_similarity(SIMILARITY, SHINGLES, WORDS, seed)
     seeds = [(seed + repeat) % 2**64 for repeat in range(REPEATS[scale])]
     rows: list[list[Cell]] = []
@@ -82,7 +82,7 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
 
 
 def kinds_of_elements(a: str, b: str) -> list[Elements]:
-    """The documents as shingle hashes, as row numbers in the order of first sight, and as those from 1."""
+    """Return the documents as shingle hashes, as row numbers in the order of first occurrence, and as those from 1."""
     rows = Vocabulary()
     in_a, in_b = (np.array(rows.ids(SHINGLES.shingles(text)), dtype=np.uint64) for text in (a, b))
     one = np.uint64(1)
@@ -94,7 +94,7 @@ def kinds_of_elements(a: str, b: str) -> list[Elements]:
 
 
 def measures(found: NDArray[np.float64], exact: float, num_hashes: int) -> list[Cell]:
-    """The first estimate, the mean, the range that holds nine in ten, the error, and what theory says of it."""
+    """Return the first estimate, the mean, the range of 90 % of the estimates, the error, and its prediction."""
     low, high = np.quantile(found, [0.05, 0.95]).tolist()
     error = float(np.sqrt(np.mean((found - exact) ** 2)))
     theory = MinHash("kmins", num_hashes).standard_error(exact)
@@ -102,12 +102,12 @@ def measures(found: NDArray[np.float64], exact: float, num_hashes: int) -> list[
 
 
 def summary(table: ResultTable) -> ResultTable:
-    """The mean estimates, one column for each number of functions."""
+    """Return the mean estimates, one column for each number of functions."""
     return table.wide(["elements", "family"], "num_hashes", "mean", "n_h = {}")
 
 
 def finding(table: ResultTable, exact: float) -> str:
-    """The means at the largest number of functions."""
+    """Describe the means at the largest number of functions."""
 
     def mean(kind: str, family: str) -> float:
         return float(table.where(elements=kind, family=family, num_hashes=NUM_HASHES[-1]).column("mean")[0])
@@ -129,7 +129,7 @@ def finding(table: ResultTable, exact: float) -> str:
 
 
 def figure(table: ResultTable, exact: float) -> ExperimentFigure:
-    """One panel for each kind of elements, on the range in which nine in ten estimates of a fair family lie."""
+    """Draw one panel for each kind of elements, on the range of 90 % of the estimates of an unbiased family."""
     fair = 1.645 * np.array(table.where(elements=HASHES, family=FAMILIES[0]).column("theory"))
     low, high = tuple((exact - fair).tolist()), tuple((exact + fair).tolist())
     band = Series(

@@ -1,4 +1,4 @@
-"""Which documents of a collection are truly alike? Every pair, exactly: what E7 measures errors against."""
+"""Exact similarities of all pairs of a collection, which E7 uses as the truth."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Truth:
 
     @classmethod
     def of(cls, offsets: NDArray[np.int64], hashes: NDArray[np.uint64]) -> Truth:
-        """The truth about n sets; set i is `hashes[offsets[i]:offsets[i + 1]]`, without repeats.
+        """Compute the truth for n sets; set i is `hashes[offsets[i]:offsets[i + 1]]`, without repetitions.
 
-        Two sets that share no element need no comparison. Cost: sorting all elements, and one comparison for
-        each two sets that share one.
+        Two sets that share no element are not compared. Takes the time of sorting all elements, and one comparison
+        for each two sets that share one.
 
         >>> truth = Truth.of(np.array([0, 2, 4, 5]), np.array([1, 2, 2, 3, 9], dtype=np.uint64))
         >>> truth.pairs.tolist(), truth.similarity.tolist()
@@ -47,21 +47,22 @@ class Truth:
         return cls(pairs, jaccard(offsets, hashes, left, right, 0))
 
     def at_least(self, threshold: float) -> Pairs:
-        """The pairs of at least this similarity."""
+        """Return the pairs with at least this similarity."""
         return self.pairs[self.similarity >= threshold]
 
 
 def pairs_within(documents: NDArray[np.int64], count: int) -> Pairs:
-    """All pairs of some documents, given in ascending order."""
+    """Return all pairs of some documents, given in ascending order."""
     lower, higher = np.triu_indices(len(documents), 1)
     return np.asarray(documents[lower] * count + documents[higher], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class OneByOne:
-    """What it takes to compare every pair exactly, on one thread.
+    """The cost of comparing every pair exactly, on one thread.
 
-    seconds: for all pairs; measured if all were `compared`, else `compared` pairs' time in proportion.
+    Attributes:
+        seconds: Time for all pairs; measured if all were `compared`, otherwise extrapolated from `compared` pairs.
     """
 
     seconds: float
@@ -70,12 +71,12 @@ class OneByOne:
 
     @property
     def estimated(self) -> str:
-        """How the time was come by, to be put after it; nothing if it was measured."""
+        """Return a note on how the time was extrapolated; "" if it was measured."""
         return "" if self.compared == self.every else f"estimated from {counted(self.compared, 'pair')}"
 
     @classmethod
     def measure(cls, offsets: NDArray[np.int64], hashes: NDArray[np.uint64], seed: int) -> OneByOne:
-        """Compare all pairs of n sets, or `MOST_COMPARED` of them drawn at random, none twice."""
+        """Compare all pairs of n sets, or `MOST_COMPARED` different random pairs."""
         count = len(offsets) - 1
         left, right = distinct_pairs(count, MOST_COMPARED, seed)
         began = perf_counter()
@@ -86,7 +87,7 @@ class OneByOne:
 
 
 def distinct_pairs(count: int, most: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Different pairs of n documents, at most so many: the lower positions, the higher ones (uint32).
+    """Return at most `most` different pairs of n documents: the lower positions, the higher ones (uint32).
 
     Pair number h (h - 1) / 2 + l is that of the positions l < h.
 

@@ -39,7 +39,7 @@ SKETCHES = {
 
 
 def run(scale: Scale, seed: int) -> ExperimentResult:
-    """The time of signatures by shingle size, and by number of functions."""
+    """Measure the time of signatures by shingle size, and by number of functions."""
     texts = collection(DOCUMENTS[scale], seed)
     shapes = sorted({*((size, NUM_HASHES) for size in SIZES), *((SIZE, number) for number in FUNCTIONS)})
     table = table_of(
@@ -60,9 +60,9 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
 
 
 def times(texts: Sequence[str], shapes: Sequence[tuple[int, int]], runs: int) -> list[list[Cell]]:
-    """How long each sketch takes for all texts: one row for each shape (shingle size, functions) and sketch.
+    """Measure each sketch on all texts: one row for each shape (shingle size, functions) and sketch.
 
-    A run goes through all rows before the next begins, so that a disturbance does not fall on one row alone.
+    A run measures all rows before the next begins, so that a disturbance does not affect one row alone.
     """
     sets = {size: Text(unit="char", shingle_size=size).sets(texts) for size, _ in shapes}
     rows = [(size, number, label) for size, number in shapes for label in SKETCHES]
@@ -79,14 +79,14 @@ def times(texts: Sequence[str], shapes: Sequence[tuple[int, int]], runs: int) ->
 
 
 def once(minhash: MinHash, sets: Any) -> float:
-    """The seconds of one run on one thread."""
+    """Return the seconds of one run on one thread."""
     began = perf_counter()
     minhash.signatures(sets[0], sets[1], threads=1)
     return perf_counter() - began
 
 
 def finding(table: ResultTable) -> str:
-    """The times of one shape, side by side."""
+    """Describe the times of one shape, side by side."""
     part = table.where(shingle_size=SIZE, num_hashes=NUM_HASHES)
     cost = dict(zip(*map(part.column, ("hash", "ns a value")), strict=True))
     *names, fast = SKETCHES
@@ -106,12 +106,12 @@ def finding(table: ResultTable) -> str:
 
 
 def summary(table: ResultTable) -> ResultTable:
-    """The milliseconds by shingle size with 100 functions, one column for each hash."""
+    """Return the milliseconds by shingle size with 100 functions, one column for each hash."""
     return table.where(num_hashes=NUM_HASHES).wide(["shingle_size", "shingles"], "hash", "milliseconds")
 
 
 def figure(table: ResultTable) -> ExperimentFigure:
-    """Time against the size of shingles, and against the number of functions."""
+    """Draw the time by size of shingles, and by number of functions."""
     views = (
         (f"{NUM_HASHES} functions", "shingle size $k$", "shingle_size", table.where(num_hashes=NUM_HASHES)),
         (f"$k$ = {SIZE}", "hash functions", "num_hashes", table.where(shingle_size=SIZE)),

@@ -1,7 +1,7 @@
-"""How is a figure drawn? As SVG and PNG, the same bytes each time.
+"""Draws figures as SVG and PNG, with the same bytes each time.
 
-Needs matplotlib, `pip install 'benzer[experiments]'`, which is imported when a figure is drawn. Colours are those of
-Okabe and Ito, which colour-blind readers tell apart; each line has a marker of its own besides.
+Requires matplotlib, `pip install 'benzer[experiments]'`, which is imported when a figure is drawn. The colours are
+those of Okabe and Ito, which colour-blind readers can distinguish; each line also has its own marker.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SAVED = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
 def draw(figure: ExperimentFigure, format: Literal["svg", "png"]) -> bytes:
-    """The figure as the bytes of an SVG or a PNG file.
+    """Return the figure as the bytes of an SVG or a PNG file.
 
     >>> panel = Panel("error", "n_h", "error", (Series("one function", (1, 2), (0.2, 0.1)),))
     >>> draw(ExperimentFigure("E1", (panel,)), "svg").startswith(b"<?xml")
@@ -71,18 +71,18 @@ def draw(figure: ExperimentFigure, format: Literal["svg", "png"]) -> bytes:
 
 
 def one_scale(figure: ExperimentFigure) -> bool:
-    """Whether all panels measure the same on their y axes, and share it."""
+    """Whether all panels have the same measure on their y axes, and share it."""
     return not figure.own_scales and len({(panel.y_label, panel.log_y) for panel in figure.panels}) == 1
 
 
 def labels(figure: ExperimentFigure) -> list[str]:
-    """The labels of all lines, points and bars, in the order in which they first appear."""
+    """Return the labels of all lines, points and bars, in the order in which they first appear."""
     drawn = [s.label for panel in figure.panels for s in panel.series if s.kind != "theory"]
     return list(dict.fromkeys(drawn))
 
 
 def draw_panel(panel: Panel, ax: Any, looks: dict[str, int]) -> None:
-    """Draw one pair of axes; equal labels look equal in all panels."""
+    """Draw one pair of axes; equal labels have the same colour and marker in all panels."""
     for series in panel.series:
         draw_series(series, ax, looks.get(series.label, 0) if series.look is None else series.look)
     ax.set(title=panel.title, xlabel=panel.x_label)
@@ -107,7 +107,7 @@ def draw_panel(panel: Panel, ax: Any, looks: dict[str, int]) -> None:
 
 
 def plain_number(value: float, _: int | None = None) -> str:
-    """A tick of a logarithmic axis as a number, not as a power.
+    """Format a tick of a logarithmic axis as a number, not as a power.
 
     >>> plain_number(0.01), plain_number(10000.0)
     ('0.01', '10,000')
@@ -116,7 +116,7 @@ def plain_number(value: float, _: int | None = None) -> str:
 
 
 def draw_series(series: Series, ax: Any, look: int) -> None:
-    """Draw one line, cloud of points, or row of bars."""
+    """Draw one line, one set of points, or one row of bars."""
     colours = (*COLOURS, *SHADES)
     colour, marker = colours[look % len(colours)], MARKERS[look % len(MARKERS)]
     x, y = list(series.x), list(series.y)
@@ -142,7 +142,7 @@ def draw_series(series: Series, ax: Any, look: int) -> None:
 
 
 def draw_legends(figure: ExperimentFigure, sheet: Any, axes: Any) -> None:
-    """One legend below several panels if those that need any show the same; else one in each that needs it."""
+    """Draw one legend below several panels if those with a legend have equal ones; otherwise one in each."""
     entries = [ax.get_legend_handles_labels() for ax in axes]
     needed = [(handles, names) for handles, names in entries if len(names) > 1]
     if len(axes) > 1 and needed and all(names == needed[0][1] for _, names in needed):

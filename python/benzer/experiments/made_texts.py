@@ -1,7 +1,7 @@
-"""Where do the experiments' texts come from? They are made from a seed, the same on every machine.
+"""Generates the texts of the experiments from a seed, equal on every machine.
 
-Words are made of syllables and drawn by Zipf's law, as words of a language are. `random.Random` draws them, whose
-numbers have been the same since Python 3.2.
+Words consist of syllables and are drawn by Zipf's law, like the words of a language. They are drawn by
+`random.Random`, whose numbers have been the same since Python 3.2.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ FIFTY_WORDS = (
 
 @cache
 def vocabulary() -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """The words, the short ones first, and the sums of their weights 1/3, 1/4, 1/5, … (Mandelbrot)"""
+    """Return the words, short ones first, and the cumulative weights 1/3, 1/4, 1/5, … (Mandelbrot)."""
     syllables = [onset + vowel for onset in ONSETS for vowel in VOWELS]
     words = syllables + [first + second for second in syllables for first in syllables]
     return tuple(words[:WORDS]), tuple(accumulate(1 / (rank + 3) for rank in range(WORDS)))
 
 
 def draw_words(rng: random.Random, count: int) -> list[str]:
-    """So many words, drawn by their weights.
+    """Draw words by their weights.
 
     >>> draw_words(random.Random(1), 4)
     ['bai', 'stougea', 'chidai', 'fea']
@@ -67,16 +67,16 @@ def draw_words(rng: random.Random, count: int) -> list[str]:
 
 
 def edited(words: Sequence[str], rate: float, rng: random.Random) -> list[str]:
-    """A copy in which each word is replaced by another with probability `rate`."""
+    """Return a copy in which each word is replaced by another with probability `rate`."""
     others = draw_words(rng, len(words))
     return [other if rng.random() < rate else word for word, other in zip(words, others, strict=True)]
 
 
 def collection(count: int, seed: int, copies: float = 1 / 3) -> list[str]:
-    """Texts of 40 to 160 words, of which a share are edited copies of others; shuffled.
+    """Return shuffled texts of 40 to 160 words; a share of them are edited copies of others.
 
-    A copy is meant to have a similarity J drawn evenly from 0.3 to 1 by word 3-shingles: of those,
-    q = 2 J / (1 + J) must survive, so each word is replaced with probability 1 - q^(1/3).
+    The similarity J of a copy is drawn evenly from 0.3 to 1 by word 3-shingles. For it, a share q = 2 J / (1 + J) of
+    the shingles must be unchanged, so each word is replaced with probability 1 - q^(1/3).
 
     >>> len(collection(30, seed=0))
     30
@@ -93,9 +93,9 @@ def collection(count: int, seed: int, copies: float = 1 / 3) -> list[str]:
 
 
 def pair_of_similarity(similarity: float, field: Text, words: int, seed: int) -> tuple[str, str, float]:
-    """A text, an edited copy whose exact similarity is nearest to the one wanted, and that similarity.
+    """Return a text, an edited copy whose exact similarity is nearest to the given one, and that similarity.
 
-    The first words of both are the same. Words are replaced one after the other in a random order.
+    The first words of both are equal. Words are replaced one after the other in a random order.
 
     >>> a, b, exact = pair_of_similarity(0.6, Text(unit="char", shingle_size=9), words=200, seed=0)
     >>> abs(exact - 0.6) < 0.02
@@ -114,7 +114,7 @@ def pair_of_similarity(similarity: float, field: Text, words: int, seed: int) ->
 
 
 def similarities_to_first(field: Text, texts: Sequence[str]) -> NDArray[np.float64]:
-    """The exact similarity of the first text to each of all (float64)."""
+    """Return the exact similarity of the first text to each of all (float64)."""
     offsets, hashes = field.sets(list(texts))
     first = np.zeros(len(texts), dtype=np.uint32)
     return jaccard(offsets, hashes, first, np.arange(len(texts), dtype=np.uint32), 1)

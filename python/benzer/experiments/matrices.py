@@ -1,7 +1,7 @@
 """Characteristic and signature matrices of small sets, for teaching.
 
-For teaching and for small inputs: every function here takes O(elements × sets) time and memory. `MinHash`
-makes the same estimates of millions of sets without any matrix.
+Every function here takes O(elements × sets) time and memory. `MinHash` computes the same estimates for millions of
+sets without a matrix.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ VIEWS = (
 
 
 def run(scale: Scale, seed: int) -> ExperimentResult:
-    """The error of five estimates on the source's sets and on corrected ones, for n_h from 10 to 1,000."""
+    """Compare five estimates on the source's sets and on corrected ones, for n_h from 10 to 1,000."""
     rows = []
     for generator in ("published", "corrected"):
         pairs = RandomSetPairs.draw(generator, PAIRS[scale], SIZE, S_R, seed)
@@ -50,7 +50,7 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
 
 
 def finding(table: ResultTable) -> str:
-    """What the errors at n_h = 100 say."""
+    """Describe the errors at n_h = 100."""
 
     def error(sets: str, sketch: str, column: str = "rms_error", num_hashes: int = 100) -> str:
         found = table.where(sets=sets, sketch=sketch, num_hashes=num_hashes).column(column)[0]
@@ -71,7 +71,7 @@ def finding(table: ResultTable) -> str:
 
 
 def summary(table: ResultTable) -> ResultTable:
-    """The errors by view and sketch, one column for each n_h."""
+    """Return the errors by view and sketch, one column for each n_h."""
     rows = [
         (view.replace("$", ""), sketch, number, error)
         for view, sets, column in VIEWS
@@ -85,7 +85,7 @@ def summary(table: ResultTable) -> ResultTable:
 
 
 def figure(table: ResultTable) -> ExperimentFigure:
-    """The published view, the same data from the true similarity, and corrected sets."""
+    """Draw the published view, the same data relative to the true similarity, and corrected sets."""
 
     def panel(title: str, sets: str, column: str) -> Panel:
         part = table.where(sets=sets)

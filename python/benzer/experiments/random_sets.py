@@ -1,4 +1,4 @@
-"""What error do sketches make on random pairs of sets? The tools of E1, E2 and E3."""
+"""Random pairs of sets and the errors of sketches on them, for E1, E2 and E3."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A way to estimate a Jaccard similarity: an algorithm and an estimator of `MinHash`; how it is drawn."""
+    """A method to estimate a Jaccard similarity: algorithm and estimator of `MinHash`; and its look in figures."""
 
     label: str
     look: int
@@ -27,13 +27,13 @@ class Sketch:
     estimator: str = "unbiased"
 
     def estimates(self, pairs: RandomSetPairs, num_hashes: int, seed: int) -> NDArray[np.float64]:
-        """The estimated similarity of each pair (float64)."""
+        """Return the estimated similarity of each pair (float64)."""
         minhash = MinHash(self.algorithm, num_hashes, seed)
         signatures = minhash.signatures(*pairs.sets, hashed=True)
         return minhash.estimate(signatures[::2], signatures[1::2], estimator=self.estimator)
 
     def theory(self, pairs: RandomSetPairs, num_hashes: int) -> float | None:
-        """The standard error that a formula gives; None for a biased estimator, which has none."""
+        """Return the standard error by a formula; None for a biased estimator, which has none."""
         if self.estimator != "unbiased" or self.algorithm == "fast":
             return None
         minhash = MinHash(self.algorithm, num_hashes)
@@ -49,7 +49,7 @@ THEORY = r"theory: $\sqrt{J(1-J)/n_h}$"
 
 
 def published_overlap(size: int, s_r: float) -> int:
-    """The shared elements in the source's generator, s_r · n, whose Jaccard similarity is s_r / (2 - s_r).
+    """Return the number of shared elements in the source, s_r · n; their Jaccard similarity is s_r / (2 - s_r).
 
     >>> shared = published_overlap(1000, 0.5)
     >>> shared, shared / (2000 - shared)
@@ -59,7 +59,7 @@ def published_overlap(size: int, s_r: float) -> int:
 
 
 def corrected_overlap(size: int, s_r: float) -> int:
-    """The shared elements that give a Jaccard similarity of s_r: 2 s_r n / (1 + s_r).
+    """Return the number of shared elements for a Jaccard similarity of s_r: 2 s_r n / (1 + s_r).
 
     >>> shared = corrected_overlap(1000, 0.5)
     >>> shared, round(shared / (2000 - shared), 3)
@@ -91,7 +91,7 @@ class RandomSetPairs:
 
     @classmethod
     def draw(cls, generator: str, count: int, size: int, s_r: float, seed: int) -> RandomSetPairs:
-        """Draw pairs from a seed; elements are 64-bit numbers, so that chance makes none equal."""
+        """Draw pairs from a seed; elements are 64-bit numbers, so that none are equal by chance."""
         shared = GENERATORS[generator](size, s_r)
         rng = np.random.default_rng(seed)
         elements = rng.integers(0, 2**64, size=(count, 2 * size - shared), dtype=np.uint64)
@@ -101,7 +101,7 @@ class RandomSetPairs:
 
     @property
     def union(self) -> int:
-        """How many elements the two sets of a pair have together."""
+        """The number of elements of the two sets of a pair together."""
         return 2 * self.size - self.shared
 
     @property
@@ -113,7 +113,7 @@ class RandomSetPairs:
 def measure(
     pairs: RandomSetPairs, sketches: Iterable[Sketch], num_hashes: Sequence[int], seed: int
 ) -> list[list[Cell]]:
-    """The errors of each sketch with each number of hashes, as rows of `errors`."""
+    """Return the errors of each sketch with each number of hashes, as rows of `errors`."""
     return [
         errors(pairs, sketch, number, sketch.estimates(pairs, number, seed))
         for sketch in sketches
@@ -124,7 +124,7 @@ def measure(
 def errors(
     pairs: RandomSetPairs, sketch: Sketch, num_hashes: int, estimates: NDArray[np.float64]
 ) -> list[Cell]:
-    """One row: root mean square error from the true Jaccard similarity, and from s_r as the source has it."""
+    """Return one row: root mean square error relative to the true Jaccard similarity, and to s_r as in the source."""
     return [
         pairs.generator, pairs.size, pairs.s_r, pairs.jaccard, sketch.label, num_hashes, len(estimates),
         float(estimates.mean()) - pairs.jaccard, rms(estimates - pairs.jaccard), rms(estimates - pairs.s_r),
@@ -133,7 +133,7 @@ def errors(
 
 
 def rms(deviations: NDArray[np.float64]) -> float:
-    """The root of the mean square.
+    """Return the root of the mean square.
 
     >>> rms(np.array([3.0, -3.0]))
     3.0
@@ -142,5 +142,5 @@ def rms(deviations: NDArray[np.float64]) -> float:
 
 
 def error_table(rows: Sequence[Sequence[Cell]]) -> ResultTable:
-    """The table of errors."""
+    """Return the table of errors."""
     return table_of(COLUMNS, rows)

@@ -39,7 +39,7 @@ VIEWS: tuple[tuple[str, Sketch], ...] = (("published", ONE_OVERLAP), ("corrected
 
 
 def run(scale: Scale, seed: int) -> ExperimentResult:
-    """The errors for n_h up to 1.5 n, for sets of 200, 1,000 and 10,000 elements."""
+    """Measure the errors for n_h up to 1.5 n, for sets of 200, 1,000 and 10,000 elements."""
     most = MOST_FUNCTIONS[scale]
     table = with_shares(
         [row for size in SIZES for view in VIEWS for row in errors_at(size, *view, PAIRS[scale], most, seed)]
@@ -60,7 +60,7 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
 def errors_at(
     size: int, generator: str, sketch: Sketch, count: int, most: int, seed: int
 ) -> list[list[Cell]]:
-    """The errors of one sketch on sets of one size, at the `SHARES` of their size."""
+    """Measure the errors of one sketch on sets of one size, at the `SHARES` of their size."""
     pairs = RandomSetPairs.draw(generator, count, size, S_R, seed)
     numbers = [ceil(size * share) for share in SHARES]
     limit = {MANY.label: most, ONE_OVERLAP.label: size}.get(sketch.label, 2 * size)
@@ -69,7 +69,7 @@ def errors_at(
 
 
 def with_shares(rows: list[list[Cell]]) -> ResultTable:
-    """The table of errors, with n_h / n as a last column."""
+    """Return the table of errors, with n_h / n as a last column."""
     size, number = COLUMNS.index("size"), COLUMNS.index("num_hashes")
     return table_of(
         (*COLUMNS, "n_h / n"), [[*row, float(row[number] or 0) / float(row[size] or 1)] for row in rows]
@@ -77,7 +77,7 @@ def with_shares(rows: list[list[Cell]]) -> ResultTable:
 
 
 def finding(table: ResultTable) -> str:
-    """Where each estimate of one function becomes exact."""
+    """Describe where each estimate of one function becomes exact."""
     exact = [first_exact(table.where(size=size, sketch=ONE.label)) for size in SIZES]
     many = table.where(sketch=MANY.label)
     ratios = [e / t for e, t in zip(many.column("rms_error"), many.column("theory"), strict=True)]
@@ -91,14 +91,14 @@ def finding(table: ResultTable) -> str:
 
 
 def first_exact(table: ResultTable) -> int:
-    """The least number of hashes from which on no error is left."""
+    """Return the smallest number of hashes from which on there is no error."""
     errors = dict(zip(table.column("num_hashes"), table.column("rms_error"), strict=True))
     last = max(number for number, error in errors.items() if error >= EXACT)
     return int(min(number for number in errors if number > last))
 
 
 def summary(table: ResultTable) -> ResultTable:
-    """The errors by size and sketch, one column for each share n_h / n."""
+    """Return the errors by size and sketch, one column for each share n_h / n."""
     rows = [
         (
             size,
@@ -114,7 +114,7 @@ def summary(table: ResultTable) -> ResultTable:
 
 
 def figure(table: ResultTable) -> ExperimentFigure:
-    """One panel for each size."""
+    """Draw one panel for each size."""
 
     def panel(size: int) -> Panel:
         part = table.where(size=size)

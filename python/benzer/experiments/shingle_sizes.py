@@ -34,7 +34,7 @@ UNITS: tuple[Literal["char", "word"], ...] = ("char", "word")
 
 
 def run(scale: Scale, seed: int) -> ExperimentResult:
-    """The Jaccard similarities of all 190 pairs, for k from 2 to 20; equal at both scales."""
+    """Compute the Jaccard similarities of all 190 pairs, for k from 2 to 20; equal at both scales."""
     texts = orders_of(FIFTY_WORDS, ORDERS, seed)
     rows: list[list[Cell]] = []
     for unit in UNITS:
@@ -54,7 +54,7 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
 
 
 def orders_of(text: str, count: int, seed: int) -> list[str]:
-    """Random orders of the words of a text.
+    """Return random orders of the words of a text.
 
     >>> len(orders_of("to be or not", 3, seed=0))
     3
@@ -65,14 +65,14 @@ def orders_of(text: str, count: int, seed: int) -> list[str]:
 
 
 def similarities(field: Text, texts: list[str]) -> NDArray[np.float64]:
-    """The exact similarity of each pair of texts (float64)."""
+    """Return the exact similarity of each pair of texts (float64)."""
     offsets, hashes = field.sets(texts)
     pairs = np.array(list(combinations(range(len(texts)), 2)), dtype=np.uint32)
     return jaccard(offsets, hashes, pairs[:, 0].copy(), pairs[:, 1].copy(), 1)
 
 
 def finding(table: ResultTable) -> str:
-    """The means at a few sizes."""
+    """Describe the means at a few sizes."""
     char = dict(zip(*map(table.where(unit="char").column, ("shingle_size", "mean")), strict=True))
     word = dict(zip(*map(table.where(unit="word").column, ("shingle_size", "mean")), strict=True))
     return (
@@ -83,12 +83,12 @@ def finding(table: ResultTable) -> str:
 
 
 def summary(table: ResultTable) -> ResultTable:
-    """The mean similarities by size, one column for each unit."""
+    """Return the mean similarities by size, one column for each unit."""
     return table.wide(["shingle_size"], "unit", "mean")
 
 
 def figure(table: ResultTable) -> ExperimentFigure:
-    """Mean and range against k."""
+    """Draw mean and range by k."""
 
     def line(unit: str, label: str) -> Series:
         part = table.where(unit=unit)

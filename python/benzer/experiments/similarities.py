@@ -36,7 +36,7 @@ SKETCHES = (MANY, ONE, FAST)
 
 
 def run(scale: Scale, seed: int) -> ExperimentResult:
-    """The errors for s_r from 0.1 to 0.9 and n_h from 10 to 500."""
+    """Measure the errors for s_r from 0.1 to 0.9 and n_h from 10 to 500."""
     rows = []
     for s_r in SIMILARITIES:
         published = RandomSetPairs.draw("published", PAIRS[scale], SIZE, s_r, seed)
@@ -59,7 +59,7 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
 
 
 def finding(table: ResultTable) -> str:
-    """The error of many functions at the middle and at the ends."""
+    """Describe the error of many functions at the middle and at the ends."""
     part = table.where(sets="corrected", sketch=MANY.label, num_hashes=COMPARED)
     found, formula = (
         dict(zip(*map(part.column, ("s_r", column)), strict=True)) for column in ("rms_error", "theory")
@@ -73,7 +73,7 @@ def finding(table: ResultTable) -> str:
 
 
 def summary(table: ResultTable) -> ResultTable:
-    """The errors with 100 hashes by s_r, one column for each sketch, beside the formula."""
+    """Return the errors with 100 hashes by s_r, one column for each sketch, and the formula."""
     part = table.where(num_hashes=COMPARED)
     names = ("s_r", "sketch", "rms_error", "rms_error_from_s_r")
     rows = [
@@ -85,7 +85,7 @@ def summary(table: ResultTable) -> ResultTable:
 
 
 def figure(table: ResultTable) -> ExperimentFigure:
-    """The published view beside the error against the similarity."""
+    """Draw the published view, and the error by similarity."""
     published = table.where(sketch=ONE_OVERLAP.label)
     corrected = table.where(sets="corrected", num_hashes=COMPARED)
     fine = tuple(step / 100 for step in range(101))

@@ -38,7 +38,7 @@ EXPECTED = BUCKETS - 1
 
 
 def run(scale: Scale, seed: int) -> ExperimentResult:
-    """Bucket counts of the source's function, chi-square of every family, collisions of every string hash."""
+    """Measure the buckets of the source's function, the chi-square of families, and collisions of string hashes."""
     source, families, collided = source_buckets(), evenness(seed), collisions(LENGTHS[scale])
     return ExperimentResult(
         name="E8",
@@ -59,7 +59,7 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
 
 
 def source_buckets() -> ResultTable:
-    """How many numbers the source's first function sends into each bucket, by its remainder and by the true one.
+    """Count the numbers that the source's first function maps to each bucket, by its remainder and by the true one.
 
     >>> counts = dict(zip(*map(source_buckets().column, ("bucket", "signed remainder")), strict=True))
     >>> counts[0], min(counts), max(counts), sum(counts.values())
@@ -78,19 +78,19 @@ def source_buckets() -> ResultTable:
 
 
 def inputs(seed: int) -> dict[str, NDArray[np.uint64]]:
-    """Numbers as they come: counted, counted in steps of 256, and random ones."""
+    """Return typical numbers: consecutive ones, consecutive multiples of 256, and random ones."""
     counted = np.arange(1, ELEMENTS + 1, dtype=np.uint64)
     drawn = np.random.default_rng(seed).integers(0, 2**64, ELEMENTS, dtype=np.uint64)
     return {"1, 2, 3, …": counted, "256, 512, …": counted << np.uint64(8), "random": drawn}
 
 
 def by_range(values: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
-    """Which thirteenth of its range a value lies in, which is what counts for minima."""
+    """Return in which thirteenth of its range a value is; this matters for minima."""
     return np.minimum(values.astype(np.float64) * (BUCKETS / size), EXPECTED).astype(np.int64)
 
 
 def by_remainder(values: NDArray[np.uint64], _size: int) -> NDArray[np.int64]:
-    """The value modulo 13, as in the source."""
+    """Return the value modulo 13, as in the source."""
     return (values % np.uint64(BUCKETS)).astype(np.int64)
 
 
@@ -101,7 +101,7 @@ VIEWS: dict[str, Callable[[NDArray[np.uint64], int], NDArray[np.int64]]] = {
 
 
 def evenness(seed: int) -> ResultTable:
-    """The mean chi-square of several functions of each family, by remainder and by range."""
+    """Return the mean chi-square of several functions of each family, by remainder and by range."""
     rows: list[list[Cell]] = []
     for name in INTEGER_FAMILIES.names:
         family = INTEGER_FAMILIES.load(name)(seed=seed)
@@ -113,7 +113,7 @@ def evenness(seed: int) -> ResultTable:
 
 
 def mean_chi_square(buckets: NDArray[np.int64]) -> float:
-    """The mean over functions (rows) of Σ (count - expected)² / expected.
+    """Return the mean over functions (rows) of Σ (count - expected)² / expected.
 
     >>> mean_chi_square(np.repeat([np.arange(13)], 2, axis=0))
     0.0
@@ -124,7 +124,7 @@ def mean_chi_square(buckets: NDArray[np.int64]) -> float:
 
 
 def collisions(lengths: tuple[int, ...]) -> ResultTable:
-    """How many strings share their hash with an earlier one, of all strings of some lengths."""
+    """Count the strings that share their hash with an earlier one, of all strings of some lengths."""
     rows: list[list[Cell]] = []
     for length in lengths:
         strings = ["".join(letters) for letters in product(ALPHABET, repeat=length)]
@@ -137,12 +137,12 @@ def collisions(lengths: tuple[int, ...]) -> ResultTable:
 
 
 def summary(families: ResultTable) -> ResultTable:
-    """Chi-square by range, one column for each kind of elements."""
+    """Return chi-square by range, one column for each kind of elements."""
     return families.wide(["family"], "elements", "chi-square by range", "chi-square, {}")
 
 
 def finding(source: ResultTable, families: ResultTable, collided: ResultTable) -> str:
-    """The source's buckets, the families on counted numbers, and djb2a."""
+    """Describe the source's buckets, the families on consecutive numbers, and djb2a."""
     signed_counts = dict(zip(*map(source.column, ("bucket", "signed remainder")), strict=True))
     others = [count for bucket, count in signed_counts.items() if bucket]
     counted = families.where(elements="1, 2, 3, …")
@@ -161,7 +161,7 @@ def finding(source: ResultTable, families: ResultTable, collided: ResultTable) -
 
 
 def collisions_found(djb2a: ResultTable) -> str:
-    """How often djb2a collides, beside chance, by the lengths of strings that were tried."""
+    """Describe how often djb2a collides, compared with chance, by the lengths of the tested strings."""
     parts = [
         f"{collided:,} of {strings:,} strings of {length} letters ({positional(chance)} by chance)"
         for length, strings, collided, chance in zip(
@@ -172,7 +172,7 @@ def collisions_found(djb2a: ResultTable) -> str:
 
 
 def positional(number: float) -> str:
-    """Two digits of a number, without a power of ten.
+    """Format a number with two digits, without a power of ten.
 
     >>> positional(32.88), positional(0.00006178)
     ('33', '0.000062')
@@ -181,7 +181,7 @@ def positional(number: float) -> str:
 
 
 def figure(source: ResultTable, families: ResultTable) -> ExperimentFigure:
-    """The source's buckets beside the chi-square of all families."""
+    """Draw the source's buckets, and the chi-square of all families."""
     bars = source.series("x = 1 … 100,000", "bucket", "signed remainder", kind="bars")
     names = tuple(dict.fromkeys(families.column("family")))
     clouds = []

@@ -1,4 +1,4 @@
-"""How do results become files? Each table as CSV, each figure as SVG and PNG, all or none of them."""
+"""Writes results as files: each table as CSV, each figure as SVG and PNG, all or none of them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,21 @@ from benzer.tables.output import OutputFolder
 def write_results(
     results: Iterable[ExperimentResult], folder: str | Path, replace: bool = False
 ) -> list[str]:
-    """Write the tables and figures of results into a new folder, and name its files in their order.
+    """Write the tables and figures of results to a new folder.
 
-    A file is named for its experiment and table, as in e1-errors.csv, e1-errors.svg and e1-errors.png. The folder
-    appears when all is written; one that exists already is an `OutputError` unless `replace`.
+    A file is named after its experiment and table, e.g. e1-errors.csv, e1-errors.svg and e1-errors.png. The folder
+    appears when all files are written.
+
+    Args:
+        results: The results.
+        folder: The new folder.
+        replace: Whether to replace an existing folder.
+
+    Returns:
+        The names of the files in their order.
+
+    Raises:
+        OutputError: The folder exists, or cannot be written.
     """
     names = []
     with OutputFolder(folder, replace) as place:
@@ -30,7 +41,7 @@ def write_results(
 
 
 def files_of(result: ExperimentResult) -> dict[str, bytes]:
-    """The files of one result: their names, and their bytes."""
+    """Return the files of one result: their names and their bytes."""
     stem = result.name.lower()
     files = {f"{stem}-{name}.csv": csv_of(table) for name, table in result.tables.items()}
     for name, figure in result.figures.items():
@@ -40,7 +51,7 @@ def files_of(result: ExperimentResult) -> dict[str, bytes]:
 
 
 def csv_of(table: ResultTable) -> bytes:
-    """A table as CSV in UTF-8; numbers with six digits that count, an empty cell for None.
+    """Return a table as CSV in UTF-8; numbers with six significant digits, an empty cell for None.
 
     >>> csv_of(ResultTable(("n", "error"), ((10, 0.12345678), (20, None))))
     b'n,error\\r\\n10,0.123457\\r\\n20,\\r\\n'
@@ -54,7 +65,7 @@ def csv_of(table: ResultTable) -> bytes:
 
 
 def written(cell: Cell) -> str:
-    """One cell of a CSV file."""
+    """Format one cell of a CSV file."""
     if cell is None:
         return ""
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)

@@ -95,7 +95,7 @@ def check_rate(rate: float | None) -> None:
 
     >>> check_rate(0)
     Traceback (most recent call last):
-    benzer.errors.SettingsError: a rate must be more than 0 requests a minute, got 0
+    benzer.errors.SettingsError: a rate must be > 0 requests per minute, got 0
     """
     if rate is not None and not (is_number(rate) and 0 < rate < float("inf")):
-        raise SettingsError(f"a rate must be more than 0 requests a minute, got {rate!r}")
+        raise SettingsError(f"a rate must be > 0 requests per minute, got {rate!r}")

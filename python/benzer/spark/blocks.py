@@ -33,8 +33,10 @@ ROWS = 1 << 16
 class JoinedCandidates(Protocol):
     """The output of `joining`.
 
-    distinct: each pair is listed once. candidates: the number of pairs, if that is known. ties: pairs of documents that
-    must be in one block beside the candidates.
+    Attributes:
+        distinct: Whether each pair is listed once.
+        candidates: The number of pairs, if it is known.
+        ties: Other pairs of documents that must be in one block.
     """
 
     @property

@@ -62,7 +62,7 @@ def is_encoded(kind: Any) -> bool:
 
 
 def corpus_of_encoded(schema: Schema, columns: Sequence[Any]) -> ReadBatch:
-    """The documents of columns of which some are encoded; malformed rows are reported elsewhere."""
+    """Return the documents of columns, some of them encoded; malformed rows are reported elsewhere."""
     corpus = corpus_of(schema, threads=1)
     contents = [
         [None if one is None else field.decode(one["encoded"]) for one in column.to_pylist()]

@@ -172,7 +172,7 @@ def local_session(master: str = "local[*]", memory: str | None = None, **confs: 
     Args:
         master: The Spark master.
         memory: Memory of the driver, such as "4g"; with a local master the driver does all the work.
-        confs: Spark settings with `__` in place of each dot.
+        confs: Spark settings with `__` instead of each dot.
     """
     require_spark()
     check_java()

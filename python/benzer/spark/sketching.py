@@ -237,7 +237,10 @@ def counted(run: SparkRun, stages: Any, documents: Documents, sketches: Any) -> 
 def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
     """Raise `DuplicateIdError` if two documents, or a document and a malformed row, have the same id or number.
 
-    hashes: hashes (see `repeats.hashed`) of more than one row, some of which may belong to two values.
+    Args:
+        documents: The documents.
+        sketches: Their sketches.
+        hashes: Hashes (see `repeats.hashed`) of more than one row; some may belong to two values.
     """
     from pyspark.sql import functions as F
 

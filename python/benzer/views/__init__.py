@@ -9,7 +9,7 @@ takes a result of the library, or the same answer as JSON values, which is what 
 | `recall` | the guaranteed and the measured recall |
 | `alarms` | warnings about a result |
 | `clusters` | clusters, their members and the links between them |
-| `evidence` | what two documents share, side by side |
+| `evidence` | the common content of two documents, side by side |
 | `sides` | two documents of a run side by side, shortened to their differences |
 | `figures` | charts of a run, each with a table |
 | `prices` | the estimated effect of each threshold |

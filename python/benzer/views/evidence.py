@@ -1,4 +1,4 @@
-"""What two documents share in one field, side by side.
+"""The common content of two documents in one field, side by side.
 
 Everything that comes from a document is escaped; nothing is fetched from anywhere.
 """
@@ -43,7 +43,7 @@ class PassageView:
 
 @dataclass(frozen=True)
 class EvidenceView:
-    """What two documents share in a field.
+    """The common content of two documents in a field.
 
     Attributes:
         headline: The share of each document that appears in the other.
@@ -80,7 +80,7 @@ def evidence_of(
 
     Args:
         texts: The two texts; empty for value sets.
-        evidence: What they share.
+        evidence: The common content.
         names: The names of the two documents.
         most: Maximum number of passages.
         longest: Length in characters above which the middle of a passage is omitted.
@@ -243,12 +243,12 @@ def fields_html(
 def side_by_side_html(
     a_text: str, b_text: str, evidence: Evidence, title_a: str, title_b: str, **options: Any
 ) -> Markup:
-    """What two documents share in one field, as a fragment of HTML; `STYLE` is the style sheet for it.
+    """Render the common content of two documents in one field as HTML; `STYLE` is the style sheet for it.
 
     Args:
         a_text: The first text.
         b_text: The second text.
-        evidence: What they share.
+        evidence: The common content.
         title_a: The name of the first document.
         title_b: The name of the second document.
         options: `most`, `longest`, `context` and `complete` of `evidence_of`.

@@ -51,7 +51,7 @@ def interval(price: Mapping[str, Any]) -> str:
 
 
 def note(prices: Mapping[str, Any]) -> str:
-    """What the estimates are based on.
+    """Describe the sample on which the estimates are based.
 
     >>> note({"documents": 8, "identical": 1, "sampled": 7, "contents": 7, "confidence": 0.95})
     '8 documents, 1 exact copy. Estimated from 7 of 7 different documents with 95 % confidence.'

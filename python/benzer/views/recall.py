@@ -28,7 +28,7 @@ def found_with(threshold: float, probability: float, bands: tuple[int, int]) -> 
 
 
 def guaranteed(threshold: float, probability: float | None, bands: tuple[int, int] | None) -> Markup:
-    """What a run promises for a pair at the threshold; without bands it finds all.
+    """Describe the guarantee for a pair at the threshold; without bands all pairs are found.
 
     >>> guaranteed(0.8, None, None).striptags()
     'Every pair at 0.80 and above is found: the exact method misses no pair.'

@@ -149,7 +149,7 @@ def cost_tiles(cost: Told) -> list[tuple[str, str]]:
 
 
 def divided(bins: Sequence[Bin], threshold: float) -> list[Bin]:
-    """Bins of which the one that contains the threshold is divided there, by width.
+    """Return the bins, with the bin that contains the threshold divided there, by width.
 
     >>> divided([(0.0, 0.5, 2.0), (0.5, 1.0, 4.0)], 0.75)
     [(0.0, 0.5, 2.0), (0.5, 0.75, 2.0), (0.75, 1.0, 2.0)]
@@ -253,7 +253,7 @@ def bin_rows(bins: Sequence[Bin], bands: Bands, threshold: float) -> list[tuple[
 
 
 def prices_note(tuned: Told) -> str:
-    """What the estimates are based on, and the cheapest method."""
+    """Describe the sample on which the estimates are based, and the cheapest method."""
     cheapest = f"Cheapest method at {setting(tuned['tune']['threshold'])}: {tuned['plan']['reason']}."
     if not tuned["prices"]:
         return (

@@ -1,9 +1,9 @@
 """Hashes of strings, and families of hash functions for integers.
 
-`STRING_HASHES` turn text into numbers, `INTEGER_FAMILIES` are families of functions on numbers, of which
-`MinHash("kmins", family=...)` takes the minima. The defaults are right for nearly everyone; the others are the
-functions of the literature, to repeat its results and to see where they go wrong. `VECTOR_HASHES` are what the
-literature hashes the values of a band with; Benzer's own is in `Bands.keys`.
+`STRING_HASHES` map text to numbers. `INTEGER_FAMILIES` are families of functions on numbers; `MinHash("kmins",
+family=...)` uses their minima. The defaults are right in most cases; the others are the functions of the literature,
+to repeat its results and to show their weaknesses. `VECTOR_HASHES` are the literature's hashes for the values of a
+band; Benzer's own is in `Bands.keys`.
 """
 
 from __future__ import annotations

@@ -27,12 +27,12 @@ KNUTH = 2654435769
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """A strong mixing of the element, then `a x + b` modulo 2^64, of which the upper half is kept: the default.
+    """A strong mixing of the element, then the upper half of `a x + b` modulo 2^64: the default.
 
-    The mixing is a permutation that the seed chooses, one for all functions; `a` is odd. Source: the mixer is
-    Benzer's own (see the page on hashing), the rest is multiply-shift of Dietzfelbinger and others 1997.
-    Range: 0 to 2^32 - 1. Cost: 0.12 ns an element and function. Weakness: none that shows in minima; on
-    consecutive numbers, where the families without a mixer fail, it is as good as on random ones.
+    The mixing is a permutation selected by the seed, one for all functions; `a` is odd. Source: the mixer is Benzer's
+    own (see the page on hashing), the rest is multiply-shift of Dietzfelbinger and others 1997. Range: 0 to 2^32 - 1.
+    Cost: 0.12 ns per element and function. Weakness: none that affects minima; consecutive numbers, for which the
+    families without a mixer fail, are as good as random ones.
 
     >>> Mixed(seed=7).values([0, 1, 2], count=4).shape
     (4, 3)
@@ -47,25 +47,25 @@ class Mixed:
         keep_whole(self, "seed", 0, MOST_SEED, "0")
 
     def parameters(self, count: int) -> Parameters:
-        """The multipliers and addends (uint64, count each) of the first functions, after the mixing."""
+        """Return the multipliers and addends (uint64, count each) of the first functions, after the mixing."""
         return _drawn(self, count, None, None)
 
     def values(self, elements: Elements, count: int, threads: int = 0) -> NDArray[np.uint64]:
-        """The values of n elements by the first `count` functions (uint64, count × n)."""
+        """Return the values of n elements by the first `count` functions (uint64, count × n)."""
         return evaluate(self, elements, count, threads)
 
 
 @dataclass(frozen=True, slots=True)
 class Modular:
-    """`(a x + b) mod p` for a prime p, exactly: the product is one of 128 bits and never wraps.
+    """`(a x + b) mod p` for a prime p, computed exactly with products of 128 bits.
 
-    `a` is drawn from 1 to p - 1, `b` from 0 to p - 1; given ones count modulo p. Source: L. Carter and
-    M. Wegman 1979, the textbook's universal family; "linear" in Karamatlı (2012), "modular" in Bergillos and
-    others (2018), where p is the first prime not below the number of rows. Range: 0 to p - 1. Cost: 1.6 ns
-    an element and function for p = 2^61 - 1, 3.4 ns for other primes. Weakness: pairwise independent for
-    elements below p, no more: of two ranges of consecutive numbers that overlap, a Jaccard similarity of 0.50
-    reads 0.43, and of sets that share consecutive numbers and differ in random ones 0.52. Elements that are
-    equal modulo p collide in every function, so choose p above all of them.
+    `a` is drawn from 1 to p - 1, `b` from 0 to p - 1; given numbers are reduced modulo p. Source: L. Carter and M.
+    Wegman 1979, the textbook's universal family; "linear" in Karamatlı (2012), "modular" in Bergillos and others
+    (2018), where p is the first prime not below the number of rows. Range: 0 to p - 1. Cost: 1.6 ns per element and
+    function for p = 2^61 - 1, 3.4 ns for other primes. Weakness: only pairwise independent for elements below p: a
+    Jaccard similarity of 0.50 of two overlapping ranges of consecutive numbers is estimated as 0.43, and that of sets
+    that share consecutive numbers and differ in random ones as 0.52. Elements that are equal modulo p collide in
+    every function, so choose p above all of them.
 
     >>> Modular(p=5, multipliers=[1, 3], addends=[1, 1]).values(range(5), count=2).tolist()
     [[1, 2, 3, 4, 0], [1, 4, 2, 0, 3]]
@@ -88,32 +88,32 @@ class Modular:
 
     @property
     def bits(self) -> int:
-        """The bits of the largest value, p - 1."""
+        """The number of bits of the largest value, p - 1."""
         return (self.p - 1).bit_length()
 
     @property
     def size(self) -> int:
-        """How many different values there are: p."""
+        """The number of different values: p."""
         return self.p
 
     def parameters(self, count: int) -> Parameters:
-        """The multipliers and addends (uint64, count each) of the first functions."""
+        """Return the multipliers and addends (uint64, count each) of the first functions."""
         return _drawn(self, count, self.multipliers, self.addends, self.p)
 
     def values(self, elements: Elements, count: int, threads: int = 0) -> NDArray[np.uint64]:
-        """The values of n elements by the first `count` functions (uint64, count × n)."""
+        """Return the values of n elements by the first `count` functions (uint64, count × n)."""
         return evaluate(self, elements, count, threads, self.p, self.parameters(count))
 
 
 @dataclass(frozen=True, slots=True)
 class Multiplicative:
-    """The highest `bits` of `x s mod 2^32`, of the low 32 bits of an element; `s` is odd.
+    """The highest `bits` of `x s mod 2^32`, for the low 32 bits of an element; `s` is odd.
 
-    Source: D. Knuth (see `KNUTH`, his multiplier); Bergillos and others (2018). Range: 0 to 2^bits - 1. Cost:
-    0.2 ns an element and function. Weakness: 0 is mapped to 0 by every function, so two sets that both hold 0
-    are estimated as equal, whatever else they hold; and the order of consecutive numbers is far from random:
-    a Jaccard similarity of 0.50 reads 0.36 where the shared ones are the least, 0.64 where they are the
-    greatest. Elements that differ above their low 32 bits alone collide.
+    Source: D. Knuth (see `KNUTH`, his multiplier); Bergillos and others (2018). Range: 0 to 2^bits - 1. Cost: 0.2 ns
+    per element and function. Weakness: every function maps 0 to 0, so two sets with 0 are estimated as equal,
+    whatever else they contain. The order of consecutive numbers is far from random: a Jaccard similarity of 0.50 is
+    estimated as 0.36 if the shared numbers are the lowest, and as 0.64 if they are the highest. Elements that differ
+    only above their low 32 bits collide.
 
     >>> Multiplicative(bits=14, multipliers=[KNUTH]).values([123456], count=1).tolist()
     [[67]]
@@ -132,15 +132,15 @@ class Multiplicative:
 
     @property
     def size(self) -> int:
-        """How many different values there are."""
+        """The number of different values."""
         return 1 << self.bits
 
     def parameters(self, count: int) -> Parameters:
-        """The multipliers (uint64, count) of the first functions; the addends are 0."""
+        """Return the multipliers (uint64, count) of the first functions; the addends are 0."""
         return _drawn(self, count, self.multipliers, None)
 
     def values(self, elements: Elements, count: int, threads: int = 0) -> NDArray[np.uint64]:
-        """The values of n elements by the first `count` functions (uint64, count × n)."""
+        """Return the values of n elements by the first `count` functions (uint64, count × n)."""
         return evaluate(self, elements, count, threads, self.bits, self.parameters(count))
 
 
@@ -148,11 +148,11 @@ class Multiplicative:
 class MultiplyShift:
     """The upper half of `a x + b mod 2^64`; `a` is odd.
 
-    Source: M. Dietzfelbinger, T. Hagerup, J. Katajainen and M. Penttonen, "A reliable randomized algorithm
-    for the closest-pair problem", J. Algorithms 25 (1997). Range: 0 to 2^32 - 1. Cost: 0.13 ns an element and
-    function. Weakness: pairwise independent, no more (see `Modular`); and not even that for elements that
-    differ by a multiple of 2^32, as small numbers in the upper half of a word do: these never collide, and
-    two that differ by 2^63 always have values that differ by 2^31.
+    Source: M. Dietzfelbinger, T. Hagerup, J. Katajainen and M. Penttonen, "A reliable randomized algorithm for the
+    closest-pair problem", J. Algorithms 25 (1997). Range: 0 to 2^32 - 1. Cost: 0.13 ns per element and function.
+    Weakness: only pairwise independent (see `Modular`), and not even that for elements that differ by a multiple of
+    2^32, such as small numbers in the upper half of a word: these never collide, and two that differ by 2^63 always
+    have values that differ by 2^31.
 
     >>> MultiplyShift(multipliers=[3 << 32 | 1], addends=[0]).values([5], count=1).tolist()
     [[15]]
@@ -171,24 +171,24 @@ class MultiplyShift:
         _check_odd(self.multipliers)
 
     def parameters(self, count: int) -> Parameters:
-        """The multipliers and addends (uint64, count each) of the first functions."""
+        """Return the multipliers and addends (uint64, count each) of the first functions."""
         return _drawn(self, count, self.multipliers, self.addends)
 
     def values(self, elements: Elements, count: int, threads: int = 0) -> NDArray[np.uint64]:
-        """The values of n elements by the first `count` functions (uint64, count × n)."""
+        """Return the values of n elements by the first `count` functions (uint64, count × n)."""
         return evaluate(self, elements, count, threads, None, self.parameters(count))
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """`a x + b mod 2^32` of the low 32 bits of an element; `a` and `b` as `java.util.Random(seed)` draws them.
+    """`a x + b mod 2^32` of the low 32 bits of an element; `a` and `b` as drawn by `java.util.Random(seed)`.
 
-    Source: S. Hanna and A. Hunt (2015), "a seeded collection of N functions"; `signed(...)` gives the signed
-    numbers that they print. They take the result `mod p` with p near 10^12, which changes no number of 32
-    bits: this is their function. Range: 0 to 2^32 - 1. Cost: 0.2 ns an element and function. Weakness: half
-    of the multipliers are even, which lose the lowest bits and let elements collide that differ by 2^31;
-    elements that differ above their low 32 bits alone collide by every function. On consecutive numbers it
-    errs as `Modular` does. Only the low 48 bits of the seed count.
+    Source: S. Hanna and A. Hunt (2015), "a seeded collection of N functions"; `signed(...)` returns the signed
+    numbers that they print. They take the result `mod p` with p near 10^12, which does not change a number of 32
+    bits: this is their function. Range: 0 to 2^32 - 1. Cost: 0.2 ns per element and function. Weakness: half of the
+    multipliers are even, so the lowest bits are lost, and elements that differ by 2^31 collide. Elements that differ
+    only above their low 32 bits collide in every function. For consecutive numbers its errors are those of `Modular`.
+    Only the low 48 bits of the seed are used.
 
     >>> from benzer.experiments.hashing import signed
     >>> [signed(numbers).tolist() for numbers in Linear(seed=1337).parameters(2)]
@@ -207,28 +207,28 @@ class Linear:
         _keep_given(self, 2**32, self.multipliers, self.addends)
 
     def parameters(self, count: int) -> Parameters:
-        """The multipliers and addends (uint64, count each) of the first functions."""
+        """Return the multipliers and addends (uint64, count each) of the first functions."""
         return _drawn(self, count, self.multipliers, self.addends)
 
     def values(self, elements: Elements, count: int, threads: int = 0) -> NDArray[np.uint64]:
-        """The values of n elements by the first `count` functions (uint64, count × n)."""
+        """Return the values of n elements by the first `count` functions (uint64, count × n)."""
         return evaluate(self, elements, count, threads, None, self.parameters(count))
 
 
 @dataclass(frozen=True, slots=True)
 class Universal:
-    """The highest `bits` of `a x + b mod 2^32`, of the low 32 bits of an element; `a` is odd.
+    """The highest `bits` of `a x + b mod 2^32`, for the low 32 bits of an element; `a` is odd.
 
     Source: N. Grattan (2014), after Dietzfelbinger and others 1997; there `bits` is that of the vocabulary
-    (`Vocabulary.bits`), so that ids are mapped to ids. Range: 0 to 2^bits - 1. Cost: 0.2 ns an element and
-    function. Weakness: a small range makes minima equal by chance: with 10 bits a Jaccard similarity of 0.10
-    of sets of 500 reads 0.32, so use all 32. On consecutive numbers it errs as `Modular` does. Elements that
-    differ by 2^31 have values that differ by half the range, and those that differ above their low 32 bits
-    alone collide.
+    (`Vocabulary.bits`), so that ids are mapped to ids. Range: 0 to 2^bits - 1. Cost: 0.2 ns per element and function.
+    Weakness: in a small range minima are equal by chance: with 10 bits, a Jaccard similarity of 0.10 of sets of 500
+    is estimated as 0.32, so use all 32. For consecutive numbers its errors are those of `Modular`. Elements that
+    differ by 2^31 have values that differ by half the range, and those that differ only above their low 32 bits
+    collide.
 
-    The source means `a` to be odd, but its test never holds, and draws `b` below 2^bits, so that 0 is mapped
-    to 0 by every function while `bits` is at most 16: two documents that share word 0 alone are estimated as
-    equal. `as_published` makes that family; the one drawn here has an odd `a` and a `b` of 32 bits.
+    In the source `a` should be odd, but the test for it never succeeds; and `b` is drawn below 2^bits, so that every
+    function maps 0 to 0 if `bits` is at most 16: two documents that share only word 0 are estimated as equal.
+    `as_published` returns that family; the one drawn here has an odd `a` and a `b` of 32 bits.
 
     >>> int(Universal(bits=5).values(range(1000), count=4).max())
     31
@@ -249,7 +249,7 @@ class Universal:
 
     @classmethod
     def as_published(cls, bits: int, count: int, seed: int = 0) -> Universal:
-        """`count` functions with any multiplier, odd or even, and an addend below 2^bits."""
+        """Return `count` functions with any multiplier, odd or even, and an addend below 2^bits."""
         check_whole("bits", bits, 1, 32, "32")
         bits = int(bits)
         multipliers, addends = MultiplyShift(seed).parameters(count)
@@ -258,22 +258,22 @@ class Universal:
 
     @property
     def size(self) -> int:
-        """How many different values there are."""
+        """The number of different values."""
         return 1 << self.bits
 
     def parameters(self, count: int) -> Parameters:
-        """The multipliers and addends (uint64, count each) of the first functions."""
+        """Return the multipliers and addends (uint64, count each) of the first functions."""
         return _drawn(self, count, self.multipliers, self.addends)
 
     def values(self, elements: Elements, count: int, threads: int = 0) -> NDArray[np.uint64]:
-        """The values of n elements by the first `count` functions (uint64, count × n)."""
+        """Return the values of n elements by the first `count` functions (uint64, count × n)."""
         return evaluate(self, elements, count, threads, self.bits, self.parameters(count))
 
 
 def _keep_given(
     family: HashFamily, modulus: int, multipliers: Sequence[int] | None, addends: Sequence[int] | None
 ) -> None:
-    """Keep given numbers as tuples of numbers below the modulus; negative ones count from the other end."""
+    """Store given numbers as tuples of numbers below the modulus; negative numbers are reduced modulo it."""
     if multipliers is None and addends is None:
         return
     if multipliers is None or not len(multipliers):
@@ -305,7 +305,7 @@ def _drawn(
     addends: Sequence[int] | None,
     modulus: int | None = None,
 ) -> Parameters:
-    """The given numbers, or else those that the seed draws."""
+    """Return the given numbers, or those drawn from the seed."""
     if multipliers is None:
         check_count(count)
         return Parameters(*hash_parameters(family.name, modulus, count, family.seed))
@@ -315,7 +315,7 @@ def _drawn(
 
 
 def is_prime(number: int) -> bool:
-    """Is it prime? The test of G. Miller and M. Rabin, which is certain for these bases up to 3 × 10^24.
+    """Whether a number is prime, by the test of G. Miller and M. Rabin, which is certain up to 3 × 10^24 here.
 
     >>> [number for number in range(30) if is_prime(number)]
     [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]
@@ -335,7 +335,7 @@ def _passes(number: int, base: int, twos: int) -> bool:
 
 
 def next_prime(number: int) -> int:
-    """The least prime above a number: the `p` for so many rows.
+    """Return the smallest prime above a number: the `p` for this many rows.
 
     >>> next_prime(531_441)
     531457

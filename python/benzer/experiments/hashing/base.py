@@ -23,20 +23,22 @@ Elements = NDArray[np.uint64] | Sequence[int]
 
 
 class Parameters(NamedTuple):
-    """The numbers of functions `a x + b`, one of each for a function (uint64, count)."""
+    """The multipliers and addends of functions `a x + b` (uint64, count)."""
 
     multipliers: NDArray[np.uint64]
     addends: NDArray[np.uint64]
 
 
 class HashFamily(Protocol):
-    """Functions on the numbers from 0 to 2^64 - 1, drawn from a seed; function 0, 1, 2, ... stay the same
-    however many are asked for.
+    """Functions on the numbers from 0 to 2^64 - 1, drawn from a seed.
 
-    name: the name in `INTEGER_FAMILIES`.
-    seed: from 0 to 2^64 - 1.
-    bits: how many bits a value takes at most.
-    size: how many different values a function may give: 2^bits, or the prime.
+    Function i does not depend on the number of requested functions.
+
+    Attributes:
+        name: The name in `INTEGER_FAMILIES`.
+        seed: From 0 to 2^64 - 1.
+        bits: Maximum number of bits of a value.
+        size: Number of different values of a function: 2^bits, or the prime.
     """
 
     name: ClassVar[str]
@@ -51,10 +53,21 @@ class HashFamily(Protocol):
     def size(self) -> int: ...
 
     def values(self, elements: Elements, count: int, threads: int = 0) -> NDArray[np.uint64]:
-        """The values of n elements by the first `count` functions (uint64, count × n).
+        """Return the values of n elements by the first `count` functions.
 
-        It takes 8 bytes of memory a value. `threads=0` takes all cores. Errors: InputError for elements that
-        are not whole numbers from 0 to 2^64 - 1, SettingsError for a count that is not from 1 to 65,535.
+        Takes 8 bytes of memory per value.
+
+        Args:
+            elements: Integers from 0 to 2^64 - 1.
+            count: Number of functions, from 1 to 65,535.
+            threads: Number of threads; 0 uses all cores.
+
+        Returns:
+            The values (uint64, count × n).
+
+        Raises:
+            InputError: An element is out of range.
+            SettingsError: `count` is out of range.
         """
         ...
 
@@ -67,7 +80,7 @@ def evaluate(
     reach: int | None = None,
     numbers: Parameters | None = None,
 ) -> NDArray[np.uint64]:
-    """The values by functions drawn from the family's seed, or by those with the given numbers.
+    """Return the values by functions drawn from the family's seed, or by those with the given numbers.
 
     `reach` is the prime of "modular", the number of bits of "multiplicative" and "universal".
     """
@@ -78,16 +91,15 @@ def evaluate(
 
 
 def check_count(count: int, most: int = MOST_FUNCTIONS) -> None:
-    """Refuse a number of functions that there cannot be."""
+    """Raise an error for an invalid number of functions."""
     check_whole("count", count, 1, most, f"{min(most, 128)}")
 
 
 def signed(values: NDArray[np.uint64], bits: int = 32) -> NDArray[np.int64]:
-    """Numbers of so many bits as signed ones, in two's complement (int64, the shape of `values`).
+    """Return numbers of `bits` bits as signed ones, in two's complement (int64, the shape of `values`).
 
-    Java, Scala and C read a hash like that. Mind the remainder: theirs has the sign of the dividend, so that
-    `hash % 13` falls into 25 buckets from -12 to 12, and 0 gets twice its share. `numpy.fmod` does the same,
-    `%` of Python and numpy does not.
+    Java, Scala and C use signed hashes. Their remainder has the sign of the dividend, so `hash % 13` has 25 buckets
+    from -12 to 12, and 0 gets twice its share. `numpy.fmod` does the same; `%` of Python and numpy does not.
 
     >>> signed(np.array([5, 2**32 - 5], dtype=np.uint64)).tolist()
     [5, -5]

@@ -1,7 +1,7 @@
 """Hash functions for the values of a band.
 
-`Bands.keys` has Benzer's own answer: 64 bits in which the number of the band counts as well. These are the
-literature's, to repeat its buckets; they take the values alone, so buckets must be kept apart by band.
+`Bands.keys` has Benzer's own function: 64 bits that include the number of the band. These are the literature's, to
+repeat its buckets; they use only the values, so the buckets of each band must be kept separately.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Values = NDArray[np.uint32] | Sequence[int] | Sequence[Sequence[int]]
 
 
 class VectorHash(Protocol):
-    """A function from some values of 32 bits, in their order, to one number below 2^bits."""
+    """A function from values of 32 bits, in their order, to a number below 2^bits."""
 
     name: ClassVar[str]
     bits: ClassVar[int]
 
     def hashes(self, values: Values) -> NDArray[np.uint64]:
-        """The number of each vector: (uint32, any shape × rows) to (uint64, that shape)."""
+        """Return the number of each vector: (uint32, any shape × rows) to (uint64, that shape)."""
         ...
 
 
@@ -35,9 +35,9 @@ class VectorHash(Protocol):
 class HashVec:
     """For each value `v`: `h ^= v + 0x9e3779b9 + (h << 6) + (h >> 2)` in 32 bits, from the number of values.
 
-    Source: Bergillos, Rambla and Cabeza (2018), after `hash_combine` of the Boost libraries. Range: 0 to
-    2^32 - 1. Cost: 10 ns a value of many vectors. Weakness: 32 bits, so that of a million documents some
-    116 pairs share a bucket by chance in every band; it costs their comparison, and no pair.
+    Source: Bergillos, Rambla and Cabeza (2018), after `hash_combine` of the Boost libraries. Range: 0 to 2^32 - 1.
+    Cost: 10 ns per value of many vectors. Weakness: with 32 bits, about 116 pairs of a million documents share a
+    bucket by chance in every band. They are compared in vain, but no pair is lost.
 
     >>> HashVec().hashes([[1, 2, 3], [3, 2, 1]]).tolist()
     [4213921812, 4213813750]
@@ -51,7 +51,7 @@ class HashVec:
     bits: ClassVar[int] = 32
 
     def hashes(self, values: Values) -> NDArray[np.uint64]:
-        """The number of each vector: (uint32, any shape × rows) to (uint64, that shape)."""
+        """Return the number of each vector: (uint32, any shape × rows) to (uint64, that shape)."""
         vectors, shape = as_vectors(values)
         found = np.full(len(vectors), vectors.shape[1], dtype=np.uint32)
         for row in vectors.T:
@@ -61,11 +61,11 @@ class HashVec:
 
 @dataclass(frozen=True, slots=True)
 class JoinedDjb2a:
-    """djb2a of the values in decimal, one after the other with a separator between them.
+    """djb2a of the values in decimal, joined by a separator.
 
-    Source: Hanna and Hunt (2015). Range: 0 to 2^32 - 1. Cost: 2 µs a vector of five. Weakness: that of
-    djb2a; and with an empty separator [1, 23] and [12, 3] are one string. Their values are signed, ours are
-    not: `benzer.experiments.hashing.signed` is for printing theirs.
+    Source: Hanna and Hunt (2015). Range: 0 to 2^32 - 1. Cost: 2 µs for a vector of five. Weakness: that of djb2a; and
+    with an empty separator [1, 23] and [12, 3] are the same string. Their values are signed, ours are not: use
+    `benzer.experiments.hashing.signed` to print theirs.
 
     >>> from benzer.experiments.hashing import Djb2a
     >>> JoinedDjb2a().hashes([[1, 23], [12, 3]]).tolist() == Djb2a().hashes(["1,23", "12,3"]).tolist()
@@ -77,14 +77,14 @@ class JoinedDjb2a:
     bits: ClassVar[int] = 32
 
     def hashes(self, values: Values) -> NDArray[np.uint64]:
-        """The number of each vector: (uint32, any shape × rows) to (uint64, that shape)."""
+        """Return the number of each vector: (uint32, any shape × rows) to (uint64, that shape)."""
         vectors, shape = as_vectors(values)
         joined = [self.separator.join(map(str, row)) for row in vectors.tolist()]
         return string_hashes("djb2a", joined, 0).reshape(shape)
 
 
 def as_vectors(values: Values) -> tuple[NDArray[np.uint32], tuple[int, ...]]:
-    """Values of 32 bits as vectors × rows, and the shape of their numbers; what does not fit is refused.
+    """Return values of 32 bits as vectors × rows, and the shape of their numbers; raises an error for other values.
 
     >>> as_vectors([2**32])
     Traceback (most recent call last):

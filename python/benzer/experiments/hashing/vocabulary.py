@@ -92,7 +92,7 @@ class Vocabulary:
 
     @classmethod
     def from_list(cls, words: Sequence[str]) -> Vocabulary:
-        """The vocabulary that `to_list` wrote; a word that stands there twice is an InputError.
+        """Return the vocabulary written by `to_list`; a repeated word raises an InputError.
 
         >>> Vocabulary.from_list(["to", "be"]) == Vocabulary(["to", "be", "to"])
         True

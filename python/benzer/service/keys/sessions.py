@@ -1,4 +1,4 @@
-"""Browser sessions: a secret in place of a key, which expires."""
+"""Browser sessions: a secret instead of a key, which expires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Creates thumbnails: at most 256 pixels per side, encoded anew without any metadata of the file."""
+"""Creates thumbnails: at most 256 pixels per side, without any metadata of the file."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def answer_of(
 ) -> dict[str, Any]:
     """The matches as part of a response, with `contents`, and with evidence if it `explains`.
 
-    Slow for texts: no snapshot is held meanwhile.
+    Slow for texts: call it without a snapshot.
     """
     answer: dict[str, Any] = {"matches": [match_as_json(match) for match in found.matches]}
     allowance = Allowance(MOST_SHOWN)

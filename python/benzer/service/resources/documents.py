@@ -255,7 +255,7 @@ async def remove(id: PathId, served: Served) -> Response:
 
 
 def about(served: ServedIndex) -> dict[str, Any]:
-    """What the fragment of documents needs to know about their index."""
+    """Return the data that the fragment of documents needs about their index."""
     return {"index": served.name, "schema": served.settings.schema.to_dict()}
 
 

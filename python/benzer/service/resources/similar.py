@@ -120,7 +120,7 @@ async def found(question: Question, served: ServedIndex, shared: State) -> Answe
 
 
 def about(question: Explained, served: ServedIndex, seconds: float) -> dict[str, Any]:
-    """What the fragment of a result shows beside the matches."""
+    """Return the data that the fragment of a result shows in addition to the matches."""
     return {
         "index": served.name,
         "id": question.id,

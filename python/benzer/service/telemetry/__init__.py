@@ -1,4 +1,4 @@
-"""What the service records about its requests.
+"""Records of requests: log lines and metrics.
 
 | module | contents |
 |---|---|

@@ -79,7 +79,7 @@ class Metrics:
             self.refused.labels(error).inc()
 
     def observers(self, name: str) -> tuple[Callable[[float], object], Callable[[str], None]]:
-        """What counts the candidates of each query of an index, and the outcome of each write."""
+        """Return functions that count the candidates of each query of an index, and the outcome of each write."""
 
         def wrote(outcome: str) -> None:
             self.writes.labels(name, outcome).inc()

@@ -52,7 +52,7 @@ MOST_KEYS = 100
 
 
 def few(value: Any) -> Any:
-    """Reject an object with many keys, each of which would be a fault; see `Many`."""
+    """Reject an object with many keys, because each would be a separate error; see `Many`."""
     if isinstance(value, dict) and len(value) > MOST_KEYS:
         raise ValueError(f"an object of {len(value):,} keys; at most {MOST_KEYS} are read here")
     return value

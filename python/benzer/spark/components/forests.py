@@ -1,8 +1,9 @@
 """Components if the numbers fit in one task, but not all edges: a tree of spanning forests.
 
-Each task reduces its edges to a spanning forest: an edge from each number to the least one of its tree. A forest of n
-numbers has fewer than n edges, however many there were. Trees with the same root meet in one task of the next level,
-of which there are `factor` times fewer, until one task holds them all. Nothing but edges of forests is ever shuffled.
+Each task reduces its edges to a spanning forest: an edge from each number to the lowest one of its tree. A forest of
+n numbers has fewer than n edges, however many there were. Trees with the same root meet in one task of the next
+level. Each level has `factor` times fewer tasks, until one task has all numbers. Only edges of forests are ever
+shuffled.
 """
 
 from __future__ import annotations
@@ -51,12 +52,13 @@ def levels(count: int, factor: int) -> list[int]:
 class Forest:
     """Reduces the edges of a task to a spanning forest, in memory that grows with the numbers, not the edges.
 
-    labels: hand on (number, component) of each number instead of the edges (root, number). room: edges that are held
-    beside the forest, at least.
+    Attributes:
+        labels: Whether to return (number, component) of each number instead of the edges (root, number).
+        capacity: Minimum number of edges in memory, in addition to the forest.
     """
 
     labels: bool = False
-    room: int = 1 << 20
+    capacity: int = 1 << 20
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         none = np.empty(0, dtype=np.int64)
@@ -65,7 +67,7 @@ class Forest:
             waiting.append((batch.column(0).to_numpy(), batch.column(1).to_numpy()))
             rows += batch.num_rows
             # as many new edges as the forest has: each is then sorted a bounded number of times
-            if rows >= max(self.room, len(held[0])):
+            if rows >= max(self.capacity, len(held[0])):
                 held, waiting, rows = _reduced([held, *waiting]), [], 0
         yield from self._handed_on(*_joined([held, *waiting]))
 

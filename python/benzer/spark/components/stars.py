@@ -1,13 +1,14 @@
 """Components if no task can hold all numbers: alternating large-star and small-star.
 
 R. Kiveris, S. Lattanzi, V. Mirrokni, V. Rastogi, S. Vassilvitskii: Connected Components in MapReduce and Beyond, SoCC
-2014. The large-star ties each neighbour above a number to the least neighbour of that number (or to itself, if it is
-lower), the small-star each neighbour below. Components never change, and the number of edges never grows.
+2014. The large-star connects each neighbour above a number to the lowest neighbour of that number (or to the number
+itself, if it is lower), the small-star each neighbour below. Components never change, and the number of edges never
+grows.
 
-Every edge that a star moves ends lower than before, and none ends higher: if the edges of two rounds are the same, then
-nothing was moved. Then no number has two neighbours below it (the small-star would move one), nor one below and one
-above (the large-star would): what is left are stars around the least numbers. So the end is known by the edges alone,
-after however many rounds.
+Every edge that a star moves ends lower than before, and none ends higher: if the edges of two rounds are equal, then
+nothing was moved. Then no number has two neighbours below it, because the small-star would move one; and none has
+both one below and one above, because the large-star would move it. The remaining edges are stars around the lowest
+numbers. So the end is known from the edges alone, after any number of rounds.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _kept(stages: Any, name: str, make: Callable[[], DataFrame]) -> DataFrame:
 
 
 def large_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
-    """Each neighbour above a number goes to the least of that number and its neighbours."""
+    """Connect each neighbour above a number to the minimum of that number and its neighbours."""
     from pyspark.sql import functions as F
 
     both = _named(arcs, "high", "low").unionAll(_named(arcs, "low", "high"))
@@ -73,7 +74,7 @@ def large_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
 
 
 def small_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
-    """Each number and its neighbours below go to the least of these."""
+    """Connect each number and its neighbours below to their minimum."""
     from pyspark.sql import functions as F
 
     below = _with_least(_named(arcs, "high", "low"), heavy)
@@ -87,7 +88,7 @@ def _named(arcs: DataFrame, one: str, other: str) -> DataFrame:
 
 
 def _with_least(arcs: DataFrame, heavy: int | None) -> DataFrame:
-    """Each arc (one, other) with the least of `one` and all its others."""
+    """Return each arc (one, other) with the minimum of `one` and all its others."""
     from pyspark.sql import functions as F
 
     lowest = arcs.groupBy("one").agg(
@@ -112,7 +113,7 @@ def _arcs(edges: DataFrame, one: str, other: str) -> DataFrame:
 
 
 def _sum(arcs: DataFrame) -> dict[str, Any]:
-    """Tells two sets of edges apart: how many, and the sum of 64-bit hashes (decimal: it must not overflow)."""
+    """Return a fingerprint of a set of edges: their number, and the sum of 64-bit hashes as a decimal."""
     from pyspark.sql import functions as F
 
     hashed = F.xxhash64("high", "low").cast("decimal(38,0)")

@@ -139,7 +139,7 @@ def read_groups(piece: FilePiece, rows: RowSink, options: ReadOptions) -> list[t
 
 @dataclass
 class RowSink:
-    """Receives the documents of a source in place of a corpus and emits record batches.
+    """Receives the documents of a source instead of a corpus and emits record batches.
 
     The content of a text field remains text; other contents are encoded by their field, so that an image is processed
     once per pass, and values of mixed types have one column type.

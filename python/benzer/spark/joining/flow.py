@@ -32,10 +32,10 @@ class Joined:
         candidates: The number of pairs.
         oversized_buckets: The number of buckets above the limit, whose pairs are not listed.
         oversized_documents: The documents in them, once for each bucket.
-        limit: The most documents of a bucket whose pairs are all listed.
+        limit: The maximum number of documents of a bucket whose pairs are all listed.
         distinct: Each pair is listed once.
         buckets: The large buckets of each document (`number`, `buckets`); None if there is none.
-        ties: Pairs of documents that large buckets tie together, to be decided in one task; None if there is none.
+        ties: Pairs of documents connected by large buckets, to be decided in one task; None if there is none.
     """
 
     pairs: DataFrame

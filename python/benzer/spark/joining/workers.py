@@ -99,9 +99,12 @@ def _columns(held: list[tuple[Any, Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 @dataclass(frozen=True)
 class Meet:
-    """`PACKED` entries, those of a part neighbours -> `PACKED` pairs; and keys above the limit, under -1 less the band.
+    """`PACKED` entries, those of a part adjacent -> `PACKED` pairs; and keys above the limit, under -1 less the band.
 
-    parts: for each band, the first of which is `first`. pair_parts: of the pairs.
+    Attributes:
+        parts: Number of parts of each band.
+        first: The first band.
+        pair_parts: Number of parts of the pairs.
     """
 
     first: int

@@ -42,7 +42,7 @@ class Components:
         return np.where(tied, self.component[places], numbers)
 
     def fact(self, name: str, components: Numbers) -> Numbers:
-        """A fact of each component: documents, clusters, largest (cluster); 1 where it is one document."""
+        """Return a fact of each component: documents, clusters, largest (cluster); 1 for a single document."""
         places = np.minimum(np.searchsorted(self.names, components), max(len(self.names) - 1, 0))
         if not len(self.names):
             return np.ones(len(components), dtype=np.int64)
@@ -51,10 +51,13 @@ class Components:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The documents that come to the driver: a table with their `number`, and how many they are.
+    """The documents to collect on the driver: a table with their `number`, and how many they are.
 
-    all: whether these are all that have candidates or copies. told: a sentence, where they are not. giants: the ids of
-    those who stay for the largest clusters of all that did not fit, with the sizes of these.
+    Attributes:
+        members: Their numbers.
+        all: Whether these are all documents with candidates or copies.
+        told: A sentence about the omitted documents.
+        giants: The ids of the kept documents of the largest clusters that did not fit, with their sizes.
     """
 
     members: DataFrame

@@ -70,7 +70,7 @@ function cell(value) {
 const LIMIT = 300; // members per request
 
 /**
- * The list of clusters in an element that stays, whose content the service renders.
+ * The list of clusters in a permanent element, whose content the service renders.
  * context: { path(…), query(), decisions(), changed(text), opened(cluster), begin(), end() }.
  * Returns { mark(), open(cluster), focus(last) }.
  */
@@ -97,26 +97,26 @@ export function clusterList(host, context) {
     if (members === undefined) return;
     show(inside, members);
     mark();
-    const first = part(inside, "[data-beside]");
+    const first = part(inside, "[data-compare]");
     if (first) await compare(first, false);
   }
 
   /** Show a member and the kept document side by side. */
   async function compare(button, loud = true) {
     const item = button.closest(".cluster"),
-      beside = part(item, ".beside");
+      comparison = part(item, ".comparison");
     const query = { left: rowOf(item).kept_id, right: JSON.parse(button.closest(".member").dataset.id) };
     const slot = `evidence of ${item.dataset.cluster}`;
     const pair = await attempt(
       () => load(context.path("evidence"), { query: { ...context.query(), ...query }, slot }),
-      beside,
+      comparison,
     );
     if (pair === undefined) return;
     if (loud) announce(pair);
-    show(beside, pair);
+    show(comparison, pair);
     if (!loud) return;
-    beside.firstElementChild.focus({ preventScroll: true });
-    beside.scrollIntoView({ block: "nearest" });
+    comparison.firstElementChild.focus({ preventScroll: true });
+    comparison.scrollIntoView({ block: "nearest" });
   }
 
   /** Show the other members; those that were not sent are requested. */
@@ -186,7 +186,7 @@ export function clusterList(host, context) {
     if (button.matches(".head")) toggle(item);
     else if (button.dataset.decisionOf)
       decide(item, button.getAttribute("aria-pressed") === "true" ? null : button.dataset.decisionOf);
-    else if ("beside" in button.dataset) compare(button);
+    else if ("compare" in button.dataset) compare(button);
     else if ("more" in button.dataset) more(button);
   });
   host.addEventListener("change", ({ target }) => {
