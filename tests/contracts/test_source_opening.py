@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from benzer.errors import InputError, SettingsError
-from benzer.sources import FORMATS, ReadOptions, open_sources, special
+from benzer.sources import FORMATS, Files, ReadOptions, open_sources, special
 from tests.contracts.source_inputs import (
     EVERY_OTHER,
     ROWS,
@@ -98,7 +98,11 @@ def test_globs_come_sorted_and_folders_recursive(tmp_path: Path, monkeypatch: py
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"")
     text_folder(tmp_path, ROWS[:1])
-    assert [source.name for source in open_sources(["c.csv", "*.jsonl"])] == ["c.csv", "a.jsonl", "b.jsonl"]
+    assert [source.name for source in open_sources(Files(["c.csv", "*.jsonl"]))] == [
+        "c.csv",
+        "a.jsonl",
+        "b.jsonl",
+    ]
     assert [source.name for source in open_sources("**/*.jsonl")] == ["a.jsonl", "b.jsonl", "deep/d.jsonl"]
     assert read("texts/")[1].ids() == ["texts/a/a.txt"]
     assert read("texts/a/a.txt")[1].ids() == ["texts/a/a.txt"]
@@ -130,11 +134,11 @@ def test_text_files_have_an_encoding(tmp_path: Path) -> None:
         ("no*.jsonl", "nothing matches no"),
         ("a.data", "a.data is a PDF file, which Benzer does not read: convert it to text first"),
         ("a.parquet.gz", "a compressed Parquet file"),
-        (["a.jsonl", "./a.jsonl"], r"\./a.jsonl is given twice \(also as a.jsonl\)"),
-        (["link.jsonl", "a.jsonl"], "given twice"),
-        (["a.jsonl", "*.jsonl"], "given twice"),
-        (["texts", "texts/a.txt"], r"texts/a.txt is given twice \(it lies in texts\)"),
-        (["-", "-"], 'the standard input "-" is given 2 times'),
+        (Files(["a.jsonl", "./a.jsonl"]), r"\./a.jsonl is given twice \(also as a.jsonl\)"),
+        (Files(["link.jsonl", "a.jsonl"]), "given twice"),
+        (Files(["a.jsonl", "*.jsonl"]), "given twice"),
+        (Files(["texts", "texts/a.txt"]), r"texts/a.txt is given twice \(it lies in texts\)"),
+        (Files(["-", "-"]), 'the standard input "-" is given 2 times'),
         ("empty", r"empty contains no files that match \*.txt or \*.md: it is empty"),
         (
             "tables",

@@ -35,7 +35,7 @@ def test_two_files_of_one_name_are_copied_side_by_side(
     lines(tmp_path / "a/b.jsonl", row(1))
     lines(tmp_path / "sub/a/b.jsonl", row(2))
     monkeypatch.chdir(tmp_path / "sub")
-    found = benzer.find_duplicates(["a/b.jsonl", "../a/b.jsonl"], threshold=1.0)
+    found = benzer.find_duplicates([Path("a/b.jsonl"), Path("../a/b.jsonl")], threshold=1.0)
     found.write(tmp_path / "out")
     assert written(tmp_path / "out") == ["1-b.jsonl", "2-b.jsonl"]
 

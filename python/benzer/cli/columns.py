@@ -25,7 +25,7 @@ def column_names(path: Path, format: str | None = None) -> list[str]:
     from benzer.sources.opening import ending_format, recognized
     from benzer.sources.streams import FileInput
 
-    source = open_sources([str(path)], format)[0]
+    source = open_sources(str(path), format)[0]
     if format == "text" or source.path is None or source.path.is_dir():
         return ["image" if format == "images" else "text"]
     named = format or ending_format(str(path))

@@ -112,12 +112,13 @@ def find(
     """Call the library with the options."""
     from benzer.contained import find_contained
     from benzer.pipeline import Options
+    from benzer.sources import Files
 
     asked = {name: settings.pop(name) for name in fields.OPTIONS}
     schema, columns = fields.described(asked, weights={})
     options = Options(format=fields.format_of(asked, inputs), on_error=settings.pop("on_error"))
     return find_contained(
-        list(inputs), schema=schema, text=columns, id=settings.pop("id_column"),
+        Files(inputs), schema=schema, text=columns, id=settings.pop("id_column"),
         progress=progress, options=options, **settings,
     )  # fmt: skip
 

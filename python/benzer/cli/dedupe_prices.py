@@ -28,11 +28,12 @@ def refuse_other_work(output: Path | None, dry_run: bool, against: Sequence[str]
 def show(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> int:
     """Print estimates for some thresholds, including the given one."""
     from benzer.pricing import THRESHOLDS, price
+    from benzer.sources import Files
     from benzer.views import prices as views
 
     asked = [arguments["threshold"]] if given("threshold", "preset") else []
     passed = {name: arguments[name] for name in PASSED_ON}
-    prices = price(list(inputs), sorted({*THRESHOLDS, *asked}), **passed)
+    prices = price(Files(inputs), sorted({*THRESHOLDS, *asked}), **passed)
     if as_json:
         console.print_json(prices.to_dict())
         return exit_status(prices)

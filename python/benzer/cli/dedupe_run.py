@@ -120,9 +120,10 @@ def run(
 ) -> Run:
     """Find the duplicates, measure the recall and compute the alarms."""
     from benzer.pipeline import find_duplicates
+    from benzer.sources import Files
 
     options = replace(arguments["options"], checkpoint=checkpoint)
-    found = find_duplicates(list(inputs), progress=progress, **{**arguments, "options": options})
+    found = find_duplicates(Files(inputs), progress=progress, **{**arguments, "options": options})
     seed, threads = options.seed, arguments["threads"]
     if measure is None:
         measure = int(found.corpus.lengths().sum()) <= MEASURED_BYTES

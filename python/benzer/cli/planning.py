@@ -69,12 +69,13 @@ def planned(
     from benzer.pipeline import Options
     from benzer.pipeline.reading import read
     from benzer.planner import look, plan
+    from benzer.sources import Files
 
     asked = {name: options[name] for name in fields.OPTIONS}
     schema, columns = fields.described(asked, {})
     threshold = fields.threshold_of(schema, threshold)
     reading = Options(format=fields.format_of(asked, inputs))
-    found = read(list(inputs), schema, columns, options["id_column"], reading)
+    found = read(Files(inputs), schema, columns, options["id_column"], reading)
     spread = look(found.corpus, schema)
     chosen = plan(spread, schema, threshold, recall, "auto", num_hashes)
     used = bands or chosen.bands

@@ -77,9 +77,9 @@ class DocumentReader:
 
     def _sources(self) -> list[Source]:
         from benzer.pipeline import reading
-        from benzer.sources import open_sources
+        from benzer.sources import Files, open_sources
 
-        inputs = list(self.inputs)
+        inputs = Files(self.inputs)
         return open_sources(inputs, self.format or reading.folder_format(self.schema, inputs))
 
     def _read(self, source: Source, sink: DocumentSink) -> None:

@@ -98,7 +98,7 @@ def folder_format(schema: Schema, source: Any) -> str | None:
     """
     kinds = {field.kind for field in schema.fields.values()}
     given = [source] if isinstance(source, (str, os.PathLike)) else source
-    if kinds != {"image"} or not isinstance(given, list):
+    if kinds != {"image"} or not isinstance(given, (list, tuple)):
         return None
     folders = [isinstance(one, (str, os.PathLike)) and os.path.isdir(one) for one in given]
     return "images" if folders and all(folders) else None

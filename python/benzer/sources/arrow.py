@@ -1,8 +1,9 @@
-"""Reads Arrow tables: any object with `__arrow_c_stream__` (pyarrow, polars, pandas, DuckDB)."""
+"""Reads tables and columns in memory as Arrow batches (see `benzer.sources.frames` for their kinds)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,71 +24,115 @@ from benzer.sources.base import (
     chosen,
 )
 from benzer.sources.columns import add_columns, takes_columns
-from benzer.sources.rows import BATCH_DOCUMENTS, RowReader, add_rows, check_columns
+from benzer.sources.frames import Unconvertible, first_and_all, frame_of
+from benzer.sources.rows import BATCH_DOCUMENTS, IDENTITY, RowReader, add_rows, check_alone, check_columns
 from benzer.sources.streams import create_plain
 
 WANTED = {"text": "text", "values": "lists of strings or integers", "image": "paths or contents of images"}
 
 
 class ArrowSource:
-    """A table in memory. Its copy on disk is a Parquet file; `select` gives the chosen rows in memory."""
+    """A table or column in memory. Its copy on disk is a Parquet file; `select` gives the chosen rows in its kind.
+
+    The rows of a column without a name have the ids 0, 1, 2, ...
+    """
 
     suffix = ".parquet"
     path = None
 
     def __init__(self, table: Any, name: str = "table") -> None:
         self.name = name
-        pyarrow = require("pyarrow", extra="parquet", purpose="Arrow tables")
-        # A table of views that is handed over to itself crashes before pyarrow 25.
-        self._table = table if isinstance(table, pyarrow.Table) else pyarrow.table(table)
+        frame = frame_of(table)
+        if frame is None:
+            raise InputError(f"a {type(table).__name__} is not a table: use e.g. a pyarrow.Table")
+        self._frame = frame
         self._report: ReadReport | None = None
 
     def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
         """Add each row as a document (see `Source`)."""
-        columns = check_schema(self.name, self._table.schema, options)
-        batches = self._table.select(columns).to_batches(max_chunksize=BATCH_DOCUMENTS)
+        if self._frame.alone:
+            batches, options = numbered(self._frame.batches(()), self.name, options)
+            self._report = add_batches(corpus, number, batches, self.name, options)
+            return self._report
+        columns = wanted_columns(self.name, self._frame.names, options)
+        try:
+            first, batches = first_and_all(self._frame.batches(columns))
+        except Unconvertible as found:
+            self._report = _add_one_by_one(corpus, number, found.rows, self.name, options)
+            return self._report
+        if first is not None:
+            check_types(self.name, first.schema, columns, options)
         self._report = add_batches(corpus, number, batches, self.name, options)
         return self._report
 
     def select(self, keep: Keep) -> Any:
-        """The chosen rows as a `pyarrow.Table` with all columns; `keep` as in `write_rows`."""
-        return filtered(self._table, chosen(self._report, keep, self.name))
+        """The chosen rows in the kind that was given; `keep` as in `write_rows`."""
+        return self._frame.select(chosen(self._report, keep, self.name))
 
     def write_rows(self, keep: Keep, destination: Path) -> int:
         """Write the chosen rows as Parquet (see `Source`)."""
         parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
-        table = self.select(keep)
+        table = self._frame.table(chosen(self._report, keep, self.name))
         with create_plain(destination) as copy:
             parquet.write_table(table, copy)
         return int(table.num_rows)
 
 
-def filtered(table: Any, rows: Keep) -> Any:
-    """The chosen rows of a table, of whatever types its columns are."""
+def numbered(arrays: Iterable[Any], name: str, options: ReadOptions) -> tuple[Iterator[Any], ReadOptions]:
+    """The parts of a column without a name as batches whose ids count from 0, and how they are read."""
+    check_alone(name, options)
+    ((field, column),) = options.fields.items()
     pyarrow = require("pyarrow", extra="parquet", purpose="Arrow tables")
-    try:
-        return table.filter(pyarrow.array(rows))
-    except pyarrow.ArrowNotImplementedError:  # string views, which polars has, cannot be filtered yet
-        edges = np.flatnonzero(np.diff(rows.astype(np.int8), prepend=0, append=0)).reshape(-1, 2)
-        runs = [table.slice(first, after - first) for first, after in edges.tolist()]
-        return pyarrow.concat_tables([table.slice(0, 0), *runs])
+
+    def batches() -> Iterator[Any]:
+        start = 0
+        for array in arrays:
+            check_type(name, column, array.type, options.kinds.get(field, "text"))
+            ids = pyarrow.array(np.arange(start, start + len(array)))
+            yield pyarrow.RecordBatch.from_arrays([ids, array], [IDENTITY, column])
+            start += len(array)
+
+    return batches(), replace(options, id_plan=(IDENTITY, True), extra_column=None)
+
+
+def _add_one_by_one(
+    corpus: DocumentSink, number: int, rows: Iterable[dict[str, Any]], name: str, options: ReadOptions
+) -> ReadReport:
+    first, every = first_and_all(iter(rows))
+    malformed = MalformedRows(name, options.on_error)
+    return add_rows(corpus, number, enumerate(every, 1), RowReader.of(options, first), malformed)
 
 
 def check_schema(name: str, schema: Any, options: ReadOptions) -> list[str]:
     """The columns to read; `InputError` for one that is missing, there twice, or of an unreadable type."""
-    if schema.names:
-        check_columns(name, options, [schema.names])
-    columns = [*options.columns, *(["id"] if options.id_column is None else [])]
-    columns = [column for column in dict.fromkeys(columns) if column in schema.names]
-    for column in columns:
-        check_repeated(name, column, schema.names)
-    for field, column in options.fields.items():
-        kind = options.kinds.get(field, "text")
-        if column in columns and not _reads_as(schema.field(column).type, kind):
-            wanted = WANTED[kind]
-            holds = f'column "{column}" of {name} contains {schema.field(column).type}'
-            raise InputError(f"{holds}, not {wanted}: choose another column")
+    columns = wanted_columns(name, schema.names, options)
+    check_types(name, schema, columns, options)
     return columns
+
+
+def wanted_columns(name: str, names: Sequence[str], options: ReadOptions) -> list[str]:
+    """The columns to read; `InputError` for one that is missing or there twice."""
+    if names:
+        check_columns(name, options, [names])
+    columns = [*options.columns, *(["id"] if options.id_column is None else [])]
+    columns = [column for column in dict.fromkeys(columns) if column in names]
+    for column in columns:
+        check_repeated(name, column, names)
+    return columns
+
+
+def check_types(name: str, schema: Any, columns: Sequence[str], options: ReadOptions) -> None:
+    """Refuse columns of types that cannot be read as their fields."""
+    for field, column in options.fields.items():
+        if column in columns:
+            check_type(name, column, schema.field(column).type, options.kinds.get(field, "text"))
+
+
+def check_type(name: str, column: str, type_found: Any, kind: Kind) -> None:
+    """Refuse a column of a type that cannot be read as a field of this kind."""
+    if not _reads_as(type_found, kind):
+        holds = f'column "{column}" of {name} contains {type_found}'
+        raise InputError(f"{holds}, not {WANTED[kind]}: choose another column")
 
 
 def _reads_as(kind_found: Any, kind: Kind) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -15,6 +16,7 @@ from benzer.registry import Registry
 from benzer.sources.base import Source
 from benzer.sources.compression import compression_ending
 from benzer.sources.formats import ENCODED, binary, recognize
+from benzer.sources.frames import is_array, is_frame, items_of
 from benzer.sources.special import kind_of, open_pipe
 from benzer.sources.streams import FileInput, printable, spooled
 
@@ -52,51 +54,121 @@ ENDINGS = {
 IN_MEMORY = ("arrow", "iterable")
 FILE_FORMATS = tuple(name for name in FORMATS.names if name not in IN_MEMORY)
 STDIN = "-"
+MOST_NAMES = 1_000
+"""Strings of a list that are looked at before it is refused as a list of file names."""
+MOST_CHARACTERS = 4_096
+
+
+class Files(tuple[str, ...]):
+    """File names, globs and folders, e.g. of a command line: strings in a plain list are texts.
+
+    >>> Files(["a.jsonl", "more/*.csv"])
+    ('a.jsonl', 'more/*.csv')
+    """
+
+    __slots__ = ()
 
 
 def open_sources(inputs: Any, format: str | None = None, pattern: str | None = None) -> list[Source]:
     """The sources of an input, in the order given; nothing is read yet, only found.
 
+    A string alone, and each `pathlib.Path` of a list, is a path. The strings of a list are texts.
+
     Args:
-        inputs: one or several paths, globs (their matches sorted) or folders; "-" is the standard input. Or a
-            table (anything with `__arrow_c_stream__`), or several. Or an iterable of documents, mappings or
-            (id, text) pairs, or a mapping of ids to texts. Or a list of sources (see `Source`), which are taken as they
-            are.
+        inputs: A path, a glob (its matches sorted), a folder, "-" (the standard input), or several `Path`s. Or a
+            table or column of a kind in `benzer.sources.frames`, several, or a mapping of names to tables. Or an
+            iterable of texts, documents, mappings or (id, text) pairs, or a mapping of ids to texts; an iterator is
+            read as a stream. Or a list of sources (see `Source`), which are taken as they are.
         format: "jsonl", "csv", "tsv", "parquet", "text" or "images"; by default the content of each file
             decides, and for text the ending of its name (what stands before .gz, .zst, .bz2 or .xz).
         pattern: the files of a folder and its subfolders that are texts, as in "*.html" (else .txt and .md).
 
     Raises:
         InputError: a path is not there, a glob matches nothing, a file is given twice, or it holds what Benzer does not
-            read, e.g. PDF.
+            read, e.g. PDF; or all strings of a list look like file names.
 
     >>> [source.name for source in open_sources([{"id": 1, "text": "one"}, {"id": 2, "text": "two"}])]
     ['documents']
     >>> open_sources("no-such-file.jsonl")
     Traceback (most recent call last):
     benzer.errors.InputError: there is no file or folder no-such-file.jsonl: check the path
+    >>> open_sources(["a.jsonl", "b.jsonl"])
+    Traceback (most recent call last):
+    benzer.errors.InputError: strings in a list are texts, but 'a.jsonl' looks like a file name: use pathlib.Path \
+objects for files, or enumerate(...) for texts
     """
     _check_format(format)
-    if isinstance(inputs, (str, os.PathLike)):
-        inputs = [inputs]
-    if hasattr(inputs, "__arrow_c_stream__"):
+    if isinstance(inputs, (str, os.PathLike, Files)):
+        names = inputs if isinstance(inputs, Files) else [os.fspath(inputs)]
+        return _open_paths(names, format, pattern)
+    if is_frame(inputs):
         return [_load("arrow", inputs)]
-    items = _items(inputs)
-    if items and all(isinstance(item, (str, os.PathLike)) for item in items):
-        return _open_paths([os.fspath(item) for item in items], format, pattern)
-    if items and all(hasattr(item, "read_into") for item in items):
-        return items
-    if items and all(hasattr(item, "__arrow_c_stream__") for item in items):
-        return [_load("arrow", table, f"table-{i}") for i, table in enumerate(items, start=1)]
-    return [_load("iterable", items)]
-
-
-def _items(inputs: Any) -> list[Any]:
     if isinstance(inputs, Mapping):
-        return list(inputs.items())
-    if not isinstance(inputs, Iterable):
+        return _open_mapping(inputs)
+    if is_array(inputs):
+        inputs = items_of(inputs)
+    if not isinstance(inputs, Iterable) or isinstance(inputs, (bytes, bytearray)):
         raise InputError(f"a {type(inputs).__name__} is not an input: use paths, a table, or documents")
-    return inputs if isinstance(inputs, list) else list(inputs)
+    return _open_items(inputs, format, pattern)
+
+
+def _open_mapping(inputs: Mapping[Any, Any]) -> list[Source]:
+    """Tables by name, as of a `datasets.DatasetDict`; or texts by id."""
+    if inputs and all(map(is_frame, inputs.values())):
+        return [_load("arrow", table, str(name)) for name, table in inputs.items()]
+    return [_load("iterable", list(inputs.items()))]
+
+
+def _open_items(inputs: Iterable[Any], format: str | None, pattern: str | None) -> list[Source]:
+    items = iter(inputs)
+    head = list(itertools.islice(items, 1))
+    first = head[0] if head else None
+    if isinstance(first, os.PathLike):
+        return _open_paths(_names([*head, *items]), format, pattern)
+    if hasattr(first, "read_into"):
+        return [*head, *items]
+    if is_frame(first):
+        tables = enumerate([*head, *items], start=1)
+        return [_load("arrow", table, f"table-{i}") for i, table in tables]
+    if isinstance(first, str):
+        head = _check_texts(first, items)
+    return [_load("iterable", itertools.chain(head, items) if isinstance(inputs, Iterator) else inputs)]
+
+
+def _check_texts(first: str, items: Iterator[Any]) -> list[Any]:
+    """Refuse strings that all look like file names; returns the first and those of `items` that were read."""
+    head: list[Any] = [first]
+    while looks_like_file(head[-1]):
+        further = list(itertools.islice(items, 1))
+        if not further or len(head) == MOST_NAMES:
+            raise InputError(
+                f"strings in a list are texts, but {first!r} looks like a file name: use pathlib.Path objects for "
+                "files, or enumerate(...) for texts"
+            )
+        head += further
+    return head
+
+
+def looks_like_file(text: Any) -> bool:
+    """Whether a string names an existing file, or could only be meant as a file name.
+
+    >>> looks_like_file("a.jsonl"), looks_like_file("a text about a.jsonl")
+    (True, False)
+    """
+    if not isinstance(text, str) or not 0 < len(text) < MOST_CHARACTERS or not text.isprintable():
+        return False
+    if text == STDIN or os.path.lexists(text):
+        return True
+    if any(character.isspace() for character in text):
+        return False
+    return ending_format(text) is not None or (glob.has_magic(text) and any(glob.iglob(text)))
+
+
+def _names(items: Sequence[Any]) -> list[str]:
+    for item in items:
+        if not isinstance(item, os.PathLike):
+            raise InputError(f"{item!r:.80} is among paths: use pathlib.Path objects for all files")
+    return [os.fspath(item) for item in items]
 
 
 def _check_format(format: str | None) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 
 from benzer.errors import InputError
 from benzer.registry import require
-from benzer.sources.arrow import add_batches, check_schema, filtered
+from benzer.sources.arrow import add_batches, check_schema
 from benzer.sources.base import DocumentSink, Keep, ReadOptions, ReadReport, chosen
 from benzer.sources.columns import takes_columns
+from benzer.sources.frames import filtered
 from benzer.sources.rows import BATCH_DOCUMENTS
 from benzer.sources.streams import FileInput, create_plain
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benzer.document import Description, FieldValue
+from benzer.errors import InputError
 from benzer.sources.base import (
     DocumentSink,
     MalformedRows,
@@ -201,6 +202,18 @@ def check_columns(name: str, options: ReadOptions, rows: Iterable[Iterable[str]]
             return
     if seen:
         raise missing_column(name, min(missing), seen)
+
+
+def check_alone(name: str, options: ReadOptions) -> None:
+    """Refuse contents without columns where columns are needed: several fields, ids, or an extra column."""
+    if len(options.fields) > 1:
+        fields = ", ".join(options.fields)
+        raise InputError(
+            f"{name} has no columns, but the schema has the fields {fields}: use a table or mappings"
+        )
+    for column in (options.id_column, options.extra_column):
+        if column is not None:
+            raise InputError(f'{name} has no columns, but "{column}" is needed: use a table or mappings')
 
 
 @dataclass(slots=True)

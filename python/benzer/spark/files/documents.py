@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -17,7 +18,7 @@ from benzer.errors import DuplicateIdError, InputError, SettingsError
 from benzer.fields import Schema
 from benzer.pipeline.reading import columns, folder_format
 from benzer.registry import require
-from benzer.sources import MalformedRow, ReadOptions, Source, open_sources
+from benzer.sources import Files, MalformedRow, ReadOptions, Source, open_sources
 from benzer.sources.folder import FolderSource
 from benzer.sources.jsonl import JsonlSource
 from benzer.spark.documents import Documents
@@ -90,7 +91,8 @@ def read_files(
 
 def opened(inputs: Any, schema: Schema, format: str | None) -> list[Source]:
     """The files of a run, opened but not read; rejects object store addresses ("s3://bucket/docs.jsonl") and "-"."""
-    for one in [inputs] if isinstance(inputs, str) else inputs:
+    names = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+    for one in names:
         name = str(one)
         if "://" in name:
             raise SettingsError(
@@ -99,7 +101,8 @@ def opened(inputs: Any, schema: Schema, format: str | None) -> list[Source]:
             )
         if name == "-":
             raise SettingsError("the standard input cannot be read by executors: write it to a file first")
-    return open_sources(inputs, format or folder_format(schema, inputs))
+    files = Files(os.fspath(name) for name in names)
+    return open_sources(files, format or folder_format(schema, files))
 
 
 @dataclass(frozen=True)
