@@ -120,10 +120,13 @@ def test_a_pattern_chooses_the_files_of_a_folder(tmp_path: Path) -> None:
 
 def test_text_files_have_an_encoding(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("\ufeffçok".encode())
-    (tmp_path / "b.txt").write_bytes("çok".encode("iso-8859-9"))
-    _, utf8, report = read(tmp_path, on_error="skip")
-    assert (texts(utf8), report.malformed[0].row) == (["çok"], 2)
-    assert texts(read(tmp_path / "b.txt", encoding="iso-8859-9")[1]) == ["çok"]
+    (tmp_path / "b.txt").write_bytes("çok ğ".encode("iso-8859-9"))
+    (tmp_path / "c.txt").write_bytes("Größe".encode("utf-16"))
+    _, detected, report = read(tmp_path)
+    assert (texts(detected)[::2], report.encodings) == (["çok", "Größe"], {"cp1252": 1, "utf-16-le": 1})
+    assert texts(read(tmp_path / "b.txt", encoding="iso-8859-9")[1]) == ["çok ğ"]
+    _, utf8, report = read(tmp_path, encoding="utf-8", on_error="skip")
+    assert (texts(utf8), [row.row for row in report.malformed]) == (["çok"], [2, 3])
 
 
 @pytest.mark.parametrize(

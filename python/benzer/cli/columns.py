@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from benzer.sources.rows import BadRow
     from benzer.sources.streams import FileInput
 
 ROWS_LOOKED_AT = 1_000
@@ -22,7 +22,7 @@ def column_names(path: Path, format: str | None = None) -> list[str]:
     """
     from benzer.sources import open_sources
     from benzer.sources.compression import compression_ending
-    from benzer.sources.opening import ending_format, recognized
+    from benzer.sources.opening import FORMATS, ending_format, recognized
     from benzer.sources.streams import FileInput
 
     source = open_sources(str(path), format)[0]
@@ -35,10 +35,11 @@ def column_names(path: Path, format: str | None = None) -> list[str]:
         return parquet_columns(source.path)
     if kind in ("text", "images"):
         return [kind.removesuffix("s")]
-    lines = head(file)
-    return (
-        jsonl_columns(lines) if kind == "jsonl" else delimited_columns(lines, "," if kind == "csv" else "\t")
-    )
+    if kind in ("csv", "tsv"):
+        with FORMATS.load(kind)(file).cells() as cells:
+            header: list[str] | BadRow = next(cells, [])
+            return header if isinstance(header, list) else []
+    return jsonl_columns(head(file))
 
 
 def head(file: FileInput) -> Iterator[str]:
@@ -62,15 +63,6 @@ def jsonl_columns(lines: Iterable[str]) -> list[str]:
             continue
         found.update(dict.fromkeys(row if isinstance(row, dict) else ()))
     return list(found)
-
-
-def delimited_columns(lines: Iterable[str], delimiter: str) -> list[str]:
-    """Read the header.
-
-    >>> delimited_columns(['id,"text, long"', "1,x"], ",")
-    ['id', 'text, long']
-    """
-    return next(csv.reader(lines, delimiter=delimiter), [])
 
 
 def parquet_columns(path: Path) -> list[str]:

@@ -103,7 +103,10 @@ def command(
     if source:
         if literal:
             raise click.UsageError("--texts and --from exclude each other.")
-        found = DocumentReader((source,), columns, reading["id_column"], reading["format"], schema)
+        layout = fields.layout_of(reading)
+        found = DocumentReader(
+            (source,), columns, reading["id_column"], reading["format"], schema, layout=layout
+        )
         left, right = pick(source, a, b, found)
     else:
         refuse_columns(reading)

@@ -116,7 +116,8 @@ def find(
 
     asked = {name: settings.pop(name) for name in fields.OPTIONS}
     schema, columns = fields.described(asked, weights={})
-    options = Options(format=fields.format_of(asked, inputs), on_error=settings.pop("on_error"))
+    layout = fields.layout_of(asked)
+    options = Options(format=fields.format_of(asked, inputs), on_error=settings.pop("on_error"), **layout)
     return find_contained(
         Files(inputs), schema=schema, text=columns, id=settings.pop("id_column"),
         progress=progress, options=options, **settings,

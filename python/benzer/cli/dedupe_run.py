@@ -95,7 +95,7 @@ def asked_for(
         "threshold": fields.threshold_of(schema, threshold),
         "id": id_column,
         "against": indexes,
-        "options": Options(format=fields.format_of(asked, inputs), **rare),
+        "options": Options(format=fields.format_of(asked, inputs), **fields.layout_of(asked), **rare),
     }
 
 

@@ -279,6 +279,8 @@ def found_in(
             list(inputs),
             on_error=options.on_error,
             format=options.format,
+            encoding=options.encoding,
+            delimiter=options.delimiter,
             **{name: arguments[name] for name in read_by},
         )
         found: Any = find_duplicates(

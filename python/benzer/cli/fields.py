@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +23,8 @@ DEFAULT_THRESHOLD = 0.8
 FORMATS = ["jsonl", "csv", "tsv", "parquet", "text", "images"]
 NAMED_BY = {"text": "--text", "values": "--values", "image": "--image-column"}
 TEXT_RULES = ("shingle", "normalize", "case", "stop_words", "frequencies", "hash_bytes", "shingle_hash")
-OPTIONS = ("text", "values", "image_column", "images", "format", *TEXT_RULES)
+LAYOUT = ("delimiter", "encoding")
+OPTIONS = ("text", "values", "image_column", "images", "format", *LAYOUT, *TEXT_RULES)
 
 
 def parse_shingle(ctx: click.Context | None, param: click.Parameter | None, value: str) -> tuple[str, int]:
@@ -53,6 +55,35 @@ def parse_weights(
             raise click.BadParameter(f"{value!r} is not FIELD=NUMBER with each field once, e.g. title=2.")
         weights[name] = float(number)
     return weights
+
+
+def parse_delimiter(
+    ctx: click.Context | None, param: click.Parameter | None, value: str | None
+) -> str | None:
+    """Check a delimiter."""
+    from benzer.sources.dialects import checked_delimiter
+
+    with usage_named():
+        return checked_delimiter(value)
+
+
+def parse_encoding(ctx: click.Context | None, param: click.Parameter | None, value: str | None) -> str | None:
+    """Check the name of an encoding."""
+    from benzer.sources.encodings import checked_encoding
+
+    with usage_named():
+        return checked_encoding(value)
+
+
+@contextmanager
+def usage_named() -> Iterator[None]:
+    """Turn a wrong setting into a wrong option."""
+    from benzer.errors import SettingsError
+
+    try:
+        yield
+    except SettingsError as error:
+        raise click.BadParameter(f"{error}.") from None
 
 
 def parse_stop_words(
@@ -114,6 +145,14 @@ column_options = stacked(
     option(
         INPUT, "--format", "format", type=click.Choice(FORMATS), metavar="FORMAT",
         show_default="from the file name", help=f"Input format: {', '.join(FORMATS)}.",
+    ),
+    option(
+        INPUT, "--delimiter", metavar="CHARACTER", callback=parse_delimiter, show_default="detected",
+        help="Delimiter of CSV files, e.g. ; or tab.",
+    ),
+    option(
+        INPUT, "--encoding", metavar="NAME", callback=parse_encoding, show_default="detected",
+        help="Encoding of CSV and text files, e.g. cp1252 or utf-16.",
     ),
 )  # fmt: skip
 
@@ -203,6 +242,11 @@ def format_of(options: Mapping[str, Any], inputs: Sequence[str]) -> str | None:
     images = wants_images(options) and not options["image_column"]
     named: str | None = options["format"]
     return named or ("images" if folders and images else None)
+
+
+def layout_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that say how files are written."""
+    return {name: options[name] for name in LAYOUT}
 
 
 def described(options: Mapping[str, Any], weights: Mapping[str, float]) -> tuple[Schema, dict[str, str]]:

@@ -79,7 +79,9 @@ def command(
     with opened(index, settings) as (target, columns), console.progress("index") as progress:
         before, schema = len(target), target.settings.schema
         format = fields.format_of(settings, inputs)
-        reading = DocumentReader(inputs, columns, settings["id_column"], format, schema, on_error)
+        reading = DocumentReader(
+            inputs, columns, settings["id_column"], format, schema, on_error, fields.layout_of(settings)
+        )
         read = add(target, reading, progress)
         report = {"index": shown(index), "read": read, "new": len(target) - before, "documents": len(target)}
     report |= {"malformed": len(reading.malformed), "seconds": round(perf_counter() - started, 3)}

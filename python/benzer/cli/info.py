@@ -85,7 +85,8 @@ def file_report(path: str, asked: dict[str, Any]) -> dict[str, Any]:
     """Read a file or folder and count its documents."""
     schema, columns = fields.described(asked, weights={})
     format = fields.format_of(asked, [path])
-    reading = DocumentReader((path,), columns, asked["id_column"], format, schema, on_error="skip")
+    layout = fields.layout_of(asked)
+    reading = DocumentReader((path,), columns, asked["id_column"], format, schema, "skip", layout)
     counts = {"documents": 0, "short": 0, "empty": 0}
     for corpus in reading.corpora():
         for name, number in counts_of(schema, corpus).items():

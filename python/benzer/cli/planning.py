@@ -74,7 +74,7 @@ def planned(
     asked = {name: options[name] for name in fields.OPTIONS}
     schema, columns = fields.described(asked, {})
     threshold = fields.threshold_of(schema, threshold)
-    reading = Options(format=fields.format_of(asked, inputs))
+    reading = Options(format=fields.format_of(asked, inputs), **fields.layout_of(asked))
     found = read(Files(inputs), schema, columns, options["id_column"], reading)
     spread = look(found.corpus, schema)
     chosen = plan(spread, schema, threshold, recall, "auto", num_hashes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -31,6 +31,7 @@ class DocumentReader:
     format: str | None
     schema: Schema
     on_error: Literal["stop", "skip"] = "stop"
+    layout: Mapping[str, Any] = field(default_factory=dict)
     rows: int = 0
     malformed: list[MalformedRow] = field(default_factory=list)
 
@@ -96,6 +97,7 @@ class DocumentReader:
             kinds={name: one.kind for name, one in self.schema.fields.items()},
             id_column=self.id_column,
             on_error=self.on_error,
+            **self.layout,
         )
 
 

@@ -35,7 +35,8 @@ class Options:
             documents are not listed.
         on_error: "stop" at the first malformed row, or "skip" malformed rows and list them in the result.
         format: Format of the input files. Defaults to the file name.
-        encoding: Encoding of text files.
+        encoding: Encoding of text, CSV and TSV files. Detected by default; other formats are UTF-8.
+        delimiter: Delimiter of CSV and TSV files. Detected by default.
         checkpoint: Folder for finished parts, from which the same call of `find_duplicates` resumes after an
             interruption. Removed at the end, except for an open `Checkpoint`, which its owner discards. Does not
             affect the result.
@@ -57,7 +58,8 @@ class Options:
     bucket_limit: int | None = None
     on_error: Literal["stop", "skip"] = "stop"
     format: str | None = None
-    encoding: str = "utf-8"
+    encoding: str | None = None
+    delimiter: str | None = None
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None
 
     def __post_init__(self) -> None:

@@ -58,6 +58,7 @@ def read(
         extra_column=extra,
         on_error=options.on_error,
         encoding=options.encoding,
+        delimiter=options.delimiter,
         threads=threads,
     )
     corpus = corpus_of(schema, threads)

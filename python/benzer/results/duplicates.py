@@ -208,6 +208,7 @@ class Duplicates(DecidedDocuments):
             "probability_at_threshold": self.probability(self.threshold),
             "sources": [
                 {"name": source.name, "rows": report.rows_read, "documents": report.documents}
+                | ({"encodings": dict(report.encodings)} if report.encodings else {})
                 for source, report in zip(self.reading.sources, self.reading.reports, strict=True)
             ],
             "seconds_by_stage": {name: round(seconds, 6) for name, seconds in self.timings.items()},

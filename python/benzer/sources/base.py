@@ -13,6 +13,8 @@ import numpy.typing as npt
 from benzer.checks import check_on_error
 from benzer.document import FieldValue
 from benzer.errors import InputError, MalformedRowError, SettingsError
+from benzer.sources.dialects import checked_delimiter
+from benzer.sources.encodings import checked_encoding
 
 Kind = Literal["text", "values", "image"]
 OnError = Literal["stop", "skip"]
@@ -33,8 +35,9 @@ class ReadOptions:
     Where the column was named, a row without an id is malformed.
     `id_plan` is what the first row has decided, where only a part of a source is read: the column of ids, or none, and
     whether each row must have one.
-    `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files; all other formats
-    are UTF-8. `progress` hears how many bytes of the file at hand are read, of all, where that is known.
+    `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files, CSV and TSV (None:
+    detected); all other formats are UTF-8. `delimiter` parts the cells of CSV and TSV (None: detected). `progress`
+    hears how many bytes of the file at hand are read, of all, where that is known.
 
     >>> options = ReadOptions(fields={"text": "body"}, extra_column="date")
     >>> options.columns, options.all_text
@@ -50,12 +53,15 @@ class ReadOptions:
     id_plan: tuple[str | None, bool] | None = None
     extra_column: str | None = None
     on_error: OnError = "stop"
-    encoding: str = "utf-8"
+    encoding: str | None = None
+    delimiter: str | None = None
     threads: int = 0
     progress: Callable[[int, int], object] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_on_error(self.on_error)
+        object.__setattr__(self, "encoding", checked_encoding(self.encoding))
+        object.__setattr__(self, "delimiter", checked_delimiter(self.delimiter))
         if not self.fields:
             raise SettingsError("fields must name at least one column, got none")
 
@@ -90,11 +96,16 @@ class MalformedRow:
 
 @dataclass(frozen=True, slots=True)
 class ReadReport:
-    """What one source gave: `rows_read == documents + len(malformed)`; blank lines are no rows."""
+    """What one source gave: `rows_read == documents + len(malformed)`; blank lines are no rows.
+
+    `encodings` counts the texts that are not in UTF-8 by their encoding, given or detected: files of a folder, or the
+    one file of a table.
+    """
 
     rows_read: int
     documents: int
     malformed: list[MalformedRow] = field(default_factory=list)
+    encodings: Mapping[str, int] = field(default_factory=dict)
 
 
 class DocumentSink(Protocol):

@@ -21,8 +21,9 @@ from benzer.sources.base import (
     chosen,
     missing_column,
 )
+from benzer.sources.encodings import decoded, other_encodings
 from benzer.sources.formats import text_fault
-from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, decode
+from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, not_decoded
 from benzer.sources.streams import FileInput, create_plain, printable
 
 TEXTS = ("*.txt", "*.md")
@@ -58,7 +59,9 @@ class FolderSource(ABC):
         self._stamps = []
         malformed = MalformedRows(self.name, options.on_error, unit="file")
         reader = RowReader.of(options, {"id": self.name})
-        self._report = add_rows(corpus, number, self._rows(options.encoding), reader, malformed)
+        encodings: list[str] = []
+        report = add_rows(corpus, number, self._rows(options.encoding, encodings), reader, malformed)
+        self._report = replace(report, encodings=other_encodings(encodings))
         return self._report
 
     def remember(self, report: ReadReport) -> None:
@@ -118,7 +121,7 @@ class FolderSource(ABC):
             return self._file
         return FileInput(printable(f"{self.name}/{relative}"), self._file.path / relative)
 
-    def _rows(self, encoding: str) -> Iterator[NumberedRow]:
+    def _rows(self, encoding: str | None, encodings: list[str]) -> Iterator[NumberedRow]:
         for number, relative in enumerate(self._paths, start=1):
             file = self._member(relative)
             if not file.path.is_file():  # a named pipe would be waited for without end
@@ -130,10 +133,13 @@ class FolderSource(ABC):
                 )
                 continue
             self._stamps.append(file.stamp())
-            yield number, self._row(file, encoding)
+            row = self._row(file, encoding)
+            if isinstance(row, dict):
+                encodings.append(row.get("encoding", "utf-8"))
+            yield number, row
 
     @abstractmethod
-    def _row(self, file: FileInput, encoding: str) -> dict[str, Any] | BadRow:
+    def _row(self, file: FileInput, encoding: str | None) -> dict[str, Any] | BadRow:
         """One file as a row."""
 
     @abstractmethod
@@ -159,7 +165,7 @@ class TextSource(FolderSource):
     column = "text"
     patterns = TEXTS
 
-    def _row(self, file: FileInput, encoding: str) -> dict[str, Any] | BadRow:
+    def _row(self, file: FileInput, encoding: str | None) -> dict[str, Any] | BadRow:
         return read_file(file, encoding)
 
     def _check_kinds(self, options: ReadOptions) -> None:
@@ -181,7 +187,7 @@ class ImageSource(FolderSource):
             options = replace(options, fields=dict.fromkeys(options.fields, self.column))
         return super().read_into(corpus, number, options)
 
-    def _row(self, file: FileInput, encoding: str) -> dict[str, Any]:
+    def _row(self, file: FileInput, encoding: str | None) -> dict[str, Any]:
         size, modified = file.stamp()
         return {"id": file.name, "image": file.path, "bytes": size, "modified": modified / 1e9}
 
@@ -192,15 +198,16 @@ class ImageSource(FolderSource):
             )
 
 
-def read_file(file: FileInput, encoding: str) -> dict[str, Any] | BadRow:
+def read_file(file: FileInput, encoding: str | None) -> dict[str, Any] | BadRow:
     """One file as a row; a leading byte order mark is not part of the text."""
     try:
         data = file.content()
         fault = text_fault(data, encoding)
         if fault is not None:
             return BadRow(f"{file.name} is {fault}")
-        text = decode(data, encoding, where=f" of {file.name}").removeprefix("\ufeff")
-    except BadRow as bad:
-        return bad
+        text, encoding = decoded(data, encoding)
+    except UnicodeDecodeError as error:
+        return not_decoded(error, where=f" of {file.name}")
     size, modified = file.stamp()
-    return {"id": file.name, "text": text, "bytes": size, "modified": modified / 1e9}
+    row = {"id": file.name, "text": text.removeprefix("\ufeff"), "bytes": size, "modified": modified / 1e9}
+    return {**row, "encoding": encoding}

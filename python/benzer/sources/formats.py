@@ -5,13 +5,14 @@ This is the only place that knows the beginnings of file formats. Command line, 
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from benzer.errors import InputError
+from benzer.sources.dialects import table_delimiter
+from benzer.sources.encodings import marked
 
 HEAD_BYTES = 1 << 16
 """Bytes from the beginning of a file that are looked at."""
@@ -19,8 +20,6 @@ BOM = b"\xef\xbb\xbf"
 BLANK = b" \t\r\n"
 LINES_LOOKED_AT = 20
 OPENS_PAGE = re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
-COLUMN_NAME = re.compile(r"\w[\w .:/()#-]{0,59}")
-"""What looks like the name of a column: prose with a comma does not."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,6 @@ HTML = Content(
     "an HTML page",
     "extract its text first, or read it with its tags (benzer: --format text; pages: rename it to .txt)",
 )
-SEMICOLONS = Content(None, "a table separated by semicolons", "save it separated by commas or tabs")
 JSON_DOCUMENT = Content(
     None, "one JSON document that spans several lines",
     "write one object per line, e.g. with jq -c '.[]? // .' old.json",
@@ -177,6 +175,9 @@ def recognize(head: bytes, format: str | None = None) -> Content:
     >>> recognize(b"Dear Sir, thank you\\nfor this, and that\\n").format
     'text'
     """
+    encoding = marked(head)
+    if encoding is not None:
+        return _wide(head, encoding, format)
     content = binary(head)
     if content is BINARY and format in LINED:
         # One damaged row is for the reader to set aside, and a cell may hold a NUL.
@@ -194,6 +195,22 @@ def recognize(head: bytes, format: str | None = None) -> Content:
     if format in ("csv", "tsv"):
         return _table(lines) or (CSV if format == "csv" else TSV)
     return _unnamed(body, lines, JSONL if format == "jsonl" else TEXT)
+
+
+def _wide(head: bytes, encoding: str, format: str | None) -> Content:
+    """What a file in UTF-16 or UTF-32 holds: tables and texts are read in these encodings, other formats are not."""
+    refused = UTF16 if "16" in encoding else UTF32
+    if format not in (None, "text", "csv", "tsv"):
+        return refused
+    if format == "text":
+        return TEXT
+    lines = _lines(
+        head.decode(encoding, "ignore").removeprefix("\ufeff").encode(), whole=len(head) < HEAD_BYTES
+    )
+    table = None if _json_lines(lines, least=1) else _table(lines)
+    if table is None and format in ("csv", "tsv"):
+        return CSV if format == "csv" else TSV
+    return table or refused
 
 
 def _unnamed(body: bytes, lines: Sequence[bytes], otherwise: Content) -> Content:
@@ -249,27 +266,16 @@ def _is_document(body: bytes) -> bool:
 
 def _table(lines: Sequence[bytes]) -> Content | None:
     """Which table some lines are, by the delimiter that parts all of them into as many cells as the header has."""
+    rows = [_plainly(line).removesuffix("\r") for line in lines]
+    delimiter = table_delimiter(rows)
+    return None if delimiter is None else TSV if delimiter == "\t" else CSV
+
+
+def _plainly(line: bytes) -> str:
     try:
-        rows = [line.decode().removesuffix("\r") for line in lines]
+        return line.decode()
     except UnicodeDecodeError:
-        return None
-    for delimiter, content in ((",", CSV), ("\t", TSV), (";", SEMICOLONS)):
-        if _is_table(rows, delimiter):
-            return content
-    return None
-
-
-def _is_table(rows: Sequence[str], delimiter: str) -> bool:
-    if len(rows) < 2 or delimiter not in rows[0]:
-        return False
-    try:
-        header, *records = csv.reader([f"{row}\n" for row in rows], delimiter=delimiter, strict=True)
-    except csv.Error:  # such as a quote that is closed on a line that was not looked at
-        header, records = rows[0].split(delimiter), []
-        cells = [name.strip('"') for name in header]
-        return all(map(COLUMN_NAME.fullmatch, cells)) and '"' in "".join(rows[1:])
-    names = all(COLUMN_NAME.fullmatch(name) for name in header)
-    return names and len(set(header)) == len(header) and all(len(one) == len(header) for one in records)
+        return line.decode("latin-1")
 
 
 def lines_fault(head: bytes) -> str | None:
@@ -282,7 +288,7 @@ def lines_fault(head: bytes) -> str | None:
     return None if content.format == "jsonl" else content.noun
 
 
-def text_fault(data: bytes, encoding: str = "utf-8") -> str | None:
+def text_fault(data: bytes, encoding: str | None = None) -> str | None:
     """Why the content of a file cannot be taken as text; None where it can.
 
     An encoding of 16 or 32 bits has NUL bytes and byte order marks of its own.
@@ -293,7 +299,7 @@ def text_fault(data: bytes, encoding: str = "utf-8") -> str | None:
     (None, None)
     """
     content = binary(data)
-    wide = re.search(r"16|32", encoding) is not None
+    wide = re.search(r"16|32", encoding or marked(data) or "") is not None
     if content is None or (wide and content in ENCODED):
         return None
     if content.format is not None:

@@ -250,7 +250,7 @@ def recognized(file: FileInput, named: str | None, fixed: bool = False) -> tuple
     if file.compression and content.format == "parquet":
         raise InputError(f"{file.name} is a compressed Parquet file: decompress it first")
     if named == "text" and content in ENCODED:
-        return named, file  # the reader of texts knows the encoding
+        return named, file  # the reader knows the encoding
     if named in ("images", "parquet") and content.format in (None, "text"):
         return named, file  # its reader says what is wrong with it
     if fixed and named is not None:

@@ -72,7 +72,7 @@ def _delimited_rows(source: DelimitedSource) -> Iterator[tuple[int, Record]]:
 
 
 def _text_row(file: FileInput) -> dict[str, Any]:
-    row = read_file(file, "utf-8")
+    row = read_file(file, None)
     if isinstance(row, BadRow):
         raise InputError(str(row))
     return {"id": row["id"], "text": row["text"]}

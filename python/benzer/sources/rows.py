@@ -94,8 +94,13 @@ def decode(data: bytes, encoding: str = "utf-8", where: str = "") -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        byte = data[error.start] if error.start < len(data) else 0
-        raise BadRow(f"invalid {encoding} at byte {error.start}{where} (0x{byte:02x})") from error
+        raise not_decoded(error, where) from error
+
+
+def not_decoded(error: UnicodeDecodeError, where: str = "") -> BadRow:
+    """What is wrong with bytes that could not be decoded."""
+    byte = error.object[error.start] if error.start < len(error.object) else 0
+    return BadRow(f"invalid {error.encoding} at byte {error.start}{where} (0x{byte:02x})")
 
 
 def json_bytes(value: Any) -> bytes | None:

@@ -124,8 +124,10 @@ def rare_keywords(found: Duplicates) -> Iterator[tuple[str, str]]:
         yield "bucket_limit", repr(settings.bucket_limit)
     if settings.on_error != "stop":
         yield "on_error", repr(settings.on_error)
-    if options.encoding != "utf-8":
+    if options.encoding is not None:
         yield "encoding", repr(options.encoding)
+    if options.delimiter is not None:
+        yield "delimiter", repr(options.delimiter)
 
 
 def schema_code(schema: Schema) -> str:

@@ -43,7 +43,8 @@ def read_files(
     keep: str | Keep = "first",
     on_error: Literal["stop", "skip"] = "stop",
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    delimiter: str | None = None,
 ) -> FileDocuments:
     """Open files for `benzer.spark.find_duplicates`.
 
@@ -55,7 +56,7 @@ def read_files(
     Args:
         spark: The session.
         inputs: Paths, globs and folders that every executor can reach under the same name.
-        schema, text, id, keep, on_error, format, encoding: As in `benzer.find_duplicates`.
+        schema, text, id, keep, on_error, format, encoding, delimiter: As in `benzer.find_duplicates`.
 
     Returns:
         The documents of the files. A file that changes before the end of the run is an `InputError`.
@@ -73,6 +74,7 @@ def read_files(
         extra_column=keep.column,
         on_error=on_error,
         encoding=encoding,
+        delimiter=delimiter,
         threads=1,
     )
     sources = [located(one) for one in opened(inputs, schema, format)]
@@ -144,6 +146,7 @@ class FileDocuments(Documents):
             "id": self.options.id_column,
             "extra": self.options.extra_column,
             "encoding": self.options.encoding,
+            "delimiter": self.options.delimiter,
         }
 
     def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:
