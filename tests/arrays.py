@@ -18,9 +18,11 @@ def csr(sets: Sequence[Iterable[int]]) -> Csr:
     return csr_of_rows(rows)
 
 
-def csr_of_rows(rows: Sequence[Sequence[int]]) -> Csr:
+def csr_of_rows(rows: Sequence[Sequence[int] | NDArray[np.uint64]]) -> Csr:
     """Rows one after another, as they are."""
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    if any(isinstance(row, np.ndarray) for row in rows):
+        return offsets, np.concatenate(rows, dtype=np.uint64)
     return offsets, np.array([member for row in rows for member in row], dtype=np.uint64)
 
 
