@@ -32,7 +32,7 @@ class RedisServer:
         """Start the process, again after `kill`, and wait until it answers."""
         self.process = subprocess.Popen(self._command)
         client = self.client()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while True:
             try:
                 client.ping()
@@ -82,7 +82,7 @@ def shared_cluster() -> RedisServer:
     server = _lasting("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
     client = server.client()
     client.execute_command("CLUSTER ADDSLOTSRANGE", 0, 16383)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while client.execute_command("CLUSTER INFO")["cluster_state"] != "ok":
         assert time.monotonic() < deadline, "the cluster does not come up"
         time.sleep(0.01)

@@ -15,6 +15,8 @@ from tests.browser import program
 WIDTHS = (1280, 390)
 SCHEMES = ("light", "dark")
 GRAVE = ("serious", "critical")
+MILLISECONDS = 60_000  # that a page may take on a busy machine
+expect.set_options(timeout=MILLISECONDS)
 
 
 @contextmanager
@@ -54,7 +56,7 @@ def visit(browser: Browser, base: str, width: int, scheme: Any, **options: Any) 
         has_touch=width < 600, accept_downloads=True, **options,
     )  # fmt: skip
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(MILLISECONDS)
     seen = Visit(page)
     page.on("console", lambda said: seen.faults.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: seen.faults.append(str(error)))

@@ -56,7 +56,7 @@ def within(path: Path, ask: Ask, limits: Limits | None = None, log: Log | None =
             app = create_app(catalog, ServiceOptions(limits or Limits()), log)
             transport = httpx.ASGITransport(app, raise_app_exceptions=False)
             async with httpx.AsyncClient(
-                transport=transport, base_url="http://localhost", timeout=30
+                transport=transport, base_url="http://localhost", timeout=120
             ) as client:
                 client.app = app  # type: ignore[attr-defined]
                 await ask(client)
@@ -72,7 +72,7 @@ def held_up(monkeypatch: pytest.MonkeyPatch, name: str) -> Iterator[tuple[thread
 
     def wait(*arguments: Any, **options: Any) -> Any:
         called.set()
-        assert may_go.wait(30)
+        assert may_go.wait(120)
         return plain(*arguments, **options)
 
     monkeypatch.setattr(Index, name, wait)

@@ -37,7 +37,7 @@ def serving(
                 line = process.stderr.readline()
                 assert line, said
                 said += line
-            with httpx.Client(base_url=address[0], timeout=30, trust_env=False) as client:
+            with httpx.Client(base_url=address[0], timeout=120, trust_env=False) as client:
                 yield client, process
             process.send_signal(end)
             assert "Traceback" not in process.stderr.read()

@@ -48,7 +48,7 @@ def answer(*arguments: str, status: int = 0, stdin: str | bytes | None = None) -
 def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     """Run a command line as a process of its own, with pipes for its streams."""
     return subprocess.run(
-        [sys.executable, "-m", "benzer", *arguments], capture_output=True, timeout=60, check=False, **options
+        [sys.executable, "-m", "benzer", *arguments], capture_output=True, timeout=300, check=False, **options
     )
 
 

@@ -46,11 +46,11 @@ def job(client: httpx.Client, lines: bytes) -> dict[str, Any]:
     answer = client.post("/v1/duplicates", content=lines, headers=LINES, params={"on_error": "skip"})
     assert answer.status_code == 202, answer.text
     address = answer.headers["Location"]
-    for _ in range(200):
+    for _ in range(6000):
         told: dict[str, Any] = client.get(address).json()
         if told["state"] not in ("waiting", "running"):
             return told
-        time.sleep(0.05)
+        time.sleep(0.02)
     raise AssertionError(told)
 
 

@@ -89,7 +89,7 @@ def test_a_second_process_cannot_write_but_read_until_the_first_is_gone(tmp_path
             started = time.monotonic()
             with pytest.raises(StoreLockedError, match="is being written by another process"):
                 index.add([document(2)])
-            assert time.monotonic() - started < 5
+            assert time.monotonic() - started < 30
             assert list(index) == ["doc-1"]
             process.kill()
             process.wait()

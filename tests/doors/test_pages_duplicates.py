@@ -37,7 +37,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 def job(client: httpx.Client) -> str:
     """The id of a job that is done."""
     started = client.post("/v1/duplicates", json={"index": "news"}).json()
-    ends = monotonic() + 20
+    ends = monotonic() + 120
     while client.get(f"/v1/duplicates/{started['id']}").json()["state"] != "done":
         assert monotonic() < ends
         sleep(0.02)

@@ -111,7 +111,7 @@ def test_a_second_process_cannot_write_until_the_lease_of_the_first_ends(url: st
             assert list(index) == ["doc-1"]
         process.kill()
         process.wait()
-        with Index.open(url, timeout=5) as index:
+        with Index.open(url, timeout=60) as index:
             index.add([document(2)])
             assert list(index) == ["doc-1", "doc-2"], "what the killed one had not committed is gone"
             index.check()

@@ -56,7 +56,7 @@ def test_times_of_removed_documents_go_with_them(prefix: str, server: redis.Redi
 
 def test_times_of_a_writer_that_died_are_gone(prefix: str, server: redis.Redis) -> None:
     for touched in (False, True):
-        storage = opened(prefix, "&lease=0.1")
+        storage = opened(prefix, "&lease=0.5")
         ids = add(storage, 2, 0)
         storage.commit()
         if touched:
@@ -64,7 +64,7 @@ def test_times_of_a_writer_that_died_are_gone(prefix: str, server: redis.Redis) 
         else:
             add(storage, 2, 500)
         storage._session.writing = False  # its process is killed: nothing is sent any more
-        time.sleep(0.15)
+        time.sleep(0.6)
         storage = opened(prefix)
         storage.touch(["nowhere"], [900])  # the next writer clears away what was left
         storage.commit()
@@ -74,7 +74,7 @@ def test_times_of_a_writer_that_died_are_gone(prefix: str, server: redis.Redis) 
 
 
 def test_an_index_that_was_never_committed_leaves_no_times(prefix: str, server: redis.Redis) -> None:
-    storage = opened(prefix, "&lease=0.1")
+    storage = opened(prefix, "&lease=0.5")
     storage.touch(add(storage, 2, 500), [600, 600])
     storage.close()
     discard(f"{shared_server().url}?prefix={prefix}")
@@ -83,12 +83,13 @@ def test_an_index_that_was_never_committed_leaves_no_times(prefix: str, server: 
 
 
 def test_documents_expire_whenever_they_were_seen(prefix: str) -> None:
-    storage = opened(prefix, "&ttl=1")
+    storage = opened(prefix, "&ttl=2")
     ids = add(storage, 2, int(time.time()))
     storage.touch(ids, [int(time.time()) + 10**6] * 2)
     storage.commit()
     assert storage.held([0, 1]).tolist() == [True, True]
-    time.sleep(2.1)
+    while len(storage):
+        time.sleep(0.02)
     assert storage.held([0, 1]).tolist() == [False, False]
     assert (len(storage), storage.unseen(2**50)) == (0, [])
     storage.close()

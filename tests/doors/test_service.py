@@ -142,12 +142,12 @@ def test_index_and_health_describe_what_is_served(client: httpx.Client, path: Pa
 
 
 def test_no_answer_is_held_back_until_its_head_is_acknowledged(client: httpx.Client) -> None:
-    seconds = []
-    for _ in range(30):
+    def seconds() -> float:
         begin = time.perf_counter()
         client.get("/health")
-        seconds.append(time.perf_counter() - begin)
-    assert min(seconds) < 0.035  # a delayed acknowledgement takes 40 ms or more
+        return time.perf_counter() - begin
+
+    assert any(seconds() < 0.035 for _ in range(500))  # a delayed acknowledgement takes 40 ms or more
 
 
 def test_the_description_has_every_path_and_the_shape_of_errors(client: httpx.Client) -> None:
@@ -414,12 +414,12 @@ def test_a_signal_ends_it_when_what_has_begun_is_answered(fresh: Path, end: int,
         with serving(fresh, end=0) as (client, process):
             other.add([Document("theirs", {"text": FOX})])
             waiting = threads.submit(client.put, f"{FRESH}/documents/ours", json={"fields": {"text": OTHER}})
-            with pytest.raises(TimeoutError):
-                waiting.result(0.3)  # it waits for the other writer
+            while "benzer_requests_in_flight 1.0" not in client.get("/metrics").text:
+                assert not waiting.done()  # it waits for the other writer
             process.send_signal(end)
             other.rollback()
-            assert waiting.result(20).status_code == 201
-        assert process.wait(20) == status
+            assert waiting.result(120).status_code == 201
+        assert process.wait(120) == status
         assert list(other) == ["ours"]
 
 

@@ -28,7 +28,7 @@ class Writer(threading.Thread):
 
     def run(self) -> None:
         number = 0
-        with httpx.Client(base_url=self.url, timeout=30, trust_env=False) as client:
+        with httpx.Client(base_url=self.url, timeout=120, trust_env=False) as client:
             try:
                 while True:
                     self.acknowledged += self.write(client, f"{self.prefix}-{number}", number)
@@ -74,7 +74,7 @@ def killed_in_the_midst(location: str | Path, seed: int) -> list[str]:
         ]
         for writer in writers:
             writer.start()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         kinds: set[str] = set()
         while len(kinds) < 3 and time.monotonic() < deadline:
             time.sleep(0.05 + 0.03 * seed)
@@ -92,7 +92,7 @@ def test_what_is_acknowledged_survives_the_death_of_the_service(tmp_path: Path) 
     acknowledged: list[str] = []
     for seed in range(3):
         acknowledged += killed_in_the_midst(path, seed)
-        with Index.open(path, timeout=30) as index:
+        with Index.open(path, timeout=120) as index:
             index.check()
             assert [id for id in acknowledged if id not in index] == []
             document = index.get(acknowledged[-1])
@@ -104,6 +104,6 @@ def test_what_is_acknowledged_in_redis_survives_the_death_of_the_service() -> No
     location = f"{shared_server().url}?prefix=docs"
     Index.open(location, IndexSettings(threshold=0.5)).close()
     acknowledged = killed_in_the_midst(location, 0)
-    with Index.open(location, timeout=30) as index:
+    with Index.open(location, timeout=120) as index:
         index.check()
         assert [id for id in acknowledged if id not in index] == []

@@ -29,7 +29,7 @@ def client(folder: Path) -> Iterator[httpx.Client]:
     try:
         with serving() as (client, process):
             yield client
-        assert process.wait(20) == 143
+        assert process.wait(120) == 143
     finally:
         os.environ.pop("TMPDIR")
         if before is not None:

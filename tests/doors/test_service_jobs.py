@@ -32,7 +32,7 @@ from tests.doors.service import ROOT, curl, refused, serving
 SAMPLES = ROOT / "examples" / "data" / "documents.jsonl"
 PAGE = ROOT / "docs" / "how-to" / "find-duplicates-with-the-service.md"
 NDJSON = {"Content-Type": "application/x-ndjson"}
-SECONDS = 60.0
+SECONDS = 120.0
 HOSTILE = [
     "=1+1",
     "<script>alert(1)</script>",

@@ -103,7 +103,7 @@ def test_each_limit_has_an_option_and_an_option_its_default() -> None:
 def said(client: httpx.Client, sent: bytes) -> tuple[int, dict[str, str], dict[str, Any]]:
     """What a client that sends no more than this is answered before the connection is closed."""
     url = client.base_url
-    with socket.create_connection((url.host, url.port or 80), timeout=20) as connection:
+    with socket.create_connection((url.host, url.port or 80), timeout=120) as connection:
         connection.sendall(sent)
         answer = b""
         while data := connection.recv(65536):
@@ -177,7 +177,7 @@ def test_a_body_that_is_on_its_way_takes_no_place_of_another_request(path: Path,
     with serving(path, "--max-concurrent", "1") as (client, _), ExitStack() as stack:
         for _ in range(5):
             address = (client.base_url.host, client.base_url.port or 80)
-            connection = stack.enter_context(socket.create_connection(address, timeout=20))
+            connection = stack.enter_context(socket.create_connection(address, timeout=120))
             connection.sendall(f"{head}Content-Length: 10\r\n\r\n".encode() + b"{")
         assert client.post(f"{DOCS}/similar", json=QUESTION).status_code == 200
         assert client.get("/ready").status_code == 200
@@ -216,7 +216,7 @@ def test_a_request_out_of_time_is_given_up_and_its_change_made_all_the_same(
                 )
             may_go.set()
 
-        within(path, ask, Limits(max_seconds=0.5))
+        within(path, ask, Limits(max_seconds=2))
     with Index.open(path) as index:
         assert ("begun" in index, "waits" in index) == (True, False)
 
@@ -225,10 +225,10 @@ def test_an_answer_is_not_cut_off_by_the_end_of_its_time(path: Path) -> None:
     async def ask(client: httpx.AsyncClient) -> None:
         for _ in range(20):
             assert (await client.post(f"{DOCS}/similar", json=QUESTION)).status_code == 200
-        await asyncio.sleep(0.6)  # a clock that was not stopped would strike now
+        await asyncio.sleep(2.1)  # a clock that was not stopped would strike now
         assert (await client.get("/health")).status_code == 200
 
-    within(path, ask, Limits(max_seconds=0.5, max_body_seconds=0.5))
+    within(path, ask, Limits(max_seconds=2, max_body_seconds=2))
 
 
 # Uploads

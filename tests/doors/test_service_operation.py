@@ -208,12 +208,12 @@ sys.exit(exit_status(run))
             url = process.stdout.readline().strip()
             answers: list[httpx.Response] = []
             asking = threading.Thread(
-                target=lambda: answers.append(httpx.post(f"{url}{DOCS}/similar", json=QUESTION, timeout=30))
+                target=lambda: answers.append(httpx.post(f"{url}{DOCS}/similar", json=QUESTION, timeout=120))
             )
             asking.start()
             assert process.stdout.readline() == "asked\n"
             process.send_signal(end)
-            assert process.wait(30) == status
+            assert process.wait(120) == status
             asking.join()
             refused(answers[0], 503)
             assert answers[0].json()["error"]["type"] == "ClosingError"

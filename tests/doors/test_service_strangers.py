@@ -23,7 +23,7 @@ from tests.doors.service import JSON, refused
 from tests.doors.shell import FOX
 
 CONNECTIONS = int(os.environ.get("BENZER_IDLE_CONNECTIONS", "200"))
-SECONDS = 1.0
+SECONDS = 4.0
 """Bound on the p99 of a search in the suite, whose machine may be busy; on a quiet one it is a few milliseconds."""
 HOST = "Host: 127.0.0.1\r\n"
 LOGIN = f"POST /login HTTP/1.1\r\n{HOST}Content-Type: application/json\r\nContent-Length: 40\r\n\r\n"
@@ -55,7 +55,9 @@ def connections(service: Locked, sent: str, count: int) -> Iterator[list[socket.
     with ExitStack() as stack:
         opened = []
         for _ in range(count):
-            connection = stack.enter_context(socket.create_connection((url.host, url.port or 80), timeout=30))
+            connection = stack.enter_context(
+                socket.create_connection((url.host, url.port or 80), timeout=120)
+            )
             connection.sendall(sent.encode())
             opened.append(connection)
         yield opened
@@ -104,7 +106,7 @@ def test_a_crowd_of_connections_that_ask_nothing_is_closed_early(service: Locked
     with connections(service, "", MOST_WAITING + 1) as opened:
         begin = time.monotonic()
         assert status(opened[-1]) == 408
-        assert time.monotonic() - begin < 15
+        assert time.monotonic() - begin < 25
         opened[0].sendall(WITHOUT_BODY["head"].encode() + b"\r\n")
         assert status(opened[0]) == 200
 
@@ -113,7 +115,7 @@ def test_a_login_must_arrive_at_once(service: Locked) -> None:
     begin = time.monotonic()
     with connections(service, LOGIN, 1) as (connection,):
         assert status(connection) == 408
-    assert 4 < time.monotonic() - begin < 15
+    assert 4 < time.monotonic() - begin < 25
 
 
 def test_an_address_without_a_key_has_few_requests_at_a_time(service: Locked) -> None:

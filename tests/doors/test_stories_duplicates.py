@@ -16,7 +16,7 @@ from benzer.index import Index, IndexSettings
 from benzer.views.jobs import status_html
 from tests.doors.browsing import visit
 from tests.doors.service import serving
-from tests.doors.stories import UNLIKE_VIEWS, VIEWS, agreement, family, lines_file, shown, texts, tiles, words
+from tests.doors.stories import VIEWS, agreement, family, lines_file, shown, texts, tiles, words
 
 DOCUMENTS = {
     **{key: text for seed in (1, 2, 3) for key, text in family(seed, 60).items()},
@@ -137,7 +137,7 @@ def test_an_index_is_searched_its_clusters_decided_and_the_decisions_taken_home(
         seen.check()
 
 
-@UNLIKE_VIEWS
+@VIEWS
 def test_files_are_uploaded_their_progress_shown_and_the_result_handed_out(
     client: httpx.Client, browser: Browser, width: int, scheme: str, tmp_path: Path
 ) -> None:

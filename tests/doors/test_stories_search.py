@@ -12,7 +12,7 @@ from benzer.document import Document
 from benzer.index import Index, IndexSettings
 from tests.doors.browsing import visit
 from tests.doors.service import serving
-from tests.doors.stories import UNLIKE_VIEWS, VIEWS, agreement, changed, family, shown, texts, words
+from tests.doors.stories import VIEWS, agreement, changed, family, shown, texts, words
 from tests.pictures import as_file, resized, scene
 
 ASKED = family(7)["7-0"]
@@ -120,7 +120,7 @@ def test_an_id_that_is_not_there_and_a_text_like_nothing_are_told_and_a_lower_th
         seen.faults[:] = [fault for fault in seen.faults if "404" not in fault]  # the browser's own line
 
 
-@UNLIKE_VIEWS
+@VIEWS
 def test_a_picture_is_chosen_and_stands_beside_its_match(
     client: httpx.Client, browser: Browser, width: int, scheme: str
 ) -> None:
@@ -162,7 +162,7 @@ def test_keys_alone_suffice_to_search_open_and_walk(client: httpx.Client, browse
         expect(page.locator(".match").first.locator("figure.passage")).to_be_visible()
 
 
-@UNLIKE_VIEWS
+@VIEWS
 def test_hostile_documents_are_shown_as_texts_and_their_passages_agree(
     client: httpx.Client, browser: Browser, width: int, scheme: str
 ) -> None:
