@@ -101,7 +101,7 @@ def machine(home: Home) -> type[StorageMachine]:
 
 def paced(home: Home) -> type:
     case = machine(home).TestCase
-    case.settings = settings(max_examples=40, stateful_step_count=20)
+    case.settings = settings(max_examples=30, stateful_step_count=20)
     return case
 
 

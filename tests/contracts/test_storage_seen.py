@@ -208,7 +208,7 @@ class SeenMachine(RuleBasedStateMachine):
 
 def paced(home: Home) -> type:
     case = type(f"Seen_{home.name}", (SeenMachine,), {"home": home}).TestCase
-    case.settings = settings(max_examples=25, stateful_step_count=20)
+    case.settings = settings(max_examples=15, stateful_step_count=20)
     return case  # type: ignore[no-any-return]
 
 

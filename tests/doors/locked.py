@@ -32,11 +32,12 @@ class Locked(NamedTuple):
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[Locked]:
+def locked(folder: Path, forked: bool = True) -> Iterator[Locked]:
     """A service of one index, with keys, on an address that any machine reaches."""
     file = folder / "service.keys"
     reader, writer = add_key(file, "reader")[1], add_key(file, "writer", "write")[1]
-    with serving(two_documents(folder), "--keys", file, "--host", "0.0.0.0") as (client, _):
+    arguments = (two_documents(folder), "--keys", file, "--host", "0.0.0.0")
+    with serving(*arguments, forked=forked) as (client, _):
         yield Locked(client, file, reader, writer)
 
 

@@ -16,20 +16,24 @@ from pathlib import Path
 import httpx
 
 from benzer.service.errors import ErrorAnswer
+from tests.doors.nursery import Forked
 
 ROOT = Path(__file__).resolve().parents[2]
 JSON = {"Content-Type": "application/json"}
 
 
+def started(arguments: list[str]) -> subprocess.Popen[str]:
+    """`benzer serve` as a user starts it, with the environment and the limits of this process."""
+    begin = [sys.executable, "-W", "error", "-m", "benzer", "serve", "--port", "0"]
+    return subprocess.Popen([*begin, *arguments], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+
 @contextmanager
 def serving(
-    *arguments: str | os.PathLike[str], end: int = signal.SIGTERM
-) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
+    *arguments: str | os.PathLike[str], end: int = signal.SIGTERM, forked: bool = True
+) -> Iterator[tuple[httpx.Client, subprocess.Popen[str] | Forked]]:
     """`benzer serve` as a process of its own on a free port, and a client of it; it ends by a signal."""
-    begin = [sys.executable, "-W", "error", "-m", "benzer", "serve", "--port", "0"]
-    with subprocess.Popen(
-        [*begin, *map(os.fspath, arguments)], cwd=ROOT, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with (Forked if forked else started)([os.fspath(one) for one in arguments]) as process:
         assert process.stderr is not None
         try:
             said = ""

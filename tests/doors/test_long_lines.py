@@ -53,8 +53,16 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> int:
     return peak("dedupe", str(folder / "tiny.jsonl"), "--output", str(folder / "out"))
 
 
-@pytest.mark.parametrize("shingle", ["word:3", "char:5"])
-@pytest.mark.parametrize("make", [words, escaped, ideographs, blob])
+@pytest.mark.parametrize(
+    "make, shingle",
+    [
+        (words, "word:3"),
+        (escaped, "word:3"),
+        (ideographs, "word:3"),
+        (ideographs, "char:5"),
+        (blob, "char:5"),
+    ],
+)
 def test_a_long_line_takes_four_times_its_size(make: object, shingle: str, tmp_path: Path, base: int) -> None:
     assert callable(make)
     part = make()

@@ -23,7 +23,7 @@ from tests.doors.resume_child import make_index, plain, texts
 from tests.results import all_of
 
 ROOT = Path(__file__).resolve().parents[2]
-KILLS = min(int(os.environ.get("BENZER_FAULTS", "12")), 100)
+KILLS = min(int(os.environ.get("BENZER_FAULTS", "8")), 100)
 KILLED = -9
 
 
@@ -78,7 +78,7 @@ def test_killed_at_any_moment_it_goes_on(folder: Path, uninterrupted: str) -> No
     chance = random.Random(2)
     statuses = [run(folder, "in", chance.uniform(0.0, 0.25)) for _ in range(KILLS // 2)]
     assert set(statuses) <= {KILLED, 0}
-    assert statuses.count(KILLED) >= 3
+    assert statuses.count(KILLED) >= 2
     assert finish(folder)[0] == uninterrupted
 
 

@@ -58,7 +58,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(path: Path) -> Iterator[httpx.Client]:
-    with serving(path, "--max-body", "1") as (client, _):
+    with serving(path, "--max-body", "1", forked=False) as (client, _):
         yield client
 
 

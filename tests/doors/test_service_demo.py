@@ -27,7 +27,7 @@ def client(folder: Path) -> Iterator[httpx.Client]:
     before = os.environ.get("TMPDIR")
     os.environ["TMPDIR"] = str(folder)
     try:
-        with serving() as (client, process):
+        with serving(forked=False) as (client, process):
             yield client
         assert process.wait(120) == 143
     finally:

@@ -64,7 +64,7 @@ def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(path: Path, spool: Path) -> Iterator[httpx.Client]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("TMPDIR", str(spool))
-        with serving(path) as (client, _):
+        with serving(path, forked=False) as (client, _):
             yield client
 
 

@@ -95,7 +95,7 @@ def test_open_connections_are_not_bounded_by_the_soft_limit_of_files(tmp_path: P
     resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
     with ExitStack() as stack:
         try:
-            service = stack.enter_context(locked(tmp_path))
+            service = stack.enter_context(locked(tmp_path, forked=False))
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         with connections(service, "", 200):

@@ -77,9 +77,9 @@ def test_a_forged_field_among_others_removes_nothing(other: str | None) -> None:
 
 
 @pytest.mark.parametrize("how", [{}, {"recall": 1}], ids=["bands", "exact join"])
-def test_ten_thousand_texts_of_one_content_hash_are_kept(how: dict[str, Any]) -> None:
-    found = benzer.find_duplicates(dict(enumerate(MANY)), threshold=0.9, **how)
-    assert (len(found.kept), len(found.removed)) == (10_000, 0)
+def test_many_texts_of_one_content_hash_are_kept(how: dict[str, Any]) -> None:
+    found = benzer.find_duplicates(dict(enumerate(MANY[:3000])), threshold=0.9, **how)
+    assert (len(found.kept), len(found.removed)) == (3000, 0)
 
 
 def test_each_copy_of_forged_texts_goes_for_its_own_original(tmp_path: Path) -> None:

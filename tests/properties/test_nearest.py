@@ -41,10 +41,10 @@ def true_nearest(similar: list[Fraction], limit: int, threshold: float) -> list[
 
 
 def missed_share(recall: float, size: int, seed: int) -> tuple[int, int]:
-    """Of the ten true nearest of 30 documents how many are missed, and how many there are."""
+    """Of the ten true nearest of 15 documents how many are missed, and how many there are."""
     random = np.random.default_rng(seed)
     missed = wanted = 0
-    for _ in range(30):
+    for _ in range(15):
         asked = random.integers(0, 2**62, size).tolist()
         documents = related(random, asked, 200)
         with Index.open("memory:", VALUES) as index:

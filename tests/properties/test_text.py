@@ -44,14 +44,14 @@ def assert_read_alike(text: str, recipe: Recipe) -> None:
 
 
 @given(texts.texts(), SIZES)
-@settings(max_examples=250)
+@settings(max_examples=120)
 def test_words_are_read_as_the_reference_reads_them(text: str, size: int) -> None:
     for recipe in texts.word_recipes(size):
         assert_read_alike(text, recipe)
 
 
 @given(texts.texts(), SIZES)
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_characters_are_read_as_the_reference_reads_them(text: str, size: int) -> None:
     for recipe in texts.char_recipes(size):
         assert_read_alike(text, recipe)
@@ -64,7 +64,7 @@ def test_stop_words_are_read_like_text_and_dropped(text: str, size: int, words: 
 
 
 @given(texts.long_texts())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_long_texts_are_read_alike_by_the_default_recipes(text: str) -> None:
     assert_read_alike(text, Recipe())
     assert_read_alike(text, Recipe("char", 5))
