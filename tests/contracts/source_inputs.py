@@ -8,12 +8,14 @@ import gzip
 import io
 import json
 import lzma
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
@@ -69,6 +71,27 @@ def parquet_file(folder: Path, rows: list[dict[str, Any]]) -> Path:
     return folder / "corpus.parquet"
 
 
+def ipc_file(name: str, compression: str | None = None) -> Callable[..., Any]:
+    def put(folder: Path, rows: list[dict[str, Any]]) -> Path:
+        table = pa.Table.from_pylist(rows)
+        new = pa.ipc.new_stream if name.endswith("s") else pa.ipc.new_file
+        options = pa.ipc.IpcWriteOptions(compression=compression)
+        with new(str(folder / name), table.schema, options=options) as writer:
+            writer.write_table(table, max_chunksize=2_000)
+        return folder / name
+
+    return put
+
+
+def excel_file(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    book = openpyxl.Workbook()
+    book.active.append(list(rows[0]))
+    for row in rows:
+        book.active.append(list(row.values()))
+    book.save(folder / "corpus.xlsx")
+    return folder / "corpus.xlsx"
+
+
 def text_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
     for row in rows:
         (folder / "texts" / row["id"][0]).mkdir(parents=True, exist_ok=True)
@@ -116,6 +139,15 @@ INPUTS: dict[str, Callable[[Path, list[dict[str, Any]]], Any]] = {
     "tsv.bz2": as_file("corpus.tsv.bz2", lambda rows: bz2.compress(csv_bytes(rows, delimiter="\t"))),
     "tsv": as_file("corpus.tsv", lambda rows: csv_bytes(rows, delimiter="\t")),
     "parquet": parquet_file,
+    "json": as_file("corpus.json", lambda rows: json.dumps(rows).encode()),
+    "json, indented": as_file(
+        "corpus.json", lambda rows: json.dumps(rows, indent=2, ensure_ascii=False).encode()
+    ),
+    "json.gz": as_file("corpus.json.gz", lambda rows: gzip.compress(json.dumps(rows).encode())),
+    "feather": ipc_file("corpus.feather", "lz4"),
+    "arrow": ipc_file("corpus.arrow"),
+    "arrow stream": ipc_file("corpus.arrows", "zstd"),
+    "excel": excel_file,
     "text": text_folder,
     "arrow table": lambda folder, rows: pa.Table.from_pylist(rows),
     "arrow batches": lambda folder, rows: pa.RecordBatchReader.from_batches(
@@ -128,7 +160,7 @@ INPUTS: dict[str, Callable[[Path, list[dict[str, Any]]], Any]] = {
     "ids to texts": lambda folder, rows: {row["id"]: row["text"] for row in rows},
 }
 TABLES = [name for name in INPUTS if name not in ("text", "pairs", "documents", "ids to texts")]
-BY_LINE = [name for name in INPUTS if "json" in name]
+BY_LINE = [name for name in INPUTS if "json" in name and not re.match(r"json\b", name)]
 BY_RECORD = [name for name in INPUTS if "csv" in name or name == "tsv"]
 AS_BYTES = BY_LINE + BY_RECORD
 EVERY_OTHER = np.arange(len(ROWS)) % 2 == 0

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benzer.errors import InputError, OutputError
-from benzer.sources import open_sources
+from benzer.sources import ReadOptions, json_array, open_sources
+from tests.contracts.recorded_corpus import RecordedCorpus
 from tests.contracts.source_inputs import (
     INPUTS,
     MANY,
@@ -22,6 +26,7 @@ from tests.contracts.source_inputs import (
     as_file,
     csv_bytes,
     jsonl_bytes,
+    native_corpus,
     read,
     texts,
 )
@@ -217,7 +222,86 @@ def test_a_json_array_is_no_jsonl(tmp_path: Path) -> None:
     for data in (b'[{"text": "a"}, {"text": "b"}]', b'[\n  {"text": "a"}\n]'):
         (tmp_path / "a.json").write_bytes(data)
         with pytest.raises(InputError, match="contains one JSON array, not one object per line: convert it"):
-            read(tmp_path / "a.json", on_error="skip")
+            open_sources(tmp_path / "a.json", "jsonl")[0].read_into(native_corpus(), 0, ReadOptions())
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
+def test_elements_of_a_json_array_are_copied_as_they_are(
+    chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_array, "CHUNK_BYTES", chunk)
+    parts = [
+        '{"text": "a ] b, \\"c\\""}',
+        '{\n  "text": "çok",\r\n "n": 1e400}',
+        "7",
+        '{"text": "c", "x": [{}, []]}',
+    ]
+    (tmp_path / "a.json").write_text("\ufeff [" + " ,\n".join(parts) + "]\n \n", newline="")
+    source, corpus, report = read(tmp_path / "a.json", on_error="skip")
+    assert texts(corpus) == ['a ] b, "c"', "çok", "c"]
+    assert [str(row) for row in report.malformed] == [
+        f"{tmp_path}/a.json element 3: not a JSON object: expected '{{' at column 1, found '7'"
+    ]
+    source.write_rows(np.array([False, True, True]), tmp_path / "copy.json")
+    assert (tmp_path / "copy.json").read_bytes().decode() == f"[\n{parts[1]},\n{parts[3]}\n]\n"
+    source.write_rows(np.zeros(3, np.bool_), tmp_path / "none.json")
+    assert json.loads((tmp_path / "none.json").read_bytes()) == []
+
+
+@pytest.mark.parametrize(
+    "data, place",
+    [
+        (b'[{"text": "a"}, {"text": "b"}', "after element 1"),
+        (b'[{"text": "a"} {"text": "b"}]', "at its beginning"),
+        (b'[{"text": "a"}, {"text": oops}]', "after element 1"),
+    ],
+)
+def test_a_broken_json_array_is_an_error_that_names_the_place(
+    data: bytes, place: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.json").write_bytes(data)
+    with pytest.raises(InputError, match=f"a.json is not a valid JSON array {place}: correct it"):
+        read(tmp_path / "a.json", on_error="skip")
+
+
+def test_two_json_arrays_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b'[{"text": "a"}]\n[{"text": "b"}]')
+    with pytest.raises(InputError, match="contains more than one JSON array"):
+        read(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("name", ["feather", "arrow", "arrow stream"])
+def test_arrow_files_keep_schema_container_and_compression(name: str, tmp_path: Path) -> None:
+    path = INPUTS[name](tmp_path, MANY)
+    source, _, _ = read(path)
+    source.write_rows(np.arange(len(MANY)) % 2 == 0, tmp_path / "copy")
+    data = (tmp_path / "copy").read_bytes()
+    opened = pa.ipc.open_stream(data) if name == "arrow stream" else pa.ipc.open_file(data)
+    assert opened.read_all().to_pylist() == MANY[::2]
+    frame = {"feather": b"\x04\x22\x4d\x18", "arrow": None, "arrow stream": b"\x28\xb5\x2f\xfd"}[name]
+    assert frame is None or frame in data
+
+
+def test_cells_of_a_workbook_are_texts_and_values(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (
+        ["id", "text", "tags", "when"],
+        [1, 1984, 7, None],
+        [None] * 4,
+        [2, "words", '["a", 2]', "x"],
+    ):
+        book.active.append(row)
+    book.active["D2"] = dt.date(2024, 5, 1)
+    book.create_sheet("other").append(["nothing"])
+    book.save(tmp_path / "a.xlsx")
+    corpus = RecordedCorpus()
+    fields = {"text": "text", "when": "when", "tags": "tags"}
+    open_sources(tmp_path / "a.xlsx")[0].read_into(corpus, 0, ReadOptions(fields, {"tags": "values"}))
+    assert corpus.ids() == [1, 2]
+    assert [document[3] for document in corpus.documents] == [
+        ("1984", "2024-05-01T00:00:00", [7]),
+        ("words", "x", ["a", 2]),
+    ]
 
 
 def test_integer_ids_stay_integers_of_64_bits(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from tests.contracts.source_inputs import (
     as_file,
     content,
     csv_bytes,
+    excel_file,
     jsonl_bytes,
     parquet_file,
     read,
@@ -241,7 +242,16 @@ def test_sets_of_values_come_from_every_format_that_has_lists(name: str, tmp_pat
     assert corpus.ids() == ([0, 1, 2] if name != "csv" else ["0", "1", "2"])
 
 
-@pytest.mark.parametrize("value", ["text", [1.5], [True], [None], {"a": 1}, 7])
+@pytest.mark.parametrize("name", [*VALUE_INPUTS, "excel"])
+def test_a_number_is_a_set_of_one_where_the_schema_asks_for_values(name: str, tmp_path: Path) -> None:
+    rows = [{"id": f"r{i}", "text": f"t{i}", "tags": year} for i, year in enumerate((1999, 2024, None))]
+    corpus = RecordedCorpus()
+    (source,) = open_sources({**VALUE_INPUTS, "excel": excel_file}[name](tmp_path, rows))
+    source.read_into(corpus, 0, ReadOptions(fields={"tags": "tags"}, kinds={"tags": "values"}))
+    assert [document[3] for document in corpus.documents] == [([1999],), ([2024],), (None,)]
+
+
+@pytest.mark.parametrize("value", ["text", [1.5], [True], [None], {"a": 1}, 7.5, True])
 def test_other_values_are_malformed(value: Any, tmp_path: Path) -> None:
     path = as_file("corpus.jsonl", jsonl_bytes)(tmp_path, [{"tags": ["a", 2]}, {"tags": value}])
     corpus = RecordedCorpus()

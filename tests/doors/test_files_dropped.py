@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from benzer.index import Index, IndexSettings
+from benzer.sources.records import TABLES
 from tests.doors.browsing import visit
 from tests.doors.service import serving
 from tests.doors.stories import tiles
@@ -23,8 +24,6 @@ from tests.unit.test_formats import PARQUET, READ, REFUSED, ROWS, Case, image, t
 
 FILE = {"Content-Type": "application/octet-stream"}
 LINES = {"Content-Type": "application/x-ndjson"}
-TABLES = ("jsonl", "csv", "tsv", "parquet")
-ARRAY = Case("array.json", json.dumps(ROWS).encode(), "array.json contains one JSON array")
 
 
 @pytest.fixture(scope="module")
@@ -82,12 +81,6 @@ def test_a_file_that_cannot_be_read_is_refused_at_every_route(client: httpx.Clie
         answer = client.post(path, content=case.content, headers=LINES, params={"on_error": "skip"})
         assert answer.status_code == 415, (path, answer.text)
         assert "not JSON lines" in answer.json()["error"]["message"]
-
-
-def test_a_json_array_is_refused_by_its_rows(client: httpx.Client) -> None:
-    answer = ask(client, "rows", ARRAY)
-    assert answer.status_code == 422
-    assert ARRAY.documents in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("content", [table(","), PARQUET, b"%PDF-1.7"], ids=["csv", "parquet", "pdf"])
@@ -181,14 +174,13 @@ def test_files_dropped_on_the_page_of_an_index(
 
 
 def test_files_dropped_on_the_page_of_search(client: httpx.Client, browser: Browser, tmp_path: Path) -> None:
-    paths = {path.name: path for path in files_in(tmp_path, "notes.log", "a.csv", "book.xlsx", "wide.txt")}
+    paths = {path.name: path for path in files_in(tmp_path, "notes.log", "a.csv", "wide.txt")}
     with visit(browser, str(client.base_url), 1280, "dark") as seen:
         page = seen.page
         page.goto("/?index=news")
         text = page.get_by_role("textbox", name="Text")
         for name, reason in {
             "a.csv": "a.csv is a CSV file, with one document per row; a search takes a single text",
-            "book.xlsx": "book.xlsx is an Excel workbook, which Benzer does not read: save it as CSV first",
         }.items():
             drop(page, paths[name])
             expect(page.locator("#failed")).to_contain_text(reason)

@@ -35,6 +35,15 @@ def column_names(path: Path, format: str | None = None) -> list[str]:
         return parquet_columns(source.path)
     if kind in ("text", "images"):
         return [kind.removesuffix("s")]
+    if kind in ("ipc", "excel"):
+        names: list[str] = FORMATS.load(kind)(file).column_names()
+        return names
+    if kind == "json":
+        from benzer.sources.json_array import elements
+
+        with file.open() as stream:
+            first = islice(elements(stream, file.name), ROWS_LOOKED_AT)
+            return jsonl_columns(element.decode("utf-8", "replace") for element in first)
     if kind in ("csv", "tsv"):
         with FORMATS.load(kind)(file).cells() as cells:
             header: list[str] | BadRow = next(cells, [])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEFAULT_SHINGLE_SIZES = {"word": 3, "char": 5}
 DEFAULT_METHOD = "grid"
 DEFAULT_THRESHOLD = 0.8
-FORMATS = ["jsonl", "csv", "tsv", "parquet", "text", "images"]
+FORMATS = ["jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel", "text", "images"]
 NAMED_BY = {"text": "--text", "values": "--values", "image": "--image-column"}
 TEXT_RULES = ("shingle", "normalize", "case", "stop_words", "frequencies", "hash_bytes", "shingle_hash")
 LAYOUT = ("delimiter", "encoding")

@@ -145,6 +145,8 @@ def _reads_as(kind_found: Any, kind: Kind) -> bool:
         return bool({"bytes", "path"} & {part.name for part in kind_found})
     if kind in ("text", "image"):
         return is_text(types, kind_found)
+    if types.is_integer(kind_found):
+        return True
     if not any(check(kind_found) for check in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
         return False
     element = kind_found.value_type

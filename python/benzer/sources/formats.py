@@ -19,6 +19,7 @@ HEAD_BYTES = 1 << 16
 BOM = b"\xef\xbb\xbf"
 BLANK = b" \t\r\n"
 LINES_LOOKED_AT = 20
+OPENS_ARRAY = re.compile(rb"\s*\[\s*(\{|\]\s*\Z)")
 OPENS_PAGE = re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 
 
@@ -59,6 +60,7 @@ UNPACK = "unpack it and use the files inside"
 DOCUMENT = "save its text as .txt, or its table as .csv"
 TEXT = Content("text", "plain text")
 JSONL = Content("jsonl", "JSON lines")
+JSON_ARRAY = Content("json", "a JSON array")
 CSV = Content("csv", "a CSV file")
 TSV = Content("tsv", "a TSV file")
 PARQUET = Content("parquet", "a Parquet file")
@@ -71,11 +73,11 @@ HTML = Content(
 )
 JSON_DOCUMENT = Content(
     None, "one JSON document that spans several lines",
-    "write one object per line, e.g. with jq -c '.[]? // .' old.json",
+    "write one object per line, e.g. with jq -c '.[]? // .' old.json, or an array of objects",
 )  # fmt: skip
 UTF16 = Content(None, "UTF-16 text", "convert it to UTF-8 first, e.g. with iconv -f UTF-16 -t UTF-8")
 UTF32 = Content(None, "UTF-32 text", "convert it to UTF-8 first, e.g. with iconv -f UTF-32 -t UTF-8")
-LINED = ("jsonl", "csv", "tsv")
+LINED = ("jsonl", "json", "csv", "tsv")
 ENCODED = (UTF16, UTF32, BINARY)
 """What may still be text in another encoding than UTF-8, where the user names that."""
 
@@ -85,7 +87,7 @@ BZIP2 = Content(None, "bzip2 data", "decompress it first", ".bz2")
 XZ = Content(None, "xz data", "decompress it first", ".xz")
 ZIP = Content(None, "a zip archive", UNPACK)
 OFFICE = {
-    b"xl/": Content(None, "an Excel workbook", "save it as CSV first"),
+    b"xl/": Content("excel", "an Excel workbook"),
     b"word/": Content(None, "a Word document", DOCUMENT),
     b"ppt/": Content(None, "a PowerPoint presentation", DOCUMENT),
     b"mimetypeapplication/vnd.oasis.opendocument": Content(None, "an OpenDocument file", DOCUMENT),
@@ -111,8 +113,9 @@ MAGIC: dict[bytes, Content] = {
     b"\xfd7zXZ\x00": XZ,
     b"7z\xbc\xaf\x27\x1c": Content(None, "a 7z archive", UNPACK),
     b"Rar!\x1a\x07": Content(None, "a RAR archive", UNPACK),
-    b"ARROW1\x00\x00": Content(None, "an Arrow IPC file", "write it as Parquet first"),
-    b"\xff\xff\xff\xff": Content(None, "an Arrow IPC stream", "write it as Parquet first"),
+    b"ARROW1\x00\x00": Content("ipc", "an Arrow IPC file"),
+    b"\xff\xff\xff\xff": Content("ipc", "an Arrow IPC stream"),
+    b"FEA1": Content(None, "an old Feather file", "write it again as Feather version 2, or as Parquet"),
     b"SQLite format 3\x00": Content(
         None, "an SQLite database", "export a table as CSV first (of a Benzer index: benzer export)"
     ),
@@ -186,7 +189,7 @@ def recognize(head: bytes, format: str | None = None) -> Content:
         return content
     body = head.removeprefix(BOM)
     if not body.strip(BLANK):
-        return EMPTY if format is None else replace(EMPTY, format=format)
+        return EMPTY if format is None else replace(EMPTY, format="jsonl" if format == "json" else format)
     lines = _lines(body, whole=len(head) < HEAD_BYTES)
     if _json_lines(lines, least=2 if format == "text" else 1):
         return JSONL
@@ -194,7 +197,7 @@ def recognize(head: bytes, format: str | None = None) -> Content:
         return TEXT
     if format in ("csv", "tsv"):
         return _table(lines) or (CSV if format == "csv" else TSV)
-    return _unnamed(body, lines, JSONL if format == "jsonl" else TEXT)
+    return _unnamed(body, lines, JSONL if format in ("jsonl", "json") else TEXT)
 
 
 def _wide(head: bytes, encoding: str, format: str | None) -> Content:
@@ -218,8 +221,10 @@ def _unnamed(body: bytes, lines: Sequence[bytes], otherwise: Content) -> Content
     first = lines[0].lstrip()
     if OPENS_PAGE.match(body):
         return HTML
+    if OPENS_ARRAY.match(body):
+        return JSON_ARRAY
     if first.startswith(b"["):
-        return JSONL if _opens_array(first) else otherwise  # its reader says what to do with an array
+        return JSONL if _is_list(first) else otherwise  # its reader says what is wrong with it
     if first.startswith(b"{"):
         return JSON_DOCUMENT if _is_document(body) else otherwise
     return _table(lines) or otherwise
@@ -247,11 +252,11 @@ def _is_object(line: bytes) -> bool:
         return len(line) >= HEAD_BYTES // 2 and re.match(rb'\s*\{\s*"', line) is not None
 
 
-def _opens_array(line: bytes) -> bool:
+def _is_list(line: bytes) -> bool:
     try:
         return isinstance(json.loads(line), list)
     except (ValueError, RecursionError):
-        return re.match(rb"\[\s*(\{|$)", line) is not None
+        return False
 
 
 def _is_document(body: bytes) -> bool:

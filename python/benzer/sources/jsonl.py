@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,10 @@ class JsonlSource:
     of compressed files the corpus keeps the decompressed lines, and the file is read again for a copy.
     """
 
+    unit: ClassVar[str] = "line"
+    in_place: ClassVar[bool] = True
+    """Whether a plain file is scanned where it lies."""
+
     def __init__(self, file: FileInput) -> None:
         self.name, self.suffix, self.path = file.name, file.suffix, file.given_path
         self._file = file
@@ -49,11 +53,11 @@ class JsonlSource:
         """Add each line as a document (see `Source`)."""
         self._stamp = self._file.stamp()
         self._check(options)
-        malformed = MalformedRows(self.name, options.on_error, unit="line")
+        malformed = MalformedRows(self.name, options.on_error, unit=self.unit)
         self._mapped = None
         if options.all_text:
             self._report = self._scan(corpus, number, options, malformed)
-            if isinstance(corpus, Corpus) and not self._file.compression:
+            if self.in_place and isinstance(corpus, Corpus) and not self._file.compression:
                 self._mapped = corpus, number
         else:
             reader = RowReader.of(options, self._first_row(), self.path.parent if self.path else None)

@@ -15,7 +15,7 @@ from benzer.errors import InputError
 from benzer.registry import Registry
 from benzer.sources.base import Source
 from benzer.sources.compression import compression_ending
-from benzer.sources.formats import ENCODED, binary, recognize
+from benzer.sources.formats import ENCODED, Content, binary, recognize
 from benzer.sources.frames import is_array, is_frame, items_of
 from benzer.sources.special import kind_of, open_pipe
 from benzer.sources.streams import FileInput, printable, spooled
@@ -27,6 +27,9 @@ FORMATS = Registry(
         "csv": "benzer.sources.delimited:CsvSource",
         "tsv": "benzer.sources.delimited:TsvSource",
         "parquet": "benzer.sources.parquet:ParquetSource",
+        "json": "benzer.sources.json_array:JsonArraySource",
+        "ipc": "benzer.sources.ipc:IpcSource",
+        "excel": "benzer.sources.excel:ExcelSource",
         "text": "benzer.sources.folder:TextSource",
         "images": "benzer.sources.folder:ImageSource",
         "arrow": "benzer.sources.arrow:ArrowSource",
@@ -36,10 +39,15 @@ FORMATS = Registry(
 ENDINGS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
-    ".json": "jsonl",
+    ".json": "json",
     ".csv": "csv",
     ".tsv": "tsv",
     ".parquet": "parquet",
+    ".arrow": "ipc",
+    ".feather": "ipc",
+    ".ipc": "ipc",
+    ".arrows": "ipc",
+    ".xlsx": "excel",
     ".txt": "text",
     ".md": "text",
     ".jpg": "images",
@@ -51,6 +59,8 @@ ENDINGS = {
     ".tif": "images",
     ".tiff": "images",
 }
+PACKED = {"parquet": "Parquet file", "ipc": "Arrow IPC file", "excel": "Excel workbook"}
+"""Formats that are read at several places, and compress their own contents."""
 IN_MEMORY = ("arrow", "iterable")
 FILE_FORMATS = tuple(name for name in FORMATS.names if name not in IN_MEMORY)
 STDIN = "-"
@@ -79,8 +89,8 @@ def open_sources(inputs: Any, format: str | None = None, pattern: str | None = N
             table or column of a kind in `benzer.sources.frames`, several, or a mapping of names to tables. Or an
             iterable of texts, documents, mappings or (id, text) pairs, or a mapping of ids to texts; an iterator is
             read as a stream. Or a list of sources (see `Source`), which are taken as they are.
-        format: "jsonl", "csv", "tsv", "parquet", "text" or "images"; by default the content of each file
-            decides, and for text the ending of its name (what stands before .gz, .zst, .bz2 or .xz).
+        format: "jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel", "text" or "images"; by default the content
+            of each file decides, and for text the ending of its name (what stands before .gz, .zst, .bz2 or .xz).
         pattern: the files of a folder and its subfolders that are texts, as in "*.html" (else .txt and .md).
 
     Raises:
@@ -247,11 +257,12 @@ def recognized(file: FileInput, named: str | None, fixed: bool = False) -> tuple
     if content.compression and not file.compression:
         file = replace(file, compression=content.compression)
         content = recognize(file.head(), named)
-    if file.compression and content.format == "parquet":
-        raise InputError(f"{file.name} is a compressed Parquet file: decompress it first")
+    if file.compression and content.format in PACKED:
+        noun = f"a compressed {PACKED[content.format]}"
+        raise Content(None, noun, "decompress it first").refusal(file.name)
     if named == "text" and content in ENCODED:
         return named, file  # the reader knows the encoding
-    if named in ("images", "parquet") and content.format in (None, "text"):
+    if named in ("images", *PACKED) and content.format in (None, "text"):
         return named, file  # its reader says what is wrong with it
     if fixed and named is not None:
         if not content.readable and binary(file.head()) is not None:

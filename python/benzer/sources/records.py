@@ -7,13 +7,16 @@ from typing import Any
 
 from benzer.errors import InputError
 from benzer.sources.delimited import CsvSource, DelimitedSource, TsvSource, checked_header
+from benzer.sources.excel import ExcelSource
 from benzer.sources.folder import read_file
+from benzer.sources.ipc import IpcSource
+from benzer.sources.json_array import elements
 from benzer.sources.jsonl import BLANK, HEAD_BYTES, parsed, refuse_array
 from benzer.sources.parquet import ParquetSource
 from benzer.sources.rows import BadRow
 from benzer.sources.streams import BOM, FileInput
 
-TABLES = ("jsonl", "csv", "tsv", "parquet")
+TABLES = ("jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel")
 """The formats that hold a document a row."""
 BATCH_ROWS = 1_000
 Record = dict[str, Any] | BadRow
@@ -24,15 +27,19 @@ def records(file: FileInput, format: str) -> Iterator[tuple[int, Record]]:
 
     Args:
         file: The file, with its compression.
-        format: "jsonl", "csv", "tsv", "parquet" or "text"; a text is one row with the columns id and text.
+        format: One of `TABLES`, or "text"; a text is one row with the columns id and text.
 
     Raises:
         InputError: The file as a whole cannot be read.
     """
     if format == "jsonl":
         return _json_rows(file)
-    if format == "parquet":
-        return _parquet_rows(ParquetSource(file))
+    if format == "json":
+        return _array_rows(file)
+    if format in ("parquet", "ipc"):
+        return _arrow_rows(ParquetSource(file) if format == "parquet" else IpcSource(file))
+    if format == "excel":
+        return enumerate(ExcelSource(file).rows(), start=1)
     if format in ("csv", "tsv"):
         return _delimited_rows(CsvSource(file) if format == "csv" else TsvSource(file))
     return iter([(1, _text_row(file))])
@@ -48,7 +55,13 @@ def _json_rows(file: FileInput) -> Iterator[tuple[int, Record]]:
                 yield number, parsed(content)
 
 
-def _parquet_rows(source: ParquetSource) -> Iterator[tuple[int, Record]]:
+def _array_rows(file: FileInput) -> Iterator[tuple[int, Record]]:
+    with file.open() as stream:
+        for number, element in enumerate(elements(stream, file.name), start=1):
+            yield number, parsed(element)
+
+
+def _arrow_rows(source: ParquetSource | IpcSource) -> Iterator[tuple[int, Record]]:
     number = 0
     for batch in source.batches(BATCH_ROWS):
         for row in batch.to_pylist():

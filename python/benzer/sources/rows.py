@@ -53,11 +53,13 @@ def read_text(column: str, value: Any) -> FieldValue:
 
 
 def read_values(column: str, value: Any) -> FieldValue:
-    """A collection of strings and integers as it is; null stays None."""
+    """A collection of strings and integers as it is, a number as a set of one; null stays None."""
     if value is None or isinstance(value, Description):
         return value
     if isinstance(value, np.ndarray) and value.ndim == 1:
         value = value.tolist()
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = [value]
     if isinstance(value, (str, bytes, Mapping, np.ndarray)) or not isinstance(value, Collection):
         raise BadRow(f'column "{column}" is not a list of strings or integers')
     for element in value:

@@ -15,7 +15,7 @@ from benzer.service.errors import Refusal
 from benzer.sources.compression import unpacked
 from benzer.sources.formats import HEAD_BYTES, Content, lines_fault, recognize
 from benzer.sources.jsonl import parsed
-from benzer.sources.opening import ending_format, recognized
+from benzer.sources.opening import PACKED, ending_format, recognized
 from benzer.sources.records import TABLES, records
 from benzer.sources.rows import BadRow
 from benzer.sources.streams import BOM, FileInput
@@ -146,7 +146,11 @@ def content_of(name: str, head: bytes) -> tuple[Content, str]:
     begin = unpacked(head, content.compression)[:HEAD_BYTES]
     if not begin and len(head) >= HEAD_BYTES and named is not None:  # a block of bzip2 may be longer
         return Content(named, content.noun), content.compression
-    return recognize(begin, named), content.compression
+    inside = recognize(begin, named)
+    if inside.format in PACKED:
+        noun = f"a compressed {PACKED[inside.format]}"
+        return Content(None, noun, "decompress it first", content.compression), content.compression
+    return inside, content.compression
 
 
 def columns_of(head: bytes) -> list[str] | None:

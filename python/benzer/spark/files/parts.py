@@ -122,7 +122,7 @@ def pieces_of(number: int, source: Source, options: ReadOptions) -> list[FilePie
     whole = FilePiece(number, source, stamp_of(source), size)
     if size <= PART_BYTES or source.suffix.endswith(COMPRESSIONS):
         return [whole]
-    if isinstance(source, JsonlSource):
+    if isinstance(source, JsonlSource) and source.in_place:
         return list(line_pieces(whole, options))
     if isinstance(source, ParquetSource):
         return list(group_pieces(whole, options))
