@@ -17,6 +17,15 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def decimal(value: float) -> str:
+    """Format a number with all its digits.
+
+    >>> decimal(90.0), decimal(0.875)
+    ('90', '0.875')
+    """
+    return f"{value:g}"
+
+
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Format a count with its noun.
 
@@ -24,6 +33,15 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     ('1 document', '2,000 documents', '2 copies')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def others(number: int) -> str:
+    """Format the number of things that are not listed.
+
+    >>> others(2000)
+    'and 2,000 more'
+    """
+    return f"and {number:,} more"
 
 
 def amount(size: int) -> str:

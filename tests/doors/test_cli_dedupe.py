@@ -299,7 +299,7 @@ def test_a_report_lies_beside_the_tables() -> None:
 def test_a_dry_run_counts_the_rows_that_it_set_aside() -> None:
     Path("docs.jsonl").write_text('{"text": "a b c"}\n{broken\n', encoding="utf-8")
     shown = run("dedupe", "docs.jsonl", "--dry-run", "--on-error", "skip", status=1)
-    assert "malformed rows skipped: 1" in shown.stderr
+    assert "1 malformed row skipped" in shown.stderr
     asked = run("dedupe", "docs.jsonl", "--dry-run", "--on-error", "skip", "--json", status=1)
     assert json.loads(asked.stdout)["malformed"] == 1
     run("dedupe", "docs.jsonl", "--dry-run", status=2)

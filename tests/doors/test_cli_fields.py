@@ -247,7 +247,7 @@ def test_info_names_fields_and_counts_sets(books: str, library: str) -> None:
     found = answer("info", books, "--values", "tags")
     assert (found["documents"], found["short"], found["empty"]) == (4, 0, 1)
     shown = run("info", library).stdout
-    assert "title: word:3" in shown
+    assert "title: text, 3 words" in shown
     assert "tags: values, weight 1.0" in shown
 
 

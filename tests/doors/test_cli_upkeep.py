@@ -177,7 +177,7 @@ def test_the_nearest_are_found_below_the_threshold_and_it_is_said_how_surely(fol
     assert [match["id"] for match in found["matches"]] == ["fox", "fox-again"]
     assert (found["documents"], found["recall"] >= 0.999) == (7, True)
     result = run("search", "docs.benzer", "--nearest", asked)
-    assert "compared 7 of 7 documents; all true neighbours are found" in result.stderr
+    assert "7 of 7 documents compared exactly; all true neighbours are found" in result.stderr
     assert "fox-loud" in result.stdout
     assert "exclude each other" in one_line(
         run("search", "docs.benzer", "--nearest", "--candidates", asked, status=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,49 +18,130 @@ from tools.prose_texts import texts
 
 PACKAGE = Path(benzer.__file__).parent
 INTERFACES = [PACKAGE / name for name in ("views", "report", "service/pages")]
-NUMBER = re.compile(r"^(?:,|[,_]?\.\d+[feg%]|,\.\d+f|d|\.\{.*\}[feg])$")
+NUMBER = re.compile(r"[,_%]|[defgn]$")
+"""What a format of a number contains; only `wording` has such formats."""
+MODULES = sorted(
+    path
+    for name in ("views", "report", "service", "cli", "client")
+    for path in (PACKAGE / name).rglob("*.py")
+)
+ERRORS = ("Error", "Refusal", "BadParameter", "failure", "refused")
+"""Ends of the names of calls that make an error message."""
 
 
-def python_files() -> list[Path]:
-    return sorted(path for folder in INTERFACES for path in folder.rglob("*.py"))
+def name_of(call: ast.Call) -> str:
+    """The last part of the name of a called function."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
-def formats(path: Path) -> Iterator[str]:
-    """The number formats in f-strings of a module, with their line; doctests are not read."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def formats(tree: ast.AST) -> Iterator[str]:
+    """The number formats of a module, with their line; doctests and log messages are not read."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
-            spec = ast.unparse(node.format_spec).strip("f'\"")
-            if NUMBER.match(spec):
-                yield f"{path.relative_to(PACKAGE)}:{node.lineno}: {spec}"
+            parts = node.format_spec.values if isinstance(node.format_spec, ast.JoinedStr) else []
+            spec = "".join(part.value for part in parts if is_text(part))
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and is_text(node.left):
+            spec = "%"
+        elif isinstance(node, ast.Call) and name_of(node) == "format":
+            text = getattr(node.func, "value", None)
+            spec = "".join(re.findall(r"{[^{}]*:([^{}]*)}", text.value)) if is_text(text) else ""
+            spec += "%" * isinstance(node.func, ast.Name)
+        else:
+            continue
+        if NUMBER.search(spec):
+            yield f"line {node.lineno}: {spec}"
 
 
-def sentences(path: Path) -> Iterator[str]:
-    """The texts of a module with at least six words that are not docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docstrings = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and node.body
-                  and isinstance(node.body[0], ast.Expr)}  # fmt: skip
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr):
-            docstrings.add(id(node.value))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            text = node.value.strip(" .;,:")
-            if len(text.split()) >= 6 and text.isprintable() and "<" not in text:
-                yield text
+def is_text(node: object) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-MODULES = [*python_files(), *sorted((PACKAGE / "cli").glob("*.py"))]
+def labels(node: ast.AST, is_other: Callable[[ast.AST], bool] = lambda node: False) -> Iterator[str]:
+    """The texts with at least two words, with {} for each value, without docstrings and what is something else."""
+    if is_other(node) or (isinstance(node, ast.Expr) and is_text(node.value)):
+        return
+    if isinstance(node, ast.JoinedStr):
+        yield from two_words("".join(str(part.value) if is_text(part) else "{}" for part in node.values))
+    elif is_text(node):
+        yield from two_words(node.value)
+    inner = (
+        part
+        for part in ast.iter_child_nodes(node)
+        if not isinstance(node, ast.JoinedStr) or not is_text(part)
+    )
+    for part in inner:
+        yield from labels(part, is_other)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def two_words(text: str) -> list[str]:
+    """A text without the signs at its ends, if it has two words."""
+    text = text.strip(" .;,:")
+    words = re.findall(r"[A-Za-z]{2,}", text)
+    return [text] if len(words) >= 2 and " " in text and text.isprintable() and "<" not in text else []
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def names_of(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=names_of)
 def test_an_interface_formats_no_number_itself(path: Path) -> None:
-    assert list(formats(path)) == []
+    assert list(formats(tree_of(path))) == []
 
 
-def test_a_sentence_is_defined_once() -> None:
-    found = Counter(text for path in python_files() for text in sentences(path))
+@pytest.mark.parametrize("source", [
+    'f"{size:,}"', 'f"{size:.3f}"', 'f"{size:g}"', 'f"{size:.{digits}e}"', '"%d rows" % size', '"{:.1%}".format(size)',
+    'format(size, ".2f")',
+])  # fmt: skip
+def test_a_number_format_is_noticed(source: str) -> None:
+    assert list(formats(ast.parse(source))) != []
+
+
+def test_a_label_is_defined_once() -> None:
+    paths = [path for folder in (*INTERFACES, PACKAGE / "cli") for path in folder.rglob("*.py")]
+    found = Counter(text for path in paths for text in labels(tree_of(path)))
     assert [text for text, times in found.items() if times > 1] == []
+
+
+def test_a_repeated_label_is_noticed() -> None:
+    source = 'a = "two words"\nb = f"{x} is here"\n"a docstring"\nc = "one", "see: two words."'
+    assert list(labels(ast.parse(source))) == ["two words", "{} is here", "see: two words"]
+
+
+def printed(tree: ast.Module) -> Iterator[str]:
+    """The texts in the functions of a command that are neither help nor an error."""
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        for statement in function.body:
+            yield from labels(statement, is_error_or_help)
+
+
+def is_error_or_help(node: ast.AST) -> bool:
+    help = isinstance(node, ast.Call) and name_of(node) in ("option", "Option", "argument", "partial", "cast")
+    return (
+        help or isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and name_of(node).endswith(ERRORS))
+    )
+
+
+MESSAGES = {
+    "cli/asking.py": {"a list of strings or integers", "the path of an image"},
+    "cli/check.py": {"benzer: error: {}"},
+    "cli/columns.py": {"Parquet files"},
+    "cli/compare.py": {"choose another file"},
+    "cli/console.py": {"standard output", "redirect the output to another disk"},
+    "cli/fields.py": {"not UTF-8", "no such field"},
+}
+"""Parts of error messages that the syntax does not show as such."""
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "cli").glob("*.py")), ids=names_of)
+def test_a_command_prints_only_texts_of_views(path: Path) -> None:
+    if path.name != "group.py":  # which prints errors
+        assert set(printed(tree_of(path))) == MESSAGES.get(names_of(path), set())
 
 
 def scripts() -> list[Path]:

@@ -12,6 +12,8 @@ import click
 
 from benzer.cli import console
 from benzer.errors import InputError
+from benzer.views.outputs import ignored
+from benzer.wording import count
 
 if TYPE_CHECKING:
     from benzer.document import Document
@@ -73,7 +75,7 @@ def utf8(name: str, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{name}: byte {console.count(error.start)} is not UTF-8: convert the file, e.g. with iconv"
+            f"{name}: byte {count(error.start)} is not UTF-8: convert the file, e.g. with iconv"
         ) from None
 
 
@@ -91,7 +93,7 @@ def from_json(schema: Schema, name: str) -> Any:
         raise InputError(f"{label} has none of the fields of the index: {', '.join(schema.fields)}")
     others = [key for key in found if key not in schema.fields and key != "id"]
     if others:
-        console.note(f"ignored, not a field of the index: {console.printable(', '.join(others))}")
+        console.note(ignored(others))
     folder = Path() if name == "-" else Path(name).parent
     for key, value in fields.items():
         kind = schema.fields[key].kind
@@ -133,9 +135,7 @@ def stored(index: Index, id: str) -> Document:
     document = None if key is None else index.get(key)
     if document is not None:
         return document
-    raise InputError(
-        f"no document has the id {id!r:.60} in this index of {console.count(len(index))} documents"
-    )
+    raise InputError(f"no document has the id {id!r:.60} in this index of {count(len(index))} documents")
 
 
 def held_id(index: Index, id: str) -> str | int | None:

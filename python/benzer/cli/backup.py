@@ -9,6 +9,7 @@ import click
 from benzer.cli import console
 from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
+from benzer.views import upkeep as views
 
 EXAMPLES = """\
 # Copy an index, even while a program writes to it
@@ -42,4 +43,4 @@ def command(index: str, copy: str, replace: bool, as_json: bool) -> None:
     if as_json:
         console.print_json({"index": shown(index), "copy": copy, "documents": count, "bytes": size})
         return
-    console.show(console.rows_table([("copied", console.count(count), f"documents, {console.amount(size)}")]))
+    console.show(views.documents_table("copied", count, size))

@@ -7,6 +7,7 @@ import click
 from benzer.cli import console
 from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
+from benzer.views import upkeep as views
 
 EXAMPLES = """\
 # Read the whole index and verify its contents
@@ -37,7 +38,7 @@ def command(index: str, as_json: bool) -> int:
             {"index": shown(index), "whole": fault is None, "documents": count, "fault": fault}
         )
     elif fault is None:
-        console.show(console.rows_table([("intact", console.count(count), "documents")]))
+        console.show(views.documents_table("intact", count))
     else:
         click.echo(f"benzer: error: {fault}", err=True)
     return 0 if fault is None else 1

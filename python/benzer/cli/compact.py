@@ -7,6 +7,7 @@ import click
 from benzer.cli import console
 from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
+from benzer.views import upkeep as views
 
 EXAMPLES = """\
 # Compact an index after many documents were removed or replaced
@@ -38,12 +39,4 @@ def command(index: str, as_json: bool) -> None:
     if as_json:
         console.print_json({"index": shown(index), **sizes})
         return
-    rows = [
-        (
-            "before",
-            console.amount(before["bytes"]),
-            f"{console.count(before['removed'])} removed documents",
-        ),
-        ("now", console.amount(after["bytes"]), f"{console.count(after['documents'])} documents"),
-    ]
-    console.show(console.rows_table(rows))
+    console.show(views.compacted_table(before, after))

@@ -15,6 +15,7 @@ from benzer.cli.asking import file_text
 from benzer.cli.output import prepare
 from benzer.cli.reading import DocumentReader
 from benzer.errors import InputError
+from benzer.views.outputs import written
 
 if TYPE_CHECKING:
     from benzer.comparison import Comparison
@@ -114,7 +115,7 @@ def command(
     comparison = compare(left, right, schema=schema, evidence=True)
     if html is not None:
         write_html(Path(html), left, right, comparison, replace)
-        console.note(f"wrote {html}")
+        console.note(written(html))
     if as_json:
         console.print_json({"a": left.id, "b": right.id, **answer(comparison)})
     else:
@@ -195,13 +196,13 @@ def answer(comparison: Comparison) -> dict[str, Any]:
 
 def show(a: Document, b: Document, comparison: Comparison, full: bool) -> None:
     """Print the numbers and the common passages of each field, on a terminal or in full side by side."""
-    from benzer.evidence import views
+    from benzer.views.evidence import field_heading, more_passages, numbers_table, shared_lines
 
-    console.show(numbers(comparison))
+    console.show(numbers_table(comparison))
     for name, field in comparison.fields.items():
         if field.evidence is None:
             continue
-        console.show(f"\n{name}: {views.headline(field.evidence)}")
+        console.show(f"\n{field_heading(name, field.evidence)}")
         if field.evidence.passages and (full or sys.stdout.isatty()):
             from benzer.cli.sidebyside import side_by_side
 
@@ -210,21 +211,20 @@ def show(a: Document, b: Document, comparison: Comparison, full: bool) -> None:
         elif field.evidence.passages:
             list_passages(field.evidence, text_of(a, name))
         elif field.shared:
-            console.show("shared shingles, e.g.:")
-            for piece in field.shared[:SHOWN]:
-                console.show(f"  {console.printable(piece)}")
+            for line in shared_lines(field.shared[:SHOWN]):
+                console.show(console.printable(line))
         left = len(field.evidence.passages) + field.evidence.more - SHOWN
         if left > 0 and not full:
-            console.show(f"and {console.count(left)} more passages, none longer")
+            console.show(more_passages(left))
 
 
 def list_passages(evidence: Evidence, text: str) -> None:
     """List the passages for a pipe: the length of each and its beginning."""
-    from benzer.evidence import views
+    from benzer.evidence.views import caption
 
     for number, passage in enumerate(evidence.passages[:SHOWN], 1):
         begins = console.snippet(text[slice(*passage.a)], LINE)
-        console.show(f"  {views.caption(number, passage, evidence.unit)}: {begins}")
+        console.show(f"  {caption(number, passage, evidence.unit)}: {begins}")
 
 
 def write_html(path: Path, a: Document, b: Document, comparison: Comparison, replace: bool) -> None:
@@ -239,26 +239,11 @@ def write_html(path: Path, a: Document, b: Document, comparison: Comparison, rep
         if field.evidence is not None:
             texts = text_of(a, name), text_of(b, name)
             view = evidence_of(texts, field.evidence, names, most=HTML_PASSAGES, complete=True)
-        sections.append((f"{name}: similarity {console.ratio(field.similarity)}", view))
+        sections.append((name, field.similarity, view))
     with atomic_write(path, replace) as partial:
-        partial.write_text(page(f"{names[0]} and {names[1]}", sections), encoding="utf-8")
+        partial.write_text(page(names, sections), encoding="utf-8")
 
 
 def text_of(document: Document, name: str) -> str:
     content = document.fields.get(name)
     return content if isinstance(content, str) else ""
-
-
-def numbers(comparison: Comparison) -> Any:
-    """Make a table with one row per field, and one for the document if it has several fields."""
-    rows = [
-        (console.ratio(field.similarity), console.ratio(field.estimate), console.count(len(field.shared)),
-         console.count(field.shingles_a), console.count(field.shingles_b),
-         console.ratio(field.containment_a), console.ratio(field.containment_b), name)
-        for name, field in comparison.fields.items()
-    ]  # fmt: skip
-    if len(rows) != 1:
-        whole = console.ratio(comparison.similarity), console.ratio(comparison.estimate)
-        rows.append((*whole, "", "", "", "", "", "all fields"))
-    headings = ["similarity", "estimate", "shared", "of A", "of B", "A in B", "B in A", "field"]
-    return console.headed_table(headings, rows, right=7)

@@ -19,11 +19,7 @@ import click
 
 from benzer import wording
 from benzer.errors import full_disk_named
-from benzer.wording import amount as amount
-from benzer.wording import count as count
-from benzer.wording import duration as duration
-from benzer.wording import ratio as ratio
-from benzer.wording import setting as setting
+from benzer.views.tables import TableView
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,16 +27,15 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = "Callable[[str, int, int | None], None]"
 PIPE_WIDTH = 10_000
-MALFORMED_SHOWN = 3
 
 
-def show(result: RenderableType = "") -> None:
+def show(result: RenderableType | TableView = "") -> None:
     """Print a text, or a table as wide as the terminal, to stdout.
 
     Without a terminal a table is as wide as its content, and its lines have no trailing spaces.
     """
-    if isinstance(result, Laid) and not sys.stdout.isatty() and result.is_plain:
-        result = result.plain()
+    if isinstance(result, TableView):
+        result = laid_out(result) if not sys.stdout.isatty() and is_plain(result) else table_of(result)
     if isinstance(result, str):
         echo(result)
         return
@@ -88,14 +83,10 @@ def talk(message: str) -> None:
 
 def tell_malformed(rows: Sequence[object], number: int | None = None) -> None:
     """Print the first malformed rows to stderr and count the others; `number` is the total if `rows` is a part."""
-    total = len(rows) if number is None else number
-    if not total:
-        return
-    note(f"{count(total)} malformed {'row' if total == 1 else 'rows'} skipped:")
-    for row in rows[:MALFORMED_SHOWN]:
-        note(f"  {printable(str(row))}")
-    if total > MALFORMED_SHOWN:
-        note(f"  and {count(total - MALFORMED_SHOWN)} more")
+    from benzer.views.outputs import malformed_lines
+
+    for line in malformed_lines([str(row) for row in rows], len(rows) if number is None else number):
+        note(line)
 
 
 @contextmanager
@@ -115,89 +106,50 @@ def width() -> int:
     return shutil.get_terminal_size((80, 24)).columns
 
 
-class Laid:
-    """Rows of a table; the columns from `numbers` to `after` are right-aligned. `draw` makes the `rich` table."""
+def laid_out(view: TableView) -> str:
+    """Lay out a table of ASCII text as `rich` does.
 
-    def __init__(
-        self, rows: Sequence[Sequence[RenderableType]], numbers: int, after: int, draw: Callable[[], Table]
-    ) -> None:
-        self._rows, self._right, self._draw = [list(row) for row in rows], range(numbers, after), draw
+    >>> from benzer.views.tables import counts_table
+    >>> print(laid_out(counts_table([("a", "10", ""), ("long", "9", "more")])))
+    a     10
+    long   9  more
+    """
+    rows = [view.headings, *view.rows] if view.headings else view.rows
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
-    def __rich__(self) -> Table:
-        return self._draw()
+    def line(row: Sequence[str]) -> str:
+        cells = zip(row, widths, view.columns, strict=True)
+        return "  ".join(
+            cell.rjust(width) if column.number else cell.ljust(width) for cell, width, column in cells
+        )
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether every cell is printable ASCII text without trailing spaces."""
-
-        def plain(cell: object) -> bool:
-            return isinstance(cell, str) and cell.isascii() and cell.isprintable() and not cell.endswith(" ")
-
-        return all(plain(cell) for row in self._rows for cell in row)
-
-    def plain(self) -> str:
-        """The rows as text, laid out as by `rich`.
-
-        >>> print(Laid([["a", "10"], ["long", "9"]], 1, 2, print).plain())
-        a     10
-        long   9
-        """
-        widths = [max(map(len, map(str, column))) for column in zip(*self._rows, strict=True)]
-        return "\n".join("  ".join(self._cells(row, widths)).rstrip() for row in self._rows)
-
-    def _cells(self, row: Sequence[RenderableType], widths: Sequence[int]) -> Iterator[str]:
-        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            yield str(cell).rjust(width) if place in self._right else str(cell).ljust(width)
+    return "\n".join(line(row).rstrip() for row in rows)
 
 
-def rows_table(rows: Sequence[tuple[str, str, str]]) -> Laid:
-    """Make a table of (name, number, remark) rows without borders; numbers are right-aligned."""
-
-    def draw() -> Table:
-        from rich.table import Table
-
-        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column(no_wrap=True)
-        table.add_column(justify="right", no_wrap=True, style="bold")
-        table.add_column(style="dim")
-        for row in rows:
-            table.add_row(*row)
-        return table
-
-    return Laid(rows, 1, 2, draw)
+def is_plain(view: TableView) -> bool:
+    """Whether every cell is printable ASCII text without trailing spaces."""
+    cells = (cell for row in (view.headings, *view.rows) for cell in row)
+    return all(cell.isascii() and cell.isprintable() and not cell.endswith(" ") for cell in cells)
 
 
-def headed_table(headings: Sequence[str], rows: Sequence[Sequence[RenderableType]], right: int = 0) -> Laid:
-    """Make a table with headings; the first `right` columns contain numbers."""
+def table_of(view: TableView) -> Table:
+    """Make the `rich` table of a view; control characters in its cells are replaced."""
+    from rich.table import Table
 
-    def draw() -> Table:
-        from rich.table import Table
-
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for place, heading in enumerate(headings):
-            number = place < right
-            table.add_column(heading, justify="right" if number else "left", overflow="fold", no_wrap=number)
-        for row in rows:
-            table.add_row(*row)
-        return table
-
-    return Laid([headings, *rows], 0, right, draw)
-
-
-def facts_table(facts: Sequence[tuple[str, str]]) -> Laid:
-    """Make a table of (name, value) rows."""
-
-    def draw() -> Table:
-        from rich.table import Table
-
-        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column(no_wrap=True, style="bold")
-        table.add_column(overflow="fold")
-        for fact in facts:
-            table.add_row(*fact)
-        return table
-
-    return Laid(facts, 0, 0, draw)
+    table = Table(
+        box=None, show_header=bool(view.headings), pad_edge=False, padding=(0, 2, 0, 0), header_style="bold"
+    )
+    for place, column in enumerate(view.columns):
+        table.add_column(
+            printable(view.headings[place]) if view.headings else "",
+            justify="right" if column.number else "left",
+            style=column.style,
+            no_wrap=not column.wraps,
+            overflow="fold",
+        )
+    for row in view.rows:
+        table.add_row(*map(printable, row))
+    return table
 
 
 def printable(text: str) -> str:

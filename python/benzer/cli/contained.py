@@ -11,6 +11,8 @@ import click
 from benzer.cli import console, fields
 from benzer.cli import options as shared
 from benzer.cli.output import prepare
+from benzer.views import inputs as views
+from benzer.views.outputs import written
 
 if TYPE_CHECKING:
     from benzer.contained import Containments
@@ -139,26 +141,10 @@ def best(found: Containments, limit: int) -> list[Any]:
 
 def show(found: Containments, output: Path | None, seconds: float, limit: int) -> None:
     """Print the counts, the best pairs and the output file."""
-    counts = found.counts
-    least = console.setting(found.threshold)
-    remarks = {
-        "documents": "",
-        "copies": "identical to an earlier document and represented by it",
-        "short": "shorter than one shingle and not compared; use a smaller --shingle",
-        "empty": "without content and not compared",
-        "contained": f"at least {least} contained in another document",
-        "containing": "contain another document",
-        "pairs": "all pairs, found by an exact join",
-    }
-    rows = [(name, console.count(counts[name]), said * bool(counts[name])) for name, said in remarks.items()]
-    console.show(console.rows_table([*rows, ("time", console.duration(seconds), "")]))
-    pairs = best(found, limit)
-    if pairs:
-        table = [
-            (console.ratio(share), console.printable(str(one)), console.printable(str(other)))
-            for one, other, share in pairs
-        ]
+    console.show(views.contained_table(found.counts, found.threshold, seconds))
+    if pairs := best(found, limit):
         console.show()
-        console.show(console.headed_table(["containment", "of", "in"], table, right=1))
+        console.show(views.contained_pairs(pairs))
     if output is not None:
-        console.show(f"\nwritten to {output}")
+        console.show()
+        console.show(written(output))

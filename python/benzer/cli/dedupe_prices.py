@@ -38,14 +38,13 @@ def show(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> 
         console.print_json(prices.to_dict())
         return exit_status(prices)
     told = prices.to_dict()
-    rows = [views.price_of(one, prices.documents).cells for one in told["prices"]]
-    console.show(console.headed_table(views.HEADINGS, rows, right=len(views.HEADINGS) - views.TEXT_COLUMNS))
-    console.show(f"\n{views.note(told)} Nothing was written.")
+    console.show(views.prices_table(told))
+    console.show()
+    console.show(views.dry_run(told))
     return exit_status(prices)
 
 
 def exit_status(prices: Prices) -> int:
     """Print the number of skipped rows and return the exit status, 1 if there are any."""
-    if prices.malformed:
-        console.note(f"malformed rows skipped: {console.count(prices.malformed)}")
+    console.tell_malformed((), prices.malformed)
     return 1 if prices.malformed else 0

@@ -16,7 +16,7 @@ import click
 from benzer.cli import console, dedupe_run, dedupe_summary
 from benzer.cli.options import SPARK, given, option
 from benzer.errors import SettingsError
-from benzer.wording import amount, duration
+from benzer.views.outputs import larger_than_memory, local_is_faster
 
 LOCAL = "local[*]"
 STEPS = ("start", "sketch", "copies", "join", "blocks", "decide", "measure", "write")
@@ -140,10 +140,7 @@ def advice(size: int | None, master: str) -> str | None:
     here, there = size / LOCAL_RATE, START_SECONDS + size / SPARK_RATE
     if there < ADVISED_FROM * here:
         return None
-    return (
-        f"on this machine the local engine takes about {duration(here)} for {amount(size)}, Spark {duration(there)}: "
-        "omit --engine spark"
-    )
+    return local_is_faster(size, here, there)
 
 
 def outgrown(size: int | None, memory: int | None = None) -> str | None:
@@ -157,10 +154,7 @@ def outgrown(size: int | None, memory: int | None = None) -> str | None:
     memory = memory or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size is None or size <= memory:
         return None
-    return (
-        f"the input ({amount(size)}) is larger than the memory of this machine ({amount(memory)}): use --memory "
-        "to limit the memory of the run, or --engine spark to use several machines"
-    )
+    return larger_than_memory(size, memory)
 
 
 @contextmanager

@@ -8,23 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benzer.cli import console
+from benzer.views import outputs as views
 
 if TYPE_CHECKING:
     from benzer.cli.dedupe_run import Run
-    from benzer.results import Duplicates
-
-FILES = {
-    "kept": "kept documents, unchanged",
-    "removed_documents": "removed documents, unchanged",
-    "removed": "the kept document and similarity for each removed document",
-    "pairs": "all verified pairs",
-    "clusters": "the kept and removed documents of each cluster",
-    "malformed": "skipped rows, with file, row and reason",
-    "old_matches": "matches in the indexes of --against",
-    "report": "the results for viewing in a browser",
-    "summary": "counts, settings, times, alarms and measured recall",
-}
-ALARMS_SHOWN = 5
 
 
 def recall_lines(run: Run) -> list[str]:
@@ -52,48 +39,25 @@ def tell_forecast(arguments: Mapping[str, Any]) -> None:
 
 def show(run: Run, output: Path, paths: dict[str, Path], seconds: float, size: int | None) -> None:
     """Print the counts, the expected and measured recall, the alarms and the output files."""
+    from benzer.views.alarms import alarm_lines
+    from benzer.views.counts import summary_table
+
     found = run.found
-    console.show(console.rows_table(summary_rows(found, seconds, size)))
+    texts = {field.kind for field in found.settings.schema.fields.values()} == {"text"}
+    limit = found.settings.bucket_limit
+    console.show(
+        summary_table(found.counts, found.threshold, seconds, texts=texts, bucket_limit=limit, size=size)
+    )
     console.show()
     for line in recall_lines(run):
         console.show(line)
-    show_alarms(run.alarms)
-    console.show(f"\nwritten to {output}/")
-    console.show(
-        console.rows_table(
-            [(f"  {path.relative_to(output)}", "", FILES[name]) for name, path in paths.items()]
-        )
-    )
-
-
-def show_alarms(alarms: list[Any]) -> None:
-    """Print the first alarms."""
-    if not alarms:
-        return
-    console.show("\nplease check")
-    for alarm in alarms[:ALARMS_SHOWN]:
-        console.show(f"  {console.printable(alarm.message)}")
-    if len(alarms) > ALARMS_SHOWN:
-        console.show(f"  and {len(alarms) - ALARMS_SHOWN} more: see all in summary.json")
-
-
-def summary_rows(found: Duplicates, seconds: float, size: int | None) -> list[tuple[str, str, str]]:
-    """Return the counts with their meaning."""
-    from benzer.views.counts import counts_of
-
-    texts = {field.kind for field in found.settings.schema.fields.values()} == {"text"}
-    limit = found.settings.bucket_limit
-    rows = [
-        ("  " * one.part + one.label, one.number, one.remark)
-        for one in counts_of(found.counts, found.threshold, texts=texts, bucket_limit=limit)
-    ]
-    return [*rows, ("time", console.duration(seconds), speed(found.counts["documents"], seconds, size))]
-
-
-def speed(documents: int, seconds: float, size: int | None) -> str:
-    """Format the speed in documents, and in bytes if the size of the input is known."""
-    per_second = f"{console.count(round(documents / seconds))} documents/s"
-    return f"{console.amount(round(size / seconds))}/s, {per_second}" if size and size > 1e6 else per_second
+    if run.alarms:
+        console.show()
+    for line in alarm_lines([alarm.message for alarm in run.alarms]):
+        console.show(line)
+    console.show()
+    console.show(views.written(f"{output}/"))
+    console.show(views.files_table(paths, output))
 
 
 def size_of(inputs: Sequence[str]) -> int | None:

@@ -11,6 +11,7 @@ import click
 from benzer.cli import console
 from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
+from benzer.views import upkeep as views
 
 EXAMPLES = """\
 # Remove documents that were neither added nor touched in the last 30 days
@@ -74,8 +75,6 @@ def command(index: str, unseen: int, dry_run: bool, as_json: bool) -> None:
     if dry_run:
         for one in going[:SHOWN]:
             console.show(console.printable(str(one)))
-        more = f" (first {SHOWN} listed)" if len(going) > SHOWN else ""
-        console.note(f"would remove {console.count(len(going))} of {console.count(before)} documents{more}")
-        return
-    rows = [("removed", console.count(before - left), "documents"), ("in the index", console.count(left), "")]
-    console.show(console.rows_table(rows))
+        console.note(views.evicted(len(going), before, SHOWN))
+    else:
+        console.show(views.removed_table(before - left, left))

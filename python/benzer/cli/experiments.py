@@ -13,10 +13,11 @@ import click
 from benzer.cli import console
 from benzer.cli import options as shared
 from benzer.cli.output import remove_leftovers
+from benzer.views.outputs import first_of, written
+from benzer.views.tables import ColumnView, TableView, facts_table
+from benzer.wording import count, counted
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from benzer.cli.console import Progress
     from benzer.document import Document
     from benzer.experiments import ExperimentResult, ResultTable
@@ -53,10 +54,10 @@ MOST_DOCUMENTS = 12_000
     "--output", type=click.Path(path_type=Path), metavar="DIR",
     help="Write tables (CSV) and figures (SVG, PNG) to a new folder.",
 )  # fmt: skip
-@click.option("--replace", is_flag=True, help="Replace the output folder if it exists.")
+@click.option("--replace", is_flag=True, help="Replace DIR if it exists.")
 @click.option(
     "--documents", type=click.Path(), metavar="FILE",
-    help=f"Use the first {console.count(MOST_DOCUMENTS)} documents of FILE in E7, not generated ones.",
+    help=f"Use the first {count(MOST_DOCUMENTS)} documents of FILE in E7, not generated ones.",
 )  # fmt: skip
 @click.option(
     "--text", "column", metavar="COLUMN", default="text", show_default=True,
@@ -94,7 +95,7 @@ def command(
     else:
         show(results)
     if output is not None:
-        console.note(f"{len(files)} files written to {output}")
+        console.note(f"{counted(len(files), 'file')} {written(output)}")
     return 0
 
 
@@ -123,9 +124,7 @@ def texts_of(documents: str, column: str) -> list[str]:
 
     DocumentReader((documents,), {"text": column}, None, None, Schema()).each(take)
     if len(texts) > MOST_DOCUMENTS:
-        console.note(
-            f"using the first {console.count(MOST_DOCUMENTS)} of {console.count(len(texts))} documents"
-        )
+        console.note(first_of(MOST_DOCUMENTS, len(texts)))
     return texts[:MOST_DOCUMENTS]
 
 
@@ -151,7 +150,7 @@ def list_questions(as_json: bool) -> None:
     if as_json:
         console.print_json({"experiments": [{"name": n, "question": q} for n, q in QUESTIONS.items()]})
     else:
-        console.show(console.facts_table(list(QUESTIONS.items())))
+        console.show(facts_table(QUESTIONS.items()))
 
 
 def answer(result: ExperimentResult) -> dict[str, Any]:
@@ -182,7 +181,7 @@ def show(results: Sequence[ExperimentResult]) -> None:
             console.show(wrapped(f"{name}: {text}"))
         for table in result.short_tables.values():
             console.show()
-            console.show(drawn(table))
+            console.show(view_of(table))
 
 
 def wrapped(text: str) -> str:
@@ -190,14 +189,8 @@ def wrapped(text: str) -> str:
     return fill(text, width=min(console.width(), 100), subsequent_indent="  ", break_on_hyphens=False)
 
 
-def drawn(table: ResultTable) -> RenderableType:
+def view_of(table: ResultTable) -> TableView:
     """Make a table with numbers aligned to the right and words to the left."""
-    from rich import table as rich_table
-
-    drawn = rich_table.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in table.columns:
-        words = any(isinstance(cell, str) for cell in table.column(column))
-        drawn.add_column(column, justify="left" if words else "right", no_wrap=not words)
-    for row in table.for_readers():
-        drawn.add_row(*row)
-    return drawn
+    words = [any(isinstance(cell, str) for cell in table.column(name)) for name in table.columns]
+    columns = tuple(ColumnView(number=not one, wraps=one) for one in words)
+    return TableView(tuple(map(tuple, table.for_readers())), columns, tuple(table.columns))

@@ -10,6 +10,7 @@ from benzer.cli import console
 from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
 from benzer.cli.output import remove_leftovers
+from benzer.views import upkeep as views
 
 EXAMPLES = """\
 # Write all documents of an index, compressed
@@ -44,6 +45,4 @@ def command(index: str, file: str, replace: bool, as_json: bool) -> None:
     if as_json:
         console.print_json({"index": shown(index), "file": file, "documents": count, "bytes": size})
         return
-    console.show(
-        console.rows_table([("written", console.count(count), f"documents, {console.amount(size)}")])
-    )
+    console.show(views.documents_table("written", count, size))

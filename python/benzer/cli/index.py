@@ -15,6 +15,7 @@ from benzer.cli.location import Location, found, shown
 from benzer.cli.making import made
 from benzer.cli.reading import DocumentReader
 from benzer.errors import SettingsMismatchError
+from benzer.views import upkeep as views
 
 if TYPE_CHECKING:
     from benzer.document import Document
@@ -85,7 +86,10 @@ def command(
         read = add(target, reading, progress)
         report = {"index": shown(index), "read": read, "new": len(target) - before, "documents": len(target)}
     report |= {"malformed": len(reading.malformed), "seconds": round(perf_counter() - started, 3)}
-    (console.print_json if as_json else show)(report)
+    if as_json:
+        console.print_json(report)
+    else:
+        console.show(views.indexed_table(report))
     console.tell_malformed(reading.malformed)
     return 1 if reading.malformed else 0
 
@@ -147,20 +151,3 @@ def add(index: Index, reading: DocumentReader, progress: console.Progress | None
 
     reading.each(take)
     return read
-
-
-def show(report: dict[str, Any]) -> None:
-    """Print the counts."""
-    seconds, replaced = report["seconds"], report["read"] - report["new"]
-    rows = [
-        ("read", console.count(report["read"]), "documents"),
-        ("new", console.count(report["new"]), ""),
-        ("replaced", console.count(replaced), "had an existing id" if replaced else ""),
-        ("in the index", console.count(report["documents"]), ""),
-        (
-            "time",
-            console.duration(seconds),
-            f"{console.count(round(report['read'] / max(seconds, 1e-3)))} documents/s",
-        ),
-    ]
-    console.show(console.rows_table(rows))

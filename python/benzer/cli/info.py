@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from benzer.cli import options as shared
 from benzer.cli.columns import column_names
 from benzer.cli.location import Location, existing, is_index, shown
 from benzer.cli.reading import DocumentReader
+from benzer.views.inputs import file_facts
 
 if TYPE_CHECKING:
     from benzer.corpora import DocumentCorpus
@@ -28,16 +28,6 @@ benzer info docs.benzer --buckets
 # Show columns and count documents, short and empty ones
 benzer info docs.jsonl --text body
 """
-RULES_SHOWN = (
-    "method",
-    "normalize",
-    "case",
-    "punctuation",
-    "tokenizer",
-    "shingle_hash",
-    "hash_bytes",
-    "weight",
-)
 MALFORMED_SHOWN = 5
 COMMON = "--buckets --text --id --format --images --shingle --json"
 
@@ -66,8 +56,9 @@ def command(path: str, buckets: bool, as_json: bool, **reading: Any) -> int:
     if as_json:
         console.print_json(report)
     else:
-        facts = index_facts if "index" in report else file_facts
-        console.show(console.facts_table(list(facts(report))))
+        from benzer.views.indexes import facts_of
+
+        console.show(facts_of(report) if "index" in report else file_facts(report))
         console.tell_malformed(report.get("malformed_rows", []), report.get("malformed", 0))
     return 1 if report.get("malformed") else 0
 
@@ -112,58 +103,3 @@ def counts_of(schema: Schema, corpus: DocumentCorpus) -> dict[str, int]:
         "short": int(sketcher.short(sketches).sum()),
         "empty": int(sketches.empty.sum()),
     }
-
-
-def index_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the most important facts of an index; --json has all of them."""
-    from benzer.bands import Bands
-    from benzer.fields import Schema
-    from benzer.views.recall import promise
-
-    settings, documents = report["settings"], report["documents"]
-    yield "index", report["index"]
-    yield "documents", console.count(documents)
-    if report.get("bytes"):
-        each = f", {console.amount(round(report['bytes'] / documents))} per document" if documents else ""
-        yield "size", f"{console.amount(report['bytes'])}{each}"
-    for name, rules in settings["schema"].items():
-        yield "field", f"{name}: {field_words(rules)}"
-    bands = Bands(settings["bands"], settings["rows"])
-    yield "signature", f"{settings['num_hashes']} values, {settings['minhash']}, seed {settings['seed']}"
-    if passages := settings.get("passages"):
-        certain = passages["size"] + passages["window"] - 1
-        yield (
-            "passages",
-            f"runs of {passages['size']} words, at least 1 of {passages['window']} stored; found from {certain} words",
-        )
-    schema = Schema.from_dict(settings["schema"])
-    yield "search", promise(bands, settings["threshold"], schema)
-    if "buckets" in report:
-        sizes = dict(report["buckets"])
-        total, largest = console.count(sum(sizes.values())), console.count(max(sizes, default=0))
-        yield "buckets", f"{total}; the largest has {largest} documents"
-    if "sqlite" in report:
-        yield "format", f"{report['format']}, SQLite {report['sqlite']}"
-    yield "fingerprint", report["fingerprint"]
-
-
-def field_words(rules: dict[str, Any]) -> str:
-    """Describe the settings of a field.
-
-    >>> field_words({"type": "text", "unit": "word", "shingle_size": 3, "case": "fold", "stop_words": []})
-    'word:3, case fold'
-    """
-    others = [f"{name.replace('_', ' ')} {rules[name]}" for name in RULES_SHOWN if rules.get(name)]
-    others += [f"without {len(rules['stop_words'])} stop words"] if rules.get("stop_words") else []
-    others += ["frequencies"] if rules.get("frequencies") else []
-    kind = f"{rules['unit']}:{rules['shingle_size']}" if rules["type"] == "text" else rules["type"]
-    return ", ".join([kind, *others])
-
-
-def file_facts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the facts of a file."""
-    yield "file", report["file"]
-    yield "columns", console.printable(", ".join(report["columns"]))
-    yield from (
-        (name, console.count(report[name])) for name in ("rows", "malformed", "documents", "short", "empty")
-    )

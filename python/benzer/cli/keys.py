@@ -6,6 +6,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
+from benzer.views import keys as views
 
 EXAMPLES = """\
 # Create a key for a program that changes documents; it is shown once
@@ -81,7 +82,7 @@ def add(file: str, name: str, scope: str, rate: float | None, as_json: bool) -> 
             {"id": key.id, "name": key.name, "scopes": key.scopes, "rate": rate, "key": secret}
         )
         return
-    console.talk(f"the key {console.printable(name)}, shown only once:")
+    console.talk(views.created(name))
     console.show(secret)
 
 
@@ -94,23 +95,14 @@ def show(file: str, as_json: bool) -> None:
     """List the keys of FILE: their names, ids, scopes and rates."""
     from benzer.service.keys import read_keys
 
-    keys = read_keys(file)
+    keys = [
+        {"id": key.id, "name": key.name, "scopes": key.scopes, "rate": key.rate, "created": key.created}
+        for key in read_keys(file)
+    ]
     if as_json:
-        rows = [
-            {"id": key.id, "name": key.name, "scopes": key.scopes, "rate": key.rate, "created": key.created}
-            for key in keys
-        ]
-        console.print_json({"keys": rows})
-        return
-    headings = ["name", "id", "scope", "rate", "created"]
-    cells = [
-        [
-            console.printable(key.name), key.id, key.scopes[-1],
-            "" if key.rate is None else f"{key.rate:g} per minute", key.created[:10],
-        ]
-        for key in keys
-    ]  # fmt: skip
-    console.show(console.headed_table(headings, cells) if cells else "no keys")
+        console.print_json({"keys": keys})
+    else:
+        console.show(views.keys_table(keys) if keys else views.NO_KEYS)
 
 
 @command.command(
@@ -124,7 +116,8 @@ def remove(file: str, name: str, as_json: bool) -> None:
     from benzer.service.keys import remove_key
 
     key = remove_key(file, name)
+    removed = {"id": key.id, "name": key.name}
     if as_json:
-        console.print_json({"removed": {"id": key.id, "name": key.name}})
-        return
-    console.show(f"removed {console.printable(key.name)} ({key.id})")
+        console.print_json({"removed": removed})
+    else:
+        console.show(views.removed(removed))

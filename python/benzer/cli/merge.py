@@ -11,6 +11,7 @@ from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, is_server, shown
 from benzer.cli.making import made_or_opened
 from benzer.errors import InputError
+from benzer.views import upkeep as views
 
 if TYPE_CHECKING:
     from benzer.index import Taken
@@ -81,10 +82,4 @@ def show(target: str, taken: Taken, documents: int, as_json: bool) -> None:
     if as_json:
         console.print_json({"index": shown(target), **taken._asdict(), "documents": documents})
         return
-    rows = [
-        ("new", console.count(taken.added), "documents"),
-        ("replaced", console.count(taken.replaced), "had an existing id" if taken.replaced else ""),
-        ("kept", console.count(taken.kept), "existing documents" if taken.kept else ""),
-        ("in the index", console.count(documents), ""),
-    ]
-    console.show(console.rows_table(rows))
+    console.show(views.merged_table(taken, documents))

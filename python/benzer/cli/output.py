@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benzer.cli import console
 from benzer.errors import OutputError
+from benzer.views.outputs import leftover
 
 
 def prepare(output: Path, replace: bool, instead: str = "choose another --output") -> None:
@@ -20,4 +21,4 @@ def remove_leftovers(output: Path) -> None:
     from benzer.tables.partial import sweep
 
     for path in sweep(output):
-        console.note(f"removed {console.printable(str(path))}, left by a killed run")
+        console.note(leftover(path))

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benzer.cli import console, fields
 from benzer.errors import SettingsError
-from benzer.wording import about
 
 if TYPE_CHECKING:
     from benzer.bands import Bands
     from benzer.planner import Plan, SampleSpread
-
-BAR = 2.5  # characters for each power of ten
-
-
-class Bin(NamedTuple):
-    """The expected pairs in a range of similarities, and the probability of finding a pair in its middle."""
-
-    least: float
-    below: float
-    pairs: float
-    probability: float
+    from benzer.views.plans import PairsBin
 
 
 class Planned(NamedTuple):
@@ -35,11 +23,13 @@ class Planned(NamedTuple):
     bands: Bands
     candidates: float
 
-    def histogram(self) -> list[Bin]:
+    def histogram(self) -> list[PairsBin]:
         """Pairs by similarity, in tenths, without exact copies, which are found without bands."""
+        from benzer.views.plans import PairsBin
+
         middles = [(2 * tenth + 1) / 20 for tenth in range(10)]
         return [
-            Bin(
+            PairsBin(
                 round(middle - 0.05, 1), round(middle + 0.05, 1), float(count), self.bands.probability(middle)
             )
             for middle, count in zip(middles, self.spread.histogram(bins=10), strict=True)
@@ -86,24 +76,14 @@ def planned(
 
 def show(found: Planned, given: bool) -> None:
     """Print the similarities of the documents and the plan."""
+    from benzer.views import plans
+
     spread, used = found.spread, found.bands
-    console.show(
-        f"sample: {console.count(spread.sample)} of {console.count(spread.contents)} different documents"
-    )
+    console.show(plans.sampled(spread.sample, spread.contents))
     console.show()
-    rows = [
-        (
-            f"{console.setting(one.least)} to {console.setting(one.below)}",
-            about(one.pairs),
-            console.ratio(one.probability),
-            "█" * round(BAR * log10(one.pairs + 1)),
-        )
-        for one in reversed(found.histogram())
-    ]
-    console.show(console.headed_table(["similarity", "estimated pairs", "probability", ""], rows, right=3))
+    console.show(plans.similarities_table(found.histogram()))
     console.show()
     if given:
-        seconds = f"{console.setting(found.threshold)} and above: about {about(spread.pairs(found.threshold))} pairs"
-        console.show(f"{seconds}, {about(found.candidates)} candidates with bands {used.bands} x {used.rows}")
-    console.show(f"method auto: {found.plan.reason}")
+        console.show(plans.expected(found.threshold, spread.pairs(found.threshold), found.candidates, used))
+    console.show(plans.method(found.plan.reason))
     console.show()

@@ -7,6 +7,7 @@ import click
 from benzer.cli import asking, console
 from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
+from benzer.views import upkeep as views
 
 EXAMPLES = """\
 # Remove two documents
@@ -15,7 +16,6 @@ benzer remove docs.benzer 4711 https://example.org/old
 # Remove the ids listed in a file, one per line; - reads from stdin
 benzer remove docs.benzer --ids gone.txt
 """
-SHOWN = 20
 
 
 def listed(text: str) -> list[str]:
@@ -61,7 +61,5 @@ def command(index: str, id: tuple[str, ...], ids: str | None, as_json: bool) -> 
         )
         return
     if missing:
-        more = f", and {console.count(len(missing) - SHOWN)} more" if len(missing) > SHOWN else ""
-        console.note(f"not in the index: {console.printable(', '.join(missing[:SHOWN]))}{more}")
-    rows = [("removed", console.count(removed), "documents"), ("in the index", console.count(left), "")]
-    console.show(console.rows_table(rows))
+        console.note(views.not_there(missing))
+    console.show(views.removed_table(removed, left))

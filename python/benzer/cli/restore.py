@@ -8,6 +8,7 @@ from benzer.cli import console
 from benzer.cli import options as shared
 from benzer.cli.location import Location, is_server, shown
 from benzer.errors import InputError
+from benzer.views import upkeep as views
 
 EXAMPLES = """\
 # Replace a damaged index with a backup
@@ -37,4 +38,4 @@ def command(index: str, copy: str, as_json: bool) -> None:
     if as_json:
         console.print_json({"index": index, "copy": copy, "documents": count})
         return
-    console.show(console.rows_table([("restored", console.count(count), "documents")]))
+    console.show(views.documents_table("restored", count))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from benzer.cli import asking, console, quotations
+from benzer.cli import asking, console
 from benzer.cli import options as shared
 from benzer.cli.location import Location, existing, shown
+from benzer.views import matches as views
+from benzer.views import quotations
 
 if TYPE_CHECKING:
-    from benzer.document import Document
-    from benzer.index import Candidate, ContainmentMatches, Index, Match
+    from benzer.index import Candidate, ContainmentMatch, ContainmentMatches, Index, Match
 
 EXAMPLES = """\
 # Search for a text
@@ -155,12 +156,7 @@ def nearest(index: Index, asked: Any, limit: int, threshold: float | None) -> An
     found = index.find_nearest(asked, limit, threshold=threshold)
 
     def draw() -> None:
-        compared = f"compared {console.count(found.compared)} of {console.count(found.documents)} documents"
-        promise = (
-            f"each true neighbour with a similarity of at least {console.setting(found.threshold)} is found with "
-            f"probability {console.setting(found.recall)} or more"
-        )
-        console.note(f"{compared}; {promise if found.recall < 1 else 'all true neighbours are found'}")
+        console.note(views.promised(found.compared, found.documents, found.threshold, found.recall))
         show(index, list(found))
 
     promised = {"recall": found.recall, "threshold": found.threshold}
@@ -186,17 +182,37 @@ def containments(index: Index, found: ContainmentMatches) -> Any:
     """Return the JSON values of containments and a function that prints them."""
 
     def draw() -> None:
-        quotations.tell_compared(index, found)
+        for line in quotations.notes_of(found, index.settings.passages):
+            console.note(line)
         if found:
-            show_documents(index, *quotations.containment_columns(found))
+            console.show(quotations.containments_table(found, excerpts(index, found), console.width()))
 
-    return quotations.containments_answer(found), draw
+    return containments_answer(found), draw
+
+
+def containments_answer(found: ContainmentMatches) -> dict[str, Any]:
+    """The matches as JSON values, and how many documents were compared."""
+    matches = [{**match._asdict(), "fields": dict(match.fields)} for match in found]
+    counts = {"candidates": found.candidates, "compared": found.compared}
+    return {"matches": matches, **counts, "short": list(found.short)}
 
 
 def passages(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
     """List the documents that share passages."""
     found = index.find_passages(asked, limit=limit)
-    return found.to_dict(), lambda: quotations.show_passages(index, asked, found)
+
+    def draw() -> None:
+        for line in quotations.covered_lines(found):
+            console.show(line)
+        if found.unread:
+            console.note(quotations.unread(found.unread))
+        if found:
+            console.show()
+            given = getattr(asked, "fields", asked)
+            texts = dict.fromkeys(index.settings.schema.fields, given) if isinstance(given, str) else given
+            console.show(quotations.passages_table(found, texts, console.width()))
+
+    return found.to_dict(), draw
 
 
 WAYS: dict[str, Way] = {
@@ -209,54 +225,26 @@ def as_answer(match: Match) -> dict[str, Any]:
     return {"id": match.id, "similarity": match.similarity, "fields": dict(match.fields)}
 
 
-def show(index: Index, matches: list[Match]) -> None:
+def show(index: Index, matches: Sequence[Match]) -> None:
     """Print a table of matches: the similarity, that of each field, and the beginning of the text."""
     if not matches:
-        console.note(quotations.NO_MATCH)
+        console.note(views.NO_MATCH)
         return
     names = list(index.settings.schema.fields)
-    names = names if len(names) > 1 else []
-    numbers = [
-        [console.ratio(match.similarity), *(by_field(match, name) for name in names)] for match in matches
-    ]
-    show_documents(index, ["similarity", *names], numbers, [match.id for match in matches])
-
-
-def by_field(match: Match, name: str) -> str:
-    """Format the similarity of a field; empty if one of the documents lacks the field."""
-    return console.ratio(match.fields[name]) if name in match.fields else ""
+    console.show(views.matches_table(matches, names, excerpts(index, matches), console.width()))
 
 
 def show_candidates(index: Index, candidates: list[Candidate]) -> None:
     """Print a table of candidates."""
     if not candidates:
-        console.note("no document shares a bucket with the query")
+        console.note(views.NO_CANDIDATE)
         return
     settings = index.settings
-    filed = settings.bands.bands * len(settings.schema.fields)
-    numbers = [[f"{one.shared_bands} of {filed}"] for one in candidates]
-    show_documents(index, ["shared bands"], numbers, [one.id for one in candidates])
+    bands = settings.bands.bands * len(settings.schema.fields)
+    console.show(views.candidates_table(candidates, bands, excerpts(index, candidates), console.width()))
 
 
-def show_documents(
-    index: Index, headings: Sequence[str], numbers: Sequence[Sequence[str]], found: Sequence[str | int]
-) -> None:
-    """Print numbers, ids and the beginning of each text; images have none."""
-    ids = [console.printable(str(id)) for id in found]
-    taken = sum(len(console.printable(heading)) + 2 for heading in headings)
-    room = max(20, console.width() - taken - max(map(len, ids)) - 4)
-    texts = [console.snippet(text_of(index.get(id)), room) for id in found]
-    rows = [
-        (*number, id, *([text] if any(texts) else []))
-        for number, id, text in zip(numbers, ids, texts, strict=True)
-    ]
-    last = ["id", "text"] if any(texts) else ["id"]
-    shown_headings = [console.printable(heading) for heading in headings]
-    console.show(console.headed_table([*shown_headings, *last], rows, right=len(headings)))
-
-
-def text_of(document: Document | None) -> str:
-    """Join the texts and values of a document."""
-    fields = document.fields.values() if document else []
-    shown = (", ".join(map(str, value)) if isinstance(value, list) else value for value in fields)
-    return " | ".join(value for value in shown if isinstance(value, str) and value)
+def excerpts(index: Index, matches: Iterable[Match | Candidate | ContainmentMatch]) -> list[str]:
+    """The beginning of each document; images have none."""
+    stored = (index.get(match.id) for match in matches)
+    return [views.excerpt(document.fields if document else {}) for document in stored]

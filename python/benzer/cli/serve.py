@@ -9,6 +9,7 @@ import click
 from benzer.cli import console
 from benzer.cli import options as shared
 from benzer.cli.serve_limits import LIMITS, limit_options, limits_of
+from benzer.views import outputs
 
 if TYPE_CHECKING:
     from benzer.service.indexes.catalog import Catalog
@@ -96,9 +97,9 @@ def command(indexes: tuple[str, ...], **given: Any) -> None:
     from benzer.service import Limits, serve
 
     def started(catalog: Catalog, address: str) -> None:
-        console.note(f"serving {', '.join(catalog)} at {address}")
+        console.note(outputs.serving(catalog, address))
 
     if not indexes and given["home"] is None:
-        console.note("no INDEX and no --home: serving sample documents, which are deleted at shutdown")
+        console.note(outputs.SAMPLES)
     limits = Limits(**limits_of({name: given.pop(name) for name in [one.field for one in LIMITS]}))
     serve(indexes, **given, limits=limits, started=started)

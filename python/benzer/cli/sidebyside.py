@@ -12,7 +12,7 @@ from rich.text import Text as Styled
 
 from benzer.cli.console import printable
 from benzer.evidence import Evidence
-from benzer.evidence.views import Stretch
+from benzer.evidence.views import LEGEND, Stretch
 from benzer.views.evidence import evidence_of
 
 STYLES = {"equal": "green", "differs": "bold yellow", "around": "dim", "cut": "dim italic"}
@@ -50,9 +50,8 @@ def side_by_side(a: tuple[str, str], b: tuple[str, str], evidence: Evidence, mos
 
 def legend() -> Styled:
     """Explain the colours."""
-    return Styled.assemble(
-        ("green", STYLES["equal"]), ": in both;  ", ("yellow", STYLES["differs"]), ": differs"
-    )
+    parts = (part for kind, meaning in LEGEND.items() for part in ((meaning, STYLES[kind]), "  "))
+    return Styled.assemble(*parts)
 
 
 def drawn(shown: Sequence[Stretch]) -> Styled:

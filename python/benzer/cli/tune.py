@@ -167,6 +167,7 @@ def advise(documents: str, column: str, unit: Literal["char", "word"], as_json: 
     """Print the suggested shingle size for the documents of a file, with the reason."""
     from benzer.advice import advise_shingle_size
     from benzer.fields import Schema
+    from benzer.views.plans import usage
 
     reading = DocumentReader((documents,), {"text": column}, None, None, Schema())
     advice = advise_shingle_size(reading.texts(), unit)
@@ -174,7 +175,8 @@ def advise(documents: str, column: str, unit: Literal["char", "word"], as_json: 
         console.print_json({"file": documents, **asdict(advice)})
         return
     console.show(str(advice))
-    console.show(f"\nto use it: benzer dedupe {documents} --shingle {unit}:{advice.size} ...")
+    console.show()
+    console.show(usage(documents, unit, advice.size))
 
 
 def choose(threshold: float, recall: float, **choice: Any) -> Bands:
@@ -182,11 +184,6 @@ def choose(threshold: float, recall: float, **choice: Any) -> Bands:
     from benzer.bands import Bands
 
     return Bands.choose(threshold, recall, **choice)
-
-
-def similarities(threshold: float) -> list[float]:
-    """List the similarities of the table: tenths and the threshold."""
-    return sorted({*(tenth / 10 for tenth in range(1, 11)), threshold})
 
 
 def answer(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
@@ -205,35 +202,21 @@ def answer(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
 
 def show(bands: Bands, threshold: float, recall: float) -> None:
     """Print the bands, the table and the plot."""
-    from benzer.views.recall import promise
+    from benzer.views.plans import bands_lines, curve_table
 
-    console.show(promise(bands, threshold))
-    console.show(f"{bands.num_values} signature values per document")
-    if float(bands.probability(threshold)) < recall:
-        console.show(
-            f"below the recall of {console.setting(recall)}: add bands, or omit --bands, --rows and --rule"
-        )
+    for line in bands_lines(bands, threshold, recall):
+        console.show(line)
     console.show()
-    console.show(table(bands, threshold))
+    console.show(curve_table(bands, threshold))
     console.show()
     console.show(plot(bands, threshold, recall))
-
-
-def table(bands: Bands, threshold: float) -> Any:
-    """Make the table of what is found at each similarity."""
-    rows = []
-    for similarity in similarities(threshold):
-        found = float(bands.probability(similarity))
-        mark = "← threshold" if similarity == threshold else ""
-        rows.append(
-            (console.setting(similarity), console.ratio(found, 4), console.count(round(1000 * found)), mark)
-        )
-    return console.headed_table(["similarity", "found with probability", "of 1,000 pairs", ""], rows, right=3)
 
 
 def plot(bands: Bands, threshold: float, recall: float) -> str:
     """Plot the S-curve with the threshold and the recall."""
     import plotext
+
+    from benzer.views.plans import CURVE
 
     curve = bands.curve()
     plotext.clear_figure()
@@ -247,4 +230,4 @@ def plot(bands: Bands, threshold: float, recall: float) -> str:
     plotext.xticks([tenth / 10 for tenth in range(11)])
     plotext.yticks([0, 0.25, 0.5, 0.75, 1])
     drawn = [line.rstrip() for line in str(plotext.uncolorize(plotext.build())).splitlines()]
-    return "\n".join(["probability of finding a pair (y) by similarity (x):", *filter(None, drawn)])
+    return "\n".join([CURVE, *filter(None, drawn)])

@@ -11,6 +11,7 @@ from benzer.client.given import SOURCE, Row, Rows
 from benzer.client.requests import Request
 from benzer.errors import BenzerError, ServiceError
 from benzer.sources import MalformedRow
+from benzer.wording import count
 
 NDJSON = "application/x-ndjson"
 Progress = Callable[[int], object]
@@ -96,7 +97,7 @@ def told(error: BenzerError, part: Sequence[Row], read: int) -> BenzerError:
         row = ROW.match(message)
         if row and int(row[1]) <= len(part):
             message = f"row {part[int(row[1]) - 1].number}: {message[row.end() :]}"
-    error.args = (f"{message}; {read:,} documents are durable",)
+    error.args = (f"{message}; {count(read)} documents are durable",)
     if isinstance(error, ServiceError):
         error.message = error.args[0]
     return error

@@ -16,6 +16,7 @@ from benzer.errors import (
     ServiceError,
     UnreachableError,
 )
+from benzer.wording import decimal
 
 OF_LIBRARY: dict[str, type[BenzerError]] = {
     kind.__name__: kind
@@ -82,7 +83,7 @@ def silent(address: str, seconds: float) -> UnreachableError:
     return UnreachableError(
         0,
         "UnreachableError",
-        f"{address} did not respond within {seconds:g} s: request less, or increase timeout",
+        f"{address} did not respond within {decimal(seconds)} s: request less, or increase timeout",
     )
 
 

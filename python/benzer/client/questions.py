@@ -11,6 +11,7 @@ from benzer.client.wire import fields_as_json
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema
 from benzer.index.documents import as_query, check_limit
+from benzer.wording import count
 
 MOST = 1000
 """Maximum number of matches in a response."""
@@ -40,7 +41,7 @@ class QueryFields(NamedTuple):
         wanted = MOST if limit is None else limit
         if wanted > MOST:
             raise SettingsError(
-                f"limit must be at most {MOST:,} for a service, got {limit:,}: use a lower limit"
+                f"limit must be at most {count(MOST)} for a service, got {count(wanted)}: use a lower limit"
             )
         return wanted
 
@@ -51,7 +52,9 @@ class QueryFields(NamedTuple):
     def kept(self, found: list[Found], limit: int | None) -> list[Found]:
         """At most `limit` matches; raises an error if all matches were requested and some are missing."""
         if limit is None and len(found) >= MOST:
-            raise InputError(f"there may be more than {MOST:,} matches, the maximum of a service: set limit")
+            raise InputError(
+                f"there may be more than {count(MOST)} matches, the maximum of a service: set limit"
+            )
         return found[:limit]
 
 

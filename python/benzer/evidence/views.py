@@ -12,6 +12,8 @@ from benzer.wording import count, counted, whole_percent
 Side = Literal["a", "b"]
 Kind = Literal["around", "equal", "differs", "cut"]
 UNITS = {"word": "words", "char": "characters", "value": "values"}
+LEGEND = {"equal": "in both", "differs": "differs"}
+"""What the colours of a text mean."""
 CONTEXT, LONGEST = 60, 1_200
 
 

@@ -12,6 +12,12 @@ takes a result of the library, or the same answer as JSON values, which is what 
 | `evidence` | the common content of two documents, side by side |
 | `sides` | two documents of a run side by side, shortened to their differences |
 | `figures` | charts of a run, each with a table |
+| `outputs` | what a command wrote, and its messages about rows and alarms |
+| `inputs` | files of documents, and documents contained in others |
+| `plans` | the bands and the method for a threshold |
+| `quotations` | documents that contain or quote a text |
+| `upkeep` | changes and copies of an index |
+| `keys` | the keys of a service |
 | `prices` | the estimated effect of each threshold |
 | `tuning` | the charts and sentences of a threshold on a collection |
 | `sources` | counts by source, and matches in older collections |
@@ -19,6 +25,7 @@ takes a result of the library, or the same answer as JSON values, which is what 
 | `matches` | documents and matches of an index |
 | `settings` | the settings of an index in words, and of a run as a list |
 | `rerun` | commands and code that repeat a run |
+| `tables` | tables, which a terminal lays out in columns |
 | `charts` | SVG |
 | `html` | renders templates to HTML |
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benzer.wording import brief, counted
+from benzer.wording import brief, counted, plain
 
 PER_KIND = 10
 """Maximum number of alarms per kind."""
 EXAMPLES = 2
+ALARMS = 5
+"""Alarms that a terminal lists."""
 NONE = (
     "None: no source lost more than half of its documents, no cluster is giant, no chain or boilerplate was found, and "
     "few documents are short or malformed."
@@ -50,7 +52,7 @@ def alarms_of(alarms: Sequence[Mapping[str, Any]]) -> list[AlarmView]:
         shown = of_kind[:PER_KIND]
         left_out = len(of_kind) - len(shown)
         for place, one in enumerate(shown, 1):
-            more = f"and {counted(left_out, 'more alarm')}" if left_out and place == len(shown) else ""
+            more = more_alarms(left_out) if left_out and place == len(shown) else ""
             views.append(
                 AlarmView(
                     one["kind"],
@@ -61,3 +63,26 @@ def alarms_of(alarms: Sequence[Mapping[str, Any]]) -> list[AlarmView]:
                 )
             )
     return views
+
+
+def alarm_lines(messages: Sequence[str]) -> Iterator[str]:
+    """The first alarms of a run.
+
+    >>> list(alarm_lines(["30 % are short"]))
+    ['please check', '  30 % are short']
+    """
+    if not messages:
+        return
+    yield "please check"
+    yield from (f"  {plain(message)}" for message in messages[:ALARMS])
+    if len(messages) > ALARMS:
+        yield f"  {more_alarms(len(messages) - ALARMS)}: see all in summary.json"
+
+
+def more_alarms(left: int) -> str:
+    """The number of alarms that are not shown.
+
+    >>> more_alarms(2)
+    'and 2 more alarms'
+    """
+    return f"and {counted(left, 'more alarm')}"

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from benzer.wording import count, ratio, rounded, short
+from benzer.wording import count, decimal, ratio, rounded, short
 
 WIDTH, HEIGHT = 480, 260
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 14, 44
 READING_LINE = Markup('<line class="reading" y1="{}" y2="{}"/>').format(TOP, HEIGHT - BOTTOM)
-TENTHS = [(at / 10, f"{at / 10:g}") for at in range(0, 11, 2)]
+SIMILARITY, ESTIMATED = "similarity of a pair", "estimated pairs"
+"""Titles of axes."""
+TENTHS = [(at / 10, decimal(at / 10)) for at in range(0, 11, 2)]
 """The ticks of an axis from 0 to 1."""
 
 
@@ -108,7 +110,7 @@ def s_curve(
         measured: Lower bound, estimate and upper bound of the recall of pairs at or above the threshold.
         reading: Whether to add a line and a dot that a script moves.
     """
-    axes = Axes((0, 1), (0, 1), "similarity of a pair", "probability of being found")
+    axes = Axes((0, 1), (0, 1), SIMILARITY, "probability of being found")
     path = " ".join(f"{axes.across(x)},{axes.up(y)}" for x, y in points)
     left, right, floor = axes.across(threshold), axes.across(1), axes.up(0)
     parts = [
@@ -119,6 +121,7 @@ def s_curve(
         Markup('<line class="threshold" x1="{x}" x2="{x}" y1="{}" y2="{}"/>').format(TOP, floor, x=left),
         Markup('<polyline class="line" points="{}"/>').format(path),
     ]
+    said = f"{decimal(threshold)} is found with probability {ratio(promised)}"
     if measured is not None:
         low, estimate, high = measured
         top, bottom = axes.up(high), axes.up(low)
@@ -140,7 +143,9 @@ def s_curve(
         )
     parts.append(
         Markup('<circle class="mark" cx="{}" cy="{}" r="4"><title>{}</title></circle>').format(
-            left, axes.up(promised), f"a pair at {threshold:g} is found with probability {ratio(promised)}"
+            left,
+            axes.up(promised),
+            f"a pair at {said}",
         )
     )
     left_of = axes.across(threshold) > WIDTH / 4
@@ -156,9 +161,7 @@ def s_curve(
         parts.append(
             READING_LINE + Markup('<circle class="reading" r="3.5" cx="{}" cy="{}"/>').format(left, TOP)
         )
-    description = (
-        f"The S-curve. A pair at the threshold {threshold:g} is found with probability {ratio(promised)}."
-    )
+    description = f"The S-curve. A pair at the threshold {said}."
     return figure(
         "s-curve", "Probability that a pair is found, by similarity", description, Markup("").join(parts)
     )
@@ -175,7 +178,7 @@ def recall_strip(promised: float, measured: tuple[float, float, float]) -> Marku
         Markup('<line class="axis" x1="{}" x2="{}" y1="40" y2="40"/>').format(LEFT, WIDTH - RIGHT),
         *(
             Markup('<text x="{}" y="57" class="middle">{}</text>').format(
-                axes.across(at), f"{round(at, 2):g}"
+                axes.across(at), decimal(round(at, 2))
             )
             for at in places
         ),

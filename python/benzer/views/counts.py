@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benzer.wording import count, counted, setting, share
+from benzer.views.tables import TableView, counts_table
+from benzer.wording import amount, count, counted, duration, setting, share
 
 
 @dataclass(frozen=True)
@@ -115,3 +116,29 @@ def outcome(counts: Mapping[str, int]) -> str:
     removed, documents = counts["removed"], counts["documents"]
     clusters = counted(counts["clusters"], "cluster")
     return f"{count(removed)} of {counted(documents, 'document')} removed ({share(removed, documents)}), in {clusters}"
+
+
+def summary_table(
+    counts: Mapping[str, int],
+    threshold: float,
+    seconds: float,
+    *,
+    texts: bool,
+    bucket_limit: int | None = None,
+    size: int | None = None,
+) -> TableView:
+    """The counts of a run, the time and the speed; `size` is the number of bytes read, if known."""
+    views = counts_of(counts, threshold, texts=texts, bucket_limit=bucket_limit)
+    rows = [("  " * one.part + one.label, one.number, one.remark) for one in views]
+    return counts_table([*rows, ("time", duration(seconds), speed(counts["documents"], seconds, size))])
+
+
+def speed(documents: int, seconds: float, size: int | None = None) -> str:
+    """Documents per second, and bytes if they are more than a megabyte.
+
+    >>> speed(1000, 0.5, 2_000_000)
+    '4.0 MB/s, 2,000 documents/s'
+    """
+    seconds = max(seconds, 1e-3)
+    per_second = f"{count(round(documents / seconds))} documents/s"
+    return f"{amount(round(size / seconds))}/s, {per_second}" if size and size > 1e6 else per_second

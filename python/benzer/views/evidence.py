@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from benzer.evidence.passages import Evidence
 from benzer.evidence.views import CONTEXT, LONGEST, Stretch, caption, headline, nothing, stretches, whole
 from benzer.views.html import fragment
-from benzer.wording import count, counted
+from benzer.views.tables import TableView, headed_table
+from benzer.wording import count, counted, likeness, plain, ratio
+
+if TYPE_CHECKING:
+    from benzer.comparison import Comparison
 
 MOST_PASSAGES, MOST_VALUES = 10, 60
 QUERY = "Query"
@@ -151,7 +155,7 @@ def view_of(
         note,
         passages,
         found,
-        f"and {counted(left, 'more passage')}, none of them longer" if left > 0 else "",
+        more_passages(left) if left > 0 else "",
         values[:MOST_VALUES],
         f"and {counted(unlisted, 'more value')}" if unlisted > 0 else "",
         whole,
@@ -267,6 +271,46 @@ def side_by_side_html(
     return fragment("evidence_view", view=view)
 
 
-def page(title: str, sections: Sequence[tuple[str, EvidenceView | None]]) -> str:
-    """A complete page with a heading and the evidence of each field."""
-    return fragment("compared", title=title, sections=sections, style=Markup(STYLE))
+def page(names: tuple[str, str], sections: Sequence[tuple[str, float, EvidenceView | None]]) -> str:
+    """A complete page with the similarity and the evidence of each field of two documents."""
+    return fragment("compared", names=names, sections=sections, style=Markup(STYLE))
+
+
+def numbers_table(comparison: Comparison) -> TableView:
+    """The numbers of each field of two documents, and those of the whole if there are several fields."""
+    rows = [
+        (
+            likeness(field.similarity), ratio(field.estimate),
+            count(len(field.shared)), count(field.shingles_a), count(field.shingles_b),
+            likeness(field.containment_a), likeness(field.containment_b), plain(name),
+        )
+        for name, field in comparison.fields.items()
+    ]  # fmt: skip
+    if len(rows) != 1:
+        whole = likeness(comparison.similarity), ratio(comparison.estimate)
+        rows.append((*whole, "", "", "", "", "", "all fields"))
+    headings = ("similarity", "estimate", "shared", "of A", "of B", "A in B", "B in A", "field")
+    return headed_table(headings, rows, numbers=7)
+
+
+def field_heading(name: str, evidence: Evidence) -> str:
+    """The name of a field and the share of each document that appears in the other."""
+    return f"{plain(name)}: {headline(evidence)}"
+
+
+def shared_lines(shingles: Sequence[str]) -> list[str]:
+    """Some shared shingles.
+
+    >>> shared_lines(["the fox"])
+    ['shared shingles, e.g.:', '  the fox']
+    """
+    return ["shared shingles, e.g.:", *(f"  {shingle}" for shingle in shingles)]
+
+
+def more_passages(passages: int) -> str:
+    """The number of passages that are not shown.
+
+    >>> more_passages(2)
+    'and 2 more passages, none of them longer'
+    """
+    return f"and {counted(passages, 'more passage')}, none of them longer"

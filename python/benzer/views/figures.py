@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benzer.recall import RecallEstimate
 from benzer.results import Duplicates
 from benzer.views.charts import Axes, Bar, bars, recall_strip, s_curve
-from benzer.wording import count, counted, ratio, setting, short
+from benzer.wording import count, counted, decimal, ratio, setting, short
 
 BIN = 0.02
 BELOW = 0.2
@@ -81,7 +81,7 @@ def similarity_figure(found: Duplicates) -> Figure:
     axes = Axes((float(edges[0]), float(edges[-1])), (0, max(heights, default=0) or 1), "similarity", "pairs")
     parts = 10 if edges[-1] - edges[0] > 0.5 else 20
     places = [
-        (at / parts, f"{at / parts:g}")
+        (at / parts, decimal(at / parts))
         for at in range(parts + 1)
         if edges[0] - 1e-9 <= at / parts <= edges[-1]
     ]

@@ -23,6 +23,8 @@ def environment(package: str) -> Any:
     """The template environment of a package, whose templates can use those of this package."""
     import jinja2
 
+    from benzer.evidence.views import LEGEND
+
     made = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package), jinja2.PackageLoader("benzer.views")]),
         autoescape=True,
@@ -32,7 +34,7 @@ def environment(package: str) -> Any:
     )
     made.filters.update({name: getattr(wording, name) for name in FILTERS})
     made.filters["part"] = part
-    made.globals["share"] = wording.share
+    made.globals.update(share=wording.share, legend=LEGEND)
     return made
 
 

@@ -7,13 +7,19 @@ from dataclasses import dataclass
 from math import ceil, log2
 from typing import Any
 
+from benzer.bands import Bands
+from benzer.fields import Schema
 from benzer.views.charts import columns
 from benzer.views.html import fragment
 from benzer.views.matches import excerpt, is_exact
-from benzer.wording import amount, count, counted, percentage, setting, short
+from benzer.views.recall import promise
+from benzer.views.tables import TableView, facts_table
+from benzer.wording import amount, count, counted, others, percentage, setting, short
 
 Told = Mapping[str, Any]
 EXCERPT = 180
+RULES = ("normalize", "case", "punctuation", "tokenizer", "shingle_hash", "hash_bytes", "weight")
+"""Settings of a field that its rules name if they have a value."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +54,49 @@ def figures_of(index: Told) -> list[tuple[str, str]]:
     return [(name, value) for name, value in figures if value]
 
 
-def field_said(name: str, field: Told) -> str:
-    """A field of an index in a few words.
+def facts_of(index: Told) -> TableView:
+    """The most important facts of an index, as `Index.info` returns them with its location and, maybe, its buckets."""
+    settings, documents = index["settings"], index["documents"]
+    facts = [("index", index["index"]), ("documents", count(documents))]
+    if index.get("bytes"):
+        each = f", {amount(round(index['bytes'] / documents))} per document" if documents else ""
+        facts.append(("stored", f"{amount(index['bytes'])}{each}"))
+    facts += [("field", field_said(name, field, rules=True)) for name, field in settings["schema"].items()]
+    values, seed = counted(settings["num_hashes"], "value"), settings["seed"]
+    facts.append(("signature", f"{values}, {settings['minhash']}, seed {seed}"))
+    if passages := settings.get("passages"):
+        certain = counted(passages["size"] + passages["window"] - 1, "word")
+        runs = (
+            f"runs of {counted(passages['size'], 'word')}, at least 1 of {count(passages['window'])} stored"
+        )
+        facts.append(("passages", f"{runs}; found from {certain}"))
+    bands, schema = Bands(settings["bands"], settings["rows"]), Schema.from_dict(settings["schema"])
+    facts.append(("search", promise(bands, settings["threshold"], schema)))
+    if "buckets" in index:
+        sizes = dict(index["buckets"])
+        facts.append(("buckets", buckets_said(sum(sizes.values()), max(sizes, default=0))))
+    if "sqlite" in index:
+        facts.append(("format", f"{index['format']}, SQLite {index['sqlite']}"))
+    return facts_table([*facts, ("fingerprint", index["fingerprint"])])
 
-    >>> field_said("body", {"type": "text", "unit": "word", "shingle_size": 3})
-    'body: text, 3 words'
+
+def field_said(name: str, field: Told, rules: bool = False) -> str:
+    """A field of an index in a few words, on request with the rules by which it is read.
+
+    >>> text = {"type": "text", "unit": "word", "shingle_size": 3, "case": "fold", "stop_words": []}
+    >>> field_said("body", text), field_said("body", text, rules=True)
+    ('body: text, 3 words', 'body: text, 3 words, case fold')
     """
+    said = [f"{name}: {field['type']}"]
     if field["type"] == "text":
         unit = "character" if field["unit"] == "char" else "word"
-        return f"{name}: text, {counted(field['shingle_size'], unit)}"
-    return f"{name}: image, {field['method']}" if field["type"] == "image" else f"{name}: {field['type']}"
+        said.append(counted(field["shingle_size"], unit))
+    said += [field["method"]] if field["type"] == "image" else []
+    if rules:
+        said += [f"{rule.replace('_', ' ')} {field[rule]}" for rule in RULES if field.get(rule)]
+        said += [f"without {counted(len(words), 'stop word')}"] if (words := field.get("stop_words")) else []
+        said += ["frequencies"] if field.get("frequencies") else []
+    return ", ".join(said)
 
 
 def list_html(indexes: Sequence[Told], creates: bool) -> str:
@@ -84,16 +123,20 @@ def index_html(index: Told) -> str:
         documents=documents,
         sure=sure,
         buckets=buckets,
-        said="" if buckets is None else buckets_said(buckets),
+        said="" if buckets is None else buckets_said(buckets["buckets"], buckets["largest"]),
         chart=bucket_chart(buckets["histogram"]) if buckets and buckets["buckets"] else "",
     )
 
 
-def buckets_said(buckets: Told) -> str:
-    """The number of buckets and the size of the largest."""
-    if not buckets["buckets"]:
+def buckets_said(buckets: int, largest: int) -> str:
+    """The number of buckets and the size of the largest.
+
+    >>> buckets_said(2000, 1)
+    '2,000 buckets; the largest has 1 document.'
+    """
+    if not buckets:
         return "There are no buckets yet."
-    return f"{counted(buckets['buckets'], 'bucket')}; the largest holds {counted(buckets['largest'], 'document')}."
+    return f"{counted(buckets, 'bucket')}; the largest has {counted(largest, 'document')}."
 
 
 def bucket_chart(histogram: Sequence[Sequence[int]]) -> str:
@@ -145,5 +188,5 @@ def uploaded_html(answer: Told) -> str:
         said=said,
         malformed=malformed,
         skipped=counted(total, "skipped line"),
-        more=f"and {count(total - len(malformed))} more" if total > len(malformed) else "",
+        more=others(total - len(malformed)) if total > len(malformed) else "",
     )

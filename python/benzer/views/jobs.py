@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benzer.views.alarms import alarms_of
+from benzer.views.alarms import alarms_of, more_alarms
 from benzer.views.counts import counts_of, outcome
 from benzer.views.evidence import fields_of
 from benzer.views.html import fragment
@@ -167,7 +167,7 @@ def summary_html(summary: Told, job: Told, at: float | None, query: str) -> str:
         guaranteed=guaranteed(threshold, summary["probability_at_threshold"], bands),
         measured=measured(job["recall"]) if job["recall"] and at is None else None,
         alarms=alarms[:ALARMS],
-        more_alarms=f"and {counted(more, 'more alarm')}: see the report" if more > 0 else "",
+        more_alarms=f"{more_alarms(more)}: see the report" if more > 0 else "",
         tables={name: label for name, label in TABLES.items() if name != "malformed" or counts["malformed"]},
         formats=FORMATS,
         said=said,

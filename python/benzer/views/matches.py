@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benzer.views.html import fragment
-from benzer.wording import count, counted, duration, plain, setting, snippet
+from benzer.views.tables import TableView, headed_table
+from benzer.wording import count, counted, duration, likeness, plain, setting, snippet
+
+if TYPE_CHECKING:
+    from benzer.index import Candidate, Match
 
 EXCERPT = 260
 LISTED = 40
 """Values of a set that an excerpt joins."""
 LOOSER = (0.5, 0.3, 0.1)
+NO_MATCH = "no document reaches the threshold; a lower --threshold may find more"
+NO_CANDIDATE = "no document shares a bucket with the query"
+SHORTEST = 20
+"""Minimum characters of an excerpt in a table."""
 MOST_EXACT = 2**53 - 1
 """The largest integer that a browser does not round."""
 
@@ -78,10 +86,28 @@ def matches_of(
 
 def nearest_of(answer: Mapping[str, Any], like: str | int | None) -> MatchesView:
     """The nearest documents, as the service sends them."""
-    compared = f"{count(answer['compared'])} of {counted(answer['documents'], 'document')} compared exactly"
     matches = [match_of(one) for one in answer["matches"]]
     none = "No document has anything in common with the query."
-    return MatchesView("Nearest documents", compared, like, "", matches, none)
+    said = compared(answer["compared"], answer["documents"])
+    return MatchesView("Nearest documents", said, like, "", matches, none)
+
+
+def compared(some: int, documents: int) -> str:
+    """The documents that a search for the nearest ones compared.
+
+    >>> compared(12, 2000)
+    '12 of 2,000 documents compared exactly'
+    """
+    return f"{count(some)} of {counted(documents, 'document')} compared exactly"
+
+
+def promised(some: int, documents: int, threshold: float, recall: float) -> str:
+    """What a search for the nearest documents compared, and what it promises."""
+    promise = (
+        f"each true neighbour with a similarity of at least {setting(threshold)} is found with probability "
+        f"{setting(recall)} or more"
+    )
+    return f"{compared(some, documents)}; {promise if recall < 1 else 'all true neighbours are found'}"
 
 
 def match_of(told: Mapping[str, Any]) -> MatchView:
@@ -93,16 +119,17 @@ def match_of(told: Mapping[str, Any]) -> MatchView:
 
 
 def excerpt(contents: Mapping[str, Any], length: int = EXCERPT) -> str:
-    """The beginning of the first text or set of values of a document.
+    """The beginning of the texts and sets of values of a document.
 
-    >>> excerpt({"photo": None, "tags": ["red", 7]}), excerpt({"text": "  "}), excerpt({})
-    ('red, 7', '(empty)', '')
+    >>> excerpt({"title": "Red", "photo": None, "tags": ["red", 7]}), excerpt({"text": "  "}), excerpt({})
+    ('Red | red, 7', '(empty)', '')
     """
-    content = next((one for one in contents.values() if isinstance(one, str | list)), None)
-    if content is None:
-        return ""
-    text = content if isinstance(content, str) else ", ".join(map(str, content[:LISTED]))
-    return snippet(text, length) or "(empty)"
+    texts = [
+        one if isinstance(one, str) else ", ".join(map(str, one[:LISTED]))
+        for one in contents.values()
+        if isinstance(one, str | list)
+    ]
+    return snippet(" | ".join(texts), length) or "(empty)" if texts else ""
 
 
 def is_exact(id: str | int) -> bool:
@@ -118,3 +145,50 @@ def matches_html(view: MatchesView, index: str, command: str) -> str:
     """The result of a search in an index as HTML, with the same request as a command."""
     said = f"{view.heading} {view.limits}"
     return fragment("matches", view=view, index=index, command=command, said=said, plain=plain)
+
+
+def matches_table(
+    matches: Sequence[Match], fields: Sequence[str], excerpts: Sequence[str], width: int
+) -> TableView:
+    """Matches with their similarity, that of each of several fields, and the beginning of their content."""
+    fields = fields if len(fields) > 1 else []
+    numbers = [
+        [
+            likeness(match.similarity),
+            *(likeness(match.fields[name]) if name in match.fields else "" for name in fields),
+        ]
+        for match in matches
+    ]
+    ids = [match.id for match in matches]
+    return documents_table(["similarity", *map(plain, fields)], numbers, ids, excerpts, width)
+
+
+def candidates_table(
+    candidates: Sequence[Candidate], bands: int, excerpts: Sequence[str], width: int
+) -> TableView:
+    """Candidates with the number of bands that they share with the query."""
+    numbers = [[f"{count(one.shared_bands)} of {count(bands)}"] for one in candidates]
+    return documents_table(["shared bands"], numbers, [one.id for one in candidates], excerpts, width)
+
+
+def documents_table(
+    headings: Sequence[str],
+    numbers: Sequence[Sequence[str]],
+    ids: Sequence[str | int],
+    excerpts: Sequence[str],
+    width: int,
+) -> TableView:
+    """Numbers, ids and the beginning of each content in a given width; without contents if all are images."""
+    names = [plain(id) for id in ids]
+    left = room(headings, names, width)
+    last = ["id", "text"] if any(excerpts) else ["id"]
+    rows = [
+        (*number, name, snippet(text, left))[: len(headings) + len(last)]
+        for number, name, text in zip(numbers, names, excerpts, strict=True)
+    ]
+    return headed_table([*headings, *last], rows, numbers=len(headings))
+
+
+def room(headings: Sequence[str], ids: Sequence[str], width: int) -> int:
+    """The characters that columns of numbers and ids leave for a text."""
+    return max(SHORTEST, width - sum(len(heading) + 2 for heading in headings) - max(map(len, ids)) - 4)

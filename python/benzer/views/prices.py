@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benzer.views.tables import TableView, headed_table
 from benzer.wording import about, about_seconds, amount, count, counted, percentage, setting, share
 
 HEADINGS = (
@@ -61,3 +62,14 @@ def note(prices: Mapping[str, Any]) -> str:
         f"Estimated from {count(prices['sampled'])} of {count(prices['contents'])} different documents "
         f"with {percentage(prices['confidence'])} confidence."
     )
+
+
+def prices_table(prices: Mapping[str, Any]) -> TableView:
+    """The estimates by threshold, as `Prices.to_dict` returns them."""
+    rows = [price_of(one, prices["documents"]).cells for one in prices["prices"]]
+    return headed_table(HEADINGS, rows, numbers=len(HEADINGS) - TEXT_COLUMNS)
+
+
+def dry_run(prices: Mapping[str, Any]) -> str:
+    """What the estimates of a dry run are based on."""
+    return f"{note(prices)} Nothing was written."

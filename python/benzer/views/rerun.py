@@ -16,6 +16,7 @@ from benzer.wording import setting, without_passwords
 
 PATHS_SHOWN = 20
 DATA = "docs.jsonl"
+JSON_HEADER = "-H 'Content-Type: application/json'"
 LONGEST_BODY = 4000
 
 
@@ -44,9 +45,7 @@ def curl(address: str, body: Mapping[str, Any]) -> str:
         return ""
     if len(text) > LONGEST_BODY:
         return ""
-    return " \\\n  ".join(
-        (f"curl {address}", "-H 'Content-Type: application/json'", f"-d {shlex.quote(text)}")
-    )
+    return " \\\n  ".join((f"curl {address}", JSON_HEADER, f"-d {shlex.quote(text)}"))
 
 
 def python_code(found: Duplicates) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from benzer.fields.base import Field
 from benzer.index import IndexSettings
-from benzer.wording import percentage, without_passwords
+from benzer.wording import decimal, percentage, without_passwords
 
 KINDS = {"word": "words", "char": "characters"}
 METHODS = {
@@ -27,7 +27,7 @@ def in_words(settings: IndexSettings) -> list[str]:
     """
     many = len(settings.schema.fields) > 1
     said = [
-        f"Documents are near-duplicates if their similarity is at least {settings.threshold:g}.",
+        f"Documents are near-duplicates if their similarity is at least {decimal(settings.threshold)}.",
         (
             f"At least {percentage(settings.recall)} of the pairs at this similarity are found, "
             "and more of those above it."
@@ -62,7 +62,7 @@ def compared(field: Field) -> str:
 
 def weighed(field: Field) -> str:
     """The weight of a field, as part of a sentence."""
-    return f", with a weight of {field.weight:g}"
+    return f", with a weight of {decimal(field.weight)}"
 
 
 def flat(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

@@ -13,10 +13,12 @@ from benzer.fields import Schema, Text
 from benzer.views import prices, rerun
 from benzer.views.charts import (
     BOTTOM,
+    ESTIMATED,
     HEIGHT,
     LEFT,
     READING_LINE,
     RIGHT,
+    SIMILARITY,
     TENTHS,
     TOP,
     WIDTH,
@@ -199,7 +201,7 @@ def histogram(bins: Sequence[Bin], bands: Bands, threshold: float, *, logarithmi
     scale: Callable[[float], float] = math.log1p if logarithmic else float
     tens = [0, *(10**power for power in range(1, int(math.log10(most)) + 1))]
     marks = tens[:: max(1, len(tens) // 6)] if logarithmic else ticks(max(most, 1))
-    axes = Axes((0, 1), (0, scale(most)), "similarity of a pair", "estimated pairs")
+    axes = Axes((0, 1), (0, scale(most)), SIMILARITY, ESTIMATED)
     cut, floor = axes.across(threshold), axes.up(0)
     parts = [
         Markup('<rect class="above" x="{}" y="{}" width="{}" height="{}"/>').format(

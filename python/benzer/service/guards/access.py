@@ -24,6 +24,7 @@ from benzer.service.guards.strangers import MOST_STRANGERS, WRONG_KEYS, Stranger
 from benzer.service.keys import Key
 from benzer.service.state import State
 from benzer.service.telemetry.trace import trace_of
+from benzer.wording import decimal, duration
 
 LOG = logging.getLogger("benzer.service")
 COOKIE = "benzer_session"
@@ -127,7 +128,7 @@ class Access:
         if not wait:
             return None
         asker = "without a key" if key is None else f"with the key {key.name!r}"
-        message = f"more than {rate:g} requests per minute {asker}: retry in {wait:.1f} seconds"
+        message = f"more than {decimal(rate)} requests per minute {asker}: retry in {duration(wait)}"
         return failure(429, message, headers=retry_after(wait))
 
 
@@ -163,7 +164,8 @@ def wrong_key(state: State, scope: Scope) -> Failure | None:
     wait = state.rates.wait(f"wrong keys of {address_of(scope)}", WRONG_KEYS)
     if not wait:
         return None
-    message = f"more than {WRONG_KEYS:g} wrong keys per minute: retry in {wait:.1f} seconds with a key of benzer keys"
+    limit = f"more than {decimal(WRONG_KEYS)} wrong keys per minute"
+    message = f"{limit}: retry in {duration(wait)} with a key of benzer keys"
     return failure(429, message, headers=retry_after(wait))
 
 

@@ -13,6 +13,7 @@ from benzer.service.guards.refusing import CLOSING, slow_body
 from benzer.service.guards.requests import brings_body, is_upload
 from benzer.service.guards.strangers import STRANGER_SECONDS, is_stranger
 from benzer.service.state import State
+from benzer.wording import count
 
 
 class Bodies:
@@ -73,7 +74,7 @@ class Bodies:
                 if self.life.arriving > self.most_bytes:
                     raise Refusal(
                         503,
-                        f"incomplete bodies have more than {self.most_bytes:,} bytes in total: retry later",
+                        f"incomplete bodies have more than {count(self.most_bytes)} bytes in total: retry later",
                         retry_after=1,
                     )
                 message = await receive()

@@ -19,6 +19,7 @@ from benzer.service.guards.refusing import CLOSING, slow_body
 from benzer.service.guards.requests import is_upload
 from benzer.service.guards.strangers import is_stranger
 from benzer.service.state import State
+from benzer.wording import count, decimal
 
 ALWAYS = frozenset({"/health", "/ready", "/metrics"})
 """Paths for monitoring, which are served even when the service is at its limit."""
@@ -66,7 +67,7 @@ class Load:
             return None
         return Refusal(
             503,
-            f"the service is at its limit of {most:,} concurrent {'uploads' if upload else 'requests'}: "
+            f"the service is at its limit of {count(most)} concurrent {'uploads' if upload else 'requests'}: "
             "retry later, or start it with a larger --max-concurrent",
             retry_after=1,
         )
@@ -91,8 +92,8 @@ class Load:
     def out_of_time(self) -> Refusal:
         return Refusal(
             503,
-            f"the request took longer than {self.limits.max_seconds:g} s and was cancelled; a change that had started "
-            "may still be applied: request less, retry, or start the service with a larger --max-seconds",
+            f"the request took longer than {decimal(self.limits.max_seconds)} s and was cancelled; a change that had "
+            "started may still be applied: request less, retry, or start the service with a larger --max-seconds",
             type="OutOfTimeError",
             retry_after=5,
         )

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from benzer.service.errors import Refusal
 from benzer.service.settings import Limits
+from benzer.wording import decimal
 
 DISCARDED_SECONDS = 5.0
 DISCARDED_TIMES = (
@@ -24,7 +25,8 @@ def slow_body(seconds: float, limits: Limits) -> Refusal:
     cure = ", in parts, or start the service with a larger --max-body-seconds"
     return Refusal(
         408,
-        f"the body did not arrive within {seconds:g} s: send it faster{cure * (seconds >= limits.max_body_seconds)}",
+        f"the body did not arrive within {decimal(seconds)} s: send it faster"
+        f"{cure * (seconds >= limits.max_body_seconds)}",
         type="SlowBodyError",
     )
 

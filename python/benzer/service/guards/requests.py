@@ -14,13 +14,14 @@ from benzer.service.guards.strangers import STRANGER_BYTES, is_stranger
 from benzer.service.media import FILE, FORM, JSON, NDJSON, URLENCODED, media_type
 from benzer.service.settings import Limits
 from benzer.service.state import State
+from benzer.wording import count
 
 UPLOADED = re.compile(r"/v1/(?:indexes/[^/]+/documents|duplicates)")
 """Paths whose POST accepts NDJSON. It is streamed, because it may have gigabytes."""
 FILES = re.compile(r"/v1/files/(?:format|rows)")
 """Paths whose POST accepts the bytes of a file, which are streamed too."""
 LARGE_OF_STRANGER = Refusal(
-    413, f"without a key a body has at most {STRANGER_BYTES:,} bytes: send a key or a smaller body"
+    413, f"without a key a body has at most {count(STRANGER_BYTES)} bytes: send a key or a smaller body"
 )
 
 
@@ -82,13 +83,13 @@ def too_large(limits: Limits, upload: bool) -> Refusal:
     if upload:
         return Refusal(
             413,
-            f"the upload is larger than {limits.max_upload_bytes:,} bytes: send it in parts, or start the service "
+            f"the upload is larger than {count(limits.max_upload_bytes)} bytes: send it in parts, or start the service "
             "with a larger --max-upload",
             type="UploadTooLargeError",
         )
     return Refusal(
         413,
-        f"the body is larger than {limits.max_body_bytes:,} bytes: send fewer documents at a time, or start the "
+        f"the body is larger than {count(limits.max_body_bytes)} bytes: send fewer documents at a time, or start the "
         "service with a larger --max-body",
         type="BodyTooLargeError",
     )

@@ -10,6 +10,7 @@ from benzer.fields import Text
 from benzer.results import Duplicates
 from benzer.service.errors import Refusal
 from benzer.service.jobs.tables import clusters, rows_of
+from benzer.wording import counted
 
 
 def opened(found: Duplicates, number: int, offset: int, limit: int, length: int) -> dict[str, Any]:
@@ -45,8 +46,10 @@ def leader_of(found: Duplicates, number: int) -> int:
     leaders = found.safety.inside.leader
     if not 0 <= number < len(leaders):
         raise Refusal(
-            404, f"cluster {number} does not exist: there are {len(leaders):,} clusters, numbered from 0 in input order"
-        )  # fmt: skip
+            404,
+            f"cluster {number} does not exist: there are {counted(len(leaders), 'cluster')}, numbered from 0 in input "
+            "order",
+        )
     return int(leaders[number])
 
 

@@ -23,6 +23,7 @@ from benzer.sources.iterable import as_row, wrong_fields
 from benzer.sources.jsonl import BLANK, JsonlSource, parsed
 from benzer.sources.rows import IDENTITY, BadRow, NumberedRow, RowReader, add_rows
 from benzer.sources.streams import BOM, FileInput
+from benzer.wording import count
 
 MOST_LINE = 64 << 20
 """Maximum bytes of a line read here; the core accepts longer ones."""
@@ -141,7 +142,9 @@ class Spool:
                 if number % TOLD_ROWS == 1:
                     told("read", stream.tell(), self.bytes)
                 if len(line) == MOST_LINE:
-                    raise InputError(f"upload line {number} is longer than {MOST_LINE:,} bytes: shorten it")
+                    raise InputError(
+                        f"upload line {number} is longer than {count(MOST_LINE)} bytes: shorten it"
+                    )
                 content = line.removeprefix(BOM) if number == 1 else line
                 if content.strip(BLANK):
                     yield number, parsed(content)

@@ -40,6 +40,11 @@ def assets() -> Assets:
     return Assets(found, digest.hexdigest()[:12])
 
 
+def missing(name: str) -> str:
+    """The error for a file that the package does not have."""
+    return f"static file {name!r} does not exist"
+
+
 def address(name: str) -> str:
     """The address of a static file.
 
@@ -50,7 +55,7 @@ def address(name: str) -> str:
     ValueError: static file 'other.css' does not exist
     """
     if name not in assets().files:
-        raise ValueError(f"static file {name!r} does not exist")
+        raise ValueError(missing(name))
     return f"/static/{assets().version}/{name}"
 
 
@@ -59,7 +64,7 @@ async def show(version: str, name: str) -> Response:
     """Send one file; the current version may be cached forever."""
     content = assets().files.get(name)
     if content is None:
-        raise HTTPException(404, f"static file {name!r} does not exist")
+        raise HTTPException(404, missing(name))
     return Response(
         content,
         headers={

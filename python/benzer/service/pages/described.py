@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from benzer.views.rerun import JSON_HEADER
+
 METHODS = ("get", "post", "put", "delete")
 FILE = "application/octet-stream"
 DEEPEST = 6
@@ -63,7 +65,7 @@ class Operation:
         lines = [" ".join([*words, f"'{url}'" if "&" in url or "?" in url else url])]
         if self.body is not None:
             text = json.dumps(self.body, ensure_ascii=False).replace("'", "'\\''")
-            lines += ["  -H 'Content-Type: application/json'", f"  -d '{text}'"]
+            lines += [f"  {JSON_HEADER}", f"  -d '{text}'"]
         elif self.media == (FILE,):
             lines += [f"  -H 'Content-Type: {FILE}'", "  --data-binary 'one two three'"]
         return " \\\n".join(lines)

@@ -22,6 +22,7 @@ from benzer.service.jobs.results import Result, View
 from benzer.service.jobs.tables import Table, rows_of
 from benzer.service.jobs.wire import Cluster, DecidedRows, Decisions, Rows, TwoDocuments
 from benzer.service.state import State
+from benzer.wording import count
 
 DECIDED: tuple[Literal["ndjson", "csv"], ...] = ("ndjson", "csv")
 """The formats of decided documents other than JSON."""
@@ -203,9 +204,10 @@ async def table(
         most = PAGE_ROWS if limit is None else limit
         if most > MOST_ROWS:
             raise Refusal(
-                422, f"a page has at most {MOST_ROWS:,} rows, got {most:,}: request a file with format=ndjson",
+                422,
+                f"a page has at most {count(MOST_ROWS)} rows, got {count(most)}: request a file with format=ndjson",
                 field="query.limit",
-            )  # fmt: skip
+            )
         end = min(first + most, whole.total)
         rows = rows_of(whole.part(first, end))
         more = request.url.path + "?" + urlencode({**request.query_params, "offset": end, "limit": most})

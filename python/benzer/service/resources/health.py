@@ -13,6 +13,7 @@ from benzer.errors import BenzerError
 from benzer.service.access import Shared
 from benzer.service.errors import Answer, Refusal
 from benzer.service.indexes.served import ServedIndex
+from benzer.wording import count
 
 router = APIRouter(tags=["health"])
 PATIENCE_SECONDS = 2.0
@@ -41,7 +42,7 @@ async def ready(shared: Shared) -> Answer:
     if shared.life.closing:
         raise unready("the service is shutting down")
     if shared.life.working >= shared.limits.max_concurrent:
-        raise unready(f"the service is at its limit of {shared.life.working:,} concurrent requests")
+        raise unready(f"the service is at its limit of {count(shared.life.working)} concurrent requests")
     indexes = dict(shared.catalog)
     answers = await asyncio.gather(*map(is_read, indexes.values()))
     away = [name for name, answered in zip(indexes, answers, strict=True) if not answered]

@@ -33,6 +33,7 @@ from benzer.service.guards.access import CHALLENGE, COOKIE, access_of, session_o
 from benzer.service.guards.strangers import STRANGER_BYTES
 from benzer.service.keys.sessions import SECONDS
 from benzer.service.state import State
+from benzer.wording import count
 
 router = APIRouter(include_in_schema=False)
 OWN_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]*")
@@ -79,7 +80,9 @@ async def sent(request: Request, by_script: bool) -> dict[str, str]:
     async for part in request.stream():
         body += part
         if len(body) > STRANGER_BYTES:
-            raise Refusal(413, f"the body of a login is too large: send at most {STRANGER_BYTES:,} bytes")
+            raise Refusal(
+                413, f"the body of a login is too large: send at most {count(STRANGER_BYTES)} bytes"
+            )
     try:
         text = body.decode()
         fields: Any = json.loads(text) if by_script else dict(parse_qsl(text, max_num_fields=10))

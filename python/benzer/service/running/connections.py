@@ -16,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from benzer.service.errors import failure
 from benzer.service.guards.addresses import client_of
 from benzer.service.state import State
+from benzer.wording import count, decimal
 
 MOST_HEAD_BYTES = 1 << 16
 """Maximum bytes of a request line with its headers; the same amount may arrive in one piece with its end."""
@@ -51,7 +52,7 @@ class Connection(HttpToolsProtocol):
         if self._headed > MOST_HEAD_BYTES:
             self._refuse(
                 431,
-                f"the request header is larger than {MOST_HEAD_BYTES:,} bytes: send less, or use the body",
+                f"the request header is larger than {count(MOST_HEAD_BYTES)} bytes: send less, or use the body",
             )
         self._wait()
 
@@ -98,7 +99,7 @@ class Connection(HttpToolsProtocol):
                 del self._waiting[self._address]
 
     def _give_up(self, seconds: float) -> None:
-        self._refuse(408, f"no request arrived within {seconds:g} s: connect again")
+        self._refuse(408, f"no request arrived within {decimal(seconds)} s: connect again")
 
     def send_400_response(self, msg: str) -> None:
         """Respond to invalid HTTP."""

@@ -19,6 +19,7 @@ from benzer.sources.opening import PACKED, ending_format, recognized
 from benzer.sources.records import TABLES, records
 from benzer.sources.rows import BadRow
 from benzer.sources.streams import BOM, FileInput
+from benzer.wording import count
 
 
 class File:
@@ -57,7 +58,7 @@ class File:
                 size += len(line)
                 if size > most:
                     raise Refusal(
-                        413, f"the rows of {file.name} are larger than {most:,} bytes: split the file"
+                        413, f"the rows of {file.name} are larger than {count(most)} bytes: split the file"
                     )
                 lines.write(line)
         except BaseException:

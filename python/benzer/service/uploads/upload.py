@@ -32,6 +32,7 @@ from benzer.sources.jsonl import BLANK, parsed
 from benzer.sources.rows import BadRow
 from benzer.sources.streams import BOM
 from benzer.storage.base import checked_id
+from benzer.wording import count
 
 BATCH_LINES = 1000
 BATCH_BYTES = 4 << 20
@@ -133,12 +134,12 @@ class Upload:
             )  # fmt: skip
         if written.too_long is not None:
             raise Refusal(
-                413, f"row {written.too_long} is longer than {self._limits.max_body_bytes:,} bytes: shorten it",
+                413, f"row {written.too_long} is longer than {count(self._limits.max_body_bytes)} bytes: shorten it",
                 field=f"body.{written.too_long}",
             )  # fmt: skip
 
     def _told(self, error: Refusal | HTTPException | BenzerError) -> Refusal:
-        durable = f"; {self.totals.read:,} documents of this upload are durable"
+        durable = f"; {count(self.totals.read)} documents of this upload are durable"
         if isinstance(error, Refusal):
             after = (error.headers or {}).get("Retry-After")
             return Refusal(

@@ -8,9 +8,10 @@ from benzer.document import Document
 from benzer.registry import require
 from benzer.service.errors import Refusal
 from benzer.service.settings import Limits
+from benzer.wording import count
 
 
-def check_batch(limits: Limits, count: int, what: str = "documents") -> None:
+def check_batch(limits: Limits, given: int, what: str = "documents") -> None:
     """Reject more documents or queries than one JSON body may contain (413).
 
     >>> check_batch(Limits(), 10_001)
@@ -18,10 +19,10 @@ def check_batch(limits: Limits, count: int, what: str = "documents") -> None:
     benzer.service.errors.Refusal: a body can have at most 10,000 documents, got 10,001: send fewer at a time
     """
     most = limits.max_batch
-    if count > most:
+    if given > most:
         raise Refusal(
             413,
-            f"a body can have at most {most:,} {what}, got {count:,}: send fewer at a time",
+            f"a body can have at most {count(most)} {what}, got {count(given)}: send fewer at a time",
             type="BatchTooLargeError",
             field=f"body.{what}",
         )
@@ -33,7 +34,7 @@ def check_text(limits: Limits, name: str, text: str) -> None:
     if len(text) > most:
         raise Refusal(
             422,
-            f"the text of the field {name!r} has {len(text):,} characters, the limit is {most:,}: "
+            f"the text of the field {name!r} has {count(len(text))} characters, the limit is {count(most)}: "
             "split it, or start the service with a larger --max-text",
             type="TextTooLongError",
             field=name,
@@ -52,8 +53,8 @@ def check_compared(limits: Limits, a: Document, b: Document) -> None:
     if length > limits.max_compared:
         raise Refusal(
             422,
-            f"the documents have {length:,} characters and values in total, the limit is {limits.max_compared:,}: "
-            "compare parts of them, or start the service with a larger --max-compared",
+            f"the documents have {count(length)} characters and values in total, the limit is "
+            f"{count(limits.max_compared)}: compare parts of them, or start the service with a larger --max-compared",
             type="ComparisonTooLongError",
         )
 
@@ -67,7 +68,7 @@ def check_picture(limits: Limits, name: str, data: bytes) -> None:
     if pixels > most:
         raise Refusal(
             422,
-            f"the image of the field {name!r} has {pixels:,} or more pixels, the limit is {most:,}: "
+            f"the image of the field {name!r} has {count(pixels)} or more pixels, the limit is {count(most)}: "
             "make it smaller, or start the service with a larger --max-pixels",
             type="PictureTooLargeError",
             field=name,

@@ -24,6 +24,7 @@ from benzer.service.errors import Refusal
 from benzer.service.settings import Limits
 from benzer.service.wire.bounds import check_picture, check_text
 from benzer.storage.base import checked_id
+from benzer.wording import count
 
 DEFAULTS = Limits()
 _CONTENTS: list[dict[str, Any]] = [
@@ -54,7 +55,7 @@ MOST_KEYS = 100
 def few(value: Any) -> Any:
     """Reject an object with many keys, because each would be a separate error; see `Many`."""
     if isinstance(value, dict) and len(value) > MOST_KEYS:
-        raise ValueError(f"an object of {len(value):,} keys; at most {MOST_KEYS} are read here")
+        raise ValueError(f"an object of {count(len(value))} keys; at most {MOST_KEYS} are read here")
     return value
 
 
