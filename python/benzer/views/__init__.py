@@ -12,7 +12,7 @@ takes a result of the library, or the same answer as JSON values, which is what 
 | `evidence` | the common content of two documents, side by side |
 | `sides` | two documents of a run side by side, shortened to their differences |
 | `figures` | charts of a run, each with a table |
-| `outputs` | what a command wrote, and its messages about rows and alarms |
+| `outputs` | the outputs of a command, and its messages about rows |
 | `inputs` | files of documents, and documents contained in others |
 | `plans` | the bands and the method for a threshold |
 | `quotations` | documents that contain or quote a text |

@@ -102,7 +102,7 @@ def compared(some: int, documents: int) -> str:
 
 
 def promised(some: int, documents: int, threshold: float, recall: float) -> str:
-    """What a search for the nearest documents compared, and what it promises."""
+    """The documents that a search for the nearest ones compared, and its promise."""
     promise = (
         f"each true neighbour with a similarity of at least {setting(threshold)} is found with probability "
         f"{setting(recall)} or more"

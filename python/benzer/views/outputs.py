@@ -1,4 +1,4 @@
-"""What a command wrote, removed or reports besides its result."""
+"""The outputs of a command, and its messages in addition to the result."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def method(reason: str) -> str:
 
 
 def bands_lines(bands: Bands, threshold: float, recall: float) -> Iterator[str]:
-    """What bands promise and need.
+    """The promise and the size of some bands.
 
     >>> list(bands_lines(Bands(10, 6), 0.8, 0.9))[-1]
     '60 signature values per document'

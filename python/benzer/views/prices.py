@@ -71,5 +71,5 @@ def prices_table(prices: Mapping[str, Any]) -> TableView:
 
 
 def dry_run(prices: Mapping[str, Any]) -> str:
-    """What the estimates of a dry run are based on."""
+    """The basis of the estimates of a dry run."""
     return f"{note(prices)} Nothing was written."

@@ -18,7 +18,7 @@ DOCUMENTS, LEFT = "documents", "in the index"
 
 
 def documents_table(did: str, documents: int, size: int | None = None) -> TableView:
-    """What was done to all documents of an index, and the size of the file that it wrote.
+    """The number of documents of a command on a whole index, and the size of the file that it wrote.
 
     >>> documents_table("copied", 3, 5300).rows
     (('copied', '3', 'documents, 5.3 kB'),)
@@ -59,7 +59,7 @@ def indexed_table(added: Mapping[str, Any]) -> TableView:
 
 
 def merged_table(taken: Taken, documents: int) -> TableView:
-    """What a merge or import took from other documents."""
+    """The counts of a merge or import."""
     return counts_table(
         [
             ("new", count(taken.added), DOCUMENTS),
@@ -86,7 +86,7 @@ def not_there(ids: Sequence[str]) -> str:
 
 
 def evicted(going: int, documents: int, listed: int) -> str:
-    """What an eviction would remove.
+    """The documents that an eviction would remove.
 
     >>> evicted(30, 9000, 20)
     'would remove 30 of 9,000 documents (first 20 listed)'
