@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 
+from tests.spark.processes import JAVA
+
 SETTINGS = {
     "spark__sql__shuffle__partitions": "2",
     "spark__default__parallelism": "2",
     "spark__sql__adaptive__enabled": "true",
     "spark__sql__session__timeZone": "Asia/Kathmandu",  # an answer that depends on it is a defect
-    "spark__driver__extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+    "spark__driver__extraJavaOptions": JAVA,
+    "spark__connect__grpc__binding__address": "127.0.0.1",
+    "spark__connect__grpc__binding__port": "0",  # any free port
 }
 
 

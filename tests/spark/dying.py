@@ -1,4 +1,4 @@
-"""Runs on Spark in a process of its own, in which the driver or an executor dies at a chosen moment (`test_deaths`)."""
+"""Runs on Spark in a process of its own, in which an executor and then the driver die (`test_deaths`)."""
 
 from __future__ import annotations
 
@@ -13,26 +13,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-import benzer.spark.copies
-import benzer.spark.deciding.flow
-import benzer.spark.joining.flow
-import benzer.spark.sketching
 from benzer import Options
 from benzer.spark import find_duplicates
+from benzer.spark.deciding import flow as deciding
+from benzer.spark.deciding.workers import Whole
 from benzer.spark.session import local_session
 from tests.spark.answers import spark_answer
 
 OPTIONS: dict[str, Any] = {"threshold": 0.6, "keep": "longest", "options": Options(bucket_limit=8)}
-WORKERS = {
-    "sketch": (benzer.spark.sketching, "SketchRows"),
-    "copies": (benzer.spark.copies, "FindOriginals"),
-    "join": (benzer.spark.joining.flow, "Distinct"),
-    "decided": (benzer.spark.deciding.flow, "Whole"),
-}
-"""What does the work of a stage."""
 EXECUTOR = b"CoarseGrainedExecutorBackend"
-WHILE = 120
+WHILE = 1_800
 """Seconds that a task stands still, if nobody ends it."""
 
 
@@ -57,14 +49,6 @@ class StandStill:
         time.sleep(WHILE)
 
 
-def stand_still(stage: str, mark: str) -> Callable[[], None]:
-    """Let a task of a stage stand still; gives what takes that back."""
-    module, name = WORKERS[stage]
-    worker = getattr(module, name)
-    setattr(module, name, lambda *given, **named: StandStill(worker(*given, **named), mark))
-    return partial(setattr, module, name, worker)
-
-
 def die() -> None:
     """As if the power went: this process and its Spark, which is all that is in its group."""
     if os.getpgrp() != os.getpid():
@@ -80,8 +64,9 @@ def lose_executor(process: int, lost: list[int]) -> None:
     lost.append(process)
 
 
-def when_it_stands(mark: str, then: Callable[[int], None]) -> None:
-    """Do something, besides, with the process that stands still."""
+def when_one_stands(mark: str, then: Callable[[int], None]) -> None:
+    """Let a task that decides stand still, and do something, besides, with its process."""
+    patch.object(deciding, "Whole", lambda *given: StandStill(Whole(*given), mark)).start()
 
     def wait() -> None:
         while not os.path.lexists(mark):
@@ -91,31 +76,13 @@ def when_it_stands(mark: str, then: Callable[[int], None]) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def dying(folder: Path, stage: str, moment: str) -> Any:
-    """Let the driver die in the midst of a stage, or at its begin or end by what this gives, which is told of both."""
-    if moment == "amid":
-        mark = str(folder / f"{stage}-stands")
-        stand_still(stage, mark)
-        when_it_stands(mark, lambda _: die())
-        return None
-    return lambda *now: die() if now == (stage, int(moment == "end"), 1) else None
-
-
 def with_checkpoint(path: str | None) -> dict[str, Any]:
     """The arguments of a run, with a folder for its stages."""
     return {**OPTIONS, "options": replace(OPTIONS["options"], checkpoint=path)}
 
 
-def one_driver(folder: Path, stage: str, moment: str) -> None:
-    """A run that keeps its stages, and dies."""
-    spark = local_session("local[2]", memory="512m", spark__sql__shuffle__partitions="2")
-    df = spark.read.parquet(str(folder / "documents"))
-    progress = dying(folder, stage, moment)
-    find_duplicates(df, progress=progress, **with_checkpoint(str(folder / "saved")))
-
-
-def two_executors(folder: Path, *stages: str) -> None:
-    """Runs, the last with a checkpoint, each of which loses an executor in the midst of a stage."""
+def two_deaths(folder: Path) -> None:
+    """A run that loses one of two executors while it decides; then one with a checkpoint whose driver dies there."""
     spark = local_session(
         "local-cluster[2,1,1024]",
         memory="512m",
@@ -123,19 +90,14 @@ def two_executors(folder: Path, *stages: str) -> None:
         spark__sql__shuffle__partitions="2",
     )
     df = spark.read.parquet(str(folder / "documents"))
-    told = []
-    for number, stage in enumerate(stages, 1):
-        lost: list[int] = []
-        mark = str(folder / f"{stage}-stands-{number}")
-        back = stand_still(stage, mark)
-        when_it_stands(mark, partial(lose_executor, lost=lost))
-        saved = str(folder / "saved") if number == len(stages) else None
-        found = find_duplicates(df, **with_checkpoint(saved))
-        told.append({"lost": len(lost), **spark_answer(found, df)})
-        back()
+    lost: list[int] = []
+    when_one_stands(str(folder / "one"), partial(lose_executor, lost=lost))
+    found = find_duplicates(df, **OPTIONS)
+    told = {"lost": len(lost), **spark_answer(found, df)}
     (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")
+    when_one_stands(str(folder / "another"), lambda _: die())
+    find_duplicates(df, **with_checkpoint(str(folder / "saved")))
 
 
 if __name__ == "__main__":
-    what = {"driver": one_driver, "executors": two_executors}[sys.argv[1]]
-    what(Path(sys.argv[2]), *sys.argv[3:])
+    two_deaths(Path(sys.argv[1]))

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +19,7 @@ from tests.spark.answers import local_answer
 from tests.spark.processes import environment
 from tests.spark.remote import CHANGED, OPTIONS
 
-SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
-AT_MOST = 240
+AT_MOST = 1_800
 """Seconds after which a process hangs."""
 COUNT = 160
 
@@ -64,45 +60,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address(folder: Path) -> Iterator[str]:
-    """A server of Spark Connect on a free port."""
-    import pyspark
-
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    settings = {
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": port,
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.ui.enabled": "false",
-    }
-    command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--class", SERVER]
-    command += ["--master", "local[2]", "--driver-memory", "768m"]
-    command += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    with (
-        (folder / "server.log").open("w") as log,
-        subprocess.Popen(
-            [*command, "spark-internal"], cwd=folder, env=environment(folder), stdout=log, stderr=log
-        ) as server,
-    ):
-        try:
-            wait_for(port, server, folder / "server.log")
-            yield f"sc://127.0.0.1:{port}"
-        finally:
-            server.kill()
-
-
-def wait_for(port: int, server: subprocess.Popen[Any], log: Path) -> None:
-    """Wait until somebody listens."""
-    until = time.monotonic() + AT_MOST
-    while server.poll() is None and time.monotonic() < until:
-        with socket.socket() as asked:
-            if asked.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail(f"the server did not begin: {log.read_text()[-3000:]}")
+def address(spark: Any) -> str:
+    """A server of Spark Connect, in the Java process of the session, which ends it."""
+    package = spark._jvm.org.apache.spark.sql.connect.service
+    service = getattr(getattr(package, "SparkConnectService$"), "MODULE$")
+    service.start(spark._jsc.sc())
+    return f"sc://127.0.0.1:{service.localPort()}"
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from benzer.clusters import Keep
@@ -80,11 +81,34 @@ def run_with(spark: Any, keep: str) -> SparkRun:
     return made.run_of(documents, keep)
 
 
-@pytest.mark.parametrize("at, rule", list(enumerate(RULES)))
-def test_copies_are_those_of_the_local_run_for_every_rule(spark: Any, at: int, rule: str) -> None:
-    sketches = sketches_of(80, at, rule)
+@pytest.mark.parametrize("seed, rule", list(enumerate(RULES)))
+def test_a_task_chooses_the_originals_of_the_local_run_by_every_rule(seed: int, rule: str) -> None:
+    sketches = sketches_of(80, seed, rule)
     expected = locally(sketches, Keep.parse(rule))
-    df = from_arrow(spark, sketches).repartition((1, 3, 7)[at % 3])
+    rows = sketches.filter(pc.not_equal(sketches["state"], EMPTY)).to_pylist()
+    by_identity = {row["id"]: tuple(row[name] for name in IDENTITY) for row in rows}
+    found = originals(FindOriginals(Keep.parse(rule)), sketches, size=7)
+    chosen = {
+        tuple(row[name] for name in IDENTITY): (row["original_id"], row["first_id"])
+        for row in found.to_pylist()
+    }
+    told = {id: chosen[identity] for id, identity in by_identity.items() if chosen[identity][0] != id}
+    assert told == expected
+    assert expected
+
+
+def originals(worker: FindOriginals, sketches: pa.Table, size: int) -> pa.Table:
+    """What a task finds that is handed all documents with content, in batches."""
+    live = sketches.filter(pc.not_equal(sketches["state"], EMPTY))
+    in_order = live.sort_by([(name, "ascending") for name in (*IDENTITY, "place", "number")])
+    return pa.Table.from_batches(worker(iter(in_order.combine_chunks().to_batches(max_chunksize=size))))
+
+
+@pytest.mark.parametrize("partitions, rule", [(3, "longest"), (7, "source:a,b")])
+def test_copies_are_those_of_the_local_run(spark: Any, partitions: int, rule: str) -> None:
+    sketches = sketches_of(80, partitions, rule)
+    expected = locally(sketches, Keep.parse(rule))
+    df = from_arrow(spark, sketches).repartition(partitions)
     found = to_arrow(copies_of(run_with(spark, rule), df))
     assert told(found) == expected
     assert expected
@@ -105,18 +129,14 @@ def test_more_contents_than_go_by_the_driver_are_joined_by_spark(
     assert found == locally(sketches, Keep.parse("last"))
 
 
-def test_documents_are_moved_once_for_both_looks_at_them(
+def test_documents_are_moved_once_and_without_copies_the_empty_table_has_the_same_columns(
     spark: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = copies_of(run_with(spark, "first"), from_arrow(spark, sketches_of(40, 3, "first")))
-    found.collect()
-    found.explain()
-    assert "ReusedExchange" in capsys.readouterr().out.partition("Initial Plan")[0]
-
-
-def test_without_copies_there_is_an_empty_table_of_the_same_columns(spark: Any) -> None:
     sketches = sketches_of(40, 3, "first")
     some = copies_of(run_with(spark, "first"), from_arrow(spark, sketches))
+    some.collect()
+    some.explain()
+    assert "ReusedExchange" in capsys.readouterr().out.partition("Initial Plan")[0]
     alone = sketches.set_column(sketches.column_names.index("identity_b"), "identity_b", pa.array(range(40)))
     none = copies_of(run_with(spark, "first"), from_arrow(spark, alone))
     assert (none.count(), none.dtypes) == (0, some.dtypes)
@@ -149,9 +169,7 @@ def test_a_giant_group_is_read_in_constant_memory() -> None:
 @pytest.mark.parametrize("rule", ["last", "longest"])
 def test_the_worker_does_not_see_where_batches_end(size: int, rule: str) -> None:
     sketches = sketches_of(80, 4, rule)
-    whole = sketches.sort_by([(name, "ascending") for name in (*IDENTITY, "place", "number")])
     worker = FindOriginals(Keep.parse(rule))
-    (expected,) = [pa.Table.from_batches(worker(iter(whole.combine_chunks().to_batches())))]
-    found = pa.Table.from_batches(worker(iter(whole.to_batches(max_chunksize=size))))
-    assert found.combine_chunks().equals(expected.combine_chunks())
+    expected = originals(worker, sketches, 1000)
+    assert originals(worker, sketches, size).combine_chunks().equals(expected.combine_chunks())
     assert pa.Table.from_batches(worker(iter([])), expected.schema).num_rows == 0

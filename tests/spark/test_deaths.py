@@ -22,8 +22,11 @@ from tests.spark.dying import OPTIONS, with_checkpoint
 from tests.spark.processes import environment, home
 
 SEED = 5
-AT_MOST = 240
+AT_MOST = 1_800
 """Seconds after which a process hangs."""
+
+Stages = dict[str, dict[str, int]]
+"""Stages, with when each of their files was written."""
 
 
 @pytest.fixture(scope="module")
@@ -42,27 +45,44 @@ def expected(documents: pa.Table) -> Answer:
     return answer
 
 
-@pytest.fixture
-def folder(documents: pa.Table, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(documents: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the documents, in three files, in no order."""
+    place = tmp_path_factory.mktemp("deaths")
     order = random.Random(SEED).sample(range(len(documents)), len(documents))
-    (tmp_path / "documents").mkdir()
+    (place / "documents").mkdir()
     for number in range(3):
-        pq.write_table(documents.take(order[number::3]), tmp_path / "documents" / f"{number}.parquet")
-    return tmp_path
+        pq.write_table(documents.take(order[number::3]), place / "documents" / f"{number}.parquet")
+    return place
 
 
-def run(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def stopped(spark: Any, folder: Path) -> Stages:
+    """The finished stages of a run that was stopped at its join."""
+    reached: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        find_duplicates(
+            spark.read.parquet(str(folder / "documents")),
+            progress=stopped_at("join", reached),
+            **with_checkpoint(str(folder / "saved")),
+        )
+    finished = whole_stages(folder)
+    assert {"sketch", "copies"} <= finished.keys() == set(reached) - {"join"}
+    return finished
+
+
+@pytest.fixture(scope="module")
+def died(folder: Path, stopped: Stages) -> subprocess.CompletedProcess[str]:
     """A process of `dying`, in a group of its own."""
-    command = [sys.executable, "-m", "tests.spark.dying", *arguments]
     return subprocess.run(
-        command, cwd=folder, env=environment(folder, **more), start_new_session=True, timeout=AT_MOST,
-        capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "tests.spark.dying", str(folder)],
+        cwd=folder, env=environment(folder, SPARK_HOME=str(home(folder))), start_new_session=True,
+        timeout=AT_MOST, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
-def whole_stages(folder: Path) -> dict[str, dict[str, int]]:
-    """The finished stages of a checkpoint, with when each of their files was written."""
+def whole_stages(folder: Path) -> Stages:
+    """The finished stages of a checkpoint."""
     lines = [
         json.loads(line)
         for file in (folder / "saved" / "finished").glob("*.json")
@@ -77,31 +97,37 @@ def whole_stages(folder: Path) -> dict[str, dict[str, int]]:
     }
 
 
-def test_a_driver_that_is_killed_again_and_again_goes_on_where_it_stopped(
-    spark: Any, folder: Path, expected: Answer
+def stopped_at(stage: str, reached: list[str]) -> Any:
+    """Ends a run at the begin of a stage; tells which stages it reached."""
+
+    def progress(name: str, done: int, total: int) -> None:
+        if not done:
+            reached.append(name)
+        if name == stage:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_an_executor_that_is_killed_amid_a_run_changes_nothing(
+    died: subprocess.CompletedProcess[str], folder: Path, expected: Answer
 ) -> None:
+    assert (folder / "told.json").exists(), died.stderr[-5000:]
+    told = json.loads((folder / "told.json").read_text())
+    assert told.pop("lost") == 1
+    assert told == expected
+
+
+def test_a_driver_that_is_killed_again_and_again_goes_on_where_it_stopped(
+    spark: Any, stopped: Stages, died: subprocess.CompletedProcess[str], folder: Path, expected: Answer
+) -> None:
+    assert died.returncode == -signal.SIGKILL, died.stderr[-5000:]
+    killed = whole_stages(folder)
+    assert stopped.items() < killed.items()  # nothing is made again
+    assert "join" in killed
+    assert "decided" not in killed
     df = spark.read.parquet(str(folder / "documents"))
-    stages = [name for name in find_duplicates(df, **OPTIONS).timings if name != "total"]
-    drawn = random.Random(SEED)
-    first = drawn.choice(stages[: stages.index("decided")])
-    deaths = [(first, drawn.choice(["begin", "end"])), ("decided", "amid")]
-    whole: dict[str, dict[str, int]] = {}
-    for stage, moment in deaths:
-        died = run(folder, "driver", str(folder), stage, moment)
-        assert died.returncode == -signal.SIGKILL, died.stderr
-        before, whole = whole, whole_stages(folder)
-        assert all(whole[name] == files for name, files in before.items())  # nothing is made again
-        assert set(whole) == set(stages[: stages.index(stage) + (moment == "end")]), (stage, moment)
     found = find_duplicates(df, **with_checkpoint(str(folder / "saved")))
     assert spark_answer(found, df) == expected
-    assert whole.items() <= whole_stages(folder).items()
-    assert set(whole_stages(folder)) == set(stages)
-
-
-def test_an_executor_that_is_killed_amid_a_run_changes_nothing(folder: Path, expected: Answer) -> None:
-    stages = ["decided", "join"]  # the second run has a checkpoint
-    done = run(folder, "executors", str(folder), *stages, SPARK_HOME=str(home(folder)))
-    assert done.returncode == 0, done.stderr[-5000:]
-    told = json.loads((folder / "told.json").read_text())
-    assert [one.pop("lost") for one in told] == [1, 1]
-    assert told == [expected, expected]
+    assert killed.items() < whole_stages(folder).items()
+    assert whole_stages(folder).keys() == found.timings.keys() - {"total"}
