@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from benzer.clusters import Keep
@@ -50,6 +50,14 @@ def texts(count: int, seed: int = 0) -> list[str | None]:
         else:
             made.append(" ".join(chance.choices(WORDS, k=chance.randrange(3, 40))))
     return made
+
+
+class Stages(StageTables):
+    """The stages of a run without a checkpoint, whose names must differ."""
+
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+        assert name not in self.timings
+        return super().keep(name, make)
 
 
 def counted(run: SparkRun, documents: Documents, sketches: Any) -> Counts:

@@ -11,7 +11,7 @@ import benzer
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = Path(benzer.__file__).resolve().parents[1]
 JAVA = (
-    "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData "
+    "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -XX:MetaspaceSize=256m "
     "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
 """Options of Java for short runs: starting Spark and its first job take 32 s of CPU time instead of 43."""

@@ -88,13 +88,6 @@ def test_all_matches_are_those_of_the_local_run(spark: Any, capsys: pytest.Captu
     )
 
 
-def test_an_old_document_of_the_same_id_is_no_match_but_for_its_copies(spark: Any) -> None:
-    fox = "the quick brown fox jumps over the lazy dog and sleeps well"
-    held = collection_of(frame(spark, [Document("a", fox)]), threshold=THRESHOLD, bands=BANDS)
-    found = known_of(frame(spark, [Document("a", fox), Document("b", fox.upper()), Document("c", "")]), held)
-    assert [(row["id"], row["old_id"], row["best"]) for row in found.matches.collect()] == [("b", "a", True)]
-
-
 def test_collections_are_checked_before_anything_is_read(spark: Any) -> None:
     df = frame(spark, families(5, 3))
     chars = collection_of(df, schema=Schema(text=Text(unit="char")), name="chars")
@@ -133,21 +126,3 @@ def test_day_by_day_is_as_a_local_run_against_an_index(spark: Any, tmp_path: Any
         index.add(day)
         write_collection(df, path, threshold=THRESHOLD, bands=BANDS, mode="append")
     assert len(read_collection(spark, path)) == len(index)
-
-
-def test_sources_of_a_priority_decide_who_stays(spark: Any) -> None:
-    documents = families(50, 21)
-    rule = "priority:source=books,wiki"
-    rows = [
-        {"id": one.id, "text": one.fields["text"], "source": ("web", "wiki", "books", None)[number % 4]}
-        for number, one in enumerate(documents)
-    ]
-    local = benzer.find_duplicates(rows, threshold=THRESHOLD, options=benzer.Options(bands=BANDS), keep=rule)
-    df = spark.createDataFrame(rows[::-1], "id string, text string, source string").repartition(3)
-    found = benzer.spark.find_duplicates(
-        df, threshold=THRESHOLD, options=benzer.Options(bands=BANDS), keep=rule
-    )
-    gone = {row["id"]: (row["kept_id"], row["similarity"]) for row in found.removed.collect()}
-    assert gone == {name: (one.kept_id, one.similarity) for name, one in local.removed.items()}
-    first = benzer.find_duplicates(rows, threshold=THRESHOLD, options=benzer.Options(bands=BANDS))
-    assert set(first.removed) != set(gone), "the rule decides"

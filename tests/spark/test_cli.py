@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,9 +19,13 @@ from click.testing import CliRunner
 from benzer import find_duplicates
 from benzer.cli import main
 from benzer.cli.dedupe_spark import STEPS, Steps, advice
+from tests.spark.processes import JAVA
 
 ROOT = Path(__file__).parents[2]
-SMALL = ("--partitions", "2", "--spark-conf", "spark.driver.memory=768m")
+SMALL = (
+    "--partitions", "2", "--spark-conf", "spark.driver.memory=768m",
+    "--spark-conf", f"spark.driver.extraJavaOptions={JAVA}",
+)  # fmt: skip
 SPARK = ("--engine", "spark", "--master", "local[2]", *SMALL)
 WORDS = [f"word{number}" for number in range(40)]
 
@@ -154,22 +160,16 @@ def test_where_nothing_is_shown_steps_are_silent() -> None:
     assert Steps(None).at == 0
 
 
-def test_the_example_runs_by_spark_submit(tmp_path: Path) -> None:
-    import pyspark
-
+def test_the_example_writes_the_evidence(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     texts = {f"d{n:02}": text_of(n) for n in range(40)}
     pq.write_table(pa.table({"id": list(texts), "text": list(texts.values())}), tmp_path / "in.parquet")
-    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    command = [
-        str(submit), "--master", "local[2]", "--driver-memory", "768m", "--conf", "spark.ui.enabled=false",
-        "--conf", "spark.sql.shuffle.partitions=2", str(ROOT / "examples" / "spark_dedupe.py"),
-        str(tmp_path / "in.parquet"), str(tmp_path / "evidence"),
-    ]  # fmt: skip
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    monkeypatch.setattr("sys.argv", ["example", str(tmp_path / "in.parquet"), str(tmp_path / "evidence")])
+    monkeypatch.setattr(type(spark), "stop", lambda session: None)  # other tests use the session
+    runpy.run_path(str(ROOT / "examples" / "spark_dedupe.py"), run_name="__main__")
     local = find_duplicates(texts)
     rows = pq.read_table(tmp_path / "evidence").to_pylist()
     found = {row["id"]: (row["kept_id"], row["similarity"]) for row in rows}
     assert found == {id: tuple(removal) for id, removal in local.removed.items()}
-    assert f"40 documents: {len(local.kept)} kept, {len(local.removed)} removed" in done.stdout
+    assert f"40 documents: {len(local.kept)} kept, {len(local.removed)} removed" in capsys.readouterr().out

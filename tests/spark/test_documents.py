@@ -9,14 +9,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import benzer
 from benzer.clusters import Keep, parsed
 from benzer.errors import InputError, SettingsError
 from benzer.fields import Image, Schema, Text, ValueSet
 from benzer.sources.rows import json_bytes
 from benzer.spark import find_duplicates
 from benzer.spark.documents import documents_of
+from benzer.spark.frames import SHORT
 from benzer.spark.reading import corpus_of_batch
 from benzer.spark.session import to_arrow
+from benzer.spark.sketching import sketch
 from tests.pictures import as_file, scene
 from tests.spark import made
 
@@ -229,14 +232,21 @@ def test_a_picture_is_read_from_a_struct_with_other_parts(spark: Any) -> None:
         [*rows, (3, None)], "id int, p struct<bytes: binary, path: string, changed: timestamp>"
     )
     found = find_duplicates(df, schema=Schema(p=Image()), threshold=0.9)
+    contents = [*pictures, None]
+    local = benzer.find_duplicates(
+        [(number, {"p": one}) for number, one in enumerate(contents)], schema=Schema(p=Image()), threshold=0.9
+    )
+    assert found.counts == local.counts
     assert (found.counts["identical"], found.counts["empty"]) == (1, 1)
 
 
 def test_texts_of_bounded_length_are_texts(spark: Any) -> None:
     spark.conf.set("spark.sql.preserveCharVarcharTypeInfo", "true")
-    texts = [f"the same {number // 2} story told again and again to all of us" for number in range(8)]
+    texts = ["oak elm", "fir"]
     df = spark.createDataFrame(list(enumerate(texts)), "id int, text string")
     df = df.selectExpr("id", "cast(text AS varchar(100)) AS text")
     spark.conf.unset("spark.sql.preserveCharVarcharTypeInfo")
     assert "varchar" in df.schema["text"].dataType.simpleString()
-    assert find_duplicates(df, threshold=0.95).counts["identical"] == 4
+    documents = of(df)
+    sketches = to_arrow(sketch(made.run_of(documents), documents))
+    assert sketches["state"].to_pylist() == [SHORT, SHORT]

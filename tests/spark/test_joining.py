@@ -16,6 +16,7 @@ from benzer.spark.joining import Joined, join
 from benzer.spark.joining.packing import Sizes
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.spark.settings import Work
+from tests.spark.made import Stages
 
 TINY = Sizes(part=16, parts=9, large=64, dealt=40, held=20, hot=2)
 AQE = "spark.sql.adaptive.enabled"
@@ -24,17 +25,6 @@ ABSENT = np.uint64(NO_KEY % 2**64)
 
 Proposed = tuple[set[tuple[int, int]], list[frozenset[int]], int]
 """Pairs, the documents of large buckets in the order of band and key, and how many these are together."""
-
-
-class Cached:
-    """Stages of a run without a checkpoint."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def keep(self, name: str, make: Any) -> Any:
-        self.names.append(name)
-        return make().persist()
 
 
 class Case:
@@ -88,8 +78,8 @@ class Case:
             bands=SimpleNamespace(bands=width // fields),
         )
         run = SimpleNamespace(spark=spark, settings=settings, work=Work(**work))
-        stages = Cached()
-        return plain(join(run, stages, *self.tables(spark, lying_in), sizes)), stages.names
+        stages = Stages(spark)
+        return plain(join(run, stages, *self.tables(spark, lying_in), sizes)), list(stages.timings)
 
 
 def plain(joined: Joined) -> Proposed:
@@ -159,22 +149,16 @@ def test_the_pairs_are_those_of_the_local_join(
 
 @pytest.mark.parametrize(
     "seed, partitions, limit, sizes, work",
-    [
-        (4, 3, 5, None, {}),
-        (5, 7, 5, TINY, {"partitions": 3}),
-        (6, 1, 2, TINY, {"bands_per_pass": 3}),
-        (7, 2, 12, TINY, {"bands_per_pass": 1}),
-    ],
+    [(4, 7, 5, None, {"partitions": 3}), (6, 1, 2, TINY, {"bands_per_pass": 3})],
 )
 def test_large_buckets_are_those_of_the_local_join(
     spark: Any, seed: int, partitions: int, limit: int, sizes: Sizes | None, work: dict[str, int]
 ) -> None:
     case = Case(skewed_keys(150, 4, seed), seed, copies=10)
-    found, names = case.run(spark, limit, partitions, sizes, **work)
+    found, _ = case.run(spark, limit, partitions, sizes, **work)
     wanted = case.wanted(limit)
     assert len(wanted[1]) >= 4
     assert found == wanted
-    assert len(names) == len(set(names))
 
 
 def test_documents_that_share_all_keys_have_no_pairs_but_ties(spark: Any) -> None:
@@ -192,8 +176,7 @@ def test_the_key_of_one_band_meets_that_of_no_other(spark: Any) -> None:
     assert names == ["join"]
 
 
-@pytest.mark.parametrize("copies", [0, 20])
-def test_nobody_who_could_meet_is_no_failure(spark: Any, copies: int) -> None:
-    case = Case(np.full((copies, 3), 7, dtype=np.uint64), 10, copies=copies)
+def test_nobody_who_could_meet_is_no_failure(spark: Any) -> None:
+    case = Case(np.full((20, 3), 7, dtype=np.uint64), 10, copies=20)
     found, _ = case.run(spark, 5)
     assert found == (set(), [], 0)

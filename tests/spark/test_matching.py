@@ -78,7 +78,7 @@ def path(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize(
     "partitions, asked",
-    [(1, {"limit": 3}), (3, {"limit": 1}), (7, {"limit": None, "threshold": 0.6})],
+    [(1, {"limit": 2}), (7, {"limit": None, "threshold": 0.6})],
 )
 def test_each_query_finds_what_the_index_finds(
     spark: Any, index: Index, path: str, partitions: int, asked: dict[str, Any]

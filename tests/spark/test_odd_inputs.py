@@ -129,7 +129,7 @@ def test_names_ids_and_settings_of_any_kind_change_nothing(spark: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "texts", [[], [None, "", "  "], ["oak elm fir gum"] * 7], ids=["none", "empty", "equal"]
+    "texts", [[], [None, "", "  ", *["oak elm fir gum"] * 7]], ids=["none", "empty and equal"]
 )
 def test_a_run_without_anything_to_compare_ends_as_a_local_one(spark: Any, texts: list[str | None]) -> None:
     data = pa.table({"id": pa.array(range(len(texts)), pa.int64()), "text": pa.array(texts, pa.string())})
@@ -142,20 +142,18 @@ def test_a_run_without_anything_to_compare_ends_as_a_local_one(spark: Any, texts
         assert found.to_local().clusters == local.clusters
 
 
-def test_a_checkpoint_serves_the_same_rows_however_the_graph_is_grouped_and_no_others(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_checkpoint_of_cut_blocks_serves_the_same_rows_and_no_others(spark: Any, tmp_path: Path) -> None:
     data = pa.table({"id": range(60), "text": made.texts(60, 5)})
     asked: dict[str, Any] = {
         "threshold": 0.45, "keep": "longest", "options": benzer.Options(bands=BANDS, bucket_limit=6),
     }  # fmt: skip
     expected = said_locally(benzer.find_duplicates(data, **asked))
     df = shuffled(spark, data)
-    by_stars = Work(driver_pairs=0, forest_nodes=0, block_documents=3, block_pairs=4)
+    cut = Work(block_documents=3, block_pairs=4)
     options = replace(asked["options"], checkpoint=str(tmp_path / "stages"))
-    asked.update(work=by_stars, options=options)
+    asked.update(work=cut, options=options)
     made_first = benzer.spark.find_duplicates(df, **asked)
-    assert {"tied-1", "round-1"} <= {one.name for one in (tmp_path / "stages").iterdir()}
+    assert "round-1" in {one.name for one in (tmp_path / "stages").iterdir()}
     assert made_first.counts == expected["counts"]
     assert said_by_spark(benzer.spark.find_duplicates(df, **asked), df) == expected
     for other, said in ((df.where("id > 0"), "has 59"), (df.withColumn("id", df["id"] + 1), "has others")):

@@ -6,7 +6,6 @@ import json
 import lzma
 import random
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,12 +28,14 @@ ADAPTIVE = "spark.sql.adaptive.enabled"
 
 
 class Case(NamedTuple):
-    """A collection and how it is asked."""
+    """A collection, how its rows lie on Spark, and how it is asked."""
 
     name: str
     schema: benzer.Schema
     threshold: float
-    keep: str = "first"
+    keep: str
+    partitions: int
+    adaptive: bool
 
     @property
     def field(self) -> str:
@@ -49,12 +50,9 @@ class Case(NamedTuple):
 
 
 CASES = [
-    Case("cora", CHARACTERS, 0.6),
-    Case("dblp_acm", CHARACTERS, 0.7, "last"),
-    Case("articles2500", WORDS, 0.8, "longest"),
-    Case("noisy_news", WORDS, 0.6, "longest"),
-    Case("debian_desc_en", WORDS, 0.7, "last"),
-    Case("sets_debtags", benzer.Schema(set=benzer.ValueSet()), 0.8),
+    Case("cora", CHARACTERS, 0.6, "first", partitions=7, adaptive=True),
+    Case("noisy_news", WORDS, 0.6, "longest", partitions=3, adaptive=False),
+    Case("sets_debtags", benzer.Schema(set=benzer.ValueSet()), 0.8, "last", partitions=1, adaptive=True),
 ]
 
 
@@ -78,7 +76,6 @@ def planted(contents: dict[str, Any]) -> dict[str, Any]:
     return {**contents, **more}
 
 
-@cache
 def asked(case: Case, folder: Path) -> tuple[dict[str, Any], Answer]:
     """The contents by id, and what a local run says of them in the order of their ids."""
     contents = planted(dict(rows_of(folder / case.name)))
@@ -96,26 +93,20 @@ def set_adaptive(spark: Any) -> Iterator[Callable[[bool], None]]:
     spark.catalog.clearCache()
 
 
-@pytest.mark.parametrize("partitions, adaptive", [(1, True), (3, False), (7, True)])
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_partitions_order_plans_and_skew_change_nothing(
-    case: Case,
-    partitions: int,
-    adaptive: bool,
-    spark: Any,
-    set_adaptive: Callable[[bool], None],
-    shared_data: Path,
+    case: Case, spark: Any, set_adaptive: Callable[[bool], None], shared_data: Path
 ) -> None:
     contents, expected = asked(case, shared_data)
     assert expected["counts"]["oversized_buckets"] > 0
     assert expected["counts"]["near"] > 50
     assert expected["counts"]["identical"] >= 99
     ids = list(contents)
-    random.Random(partitions).shuffle(ids)
+    random.Random(case.partitions).shuffle(ids)
     table = pa.table({"id": ids, case.field: [contents[id] for id in ids]})
-    df = from_arrow(spark, table).repartition(partitions)
-    set_adaptive(adaptive)
-    found = find_duplicates(df, work=Work(partitions=partitions), **case.options)
+    df = from_arrow(spark, table).repartition(case.partitions)
+    set_adaptive(case.adaptive)
+    found = find_duplicates(df, work=Work(partitions=case.partitions), **case.options)
     got = spark_answer(found, df)
     for name, value in expected.items():
         assert got[name] == value, name
