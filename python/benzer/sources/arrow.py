@@ -25,6 +25,7 @@ from benzer.sources.base import (
 )
 from benzer.sources.columns import add_columns, takes_columns
 from benzer.sources.frames import Unconvertible, first_and_all, frame_of
+from benzer.sources.nested import STEP, columns_in, is_path, root_of
 from benzer.sources.rows import BATCH_DOCUMENTS, IDENTITY, RowReader, add_rows, check_alone, check_columns
 from benzer.sources.streams import create_plain
 
@@ -113,9 +114,9 @@ def check_schema(name: str, schema: Any, options: ReadOptions) -> list[str]:
 def wanted_columns(name: str, names: Sequence[str], options: ReadOptions) -> list[str]:
     """The columns to read; `InputError` for one that is missing or there twice."""
     if names:
-        check_columns(name, options, [names])
+        check_columns(name, options, [names], nested=True)
     columns = [*options.columns, *(["id"] if options.id_column is None else [])]
-    columns = [column for column in dict.fromkeys(columns) if column in names]
+    columns = columns_in(columns, names)
     for column in columns:
         check_repeated(name, column, names)
     return columns
@@ -124,8 +125,34 @@ def wanted_columns(name: str, names: Sequence[str], options: ReadOptions) -> lis
 def check_types(name: str, schema: Any, columns: Sequence[str], options: ReadOptions) -> None:
     """Refuse columns of types that cannot be read as their fields."""
     for field, column in options.fields.items():
+        kind = options.kinds.get(field, "text")
         if column in columns:
-            check_type(name, column, schema.field(column).type, options.kinds.get(field, "text"))
+            check_type(name, column, schema.field(column).type, kind)
+        elif is_path(column) and root_of(column) in columns:
+            check_type(name, column, type_at(name, schema.field(root_of(column)).type, column, kind), kind)
+
+
+def type_at(name: str, root: Any, column: str, kind: Kind) -> Any:
+    """The type of a place inside a column of type `root`, as a field of a kind reads it: texts of lists are joined."""
+    pyarrow = require("pyarrow", extra="parquet", purpose="Arrow tables")
+    found, lists = root, 0
+    for at, (step, brackets) in enumerate(STEP.findall(column)):
+        names = [part.name for part in found] if pyarrow.types.is_struct(found) else []
+        if at and step not in names:
+            raise InputError(f'column "{root_of(column)}" of {name} contains {root}, which has no "{column}"')
+        found = found.field(step).type if at else found
+        for _ in range(brackets.count("[]")):
+            if not is_list(pyarrow.types, found):
+                raise InputError(
+                    f'column "{root_of(column)}" of {name} contains {root}, which has no "{column}"'
+                )
+            found, lists = found.value_type, lists + 1
+    return pyarrow.list_(found) if lists and kind != "text" else found
+
+
+def is_list(types: Any, kind: Any) -> bool:
+    """Whether an Arrow type is one of lists; `types` is `pyarrow.types`."""
+    return any(check(kind) for check in (types.is_list, types.is_large_list, types.is_fixed_size_list))
 
 
 def check_type(name: str, column: str, type_found: Any, kind: Kind) -> None:
@@ -147,7 +174,7 @@ def _reads_as(kind_found: Any, kind: Kind) -> bool:
         return is_text(types, kind_found)
     if types.is_integer(kind_found):
         return True
-    if not any(check(kind_found) for check in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
+    if not is_list(types, kind_found):
         return False
     element = kind_found.value_type
     return bool(is_text(types, element) or types.is_integer(element) or types.is_null(element))

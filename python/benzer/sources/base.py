@@ -15,6 +15,7 @@ from benzer.document import FieldValue
 from benzer.errors import InputError, MalformedRowError, SettingsError
 from benzer.sources.dialects import checked_delimiter
 from benzer.sources.encodings import checked_encoding
+from benzer.sources.nested import is_path
 
 Kind = Literal["text", "values", "image"]
 OnError = Literal["stop", "skip"]
@@ -28,7 +29,8 @@ class ReadOptions:
     """Which columns of a source make a document, and what happens to rows that make none.
 
     `fields` maps field names to column names, in the order of the corpus' fields; a field that is not in
-    `kinds` is text. A column of images holds the paths of files (relative to the folder of the file that
+    `kinds` is text. A column may be a place inside of another one (see `benzer.sources.nested`). A column of images
+    holds the paths of files (relative to the folder of the file that
     names them), their content, or arrays.
     `id_column=None`: the column "id" is used when the first row has it (a row without an id gets a made one), else
     ids are made as `name:row`. A column "id" that is also a field must begin with a string or an integer to be used.
@@ -69,6 +71,11 @@ class ReadOptions:
     def all_text(self) -> bool:
         """Whether every field is text."""
         return all(self.kinds.get(name, "text") == "text" for name in self.fields)
+
+    @property
+    def nested(self) -> bool:
+        """Whether a column may stand for a place inside of another one."""
+        return any(map(is_path, self.columns))
 
     @property
     def columns(self) -> tuple[str, ...]:

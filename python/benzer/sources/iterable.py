@@ -87,7 +87,7 @@ class IterableSource:
     def _rows(self, items: Iterable[Any], head: list[Any], options: ReadOptions) -> Iterator[NumberedRow]:
         """Number the rows; each column must occur in one of them, of an iterator one of the first."""
         looked_at = head if isinstance(self._items, ItemSpool) else self._items
-        check_columns(self.name, options, map(list, _readable(looked_at, options)))
+        check_columns(self.name, options, map(list, _readable(looked_at, options)), nested=True)
         for number, item in enumerate(items, start=1):
             yield number, as_row(item, options)
 

@@ -44,7 +44,7 @@ class JsonArraySource(JsonlSource):
 
     def _check(self, options: ReadOptions) -> None:
         rows = (row for row in self._shortened_rows() if not isinstance(row, BadRow))
-        check_columns(self.name, options, rows)
+        check_columns(self.name, options, rows, nested=True)
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         with self._file.open() as stream:

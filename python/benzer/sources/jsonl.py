@@ -55,7 +55,7 @@ class JsonlSource:
         self._check(options)
         malformed = MalformedRows(self.name, options.on_error, unit=self.unit)
         self._mapped = None
-        if options.all_text:
+        if options.all_text and not options.nested:
             self._report = self._scan(corpus, number, options, malformed)
             if self.in_place and isinstance(corpus, Corpus) and not self._file.compression:
                 self._mapped = corpus, number
@@ -108,9 +108,8 @@ class JsonlSource:
         with self._file.open() as stream:
             head = stream.readline(HEAD_BYTES).removeprefix(BOM).lstrip(BLANK)
         refuse_array(self.name, head)
-        check_columns(
-            self.name, options, (row for row in self._shortened_rows() if not isinstance(row, BadRow))
-        )
+        rows = (row for row in self._shortened_rows() if not isinstance(row, BadRow))
+        check_columns(self.name, options, rows, nested=True)
 
     def _first_row(self) -> dict[str, Any] | None:
         return next((row for row in self._shortened_rows() if isinstance(row, dict)), None)

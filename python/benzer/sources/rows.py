@@ -23,6 +23,7 @@ from benzer.sources.base import (
     missing_column,
     noun_of,
 )
+from benzer.sources.nested import MISSING, root_of, value_at
 
 BATCH_DOCUMENTS = 2_000
 BATCH_CHARACTERS = 1 << 24
@@ -44,7 +45,14 @@ Parts = tuple[str | int | None, list[FieldValue], bytes | None]
 
 
 def read_text(column: str, value: Any) -> FieldValue:
-    """A text (or what an index kept of one) as it is; null stays None, an empty document."""
+    """A text (or what an index kept of one) as it is; null stays None, an empty document.
+
+    The texts of a place in lists (`messages[].content`) become one text with a line for each.
+    """
+    if isinstance(value, list) and "[]" in column and all(isinstance(one, str) for one in value):
+        return "\n".join(value)
+    if isinstance(value, (list, tuple)) and value and all(isinstance(one, str) for one in value):
+        raise BadRow(f'column "{column}" is a list of texts: use "{column}[]" to join them')
     if value is None or isinstance(value, (str, Description)):
         return value
     if isinstance(value, bytes):
@@ -152,14 +160,15 @@ class RowReader:
         """One document; `BadRow` says why there is none."""
         values = []
         for column, read in self.fields:
-            if column not in row:
+            value = value_at(row, column)
+            if value is MISSING:
                 raise BadRow(f'no column "{column}"')
-            values.append(read(column, row[column]))
-        extra = None if self.extra_column is None else json_bytes(row.get(self.extra_column))
+            values.append(read(column, value))
+        extra = None if self.extra_column is None else json_bytes(optional_at(row, self.extra_column))
         return self._id(row), values, extra
 
     def _id(self, row: Row) -> str | int | None:
-        column = None if self.id_column is None else row.get(self.id_column)
+        column = None if self.id_column is None else optional_at(row, self.id_column)
         value = row.get(IDENTITY, column)
         if value is None and self.id_required:
             raise BadRow(f'no id in column "{self.id_column}"')
@@ -195,8 +204,18 @@ def id_plan(options: ReadOptions, first_row: Row | None) -> tuple[str | None, bo
     return ("id", False) if usable or not is_field else (None, False)
 
 
-def check_columns(name: str, options: ReadOptions, rows: Iterable[Iterable[str]]) -> None:
+def optional_at(row: Row, column: str) -> Any:
+    """The value of a column or place (see `nested`); None where there is none."""
+    value = value_at(row, column)
+    return None if value is MISSING else value
+
+
+def check_columns(
+    name: str, options: ReadOptions, rows: Iterable[Iterable[str]], nested: bool = False
+) -> None:
     """Raise `InputError` if a column that was asked for is in no row; looks no further than it must.
+
+    nested: of a place inside a column, only that column is looked for.
 
     >>> check_columns("a.jsonl", ReadOptions(), [["id", "body"], ["id", "text"], ["never looked at"]])
     """
@@ -204,7 +223,7 @@ def check_columns(name: str, options: ReadOptions, rows: Iterable[Iterable[str]]
     missing = set(options.columns)
     for columns in rows:
         seen.update(dict.fromkeys(columns))
-        missing -= seen.keys()
+        missing -= {column for column in missing if column in seen or (nested and root_of(column) in seen)}
         if not missing:
             return
     if seen:
