@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from benzer._native import candidate_pairs
 from benzer.buckets import LargeBuckets
+from benzer.checks import BUCKET_LIMIT, check_whole
 from benzer.corpora import DocumentCorpus
 
 LIMITS = (100, 1000)
@@ -90,6 +91,8 @@ def propose(
     >>> list(zip(found.left.tolist(), found.right.tolist()))
     [(0, 1), (1, 2)]
     """
+    if bucket_limit is not None:
+        check_whole(BUCKET_LIMIT[0], bucket_limit, *BUCKET_LIMIT[1:])
     left, right, members, ends, limit = candidate_pairs(
         keys, bucket_limit, threads, taking_part, bands_at_once, by_band, progress
     )

@@ -11,6 +11,8 @@ from benzer.errors import InputError, SettingsError
 Item = TypeVar("Item")
 MOST_SEED = 2**64 - 1
 MOST_THREADS = 4096
+BUCKET_LIMIT = "bucket_limit", 2, 2**32 - 1, "1000"
+"""Name, range and example of the most documents of a bucket whose pairs are listed."""
 
 
 def is_number(value: object) -> bool:

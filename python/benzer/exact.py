@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer._native import contained, exact_join
+from benzer.checks import check_threshold
 from benzer.corpora import DocumentCorpus
 from benzer.errors import InputError
 
@@ -124,6 +125,8 @@ def exact_pairs(
     >>> found.left, found.right, found.similarity.round(3)
     (array([0], dtype=uint32), array([1], dtype=uint32), array([0.667]))
     """
+    for threshold in thresholds:
+        check_threshold(threshold)
     return ExactPairs(*corpus.exact_pairs(list(thresholds), taking_part, threads, progress))
 
 
@@ -152,6 +155,8 @@ def neighbours(
     >>> found.query, found.position
     (array([0], dtype=uint32), array([0], dtype=uint32))
     """
+    for threshold in thresholds:
+        check_threshold(threshold)
     return Neighbours(*corpus.exact_neighbours(queries, list(thresholds), threads))
 
 
@@ -180,6 +185,7 @@ def contained_pairs(
     >>> found.left, found.right, found.containment
     (array([1], dtype=uint32), array([0], dtype=uint32), array([1.]))
     """
+    check_threshold(threshold)
     return ContainedPairs(*corpus.contained_pairs(field, threshold, taking_part, threads))
 
 
@@ -206,6 +212,7 @@ def set_join(sets: Iterable[Collection[Hashable]] | Csr, threshold: float, threa
     0 1 0.667
     2 3 1.0
     """
+    check_threshold(threshold)
     return SetPairs(*exact_join(*_csr(sets), threshold, threads))
 
 
@@ -234,6 +241,7 @@ def set_containments(
     2 0 0.5
     2 1 0.5
     """
+    check_threshold(threshold)
     return ContainedPairs(*contained(*_csr(sets), threshold, threads))
 
 

@@ -64,12 +64,13 @@ class SketchedQuery(Protocol):
 
     def best(
         self, kept: Sequence[bytes], least: float, limit: int | None
-    ) -> list[tuple[int, float, list[float]]]:
+    ) -> list[tuple[int, float, list[float] | None]]:
         """Return the most similar of encoded documents, at most `limit`; of equal similarity the first.
 
         Returns:
             For each match its position, its exact similarity, at least `least`, and the similarity of each field,
-            not-a-number if one of the two lacks it.
+            not-a-number if one of the two lacks it. The last may be None if the only field has the similarity of the
+            documents.
         """
         ...
 
@@ -254,7 +255,7 @@ class _WithCallbacks:
 
     def best(
         self, kept: Sequence[bytes], least: float, limit: int | None
-    ) -> list[tuple[int, float, list[float]]]:
+    ) -> list[tuple[int, float, list[float] | None]]:
         contents = {payload: row for row, payload in enumerate(dict.fromkeys(kept))}  # compared once each
         table = self.similarities(list(contents))
         rows = np.array([contents[payload] for payload in kept], dtype=np.int64)

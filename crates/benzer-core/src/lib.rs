@@ -16,6 +16,7 @@ pub mod hash;
 pub mod isa;
 pub mod jaccard;
 pub mod jsonl;
+pub mod lookup;
 pub mod minhash;
 pub mod nearest;
 pub mod postings;

@@ -7,11 +7,15 @@
 use crate::bands::{NO_KEY, band_keys};
 use crate::contents::{FieldReader, Malformed, Scratch as Reading};
 use crate::isa::{self, Level, Task};
-use crate::jaccard::{Sets, intersection};
+use crate::jaccard::{Sets, intersection, sort_distinct};
+use crate::lookup::Lookup;
 use crate::minhash::{self, Sketcher};
 use crate::similarity::{Overlap, Overlaps, Weights};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
+
+/// Documents from which on a table of the question pays.
+const MANY: usize = 8;
 
 /// The length of a field that a document lacks.
 pub const LACKING: u32 = u32::MAX;
@@ -201,6 +205,9 @@ impl Task for Compare<'_> {
         let (fields, mut scratch) = (rules.readers.len(), Reading::default());
         let mut each: Vec<Overlap> = Vec::with_capacity(kept.len() * fields);
         let mut met: HashMap<u64, usize> = HashMap::new(); // equal documents are compared once
+        let table = |set: &Option<Vec<u64>>| set.as_deref().filter(|_| kept.len() >= MANY).and_then(Lookup::new);
+        let mut tables: Vec<Option<Lookup>> = question.sets.iter().map(table).collect();
+        let (mut others, mut spare) = (Vec::new(), Vec::new());
         for (place, &data) in kept.iter().enumerate() {
             if kept.len() > 1 {
                 let before = *met.entry(xxh3_64(data)).or_insert(place);
@@ -214,13 +221,22 @@ impl Task for Compare<'_> {
                 let content;
                 (content, rest) = split(rest).ok_or(Malformed(place))?;
                 scratch.text.shingles.clear();
+                let table = &mut tables[field];
                 if let Some(data) = content {
-                    read::<L>(reader, data, place, given[field], true, &mut scratch)?;
+                    read::<L>(reader, data, place, given[field], table.is_none(), &mut scratch)?;
                 }
                 let (own, other) = (own.as_deref(), &scratch.text.shingles);
+                let (shared, size) = match table {
+                    Some(table) => {
+                        let shared = table.shared(other, &mut others);
+                        sort_distinct(&mut others, &mut spare);
+                        (shared, shared + others.len())
+                    }
+                    None => (own.map_or(0, |own| intersection(other, own)), other.len()),
+                };
                 each.push(Overlap {
-                    shared: own.map_or(0, |own| intersection(other, own) as u32),
-                    sizes: [other.len() as u32, own.map_or(0, <[u64]>::len) as u32],
+                    shared: shared as u32,
+                    sizes: [size as u32, own.map_or(0, <[u64]>::len) as u32],
                     held: content.is_some() && own.is_some(),
                 });
             }

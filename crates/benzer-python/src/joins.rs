@@ -45,13 +45,8 @@ pub fn candidate_pairs<'py>(
     py: Python<'py>, keys: PyReadonlyArray2<'py, u64>, bucket_limit: Option<usize>, threads: Threads,
     taking_part: Option<Flags>, at_once: usize, by_band: bool, progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(Positions<'py>, Positions<'py>, Positions<'py>, Bound<'py, PyArray1<i64>>, usize)> {
-    let limit = match bucket_limit {
-        Some(limit) if limit < 2 => {
-            return Err(error(py, "SettingsError", format!("bucket_limit must be at least 2, got {limit}")));
-        }
-        Some(limit) => Limit::Fixed(limit),
-        None => Limit::Usual,
-    };
+    assert!(bucket_limit.is_none_or(|limit| limit >= 2), "callers check the limit of a bucket");
+    let limit = bucket_limit.map_or(Limit::Usual, Limit::Fixed);
     let values = keys.as_slice()?;
     let [rows, columns] = [keys.shape()[0], keys.shape()[1]];
     let (count, bands) = if by_band { (columns, rows) } else { (rows, columns) };

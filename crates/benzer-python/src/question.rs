@@ -5,7 +5,7 @@ use crate::convert::{Threads, error, in_pool, value_set};
 use crate::sketching::{check_bands, sketcher};
 use benzer_core::contents::{FieldReader, Malformed};
 use benzer_core::jaccard::Sets;
-use benzer_core::question::{self, LACKING};
+use benzer_core::question::{self, LACKING, Match};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -17,8 +17,8 @@ use std::sync::Arc;
 const CHUNK: usize = 64;
 
 type Keys<'py> = Bound<'py, PyArray2<u64>>;
-/// The place of a document, how similar it is, and each of its fields.
-type Found = (usize, f64, Vec<f64>);
+/// The place of a document, how similar it is, and each of its fields; none if it has one, of the same similarity.
+type Found = (usize, f64, Option<Vec<f64>>);
 /// The content of each field of some documents, none where one lacks it.
 type Contents<'a> = Vec<Vec<Option<Cow<'a, [u8]>>>>;
 
@@ -199,7 +199,9 @@ impl Question {
         let limit = limit.unwrap_or(usize::MAX);
         let best = py.detach(|| self.rules.best(&self.question, &kept, least, limit));
         let found = best.map_err(|fault| candidate(py, fault))?;
-        Ok(found.into_iter().map(|one| (one.place, one.similarity, one.fields)).collect())
+        // The only field has the similarity of the documents, unless one of them lacks it.
+        let fields = |one: &Match| (one.fields != [one.similarity]).then(|| one.fields.clone());
+        Ok(found.iter().map(|one| (one.place, one.similarity, fields(one))).collect())
     }
 
     /// The similarity of each document as it is kept, then of each field (float64, n x (1 + fields)).

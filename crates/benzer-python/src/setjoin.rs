@@ -18,11 +18,8 @@ pub type Positions<'py> = Bound<'py, PyArray1<u32>>;
 pub type Values<'py> = Bound<'py, PyArray1<f64>>;
 pub type SetArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u64>>);
 
-fn check_threshold(py: Python<'_>, threshold: f64) -> PyResult<()> {
-    if threshold > 0.0 && threshold <= 1.0 {
-        return Ok(());
-    }
-    Err(error(py, "SettingsError", format!("threshold must be in (0, 1], got {threshold}")))
+fn assert_threshold(threshold: f64) {
+    assert!(threshold > 0.0 && threshold <= 1.0, "callers check thresholds");
 }
 
 fn check_thresholds(py: Python<'_>, thresholds: &[f64], fields: usize) -> PyResult<()> {
@@ -30,7 +27,8 @@ fn check_thresholds(py: Python<'_>, thresholds: &[f64], fields: usize) -> PyResu
         let message = format!("{fields} fields need as many thresholds, got {}", thresholds.len());
         return Err(error(py, "SettingsError", message));
     }
-    thresholds.iter().try_for_each(|&threshold| check_threshold(py, threshold))
+    thresholds.iter().copied().for_each(assert_threshold);
+    Ok(())
 }
 
 fn check_field(py: Python<'_>, corpus: &Corpus, field: usize) -> PyResult<()> {
@@ -108,7 +106,7 @@ fn join_sets<'py>(
     py: Python<'py>, offsets: &PyReadonlyArray1<'py, i64>, hashes: &PyReadonlyArray1<'py, u64>, relation: Relation,
     threshold: f64, threads: Threads,
 ) -> PyResult<PairArrays<'py>> {
-    check_threshold(py, threshold)?;
+    assert_threshold(threshold);
     let sets = sets(py, offsets, hashes)?;
     check_ascending(py, &sets)?;
     let join = in_pool(py, threads, || Join::new(sets, relation, threshold))?;
@@ -184,7 +182,7 @@ pub fn exact_pairs<'py>(
 pub fn contained_pairs<'py>(
     py: Python<'py>, corpus: &Corpus, field: usize, threshold: f64, taking_part: &[bool], threads: Threads,
 ) -> PyResult<PairArrays<'py>> {
-    check_threshold(py, threshold)?;
+    assert_threshold(threshold);
     check_field(py, corpus, field)?;
     let positions = positions_of(py, corpus, taking_part)?;
     let join = in_pool(py, threads, || corpus.join(field, &positions, Relation::Contained, threshold))?;

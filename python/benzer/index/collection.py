@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from types import TracebackType
@@ -410,7 +411,6 @@ class Index:
             ids, payloads = self._storage.documents(wanted)
         bounds = [0, len(numbers)] if alone else np.searchsorted(rows, np.arange(len(asked) + 1)).tolist()
         name, *_ = names = list(self.settings.schema.fields)
-        single = len(names) == 1
         if self.on_candidates is not None:
             for start, end in pairwise(bounds):
                 self.on_candidates(end - start)
@@ -422,7 +422,7 @@ class Index:
             most = None if limit is None else min(limit, len(held))
             best = question.best(kept, least, most) if held else []
             yield [
-                Match(ids[held[at]], s, {name: s} if single and s == each[0] else by_field(names, each))
+                new_match((ids[held[at]], s, {name: s} if each is None else by_field(names, each)))
                 for at, s, each in best
             ]
 
@@ -821,6 +821,10 @@ class Index:
         """Return information on the storage, the settings, and their fingerprint."""
         settings = {"settings": self.settings.to_dict(), "fingerprint": self.settings.fingerprint()}
         return {**self._storage.info(), **settings}
+
+
+new_match = partial(tuple.__new__, Match)
+"""Makes a match of its fields in half the time of `Match(...)`."""
 
 
 def by_field(names: list[str], similarities: list[float]) -> dict[str, float]:

@@ -8,12 +8,10 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from benzer.bands import Bands
-from benzer.checks import MOST_SEED, check_on_error, keep_whole
+from benzer.checks import BUCKET_LIMIT, MOST_SEED, check_on_error, keep_whole
 from benzer.errors import SettingsError
 from benzer.minhash import MinHash
 from benzer.pipeline.checkpoint import Checkpoint
-
-MOST_BUCKET_LIMIT = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Options:
         if not isinstance(self.bands, Bands | None):
             raise SettingsError(f"bands must be Bands, got {self.bands!r}: use e.g. Bands(bands=20, rows=5)")
         if self.bucket_limit is not None:
-            keep_whole(self, "bucket_limit", 2, MOST_BUCKET_LIMIT, "1000")
+            keep_whole(self, *BUCKET_LIMIT)
         check_on_error(self.on_error)
 
     def signature(self, num_values: int) -> MinHash:
