@@ -160,15 +160,16 @@ def test_a_script_formats_no_number(path: Path) -> None:
     assert not re.search(r"toFixed|toPrecision|toLocaleString\((?!\))|Intl\.|\+ ?\"s\"", text)
 
 
-def test_a_sentence_of_a_template_or_a_script_is_defined_once() -> None:
-    templates = [path for folder in INTERFACES for path in folder.rglob("*.html")]
-    found = Counter(
-        sentence
-        for path in (*templates, *scripts())
-        for text in texts(path)
-        for sentence in re.split(r"\s{2,}|\n", text.content)
-        if len(sentence.split()) >= 6
-    )
+def test_a_label_of_a_template_is_defined_once() -> None:
+    paths = [path for folder in INTERFACES for path in folder.rglob("*.html")]
+    lines = (line for path in paths for text in texts(path) for line in re.split(r"\s{2,}|\n", text.content))
+    found = Counter(label for line in lines for label in two_words(line))
+    assert [label for label, times in found.items() if times > 1] == [], "use labels of benzer.views.html"
+
+
+def test_a_sentence_of_a_script_is_defined_once() -> None:
+    lines = (line for path in scripts() for text in texts(path) for line in text.content.split("\n"))
+    found = Counter(line.strip() for line in lines if len(line.split()) >= 6)
     assert [sentence for sentence, times in found.items() if times > 1] == []
 
 

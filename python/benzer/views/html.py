@@ -15,6 +15,26 @@ FILTERS = (
     "about", "amount", "brief", "count", "counted", "duration", "likeness", "percentage", "plain", "ratio", "rounded",
     "setting",
 )  # fmt: skip
+LABELS = {
+    "progress": "Progress of this stage",
+    "similar": "Find similar",
+    "side_by_side": "Side by side",
+    "lowest": "lowest similarity",
+    "no_indexes": "No indexes yet",
+    "example": "For example",
+    "tables": "Tables to download",
+    "curve": "Curve as a table",
+    "create": "Create an index",
+    "histogram": "Histogram as a table",
+    "log_in": "Log in",
+    "search": "Go to search",
+    "add": "Add documents",
+    "settings": "All settings",
+    "threshold": "Threshold as a number",
+    "recall": "Recall as a number",
+    "minimum": "Minimum similarity of near-duplicates",
+}
+"""Texts that several templates show."""
 UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 """Characters that are not allowed in HTML: controls and surrogates."""
 
@@ -34,7 +54,7 @@ def environment(package: str) -> Any:
     )
     made.filters.update({name: getattr(wording, name) for name in FILTERS})
     made.filters["part"] = part
-    made.globals.update(share=wording.share, legend=LEGEND)
+    made.globals.update(share=wording.share, legend=LEGEND, labels=LABELS)
     return made
 
 
