@@ -131,7 +131,7 @@ def call_texts(call: ast.Call) -> Iterator[Text]:
     """The message of an error that a call makes, or the help text among its arguments."""
     function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    if name.endswith(("Error", "Exception", "Parameter")):
+    if name.endswith(("Error", "Exception", "Parameter", "Refusal")):
         yield from (Text("error", node.lineno, string(node)) for node in call.args if string(node))
     for keyword in call.keywords:
         if keyword.arg in TEXT_ARGUMENTS and (content := string(keyword.value)):

@@ -92,13 +92,11 @@ def check_recall(recall: object, one: bool = True) -> None:
 
     >>> check_recall(1, one=False)
     Traceback (most recent call last):
-    benzer.errors.SettingsError: recall must be in (0, 1), got 1: 0.999 finds all but one in a thousand
+    benzer.errors.SettingsError: recall must be in (0, 1), got 1: use e.g. 0.95
     """
     if not is_number(recall) or not 0 < recall <= 1 or (recall == 1 and not one):  # type: ignore[operator]
         interval = f"(0, 1{']' if one else ')'}"
-        raise SettingsError(
-            f"recall must be in {interval}, got {recall}: 0.999 finds all but one in a thousand"
-        )
+        raise SettingsError(f"recall must be in {interval}, got {recall}: use e.g. 0.95")
 
 
 def check_seed(seed: object) -> None:

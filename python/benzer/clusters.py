@@ -111,7 +111,8 @@ class Keep:
         known = [{name, PurePath(name).name, PurePath(name).name.split(".")[0]} for name in names]
         for wanted in self.order:
             if not any(wanted in one for one in known):
-                raise SettingsError(f"keep {self} names {wanted!r}, but the sources are {', '.join(names)}")
+                sources = ", ".join(names)
+                raise SettingsError(f"keep {self} names an unknown source {wanted!r}: use {sources}")
         last = len(self.order)
         return [next((at for at, wanted in enumerate(self.order) if wanted in one), last) for one in known]
 

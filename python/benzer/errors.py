@@ -86,13 +86,13 @@ class BusyError(ServiceError):
 
 
 @contextmanager
-def full_disk_named(place: str | os.PathLike[str], fix: str = "choose another place") -> Iterator[None]:
+def full_disk_named(place: str | os.PathLike[str], fix: str = "choose another path") -> Iterator[None]:
     """Turn the error of a full disk or quota into an `OutputError` that names the place.
 
     >>> with full_disk_named("clean"):
     ...     raise OSError(errno.ENOSPC, "No space left on device")
     Traceback (most recent call last):
-    benzer.errors.OutputError: cannot write clean (No space left on device): free some space, or choose another place
+    benzer.errors.OutputError: cannot write clean (No space left on device): free some space, or choose another path
     """
     try:
         yield

@@ -278,7 +278,7 @@ def _unbiased(minhash: MinHash, a: Signatures, b: Signatures) -> NDArray[np.floa
 def _overlap(minhash: MinHash, a: Signatures, b: Signatures) -> NDArray[np.float64]:
     if minhash.algorithm != "bottomk":
         raise SettingsError(
-            f'the estimator "overlap" is one of minhash "bottomk", got "{minhash.algorithm}": use "unbiased"'
+            f'the estimator "overlap" requires minhash "bottomk", got "{minhash.algorithm}": use "unbiased"'
         )
     together = _distinct(np.concatenate((a, b), axis=1))
     return _share(_distinct(a) + _distinct(b) - together, np.where(together, minhash.num_hashes, 0))

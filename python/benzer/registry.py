@@ -50,10 +50,12 @@ class Registry:
         ('blue', 'red')
         >>> colours.add("red", "collections:OrderedDict")
         Traceback (most recent call last):
-        benzer.errors.SettingsError: the colour "red" is collections:Counter already: use another name
+        benzer.errors.SettingsError: the colour "red" already exists as collections:Counter: use another name
         """
         if self.paths.get(name, path) != path:
-            raise SettingsError(f'the {self.noun} "{name}" is {self.paths[name]} already: use another name')
+            raise SettingsError(
+                f'the {self.noun} "{name}" already exists as {self.paths[name]}: use another name'
+            )
         object.__setattr__(self, "paths", {**self.paths, name: path})
 
 

@@ -295,9 +295,9 @@ def check_fields(document: Document, schema: Schema) -> None:
     unknown = [name for name in document.fields if name not in schema.fields]
     if unknown:
         known = ", ".join(schema.fields)
-        raise InputError(f"{named(document)} has a field {unknown[0]!r}; the schema has {known}")
+        raise InputError(f"{named(document)} has an unknown field {unknown[0]!r}: use {known}")
     if not any(name in document.fields for name in schema.fields):
-        raise InputError(f"{named(document)} has none of the schema's fields: {', '.join(schema.fields)}")
+        raise InputError(f"{named(document)} has no field of the schema: use {', '.join(schema.fields)}")
 
 
 def named(document: Document) -> str:

@@ -156,7 +156,7 @@ def test_an_existing_file_is_never_overwritten(name: str, tmp_path: Path) -> Non
     place = path if isinstance(path, Path) else tmp_path / "there"
     if not place.exists():
         place.write_bytes(b"precious")
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         source.write_rows(np.ones(5, np.bool_), place)
     assert (
         place.is_dir()

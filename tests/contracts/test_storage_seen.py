@@ -114,7 +114,7 @@ def test_a_time_that_is_none_is_refused(storage: Storage, second: int) -> None:
         add(storage, ["a"], second)
     with pytest.raises(InputError, match="a time must be"):
         storage.touch(["a"], [second])
-    with pytest.raises(InputError, match="of one length, got 1 and 0"):
+    with pytest.raises(InputError, match="of equal length, got 1 and 0"):
         storage.touch(["a"], [])
     assert len(storage) == 0
 

@@ -59,7 +59,7 @@ def test_a_backup_is_put_back() -> None:
         "index": "docs.benzer", "copy": "copy.benzer", "documents": 6, "bytes": Path("copy.benzer").stat().st_size
     }  # fmt: skip
     run("remove", "docs.benzer", "fox")
-    assert "exists already" in one_line(run("backup", "docs.benzer", "copy.benzer", status=2))
+    assert "already exists" in one_line(run("backup", "docs.benzer", "copy.benzer", status=2))
     damage("docs.benzer")
     assert run("restore", "docs.benzer", "copy.benzer").stdout.split() == ["restored", "6", "documents"]
     with Index.open("docs.benzer", mode="read") as index:

@@ -181,7 +181,7 @@ def test_a_full_disk_is_told_with_the_output(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("benzer.results.writing.write_table", full)
     told = one_line(run("dedupe", "docs.jsonl", "--output", "clean", status=2))
-    assert "cannot write clean (No space left on device): free some space, or choose another place" in told
+    assert "cannot write clean (No space left on device): free some space, or choose another path" in told
 
 
 def test_a_full_disk_is_told_with_the_place_of_a_new_index(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +237,7 @@ def test_an_output_or_checkpoint_that_leads_to_itself_is_one_line_and_2() -> Non
     Path("loop").symlink_to("loop")
     write("docs.jsonl", {"fox": FOX})
     told = one_line(run("dedupe", "docs.jsonl", "--output", "loop", "--replace", status=2))
-    assert "loop is a link to itself: choose another place" in told
+    assert "loop is a link to itself: choose another path" in told
     one_line(run("dedupe", "docs.jsonl", "--output", "clean", "--checkpoint", "loop", status=2))
 
 
@@ -284,7 +284,7 @@ def test_the_sources_may_be_named_in_order_of_priority() -> None:
     found = answer("dedupe", "web.jsonl", "books.jsonl", "--keep", "source:books", "--output", "clean")
     assert rows(Path(found["files"]["removed"]))[0]["kept_id"] == "books"
     refused = run("dedupe", "web.jsonl", "books.jsonl", "--keep", "source:bokes", "--output", "x", status=2)
-    assert "names 'bokes', but the sources are web.jsonl, books.jsonl" in one_line(refused)
+    assert "names an unknown source 'bokes': use web.jsonl, books.jsonl" in one_line(refused)
 
 
 def test_a_report_lies_beside_the_tables() -> None:

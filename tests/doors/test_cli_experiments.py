@@ -41,7 +41,7 @@ def test_tables_and_figures_are_written_into_a_new_folder(tmp_path: Path) -> Non
     result = run("experiments", "E4", "--output", str(place))
     assert "4 files written to" in result.stderr
     assert sorted(path.suffix for path in place.iterdir()) == [".csv", ".csv", ".png", ".svg"]
-    assert "exists already" in one_line(run("experiments", "E4", "--output", str(place), status=2))
+    assert "already exists" in one_line(run("experiments", "E4", "--output", str(place), status=2))
     run("experiments", "E4", "--output", str(place), "--replace")
 
 

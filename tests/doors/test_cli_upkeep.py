@@ -135,7 +135,7 @@ def test_an_exported_index_is_imported_again(folder: Path, url: str, ending: str
     file = f"docs-export.jsonl{ending}"
     written = answer("export", "docs.benzer", file)
     assert (written["documents"], written["bytes"]) == (7, (folder / file).stat().st_size)
-    assert "exists already" in one_line(run("export", "docs.benzer", file, status=2))
+    assert "already exists" in one_line(run("export", "docs.benzer", file, status=2))
     assert "documents" in run("export", "docs.benzer", file, "--replace").stdout
     for place in ("again.benzer", url):
         assert answer("import", place, file)["added"] == 7

@@ -311,9 +311,9 @@ def test_an_error_of_the_service_is_one_of_the_library(
             "http://localhost:8000",
             {"timeout": 0},
             SettingsError,
-            "timeout must be more than 0 seconds, got 0",
+            "timeout must be > 0 seconds, got 0",
         ),
-        ("http://localhost:8000", {"patience": None}, SettingsError, "patience must be more than 0"),
+        ("http://localhost:8000", {"patience": None}, SettingsError, "patience must be > 0"),
         ("http://localhost:8000", {"key": "a\nb"}, InputError, "the key"),
     ],
 )

@@ -89,6 +89,6 @@ def test_a_bound_that_cannot_be_kept_is_refused_with_what_is_needed(monkeypatch:
         find_duplicates(texts, memory=Memory(needed - 1))  # type: ignore[arg-type]
     assert find_duplicates(texts, memory=Memory(needed)).counts["kept"] == 100  # type: ignore[arg-type]
     shingles = 100 * 28
-    with pytest.raises(SettingsError, match=r"the exact method, which holds 2,800 shingles"):
+    with pytest.raises(SettingsError, match=r"the exact method, which needs \d+MB for 2,800 shingles"):
         find_duplicates(texts, memory=Memory(25 * shingles - 1), method="exact")  # type: ignore[arg-type]
     assert find_duplicates(texts, memory=Memory(25 * shingles), method="exact").counts["kept"] == 100  # type: ignore[arg-type]

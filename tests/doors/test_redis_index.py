@@ -133,9 +133,9 @@ def test_a_lost_posting_and_a_changed_record_are_found(url: str) -> None:
 @pytest.mark.parametrize(
     "query,error,message",
     [
-        ("prefix=", SettingsError, "prefix must be 1 to 200 letters"),
+        ("prefix=", SettingsError, "prefix must be 1 to 200 characters"),
         ("prefix=a{b}", SettingsError, "without braces"),
-        ("ttl=-1", SettingsError, "ttl must be whole seconds, 0 for ever, got '-1'"),
+        ("ttl=-1", SettingsError, "ttl must be whole seconds, or 0 for no limit, got '-1'"),
         ("ttl=1.5", SettingsError, "ttl must be whole seconds"),
         ("cluster=maybe", SettingsError, "cluster must be true or false, got 'maybe'"),
         ("lease=0", SettingsError, "lease must be 0.1 to 3600 seconds, got 0"),

@@ -102,7 +102,7 @@ def test_a_report_is_written_whole_and_replaces_nothing_unasked(sample: Any, tmp
     assert write_report(sample, path, evidence=0) == path
     before = path.read_bytes()
     assert before.startswith(b"<!doctype html>")
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         write_report(sample, path)
     assert path.read_bytes() == before
     write_report(sample, str(path), evidence=4, replace=True)

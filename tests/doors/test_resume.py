@@ -209,7 +209,7 @@ def test_files_that_others_put_beside_the_parts_outlive_the_run(tmp_path: Path) 
 @pytest.mark.parametrize("there", ["hello", "[1]", '{"epochs": 3}'])
 def test_a_folder_whose_run_is_none_of_ours_is_left_alone(tmp_path: Path, there: str) -> None:
     (tmp_path / "run.json").write_text(there, encoding="utf-8")
-    with pytest.raises(OutputError, match=r"run\.json is not that of a checkpoint"):
+    with pytest.raises(OutputError, match=r"run\.json is not a checkpoint file"):
         find_duplicates({"a": "b"}, options=Options(checkpoint=tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 

@@ -343,8 +343,8 @@ def test_an_address_that_others_reach_is_refused_without_keys(path: Path, host: 
     (["--keys", "none.keys"], "create it with benzer keys add none.keys"),
     (["--keys", "broken.keys"], "is not a valid key file"),
     (["--origin", "*"], "such as https://example.org, got '\\*'"),
-    (["--origin", "https://a.example/"], "an origin is"),
-    (["--origin", "null"], "an origin is"),
+    (["--origin", "https://a.example/"], "an origin must be"),
+    (["--origin", "null"], "an origin must be"),
     (["--rate", "0"], "--rate"),
 ])  # fmt: skip
 def test_a_service_does_not_start_with_guards_that_cannot_work(

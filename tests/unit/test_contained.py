@@ -89,7 +89,7 @@ def test_a_file_of_pairs_appears_whole(tmp_path: Path) -> None:
     assert (tmp_path / "pairs.jsonl").read_text() == (
         '{"contained_id": "a", "containing_id": "b", "containment": 1.0}\n'
     )
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         found.write(tmp_path / "pairs.jsonl")
     assert found.write(tmp_path / "pairs.parquet", tables="parquet") == 1
     assert found.summary()["settings"]["threshold"] == 1.0

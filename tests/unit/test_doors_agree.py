@@ -90,9 +90,9 @@ def test_a_document_that_lacks_a_field_is_compared_without_it() -> None:
 
 
 UNKNOWN = [
-    ({"text": TEXT, "body": TEXT}, "has a field 'body'"),
-    ({"body": TEXT}, "has a field 'body'"),
-    ({}, "none of the schema's fields: text"),
+    ({"text": TEXT, "body": TEXT}, "has an unknown field 'body'"),
+    ({"body": TEXT}, "has an unknown field 'body'"),
+    ({}, "no field of the schema: use text"),
 ]
 
 

@@ -93,7 +93,7 @@ def test_estimators_that_do_not_fit_are_refused() -> None:
         SettingsError, match='no estimator "cosine": choose one of unbiased, overlap, set_jaccard'
     ):
         MinHash().estimate(signature, signature, "cosine")
-    with pytest.raises(SettingsError, match='"overlap" is one of minhash "bottomk", got "fast"'):
+    with pytest.raises(SettingsError, match='"overlap" requires minhash "bottomk", got "fast"'):
         MinHash().estimate(signature, signature, "overlap")
     for estimator in ("unbiased", "set_jaccard"):
         with pytest.raises(SettingsError, match="must have one shape"):

@@ -90,7 +90,7 @@ def test_results_are_written_all_or_none(tmp_path: Path) -> None:
     assert names == [
         "e4-summary.csv", "e4-similarities.csv", "e4-similarities.svg", "e4-similarities.png",
     ]  # fmt: skip
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         write_results([run_experiment("E4")], place)
 
 

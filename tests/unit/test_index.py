@@ -140,7 +140,7 @@ def test_documents_are_taken_in_every_usual_shape() -> None:
         (("a",), "a document must be a Document"),
         ({"text": "no id"}, 'a mapping with an "id"'),
         (("a", 5), "a text or a mapping of fields, got int"),
-        (("a", {"body": "x"}), "has a field 'body'; the schema has text"),
+        (("a", {"body": "x"}), "has an unknown field 'body': use text"),
         ((True, "x"), "a document id must be a str or an int, got bool"),
         ((1.5, "x"), "a document id must be a str or an int, got float"),
     ],

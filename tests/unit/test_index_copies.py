@@ -91,7 +91,7 @@ def test_a_backup_beside_a_busy_writer_is_one_of_its_states(path: Path, tmp_path
 def test_a_backup_takes_no_place_that_is_taken(path: Path, tmp_path: Path) -> None:
     with opened(path) as index:
         (tmp_path / "copy.benzer").write_text("mine")
-        with pytest.raises(OutputError, match="exists already"):
+        with pytest.raises(OutputError, match="already exists"):
             index.backup(tmp_path / "copy.benzer")
         with pytest.raises(OutputError, match="is the index itself"):
             index.backup(path, replace=True)

@@ -110,7 +110,7 @@ def test_every_permutation_as_a_function_estimates_exactly() -> None:
 @pytest.mark.parametrize(
     "functions, message",
     [
-        ([], "a signature needs at least one function, got none"),
+        ([], "functions must contain at least one function, got none"),
         ([[1, 2, 3]], r"function 0 must have a value for each of 2 rows, got \(3,\)"),
         ([[1, 2], [1, 2**53]], "function 1 has the value 9007199254740992, but matrices hold values below"),
         ([[1, -(2**53)]], "function 0 has the value -9007199254740992, but matrices hold values"),
@@ -118,12 +118,12 @@ def test_every_permutation_as_a_function_estimates_exactly() -> None:
         ([[1, 2**70]], f"function 0 has the value {2**70}, but"),
         ([[1, -math.inf]], "function 0 has the value -inf, but"),
         ([[1, math.nan]], "function 0 has the value nan, but"),
-        ([["a", "b"]], "function 0 must have numbers for values, got"),
-        ([["1", "2"]], "function 0 must have numbers for values, got"),
-        ([[1, None]], "function 0 must have numbers for values, got"),
-        ([[1j, 2]], "function 0 must have numbers for values, got"),
-        ([[[1], [1, 2]]], "function 0 must have numbers for values, got"),
-        ([lambda row: "a"], "function 0 must have numbers for values, got"),
+        ([["a", "b"]], "function 0 must return numbers, got"),
+        ([["1", "2"]], "function 0 must return numbers, got"),
+        ([[1, None]], "function 0 must return numbers, got"),
+        ([[1j, 2]], "function 0 must return numbers, got"),
+        ([[[1], [1, 2]]], "function 0 must return numbers, got"),
+        ([lambda row: "a"], "function 0 must return numbers, got"),
     ],
 )
 def test_functions_that_do_not_fit_are_refused(functions: Any, message: str) -> None:

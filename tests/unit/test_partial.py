@@ -60,7 +60,7 @@ def test_a_link_to_nothing_gets_its_target(tmp_path: Path) -> None:
 
 def test_a_pipe_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OutputError, match="pipe is a device or a pipe, not a file: choose another place"):
+    with pytest.raises(OutputError, match="pipe is a device or a pipe, not a file: choose another path"):
         atomic_write(tmp_path / "pipe", replace=True).__enter__()
 
 
@@ -178,7 +178,7 @@ def test_a_full_disk_is_told_with_the_place(number: int, tmp_path: Path) -> None
     def stop(folder: Path) -> None:
         raise OSError(number, os.strerror(number))
 
-    told = rf"cannot write .*results \({os.strerror(number)}\): free some space, or choose another place"
+    told = rf"cannot write .*results \({os.strerror(number)}\): free some space, or choose another path"
     for place in (OutputFolder(tmp_path / "results"), atomic_write(tmp_path / "results")):
         with pytest.raises(OutputError, match=told):
             fill(place, stop)

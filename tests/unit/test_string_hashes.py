@@ -70,7 +70,7 @@ def test_what_is_no_string_is_refused(name: str, wrong: Any) -> None:
         load(name).hash(wrong)
     with pytest.raises(InputError, match="must be str or bytes, got"):
         load(name).hashes([wrong])
-    with pytest.raises(InputError, match="got the one string 'abc': put it in a list"):
+    with pytest.raises(InputError, match="got the text 'abc': put it in a list"):
         load(name).hashes("abc")
 
 

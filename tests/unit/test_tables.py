@@ -212,7 +212,7 @@ def test_nothing_is_left_after_an_error(error: type[BaseException], tmp_path: Pa
 def test_an_old_folder_is_replaced_only_on_request(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "old").touch()
-    with pytest.raises(OutputError, match="results exists already: choose another place, or allow replace"):
+    with pytest.raises(OutputError, match="results already exists: choose another path, or allow replace"):
         OutputFolder(tmp_path / "results").__enter__()
     with OutputFolder(tmp_path / "results", replace=True) as folder:
         (folder / "new").touch()
@@ -253,7 +253,7 @@ def test_a_folder_that_appeared_meanwhile_is_not_replaced(tmp_path: Path) -> Non
         (tmp_path / "results").mkdir()
         (tmp_path / "results" / "theirs").touch()
 
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         fill(OutputFolder(tmp_path / "results"), meanwhile)
     assert names(tmp_path / "results") == ["theirs"]
     assert names(tmp_path) == ["results"]
@@ -273,7 +273,7 @@ def test_a_file_appears_when_it_is_complete(tmp_path: Path) -> None:
         partial.write_text("new")
         assert not (tmp_path / "new" / "pairs.jsonl").exists()
     assert names(tmp_path / "new") == ["pairs.jsonl"]
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         atomic_write(tmp_path / "new" / "pairs.jsonl").__enter__()
 
     def stop(partial: Path) -> None:
@@ -308,7 +308,7 @@ def test_an_input_is_never_the_destination(
 ) -> None:
     lay_out(tmp_path, monkeypatch)
     with pytest.raises(
-        OutputError, match=f"output {output} would replace the input {given}: choose another place"
+        OutputError, match=f"output {output} would replace the input {given}: choose another path"
     ):
         check_destination(["/other.jsonl", given], output)
 

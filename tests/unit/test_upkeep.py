@@ -197,7 +197,7 @@ def test_an_export_is_the_jsonl_that_is_documented(opened: Opener, tmp_path: Pat
     with opened("memory") as index:
         index.add({"a": DOCUMENTS["a"]}, seen_at=1769860800)
         index.export(tmp_path / "books.jsonl")
-        with pytest.raises(OutputError, match="exists already"):
+        with pytest.raises(OutputError, match="already exists"):
             index.export(tmp_path / "books.jsonl")
         index.export(tmp_path / "books.jsonl", replace=True)
         index.export(tmp_path / "books.jsonl.gz")

@@ -252,7 +252,7 @@ def test_an_index_is_not_exported_over_itself(tmp_path: Path) -> None:
         other = tmp_path / "linked.jsonl"
         os.link(home, other)
         for path in (home, other):
-            with pytest.raises(OutputError, match="is the index itself: choose another place"):
+            with pytest.raises(OutputError, match="is the index itself: choose another path"):
                 index.export(path, replace=True)
     with Index.open(home, mode="read") as index:
         assert list(index) == ["a"]

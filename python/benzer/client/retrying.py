@@ -36,7 +36,7 @@ class Patience:
         for name in ("timeout", "patience"):
             seconds = getattr(self, name)
             if not is_number(seconds) or seconds <= 0:
-                raise SettingsError(f"{name} must be more than 0 seconds, got {seconds!r}")
+                raise SettingsError(f"{name} must be > 0 seconds, got {seconds!r}")
 
 
 class Transient(Exception):

@@ -202,7 +202,7 @@ def run_experiment(name: str, scale: Scale = "small", seed: int = 0, **options: 
     check_seed(seed)
     unknown = sorted(options.keys() - signature(run).parameters.keys())
     if unknown:
-        raise SettingsError(f"experiment {name} has no option {unknown[0]!r}: leave it out")
+        raise SettingsError(f"experiment {name} has no option {unknown[0]!r}: remove it")
     return cast(ExperimentResult, run(scale, seed, **options))
 
 

@@ -236,7 +236,7 @@ def _values(functions: Iterable[RowHashes], rows: int) -> NDArray[np.float64]:
             )
         lines.append(line.astype(np.float64))
     if not lines:
-        raise SettingsError("a signature needs at least one function, got none")
+        raise SettingsError("functions must contain at least one function, got none")
     return np.array(lines)
 
 
@@ -249,5 +249,5 @@ def _numbers(number: int, values: Any) -> NDArray[Any]:
     except ValueError:  # lists of several lengths
         numeric = False
     if not numeric:
-        raise SettingsError(f"function {number} must have numbers for values, got {values!r:.60}")
+        raise SettingsError(f"function {number} must return numbers, got {values!r:.60}")
     return line

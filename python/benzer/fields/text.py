@@ -204,14 +204,14 @@ def word_list(given: Any) -> set[str]:
 
     >>> word_list(None)
     Traceback (most recent call last):
-    benzer.errors.SettingsError: stop_words must be a list of words or a language, got None: () means none
+    benzer.errors.SettingsError: stop_words must be a list of words or a language, got None: use () for none
     """
     if isinstance(given, str):
         return set(language_words(given))
     words = list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(word, str) for word in words):
         raise SettingsError(
-            f"stop_words must be a list of words or a language, got {given!r:.60}: () means none"
+            f"stop_words must be a list of words or a language, got {given!r:.60}: use () for none"
         )
     return set(words)
 

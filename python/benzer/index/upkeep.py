@@ -65,7 +65,7 @@ def second_of(when: When | None) -> int:
         when = when.timestamp()
     if not is_number(when) or not 0 <= when <= LATEST:
         raise InputError(
-            f"a moment must be a datetime, or from 0 to {LATEST} seconds (not milliseconds) since 1970, got {when!r}"
+            f"a time must be a datetime, or from 0 to {LATEST} seconds (not milliseconds) since 1970, got {when!r}"
         )
     return max(1, int(when))  # to a storage 0 says that the time is not known
 
@@ -96,7 +96,7 @@ def backup(index: Path, copy: Path, replace: bool) -> int:
 
 def the_index_itself(path: str | Path) -> OutputError:
     """Return the error for an output that is the index itself."""
-    return OutputError(f"{path} is the index itself: choose another place")
+    return OutputError(f"{path} is the index itself: choose another path")
 
 
 def restore(index: str | Path, copy: str | Path) -> int:

@@ -152,7 +152,7 @@ class NoCheckpoint:
 def refuse_foreign(path: Path) -> None:
     """Raise an error for a folder with other contents: after the run it would be removed."""
     if path.is_file():
-        raise OutputError(f"{path} is a file, not a folder: choose another place for the checkpoint")
+        raise OutputError(f"{path} is a file, not a folder: choose another path for the checkpoint")
     if (path / RUN).exists():
         run_there(path / RUN)
     elif path.is_dir():
@@ -170,7 +170,7 @@ def run_there(place: Path) -> dict[str, Any]:
     except ValueError:
         there = None
     if not isinstance(there, dict) or "format" not in there:
-        raise OutputError(f"{place} is not that of a checkpoint: choose another folder, or an empty one")
+        raise OutputError(f"{place} is not a checkpoint file: choose another folder, or an empty one")
     return there
 
 

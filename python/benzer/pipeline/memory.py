@@ -74,7 +74,9 @@ class Memory:
             raise SettingsError(f'memory must be a size such as "2GB" or "500MB", got {given!r}')
         size = int(min(float(found[1]) * UNITS[found[2]], MOST))
         if size < LEAST:
-            raise SettingsError(f"memory must be at least {LEAST // 10**6}MB, got {given!r}: give more")
+            raise SettingsError(
+                f"memory must be at least {LEAST // 10**6}MB, got {given!r}: use a higher limit"
+            )
         return cls(size)
 
     def check(self, documents: int, fields: int) -> None:
@@ -91,8 +93,8 @@ class Memory:
         least = shingles * SHINGLE + LEAST
         if self.bytes is not None and self.bytes < least:
             raise SettingsError(
-                f"memory={self.bytes / 1e6:.0f}MB is too little for the exact method, which holds {shingles:,} "
-                f"shingles in {-(-least // 10**6)}MB: raise memory, or use method 'lsh'"
+                f"memory={self.bytes / 1e6:.0f}MB is too little for the exact method, which needs "
+                f"{-(-least // 10**6)}MB for {shingles:,} shingles: raise memory, or use method 'lsh'"
             )
 
     def spills(self, documents: int, fields: int, keys: int) -> bool:

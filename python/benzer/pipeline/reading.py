@@ -116,7 +116,8 @@ def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, s
     if isinstance(text, str):
         if len(names) > 1:
             raise SettingsError(
-                f"text is one column, but the schema has the fields {', '.join(names)}: give a mapping"
+                f"text is one column, but the schema has the fields {', '.join(names)}: "
+                f"use a mapping of fields to columns"
             )
         return {names[0]: text}
     chosen = dict(text or {})

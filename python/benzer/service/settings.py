@@ -34,7 +34,7 @@ class Limits:
 
     >>> Limits(max_batch=0)
     Traceback (most recent call last):
-    benzer.errors.SettingsError: max_batch must be more than 0, got 0
+    benzer.errors.SettingsError: max_batch must be > 0, got 0
     """
 
     max_body_bytes: int = 16_000_000
@@ -55,7 +55,7 @@ class Limits:
         for one in fields(self):
             value = getattr(self, one.name)
             if not is_number(value) or value <= 0:
-                raise SettingsError(f"{one.name} must be more than 0, got {value!r}")
+                raise SettingsError(f"{one.name} must be > 0, got {value!r}")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ServiceOptions:
 
     >>> ServiceOptions(origins=["https://example.org/page"])
     Traceback (most recent call last):
-    benzer.errors.SettingsError: an origin is a scheme, a host and perhaps a port, such as https://example.org, got 'https://example.org/page'
+    benzer.errors.SettingsError: an origin must be a scheme, a host and an optional port, e.g. https://example.org, got 'https://example.org/page'
     """
 
     limits: Limits = Limits()
@@ -85,7 +85,7 @@ class ServiceOptions:
         for origin in self.origins:
             if not ORIGIN.fullmatch(origin):
                 raise SettingsError(
-                    "an origin is a scheme, a host and perhaps a port, such as https://example.org, "
+                    "an origin must be a scheme, a host and an optional port, e.g. https://example.org, "
                     f"got {origin!r}"
                 )
 

@@ -104,7 +104,7 @@ def create_plain(destination: Path) -> BinaryIO:
     try:
         return destination.open("xb")
     except FileExistsError as error:
-        raise OutputError(f"{destination} exists already: choose another place, or remove it") from error
+        raise OutputError(f"{destination} already exists: choose another path, or remove it") from error
 
 
 def line_blocks(stream: BinaryIO, size: int = BLOCK_BYTES) -> Iterator[bytes]:

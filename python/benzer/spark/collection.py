@@ -167,7 +167,7 @@ def write_collection(
     run = run_of(documents, settings, on_error, work)
     if old is not None and old.columns != documents.columns:
         raise SettingsMismatchError(
-            f"{path} has {told(old.columns)}, the DataFrame {told(documents.columns)}: cast its columns, or make "
+            f"{path} has {told(old.columns)}, the DataFrame {told(documents.columns)}: cast its columns, or create "
             f"another collection"
         )
     with configured(spark, run.work.partitions), StageTables.opened(run, documents, None, None) as stages:

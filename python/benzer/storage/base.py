@@ -182,7 +182,7 @@ def checked_batch(
     """Check a batch as a whole: plain ids, bytes, and one row of keys per document."""
     if not len(ids) == len(payloads) == len(keys):
         raise InputError(
-            f"ids, payloads and keys must be of one length, got {len(ids)}, {len(payloads)} and {len(keys)}"
+            f"ids, payloads and keys must be of equal length, got {len(ids)}, {len(payloads)} and {len(keys)}"
         )
     if wrong := set(map(type, payloads)) - {bytes}:
         raise InputError(f"a payload must be bytes, got {wrong.pop().__name__}")
@@ -206,7 +206,7 @@ def checked_times(ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> d
     {'a': 30, 1: 20}
     """
     if len(ids) != len(seen):
-        raise InputError(f"ids and times must be of one length, got {len(ids)} and {len(seen)}")
+        raise InputError(f"ids and times must be of equal length, got {len(ids)} and {len(seen)}")
     latest: dict[DocumentId, int] = {}
     for document_id, second in zip(map(checked_id, ids), seen, strict=True):
         latest[document_id] = max(checked_time(int(second)), latest.get(document_id, 0))
@@ -233,7 +233,7 @@ def check_room(next_number: int, wanted: int) -> None:
     """Raise an error if numbers would exceed the range of postings."""
     if next_number + wanted > MAX_DOCUMENTS:
         raise StorageError(
-            f"a storage gives out {MAX_DOCUMENTS} document numbers in total; {next_number} are used and "
+            f"a storage has at most {MAX_DOCUMENTS} document numbers in total; {next_number} are used and "
             f"{wanted} more are required: split the collection over several indexes"
         )
 

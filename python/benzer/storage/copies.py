@@ -120,7 +120,7 @@ def _alone(index: Path) -> Iterator[None]:
     """Ensure that no process has the index file open or opens it, by the locks of SQLite."""
     message = f"{index} is in use: close it in all processes before restoring a copy"
     if is_open(index):  # the locks of this process would be lost when the file is closed
-        raise StoreLockedError(f"{message}; it is open in this process")
+        raise StoreLockedError(f"{message} (it is open in this process)")
     if not index.exists():
         yield
         return

@@ -265,7 +265,7 @@ class MemoryStorage:
         with self.snapshot():
             known = {document_id: number for number, (document_id, _) in self._documents.items()}
             if known != self._numbers:
-                raise StoreFormatError("ids and documents in memory do not fit together")
+                raise StoreFormatError("ids and documents in memory are inconsistent: create the index again")
             for piece in self._postings.pieces:
                 for number in np.unique(piece.numbers).tolist():
                     if number not in self._documents and number not in self._removed:
@@ -370,7 +370,7 @@ class _Snapshot:
         storage._lock.acquire()
         if storage._closed:
             storage._lock.release()
-            raise StorageError("this storage is closed: open another")
+            raise StorageError("this storage is closed: open it again")
 
     def __exit__(self, *_: object) -> None:
         self._storage._lock.release()

@@ -63,7 +63,7 @@ class OutputFolder:
 
     def _check(self) -> None:
         if self._place.exists() and not self._place.is_dir():
-            raise OutputError(f"{self.path} is a file, not a folder: choose another place")
+            raise OutputError(f"{self.path} is a file, not a folder: choose another path")
         refuse_existing(self._place, self.path, self.replace)
 
 
@@ -95,16 +95,16 @@ def atomic_write(path: str | Path, replace: bool = False) -> Iterator[Path]:
 
 def _check_file(path: Path, replace: bool) -> None:
     if path.is_dir():
-        raise OutputError(f"{path} is a folder, not a file: choose another place")
+        raise OutputError(f"{path} is a folder, not a file: choose another path")
     if path.exists() and not path.is_file():
-        raise OutputError(f"{path} is a device or a pipe, not a file: choose another place")
+        raise OutputError(f"{path} is a device or a pipe, not a file: choose another path")
     refuse_existing(path, path, replace)
 
 
 def refuse_existing(place: Path, name: str | Path, replace: bool) -> None:
     """Raise an error for an existing path that must not be replaced; `name` is the path given by the caller."""
     if place.exists() and not replace:
-        raise OutputError(f"{name} exists already: choose another place, or allow replace")
+        raise OutputError(f"{name} already exists: choose another path, or allow replace")
 
 
 def check_destination(inputs: Iterable[str | Path], output: str | Path) -> None:
@@ -114,13 +114,13 @@ def check_destination(inputs: Iterable[str | Path], output: str | Path) -> None:
 
     >>> check_destination(["data/corpus.jsonl"], "data")
     Traceback (most recent call last):
-    benzer.errors.OutputError: output data would replace the input data/corpus.jsonl: choose another place
+    benzer.errors.OutputError: output data would replace the input data/corpus.jsonl: choose another path
     """
     place = Path(os.path.realpath(output))
     for given in inputs:
         real = Path(os.path.realpath(given))
         if place == real or place in real.parents or _same_file(place, real):
-            raise OutputError(f"output {output} would replace the input {given}: choose another place")
+            raise OutputError(f"output {output} would replace the input {given}: choose another path")
 
 
 def _same_file(one: Path, other: Path) -> bool:

@@ -91,7 +91,7 @@ def followed(path: str | os.PathLike[str]) -> Path:
     """
     place = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
     if place.is_symlink():
-        raise OutputError(f"{os.fspath(path)} is a link to itself: choose another place")
+        raise OutputError(f"{os.fspath(path)} is a link to itself: choose another path")
     if os.path.ismount(place):
         raise OutputError(
             f"{os.fspath(path)} is a mount point, which cannot be replaced: choose a folder inside it"

@@ -277,13 +277,11 @@ def _keep_given(
     if multipliers is None and addends is None:
         return
     if multipliers is None or not len(multipliers):
-        raise SettingsError(
-            f"addends {addends} without multipliers make no functions: give as many multipliers"
-        )
+        raise SettingsError(f"addends {addends} require multipliers: give a multiplier for each addend")
     addends = [0] * len(multipliers) if addends is None else addends
     if len(multipliers) != len(addends):
         raise SettingsError(
-            f"{len(multipliers)} multipliers and {len(addends)} addends make no functions: give as many of each"
+            f"multipliers and addends must be equal in number, got {len(multipliers)} and {len(addends)}"
         )
     for name, numbers in (("multipliers", multipliers), ("addends", addends)):
         if not all(map(is_whole, numbers)):

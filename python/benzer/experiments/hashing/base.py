@@ -110,7 +110,7 @@ def signed(values: NDArray[np.uint64], bits: int = 32) -> NDArray[np.int64]:
     kind = getattr(values, "dtype", None)
     if kind is None or kind.kind != "u":
         got = type(values).__name__ if kind is None else f"an array of {kind}"
-        raise InputError(f"values must be a uint64 array, got {got}: make one of numbers below 2^{bits}")
+        raise InputError(f"values must be a uint64 array, got {got}: use numbers below 2^{bits}")
     unused = np.uint64(64 - bits)
     moved: NDArray[np.int64] = (values << unused).view(np.int64)
     return moved >> np.int64(unused)

@@ -162,7 +162,5 @@ class Xxh3(_Seeded):
 
 def _many(texts: Sequence[str | bytes]) -> Sequence[str | bytes]:
     if isinstance(texts, str | bytes):
-        raise InputError(
-            f"hashes takes a list of strings, got the one string {texts!r:.40}: put it in a list"
-        )
+        raise InputError(f"texts must be a list of strings, got the text {texts!r:.40}: put it in a list")
     return texts

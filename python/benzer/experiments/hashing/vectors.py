@@ -93,7 +93,7 @@ def as_vectors(values: Values) -> tuple[NDArray[np.uint32], tuple[int, ...]]:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise InputError(f"values must be lists of one length: {error}") from error
+        raise InputError(f"values must be lists of equal length: {error}") from error
     if not array.ndim or (array.size and array.dtype.kind not in "iu"):
         raise InputError(
             f"values must be lists of whole numbers, got {array.dtype} in {array.ndim} dimensions"

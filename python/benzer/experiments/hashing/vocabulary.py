@@ -48,7 +48,7 @@ class Vocabulary:
 
         >>> Vocabulary(["to", "be"]).ids(["bee"], grow=False)
         Traceback (most recent call last):
-        benzer.errors.InputError: the vocabulary of 2 words has no 'bee': let it grow, or remove the word
+        benzer.errors.InputError: the vocabulary of 2 words has no 'bee': use grow=True, or remove the word
         """
         if isinstance(words, str | bytes):
             raise InputError(f"words must be a collection of strings, got {words!r:.40}: put it in a list")
@@ -63,7 +63,7 @@ class Vocabulary:
         if not grow:
             count = len(self._words)
             raise InputError(
-                f"the vocabulary of {count} words has no {word!r}: let it grow, or remove the word"
+                f"the vocabulary of {count} words has no {word!r}: use grow=True, or remove the word"
             )
         self._words.append(word)
         return self._ids.setdefault(word, len(self._ids))

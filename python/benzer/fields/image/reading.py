@@ -100,7 +100,7 @@ def _check_size(name: str, width: int, height: int, max_pixels: int) -> None:
             "make it smaller, or raise max_pixels"
         )
     if max(width, height) > LONGEST_SIDE:
-        raise InputError(f"{refused}pixels, and a side may have {LONGEST_SIDE:,}): split it, or remove it")
+        raise InputError(f"{refused}pixels; a side can have up to {LONGEST_SIDE:,}): split it, or remove it")
 
 
 def _in_bands(height: int, width: int, band: Callable[[int, int], NDArray[Any]]) -> Pixels:
@@ -135,7 +135,7 @@ def _of_file(
         with pillow.open(file) as image:
             if image.format in PROGRAMS:
                 raise InputError(
-                    f"{name} is a program that draws an image ({image.format}): convert it to PNG or JPEG"
+                    f"{name} is in a format that is not supported ({image.format}): convert it to PNG or JPEG"
                 )
             width, height = image.size
             _check_size(name, width, height, max_pixels)
@@ -145,7 +145,7 @@ def _of_file(
     except (InputError, MissingExtraError):
         raise
     except FileNotFoundError:
-        raise InputError(f"{name}: there is no such file") from None
+        raise InputError(f"{name} does not exist: check the path") from None
     except IsADirectoryError:
         raise InputError(f"{name} is a folder: use the path of an image") from None
     except PermissionError:

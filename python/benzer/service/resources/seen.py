@@ -30,16 +30,16 @@ def moment(given: Any) -> int:
     (1769860800, 12)
     >>> moment("2026-01-31")
     Traceback (most recent call last):
-    ValueError: 2026-01-31 00:00:00 has no time zone: give one, as in 2026-01-31T12:00:00Z, or seconds since 1970
+    ValueError: 2026-01-31 00:00:00 has no time zone: use e.g. 2026-01-31T12:00:00Z, or seconds since 1970
     """
     if isinstance(given, str):
         try:
             given = datetime.fromisoformat(given[:-1] + "+00:00" if given.endswith(("Z", "z")) else given)
         except ValueError:
-            raise ValueError(f"{given[:40]!r} is not a time: give one as in 2026-01-31T12:00:00Z") from None
+            raise ValueError(f"{given[:40]!r} is not a time: use e.g. 2026-01-31T12:00:00Z") from None
         if given.tzinfo is None:
             raise ValueError(
-                f"{given} has no time zone: give one, as in 2026-01-31T12:00:00Z, or seconds since 1970"
+                f"{given} has no time zone: use e.g. 2026-01-31T12:00:00Z, or seconds since 1970"
             )
     elif not is_number(given):
         raise ValueError(

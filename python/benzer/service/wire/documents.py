@@ -55,7 +55,7 @@ MOST_KEYS = 100
 def few(value: Any) -> Any:
     """Reject an object with many keys, because each would be a separate error; see `Many`."""
     if isinstance(value, dict) and len(value) > MOST_KEYS:
-        raise ValueError(f"an object of {count(len(value))} keys; at most {MOST_KEYS} are read here")
+        raise ValueError(f"an object has {count(len(value))} keys: use at most {MOST_KEYS}")
     return value
 
 

@@ -87,15 +87,17 @@ def read_address(location: str) -> RedisAddress:
     _check_options(query)
     prefix = query.pop("prefix", "benzer")
     if not 0 < len(prefix) <= 200 or not prefix.isprintable() or set(prefix) & set("{} "):
-        raise SettingsError(f"prefix must be 1 to 200 letters without braces or spaces, got {prefix!r:.60}")
+        raise SettingsError(
+            f"prefix must be 1 to 200 characters without braces or spaces, got {prefix!r:.60}"
+        )
     ttl = query.pop("ttl", None)
     if ttl is not None and not (ttl.isdecimal() and int(ttl) <= 10**9):
-        raise SettingsError(f"ttl must be whole seconds, 0 for ever, got {ttl!r}")
+        raise SettingsError(f"ttl must be whole seconds, or 0 for no limit, got {ttl!r}")
     cluster = query.pop("cluster", "false").lower()
     if cluster not in ("true", "false"):
         raise SettingsError(f"cluster must be true or false, got {cluster!r}")
     if cluster == "true" and (parts.path.strip("/") or "0", query.get("db", "0")) != ("0", "0"):
-        raise SettingsError("a cluster has database 0 only: omit the number or cluster=true")
+        raise SettingsError("a cluster supports only database 0: remove the number, or cluster=true")
     lease = _seconds(query.pop("lease", "10"))
     if not 0.1 <= lease <= 3600:
         raise SettingsError(_LEASE.format(f"{lease:g}"))
@@ -109,7 +111,7 @@ def _split(location: str) -> SplitResult:
         parts = urlsplit(location)
     except ValueError:
         raise SettingsError(
-            "the URL of the index cannot be read: it is redis://user:password@host:port/db?prefix=name, "
+            "the URL of the index is invalid: use redis://user:password@host:port/db?prefix=name, "
             "with an IPv6 address in brackets"
         ) from None
     socket = parts.scheme == "unix" and (
@@ -117,8 +119,8 @@ def _split(location: str) -> SplitResult:
     )  # a path may hold any letter
     if parts.netloc.count("@") > 1 or "@" in ("" if socket else parts.path) + parts.query + parts.fragment:
         raise SettingsError(
-            "the URL of the index has an @ behind its server: the letters / # ? @ of a password must be "
-            "percent-encoded (%2F %23 %3F %40), and @ anywhere else"
+            "the URL of the index has an unescaped @: write @ as %40, and the characters / # ? of a "
+            "password as %2F %23 %3F"
         )
     if "#" in location:
         raise SettingsError("the URL of the index has an unescaped #: write it as %23")
@@ -139,7 +141,7 @@ def _check_options(query: dict[str, str]) -> None:
         except ValueError:
             continue  # redis-py says what is wrong with it
         if not fits:
-            raise SettingsError(f"{name} must be above 0 seconds, got {query[name]!r}")
+            raise SettingsError(f"{name} must be > 0 seconds, got {query[name]!r}")
 
 
 def _seconds(text: str) -> float:

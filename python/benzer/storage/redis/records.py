@@ -90,8 +90,8 @@ def read_record(number: int, record: bytes, mortal: bool) -> Record:
 def damaged(number: int) -> StoreFormatError:
     """Return the error for a record that is missing or damaged."""
     return StoreFormatError(
-        f"document {number} is damaged or missing in the server: restore a copy, or create the index again; and see "
-        f"that the server's maxmemory-policy is noeviction"
+        f"document {number} is damaged or missing in the server: restore a copy, or create the index again, and set "
+        f"the server's maxmemory-policy to noeviction"
     )
 
 

@@ -98,7 +98,7 @@ def _find_in_long(session: RedisSession, wanted: Keys, shard: list[Any], rewrite
         (piece,) = session.read("piece", name, at, rewrites)
         if not piece:
             raise StoreFormatError(
-                f"shard p{name} of {session.address!r} ends too early: restore it from a copy"
+                f"shard p{name} of {session.address!r} is truncated: restore it from a copy"
             )
 
 

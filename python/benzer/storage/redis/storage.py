@@ -394,7 +394,7 @@ def _opened(server: IndexServer, address: RedisAddress, settings: str | None) ->
     check_format(repr(address), int(version), FORMAT)
     if address.ttl is not None and address.ttl != int(ttl):
         raise SettingsMismatchError(
-            f"{address!r} was made with ttl={ttl}, got ttl={address.ttl}: omit it, or create another index"
+            f"{address!r} was created with ttl={ttl}, got ttl={address.ttl}: remove it, or create another index"
         )
     server.made = made.encode()
     return text, int(ttl)
@@ -404,10 +404,10 @@ def _check_server_fits(server: IndexServer, address: RedisAddress) -> None:
     facts = server.facts()
     version = str(facts.get("redis_version", "6.2"))
     if tuple(int(part) for part in version.split(".")[:2]) < (6, 2):
-        raise StorageError(f"{address!r} is Redis {version}: Benzer needs 6.2 or later")
+        raise StorageError(f"{address!r} is Redis {version}: use 6.2 or later")
     policy = str(facts.get("maxmemory_policy", "noeviction"))
     if int(facts.get("maxmemory", 0)) and policy != "noeviction":
         raise StorageError(
-            f"{address!r} would throw away parts of an index when its memory is full (maxmemory-policy {policy}): "
+            f"{address!r} evicts parts of an index when its memory is full (maxmemory-policy {policy}): "
             f"set it to noeviction"
         )
