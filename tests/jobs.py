@@ -9,7 +9,7 @@ from benzer.document import Document
 from benzer.pipeline import find_duplicates
 from benzer.results import Duplicates
 from benzer.service.jobs.reading import Spool
-from benzer.service.jobs.running import Asked, Search, unheard
+from benzer.service.jobs.running import JobRequest, Search, unheard
 
 TEXTS = {
     "a": "the quick brown fox jumps over the lazy dog in the evening sun",
@@ -31,7 +31,7 @@ def spooled(*rows: Any) -> Spool:
     return spool
 
 
-def search(asked: Asked, uploaded: Any = None, index: Any = None, against: Any = None) -> Duplicates:
+def search(asked: JobRequest, uploaded: Any = None, index: Any = None, against: Any = None) -> Duplicates:
     task = Search(asked, index, uploaded, against or {})
     try:
         return task.run(unheard).found

@@ -108,7 +108,7 @@ class ShingleAdvice:
     @property
     def chosen(self) -> ShingleSize:
         """The measurements of the suggested size."""
-        return next(one for one in self.sizes if one.size == self.size)
+        return next(size for size in self.sizes if size.size == self.size)
 
     def __str__(self) -> str:
         units, chosen = UNITS[self.unit], self.chosen
@@ -127,9 +127,9 @@ class ShingleAdvice:
         )
         return "\n".join([*lines, *map(self._line, self.sizes)])
 
-    def _line(self, one: ShingleSize) -> str:
-        mark = "  <-" if one.size == self.size else ""
-        return f"{one.size:>4}  {one.possible:>17.3g}  {one.background:>17.3f}  {one.high:>18.3f}{mark}"
+    def _line(self, item: ShingleSize) -> str:
+        mark = "  <-" if item.size == self.size else ""
+        return f"{item.size:>4}  {item.possible:>17.3g}  {item.background:>17.3f}  {item.high:>18.3f}{mark}"
 
 
 def advise_shingle_size(

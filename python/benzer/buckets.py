@@ -51,8 +51,8 @@ class LargeBuckets:
             without: The documents to leave out afterwards (bool, n).
         """
         members, numbers = by[self.members], self.numbers()
-        held = ~without[members]
-        members, numbers = members[held], numbers[held]
+        kept = ~without[members]
+        members, numbers = members[kept], numbers[kept]
         order = np.lexsort((members, numbers))
         ends = np.cumsum(np.bincount(numbers, minlength=len(self)))
         return LargeBuckets(members[order], ends.astype(np.int64))
@@ -69,11 +69,11 @@ class LargeBuckets:
             return shared
         order = np.argsort(self.members, kind="stable")
         members, numbers = self.members[order], self.numbers()[order]
-        held = np.sort(members.astype(np.int64) * len(self) + numbers)
+        entries = np.sort(members.astype(np.int64) * len(self) + numbers)
         starts, ends = np.searchsorted(members, left, "left"), np.searchsorted(members, left, "right")
         for step in range(int((ends - starts).max(initial=0))):
             open_ = np.flatnonzero(~shared & (starts + step < ends))
             key = right[open_].astype(np.int64) * len(self) + numbers[starts[open_] + step]
-            place = np.minimum(np.searchsorted(held, key), len(held) - 1)
-            shared[open_] = held[place] == key
+            place = np.minimum(np.searchsorted(entries, key), len(entries) - 1)
+            shared[open_] = entries[place] == key
         return shared

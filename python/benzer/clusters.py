@@ -110,11 +110,14 @@ class Keep:
             return [0] * len(names)
         known = [{name, PurePath(name).name, PurePath(name).name.split(".")[0]} for name in names]
         for wanted in self.order:
-            if not any(wanted in one for one in known):
+            if not any(wanted in item for item in known):
                 sources = ", ".join(names)
                 raise SettingsError(f"keep {self} names an unknown source {wanted!r}: use {sources}")
         last = len(self.order)
-        return [next((at for at, wanted in enumerate(self.order) if wanted in one), last) for one in known]
+        return [
+            next((position for position, wanted in enumerate(self.order) if wanted in item), last)
+            for item in known
+        ]
 
     def rank(
         self,
@@ -148,15 +151,15 @@ class Keep:
         return rank
 
     def _keys(self, extras: Sequence[bytes | None]) -> NDArray[np.float64]:
-        found = [None if extra is None else parsed(extra) for extra in extras]
+        values = [None if extra is None else parsed(extra) for extra in extras]
         if self.rule == "priority":
             places = {value: place for place, value in enumerate(self.order)}
             last = float(len(places))
-            return np.array([places.get(_as_text(value), last) for value in found], dtype=np.float64)
-        distinct = self._sorted({value for value in found if _ranks(value)})
+            return np.array([places.get(_as_text(value), last) for value in values], dtype=np.float64)
+        distinct = self._sorted({value for value in values if _ranks(value)})
         sign = -1.0 if self.rule == "largest" else 1.0
         place_of: dict[Any, int] = {value: place for place, value in enumerate(distinct)}
-        return np.array([sign * place_of[v] if _ranks(v) else np.inf for v in found], dtype=np.float64)
+        return np.array([sign * place_of[v] if _ranks(v) else np.inf for v in values], dtype=np.float64)
 
     def _sorted(self, distinct: set[Any]) -> list[Any]:
         try:
@@ -241,7 +244,7 @@ def decide(
         families: Compares the documents of large buckets with the kept ones among them; required if there are any.
     """
     deciding = Deciding(rank, *pairs, threshold, stands_for, large.members, large.ends)
-    found: list[tuple[Positions, Positions, NDArray[np.float64]]] = []
+    compared: list[tuple[Positions, Positions, NDArray[np.float64]]] = []
     below = 0
     while True:
         left, right = deciding.wanted()
@@ -249,19 +252,19 @@ def decide(
             similarity = compare(left, right)
             similar = similarity >= threshold
             below += len(similar) - int(similar.sum())
-            found.append((left[similar], right[similar], similarity[similar]))
+            compared.append((left[similar], right[similar], similarity[similar]))
         elif families is not None and len(leaders := deciding.new_leaders()):
             left, right, similarity, led = families(rank, large, leaders, threshold)
             deciding.lead(led)
-            found.append((left, right, similarity))
+            compared.append((left, right, similarity))
         else:
             break
         deciding.add(left, right, similarity)
     leader, leader_similarity = deciding.outcome()
     none, nothing = np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float64)
-    left = np.concatenate([none, *(part[0] for part in found)])
-    right = np.concatenate([none, *(part[1] for part in found)])
-    score = np.concatenate([nothing, *(part[2] for part in found)])
+    left = np.concatenate([none, *(part[0] for part in compared)])
+    right = np.concatenate([none, *(part[1] for part in compared)])
+    score = np.concatenate([nothing, *(part[2] for part in compared)])
     return ClusterDecision(leader, leader_similarity, left, right, score, below)
 
 

@@ -64,9 +64,9 @@ def text_arrays(column: Any) -> TextArrays | None:
         places = np.zeros(1, dtype=np.int64)
     else:
         places = np.frombuffer(offsets, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
-    held = np.frombuffer(b"" if data is None else data, dtype=np.uint8)
-    held.flags.writeable = False  # the corpus keeps it as it is
-    return places, held, _mask(column)
+    content = np.frombuffer(b"" if data is None else data, dtype=np.uint8)
+    content.flags.writeable = False  # the corpus keeps it as it is
+    return places, content, _mask(column)
 
 
 def id_arrays(column: Any) -> IdArrays | None:
@@ -90,7 +90,7 @@ def _mask(column: Any) -> Mask:
     return np.ascontiguousarray(column.is_valid().to_numpy(zero_copy_only=False))
 
 
-def is_text(types: Any, found: Any) -> bool:
+def is_text(types: Any, data_type: Any) -> bool:
     """Whether an Arrow type is text, or bytes that may be text; `types` is `pyarrow.types`.
 
     >>> import pyarrow
@@ -99,4 +99,4 @@ def is_text(types: Any, found: Any) -> bool:
     """
     names = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
     checks = (getattr(types, f"is_{name}", None) for name in names)  # pyarrow 15 knows no views
-    return any(check is not None and check(found) for check in checks)
+    return any(check is not None and check(data_type) for check in checks)

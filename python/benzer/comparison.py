@@ -95,7 +95,8 @@ def compare(
     given = as_document(a, "a", schema), as_document(b, "b", schema)
     documents = describe_documents(schema, given, threads=1)
     columns = [
-        [encoded(field, content_of(one, name)) for one in documents] for name, field in schema.fields.items()
+        [encoded(field, content_of(document, name)) for document in documents]
+        for name, field in schema.fields.items()
     ]
     contents = contents_of(schema, columns)
     left, right = np.array([0], np.uint32), np.array([1], np.uint32)
@@ -106,8 +107,8 @@ def compare(
     estimate = overlaps.similarities(schema.weights, estimates)[0].tolist()
     fields = {}
     for number, (name, field) in enumerate(schema.fields.items()):
-        one, other = (content_of(document, name) for document in documents)
-        if one is None or other is None:
+        item, other = (content_of(document, name) for document in documents)
+        if item is None or other is None:
             continue
         shared, *sizes = (
             int(counts[0, number]) for counts in (overlaps.shared, overlaps.left_sizes, overlaps.right_sizes)
@@ -119,8 +120,8 @@ def compare(
             containment_b=shared / sizes[1] if sizes[1] else 1.0,
             shingles_a=sizes[0],
             shingles_b=sizes[1],
-            shared=field.shared(one, other),
-            evidence=field_evidence(field, one, other) if evidence else None,
+            shared=field.shared(item, other),
+            evidence=field_evidence(field, item, other) if evidence else None,
         )
     return Comparison(similarity[0], estimate[0], fields)
 
@@ -132,8 +133,8 @@ def encoded(field: Field, content: FieldValue) -> bytes | None:
 
 def estimated(minhash: MinHash, sets: Sets) -> NDArray[np.float64]:
     """Return the similarity of two sets, estimated from their signatures (float64, 1)."""
-    one, other = minhash.signatures(*sets, threads=1, hashed=True)
-    return np.array([minhash.estimate(one, other)], dtype=np.float64)
+    item, other = minhash.signatures(*sets, threads=1, hashed=True)
+    return np.array([minhash.estimate(item, other)], dtype=np.float64)
 
 
 def as_document(given: Document | str | bytes, id: str, schema: Schema) -> Document:

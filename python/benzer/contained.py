@@ -158,7 +158,7 @@ class Containments:
         """Return all ordered pairs with those of copies, ascending."""
         order = np.argsort(self.stands_for, kind="stable").astype(np.uint32)
         starts = np.searchsorted(self.stands_for[order], np.arange(len(order) + 1))
-        families = {one: order[start:end] for one, (start, end) in enumerate(pairwise(starts.tolist()))}
+        families = {entry: order[start:end] for entry, (start, end) in enumerate(pairwise(starts.tolist()))}
         alone = np.diff(starts) == 1
         plain = alone[self.left] & alone[self.right]
         parts = [(self.left[plain], self.right[plain], self.share[plain])]
@@ -169,8 +169,8 @@ class Containments:
             ones, others = families[a], families[b]
             pairs = np.repeat(ones, len(others)), np.tile(others, len(ones))
             parts.append((*pairs, np.full(len(pairs[0]), share)))
-        for one in np.flatnonzero(np.diff(starts) > 1).tolist():
-            family = families[one]
+        for item in np.flatnonzero(np.diff(starts) > 1).tolist():
+            family = families[item]
             ones, others = np.repeat(family, len(family)), np.tile(family, len(family))
             apart = ones != others
             parts.append((ones[apart], others[apart], np.ones(int(apart.sum()))))
@@ -236,15 +236,15 @@ def find_contained(
     stands_for = identical(reading.corpus, sketches.content, sketches.empty, rank, threads)
     end("sketch")
     taking_part = (stands_for == rank) & ~sketches.empty
-    found = contained_pairs(reading.corpus, 0, threshold, taking_part, threads)
+    pairs = contained_pairs(reading.corpus, 0, threshold, taking_part, threads)
     end("join")
     return Containments(
         threshold=threshold,
         schema=schema,
         reading=reading,
-        left=found.left,
-        right=found.right,
-        share=found.containment,
+        left=pairs.left,
+        right=pairs.right,
+        share=pairs.containment,
         stands_for=stands_for,
         short=sketcher.short(sketches),
         empty=sketches.empty,
@@ -260,12 +260,12 @@ def check(schema: Any, threshold: Any) -> None:
         raise SettingsError(
             f"containment requires a schema with one field, got {len(schema.fields)} ({names}): use only one"
         )
-    (one,) = schema.fields.values()
-    if not has_parts(one):
-        raise SettingsError(f"containment supports texts and value sets, got a field of kind {one.kind}")
+    (item,) = schema.fields.values()
+    if not has_parts(item):
+        raise SettingsError(f"containment supports texts and value sets, got a field of kind {item.kind}")
     check_threshold(threshold)
 
 
-def has_parts(one: Field) -> bool:
+def has_parts(item: Field) -> bool:
     """Whether a field consists of elements that can be in another document."""
-    return isinstance(one, Text) or (one.kind == "values" and not has_own_similarity(one))
+    return isinstance(item, Text) or (item.kind == "values" and not has_own_similarity(item))

@@ -91,12 +91,12 @@ def own_similarities(
     threads: int = 1,
 ) -> NDArray[np.float64]:
     """Return the field's own similarity of each counted pair; 1.0 for others, which are empty in both or missing."""
-    (left, right), (one, other) = ends, contents
+    (left, right), (item, other) = ends, contents
     values = np.ones(len(left))
 
     def compare(pairs: NDArray[np.intp]) -> None:
         others = [other[place] or b"" for place in right[pairs].tolist()]
-        values[pairs] = field.compare(one[int(left[pairs[0]])] or b"", others)
+        values[pairs] = field.compare(item[int(left[pairs[0]])] or b"", others)
 
     pairs = np.flatnonzero(counted)
     pairs = pairs[np.argsort(left[pairs], kind="stable")]

@@ -71,24 +71,26 @@ class DescribedCorpus:
     ) -> Refused:
         """Add documents; return the rows that have a field that cannot be read, each with the reason."""
         columns = [list(column) for column in fields]
-        found: dict[int, _Described] = {}
+        described: dict[int, _Described] = {}
         for number, (name, field) in enumerate(self._schema.fields.items()):
             if name in self._schema.foreign:
-                found[number] = _describe(field, columns[number], self._threads)
-                columns[number] = found[number].sets  # type: ignore[assignment]
-        faults = {at: why for one in reversed(found.values()) for at, why in one.faults.items()}
-        stay = [at for at in range(len(rows)) if at not in faults]
+                described[number] = _describe(field, columns[number], self._threads)
+                columns[number] = described[number].sets  # type: ignore[assignment]
+        faults = {
+            position: why for item in reversed(described.values()) for position, why in item.faults.items()
+        }
+        stay = [number for number in range(len(rows)) if number not in faults]
         for number, kept in self._kept.items():
-            kept.extend(found[number].kept[at] for at in stay)
+            kept.extend(described[number].kept[position] for position in stay)
         listed = list(ids)
         self._native.add(
             source,
-            [rows[at] for at in stay],
-            [listed[at] for at in stay],
-            [[column[at] for at in stay] for column in columns],
-            None if extras is None else [extras[at] for at in stay],
+            [rows[position] for position in stay],
+            [listed[position] for position in stay],
+            [[column[position] for position in stay] for column in columns],
+            None if extras is None else [extras[position] for position in stay],
         )
-        return [(rows[at], faults[at]) for at in sorted(faults)]
+        return [(rows[position], faults[position]) for position in sorted(faults)]
 
     def add_jsonl(self, **options: Any) -> tuple[int, list[tuple[int, str]]]:
         """Raise the error of the native corpus: its scanner reads only texts."""
@@ -147,11 +149,11 @@ class DescribedCorpus:
         """Return a hash of all documents in their order, including the stored descriptions."""
         import hashlib
 
-        found = hashlib.sha256(self._native.digest(threads))
+        digest = hashlib.sha256(self._native.digest(threads))
         for kept in self._kept.values():
-            for one in kept:
-                found.update(b"-" if one is None else b"%d:" % len(one) + one)
-        return found.digest()[:16]
+            for item in kept:
+                digest.update(b"-" if item is None else b"%d:" % len(item) + item)
+        return digest.digest()[:16]
 
     def sketch(self, *arguments: Any) -> Any:
         """Return band keys, content hashes, shingles and units of all documents; see `sketcher.Sketches`."""
@@ -238,14 +240,14 @@ def describe_documents(schema: Schema, documents: Sequence[Document], threads: i
     """
     for name, field in schema.foreign.items():
         contents = [content_of(document, name) for document in documents]
-        held = [at for at, content in enumerate(contents) if content is not None]
-        answers = described(field, [contents[at] for at in held], threads)
-        for at, answer in zip(held, answers, strict=True):
+        present = [number for number, content in enumerate(contents) if content is not None]
+        answers = described(field, [contents[number] for number in present], threads)
+        for position, answer in zip(present, answers, strict=True):
             if isinstance(answer, InputError):
-                document_id = documents[at].id
+                document_id = documents[position].id
                 where = f"document {document_id!r}, " if document_id != "" else ""  # a question has no id
                 raise InputError(f"{where}field {name}: {answer}") from answer
-            contents[at] = field.decode(answer)
+            contents[position] = field.decode(answer)
         documents = [
             document if content is None else Document(document.id, {**document.fields, name: content})
             for document, content in zip(documents, contents, strict=True)
@@ -260,13 +262,16 @@ def content_of(document: Document, name: str) -> FieldValue:
 
 def _describe(field: Any, contents: Sequence[FieldValue], threads: int) -> _Described:
     """Return descriptions and sets of contents; a missing content has neither."""
-    held = [at for at, content in enumerate(contents) if content is not None]
-    answers = dict(zip(held, described(field, [contents[at] for at in held], threads), strict=True))
-    faults = {at: str(answer) for at, answer in answers.items() if isinstance(answer, InputError)}
+    present = [position for position, content in enumerate(contents) if content is not None]
+    answers = dict(
+        zip(present, described(field, [contents[position] for position in present], threads), strict=True)
+    )
+    faults = {position: str(answer) for position, answer in answers.items() if isinstance(answer, InputError)}
     kept = [
-        None if isinstance(answer := answers.get(at), InputError) else answer for at in range(len(contents))
+        None if isinstance(answer := answers.get(number), InputError) else answer
+        for number in range(len(contents))
     ]
     offsets, hashes = field.encoded_sets(kept)
     bounds = zip(kept, pairwise(offsets.tolist()), strict=True)
-    sets = [None if one is None else hashes[start:end] for one, (start, end) in bounds]
+    sets = [None if bound is None else hashes[start:end] for bound, (start, end) in bounds]
     return _Described(kept, sets, faults)

@@ -253,12 +253,12 @@ def _csr(sets: Iterable[Collection[Hashable]] | Csr) -> Csr:
             return _ascending(offsets, elements)
     numbers: dict[Hashable, int] = {}
     offsets, elements = [0], []
-    for place, one in enumerate(sets):
-        if isinstance(one, (str, bytes)):
+    for place, item in enumerate(sets):
+        if isinstance(item, (str, bytes)):
             raise InputError(
-                f"set {place} is the text {one!r}: use a collection of elements, e.g. text.split()"
+                f"set {place} is the text {item!r}: use a collection of elements, e.g. text.split()"
             )
-        elements.extend(sorted({numbers.setdefault(element, len(numbers)) for element in one}))
+        elements.extend(sorted({numbers.setdefault(element, len(numbers)) for element in item}))
         offsets.append(len(elements))
     return np.array(offsets, dtype=np.int64), np.array(elements, dtype=np.uint64)
 

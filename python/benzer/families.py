@@ -111,7 +111,7 @@ class ComparedFamilies:
         self, family: list[int], buckets_of: dict[int, set[int]], lead: NDArray[np.bool_], threshold: float
     ) -> FamilyPairs:
         led: list[int] = []
-        found: list[tuple[int, int, float]] = []
+        compared: list[tuple[int, int, float]] = []
         for start in range(0, len(family), TOGETHER):
             chunk = family[start : start + TOGETHER]
             pairs = [
@@ -131,11 +131,11 @@ class ComparedFamilies:
             leaders = set(led)
             for document in chunk:
                 matches = [(other, value) for other, value in similar.get(document, []) if other in leaders]
-                found.extend((document, other, value) for other, value in matches)
+                compared.extend((document, other, value) for other, value in matches)
                 if lead[document] and not matches:
                     led.append(document)
                     leaders.add(document)
-        documents, others, similarity = zip(*found, strict=True) if found else ((), (), ())
+        documents, others, similarity = zip(*compared, strict=True) if compared else ((), (), ())
         return FamilyPairs(
             np.array(documents, dtype=np.uint32),
             np.array(others, dtype=np.uint32),

@@ -214,7 +214,7 @@ def plan(
     check_recall(recall)
     if method not in METHODS:
         raise SettingsError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    joins = not any(has_own_similarity(one) for one in schema.fields.values())
+    joins = not any(has_own_similarity(item) for item in schema.fields.values())
     if (method == "lsh" or not joins) and recall == 1:
         raise SettingsError(
             "bands cannot find every pair, got recall 1: use method 'exact' for sets, or recall 0.999"
@@ -231,16 +231,16 @@ def plan(
         raise SettingsError("method 'exact' supports only fields compared as sets: use 'lsh'")
     chosen = _cheaper(seconds) if method == "auto" else method
     pairs = spread.pairs(threshold)
-    found = spread.candidates(bands) if chosen == "lsh" and bands is not None else pairs
+    compared = spread.candidates(bands) if chosen == "lsh" and bands is not None else pairs
     return Plan(
         method=chosen,
         bands=bands,
-        predicted_candidates=round(found),
+        predicted_candidates=round(compared),
         predicted_pairs=round(pairs),
         seconds=seconds,
         sample=spread.sample,
         contents=spread.contents,
-        reason=_reason(chosen, method == "auto", bands, seconds, spread, found, pairs, threshold),
+        reason=_reason(chosen, method == "auto", bands, seconds, spread, compared, pairs, threshold),
     )
 
 
@@ -302,7 +302,7 @@ def look(corpus: DocumentCorpus, schema: Schema, threads: int = 0) -> SampleSpre
     scale = len(everyone) * max(len(everyone) - 1, 0) / 2
     every = np.full(len(left), scale / max(len(left), 1))
     sizes = tuple(len(hashes) / max(count, 1) for _, hashes in sets)
-    rarities = tuple(Rarity.of(one, ORDERED_ELEMENTS) for one in sets)
+    rarities = tuple(Rarity.of(item, ORDERED_ELEMENTS) for item in sets)
     seen_all = len(left) == count * (count - 1) // 2
     floor = None if seen_all else _floor(highest, count, rarities, sizes)
     if floor is not None:
@@ -346,9 +346,9 @@ def _random_pairs(count: int, mean_size: float) -> tuple[Positions, Positions]:
         left, right = np.triu_indices(count, 1)
         return left.astype(np.uint32), right.astype(np.uint32)
     steps = max(min(wanted // count, (count - 1) // 2), 1)
-    one = np.tile(np.arange(count), steps)
-    other = (one + np.repeat(np.arange(1, steps + 1), count)) % count
-    return one.astype(np.uint32), other.astype(np.uint32)
+    item = np.tile(np.arange(count), steps)
+    other = (item + np.repeat(np.arange(1, steps + 1), count)) % count
+    return item.astype(np.uint32), other.astype(np.uint32)
 
 
 def _jaccards(sets: tuple[Sets, ...], left: Positions, right: Positions, threads: int) -> Floats:

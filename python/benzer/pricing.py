@@ -148,21 +148,21 @@ def price(
     """
     started = perf_counter()
     schema, keep, options = schema or Schema(), Keep.parse(keep), chosen(options)
-    asked = checked(thresholds, recall)
+    checked_thresholds = checked(thresholds, recall)
     check_sample(documents, confidence)
     check_schema(schema)
     check_threads(threads)
     way = method_of(method, recall, options.bands, schema)
-    found = read(source, schema, text, id, options, keep.column, threads)
+    reading = read(source, schema, text, id, options, keep.column, threads)
     prices = price_read(
-        found, asked, recall=recall, schema=schema, keep=keep, method=way, threads=threads,
+        reading, checked_thresholds, recall=recall, schema=schema, keep=keep, method=way, threads=threads,
         documents=documents, confidence=confidence, options=options,
     )  # fmt: skip
     return replace(prices, seconds=perf_counter() - started)
 
 
 def price_read(
-    found: Read,
+    reading: Read,
     thresholds: Sequence[float],
     *,
     recall: float,
@@ -186,10 +186,10 @@ def price_read(
     1
     """
     started = perf_counter()
-    known = _Known.of(found, schema, keep, threads)
-    spread = spread or look(found.corpus, schema, threads)
+    known = _Known.of(reading, schema, keep, threads)
+    spread = spread or look(reading.corpus, schema, threads)
     near = _near(known, spread, thresholds, documents, options.seed)
-    counts = (len(found.corpus), len(known.population))
+    counts = (len(reading.corpus), len(known.population))
     prices = tuple(
         _priced(near, known, spread, threshold, (method, recall, options, confidence))
         for threshold in thresholds
@@ -204,7 +204,7 @@ def price_read(
         confidence=confidence,
         seconds=perf_counter() - started,
         prices=prices,
-        malformed=sum(len(report.malformed) for report in found.reports),
+        malformed=sum(len(report.malformed) for report in reading.reports),
     )
 
 
@@ -237,14 +237,14 @@ class _Known(NamedTuple):
     threads: int
 
     @classmethod
-    def of(cls, found: Read, schema: Schema, keep: Keep, threads: int) -> _Known:
-        sketches = Sketcher(schema, MinHash("fast", 1), Bands(1, 1)).sketch(found.corpus, threads)
-        rank = ranked(keep, found, threads)
-        stands_for = identical(found.corpus, sketches.content, sketches.empty, rank, threads)
-        everyone = np.arange(len(found.corpus), dtype=np.uint32)
+    def of(cls, reading: Read, schema: Schema, keep: Keep, threads: int) -> _Known:
+        sketches = Sketcher(schema, MinHash("fast", 1), Bands(1, 1)).sketch(reading.corpus, threads)
+        rank = ranked(keep, reading, threads)
+        stands_for = identical(reading.corpus, sketches.content, sketches.empty, rank, threads)
+        everyone = np.arange(len(reading.corpus), dtype=np.uint32)
         population = everyone[(stands_for == everyone) & ~sketches.empty]
         return cls(
-            found.corpus, schema, sketches.content, sketches.empty, rank, stands_for, population, threads
+            reading.corpus, schema, sketches.content, sketches.empty, rank, stands_for, population, threads
         )
 
 
@@ -285,14 +285,14 @@ def _near(
     similarity = verify(known.corpus, left, right, known.schema.weights, known.threads)
     earlier = known.rank[right] < known.rank[left]
     unsure = np.full(len(query), np.inf)
-    asked = [_first(known, query, right, earlier & (similarity >= threshold)) for threshold in thresholds]
-    others = np.unique(np.concatenate(asked))
+    firsts = [_first(known, query, right, earlier & (similarity >= threshold)) for threshold in thresholds]
+    others = np.unique(np.concatenate(firsts))
     best = np.zeros(len(others))
-    place, one, before = _alike(known, others, thresholds[0], earlier=True)
-    np.maximum.at(best, place, verify(known.corpus, one, before, known.schema.weights, known.threads))
-    at = np.minimum(np.searchsorted(others, right), max(len(others) - 1, 0))
-    looked_at = others[at] == right if len(others) else np.zeros(len(right), dtype=bool)
-    unsure[looked_at] = best[at[looked_at]]
+    place, item, before = _alike(known, others, thresholds[0], earlier=True)
+    np.maximum.at(best, place, verify(known.corpus, item, before, known.schema.weights, known.threads))
+    positions = np.minimum(np.searchsorted(others, right), max(len(others) - 1, 0))
+    looked_at = others[positions] == right if len(others) else np.zeros(len(right), dtype=bool)
+    unsure[looked_at] = best[positions[looked_at]]
     return _Near(len(order), query, similarity, earlier, unsure)
 
 
@@ -310,11 +310,11 @@ def _alike(
 
 def _first(known: _Known, query: NDArray[np.int64], right: Positions, before: NDArray[np.bool_]) -> Positions:
     """Return the few earliest matches of each sampled document: if any is kept, it is most likely one of them."""
-    at = np.flatnonzero(before)
-    at = at[np.lexsort((known.rank[right[at]], query[at]))]
-    starts = np.flatnonzero(np.diff(query[at], prepend=-1))
-    nth = np.arange(len(at)) - np.repeat(starts, np.diff(np.append(starts, len(at))))
-    return right[at[nth < LOOKED_AT]]
+    positions = np.flatnonzero(before)
+    positions = positions[np.lexsort((known.rank[right[positions]], query[positions]))]
+    starts = np.flatnonzero(np.diff(query[positions], prepend=-1))
+    nth = np.arange(len(positions)) - np.repeat(starts, np.diff(np.append(starts, len(positions))))
+    return right[positions[nth < LOOKED_AT]]
 
 
 def _priced(
@@ -322,9 +322,9 @@ def _priced(
     known: _Known,
     spread: SampleSpread,
     threshold: float,
-    asked: tuple[str, float, Options, float],
+    arguments: tuple[str, float, Options, float],
 ) -> Price:
-    method, recall, options, confidence = asked
+    method, recall, options, confidence = arguments
     contents, sampled = len(known.population), max(near.sampled, 1)
     copies = int((~known.empty).sum()) - contents
     alike = near.similarity >= threshold
@@ -378,5 +378,5 @@ def _memory(documents: int, spread: SampleSpread, bands: Bands | None, candidate
     else:
         keys = len(spread.sizes) * bands.bands
         filed = documents * (KEY * keys + FILED)
-    held = documents * (PER_DOCUMENT + PER_FIELD * len(spread.sizes))
-    return round(held + filed + PER_PAIR * candidates)
+    documents_memory = documents * (PER_DOCUMENT + PER_FIELD * len(spread.sizes))
+    return round(documents_memory + filed + PER_PAIR * candidates)

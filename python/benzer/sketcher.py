@@ -146,13 +146,13 @@ class Sketcher:
 
     def signatures(self, documents: Sequence[Document], threads: int = 0) -> dict[str, NDArray[np.uint32]]:
         """Return the signatures of each field (uint32, n x num_hashes); empty for an empty or missing content."""
-        found = {}
+        signatures = {}
         if threads == 0 and len(documents) < FEW:
             threads = 1  # starting threads takes longer than a few documents
         for name, field in self.schema.fields.items():
             offsets, hashes = field.sets([content_of(document, name) for document in documents], threads)
-            found[name] = self.minhash.signatures(offsets, hashes, threads, hashed=True)
-        return found
+            signatures[name] = self.minhash.signatures(offsets, hashes, threads, hashed=True)
+        return signatures
 
     def keys(self, documents: Sequence[Document], threads: int = 0) -> NDArray[np.uint64]:
         """Return band keys (uint64, n x (fields * bands)) without storing a document."""
@@ -204,7 +204,7 @@ class Sketcher:
         """Return the content of each field of a document, None for a missing one."""
         check_fields(document, self.schema)
         contents = document.fields
-        return [None if (one := contents.get(name)) is None else convert(one) for name, convert in read]
+        return [None if (item := contents.get(name)) is None else convert(item) for name, convert in read]
 
     def _given(self, contents: Sequence[Sequence[Any]]) -> dict[int, Sets] | None:
         """Return the sets of the fields that the core cannot read."""
@@ -231,13 +231,13 @@ class Sketcher:
 
     def parts(self, payload: bytes) -> Iterator[bytes | None]:
         """Yield the encoded content of each field, in order; None for a missing one."""
-        at = 0
+        position = 0
         for _ in self.schema.fields:
-            (length,) = LENGTH.unpack_from(payload, at)
-            at += LENGTH.size
+            (length,) = LENGTH.unpack_from(payload, position)
+            position += LENGTH.size
             missing = length == MISSING
-            yield None if missing else payload[at : at + length]
-            at += 0 if missing else length
+            yield None if missing else payload[position : position + length]
+            position += 0 if missing else length
 
 
 @dataclass(frozen=True)
@@ -260,8 +260,15 @@ class _WithCallbacks:
         table = self.similarities(list(contents))
         rows = np.array([contents[payload] for payload in kept], dtype=np.int64)
         similarity = table[rows, 0]
-        best = [at for at in np.argsort(-similarity, kind="stable").tolist() if similarity[at] >= least]
-        return [(at, float(similarity[at]), table[rows[at], 1:].tolist()) for at in best[:limit]]
+        best = [
+            position
+            for position in np.argsort(-similarity, kind="stable").tolist()
+            if similarity[position] >= least
+        ]
+        return [
+            (position, float(similarity[position]), table[rows[position], 1:].tolist())
+            for position in best[:limit]
+        ]
 
     def overlaps(self, kept: Sequence[bytes]) -> Overlaps:
         return self._overlaps(kept, self._columns(kept))
@@ -269,10 +276,10 @@ class _WithCallbacks:
     def similarities(self, kept: Sequence[bytes]) -> NDArray[np.float64]:
         schema, others = self.sketcher.schema, self._columns(kept)
         # The document in question comes first here, so that a field compares it once with all others.
-        one, places = np.zeros(len(kept), dtype=np.uint32), np.arange(len(kept), dtype=np.uint32)
+        item, places = np.zeros(len(kept), dtype=np.uint32), np.arange(len(kept), dtype=np.uint32)
         own = {number: [content] for number, content in enumerate(self.contents)}
         overlaps = self._overlaps(kept, others)
-        return similarities(schema, overlaps, one, places, own, dict(enumerate(others)))
+        return similarities(schema, overlaps, item, places, own, dict(enumerate(others)))
 
     def _columns(self, kept: Sequence[bytes]) -> list[list[bytes | None]]:
         return columns(self.sketcher.schema, [tuple(self.sketcher.parts(payload)) for payload in kept])

@@ -26,13 +26,13 @@ def decimal(value: float) -> str:
     return f"{value:g}"
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
+def counted(number: int, item: str, many: str | None = None) -> str:
     """Format a count with its noun.
 
     >>> counted(1, "document"), counted(2000, "document"), counted(2, "copy", "copies")
     ('1 document', '2,000 documents', '2 copies')
     """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {item if number == 1 else many or item + 's'}"
 
 
 def others(number: int) -> str:

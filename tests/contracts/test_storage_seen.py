@@ -123,8 +123,8 @@ def test_which_numbers_are_held_is_told(storage: Storage) -> None:
     numbers = storage.add(["a", "b", "c"], [b""] * 3, keys_of([1], [2], [3]))
     storage.remove(["b"])
     asked = [*numbers[::-1].tolist(), -1, 2**40]
-    assert storage.held(asked).tolist() == [True, False, True, False, False]
-    assert storage.held([]).tolist() == []
+    assert storage.stored(asked).tolist() == [True, False, True, False, False]
+    assert storage.stored([]).tolist() == []
 
 
 def test_a_walk_can_begin_after_a_number(storage: Storage) -> None:

@@ -372,5 +372,5 @@ def test_large_buckets_are_named_with_the_pairs_they_list(capsys: pytest.Capture
     family = {f"d{number}": f"{FOX} and then {number} more of these" for number in range(60)}
     for limit, said in ((3, True), (1000, False)):
         found = find_duplicates(family, threshold=0.5, options=Options(bucket_limit=limit))
-        dedupe_summary.show(Run(found, found.measure_recall()), Path("out"), {}, 1.0, None)
+        dedupe_summary.display(Run(found, found.measure_recall()), Path("out"), {}, 1.0, None)
         assert ("only their pairs with a kept document are listed" in capsys.readouterr().out) == said

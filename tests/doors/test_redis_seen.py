@@ -87,10 +87,10 @@ def test_documents_expire_whenever_they_were_seen(prefix: str) -> None:
     ids = add(storage, 2, int(time.time()))
     storage.touch(ids, [int(time.time()) + 10**6] * 2)
     storage.commit()
-    assert storage.held([0, 1]).tolist() == [True, True]
+    assert storage.stored([0, 1]).tolist() == [True, True]
     while len(storage):
         time.sleep(0.02)
-    assert storage.held([0, 1]).tolist() == [False, False]
+    assert storage.stored([0, 1]).tolist() == [False, False]
     assert (len(storage), storage.unseen(2**50)) == (0, [])
     storage.close()
 

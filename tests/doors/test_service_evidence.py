@@ -18,7 +18,7 @@ from benzer.fields import Schema, Text
 from benzer.index import Index, Match
 from benzer.service.questions import explaining
 from benzer.service.questions.evidence import MOST_PASSAGES, MOST_WHOLE, ShownEvidence, as_json
-from benzer.service.questions.explaining import Allowance, Found, answer_of
+from benzer.service.questions.explaining import Allowance, QueryMatches, answer_of
 from benzer.service.resources.similar import Matches
 from tests.corpora import collection
 from tests.doors.asking import SCRIPTS, as_answered, ask, made, put_photos
@@ -140,7 +140,7 @@ def test_matches_are_explained_and_shown_as_far_as_there_is_room(monkeypatch: py
     text = "one two three four five six"
     match = Match("a", 1.0, {"text": 1.0})
     held = [Document(name, text) for name in "abc"]
-    found = Found(Document("", text), [match] * 3, held)
+    found = QueryMatches(Document("", text), [match] * 3, held)
     monkeypatch.setattr(explaining, "MOST_READ", 2 * len(text))
     monkeypatch.setattr(explaining, "MOST_SHOWN", 3 * len(text))
     answer = answer_of(found, Schema(), lambda document: {}, contents=True, explains=True)

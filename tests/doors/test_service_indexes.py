@@ -258,7 +258,7 @@ def test_what_an_interrupted_removal_left_does_not_come_back(tmp_path: Path) -> 
     with Index.open(home.location("a")) as index:
         index.add({str(n): f"text {n}" for n in range(50)})
     shared_server().client().delete(f"{{cut-{os.getpid()}:a}}:m")  # and then the service was killed
-    assert list(home.found()) == []
+    assert list(home.existing()) == []
     home.make("a", IndexSettings())
     with Index.open(home.location("a")) as index:
         assert list(index) == []

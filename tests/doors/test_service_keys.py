@@ -342,7 +342,7 @@ def test_an_address_that_others_reach_is_refused_without_keys(path: Path, host: 
 @pytest.mark.parametrize("options, reason", [
     (["--keys", "none.keys"], "create it with benzer keys add none.keys"),
     (["--keys", "broken.keys"], "is not a valid key file"),
-    (["--origin", "*"], "such as https://example.org, got '\\*'"),
+    (["--origin", "*"], "e.g. https://example.org, got '\\*'"),
     (["--origin", "https://a.example/"], "an origin must be"),
     (["--origin", "null"], "an origin must be"),
     (["--rate", "0"], "--rate"),

@@ -26,7 +26,7 @@ from benzer.service.pictures.thumbnails import (
     RedisThumbnails,
     Thumbnails,
     digest_of,
-    found,
+    stored_thumbnail,
     url_of,
 )
 from tests.doors.service import refused, serving
@@ -289,9 +289,11 @@ def test_copies_are_kept_by_id_and_field(thumbnails: Thumbnails) -> None:
 
 def test_a_copy_of_another_picture_is_never_shown(thumbnails: Thumbnails) -> None:
     thumbnails.put([kept("a")])  # and then the write failed, or another process has replaced the document
-    assert found(thumbnails, Document("a", {"photo": Description(b"described")}), "photo") is not None
+    assert (
+        stored_thumbnail(thumbnails, Document("a", {"photo": Description(b"described")}), "photo") is not None
+    )
     for fields in ({"photo": Description(b"another")}, {"photo": None}, {}):
-        assert found(thumbnails, Document("a", fields), "photo") is None
+        assert stored_thumbnail(thumbnails, Document("a", fields), "photo") is None
 
 
 def test_a_home_of_copies_that_fails_loses_copies_only(

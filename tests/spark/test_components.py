@@ -120,8 +120,8 @@ def test_rounds_that_a_killed_driver_finished_are_found_again(
             by_stars(stages, table(spark, edges), "stars")
     with begun(spark, tmp_path) as stages:
         assert rows(by_stars(stages, table(spark, edges), "stars")) == labels(edges)
-    assert {"stars-0", "stars-1", "stars-2"} <= set(stages.found)
-    assert "stars-3" not in stages.found
+    assert {"stars-0", "stars-1", "stars-2"} <= set(stages.read_stages)
+    assert "stars-3" not in stages.read_stages
 
 
 def begun(spark: Any, path: Any) -> StageTables:

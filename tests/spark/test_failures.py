@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benzer.errors import InputError
-from benzer.spark.failures import told_plainly
+from benzer.spark.failures import raised_plainly
 
 TRACE = """Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times:
 org.apache.spark.api.python.PythonException: Traceback (most recent call last):
@@ -25,7 +25,7 @@ def raised_by(module: str, said: str) -> Exception:
 def test_an_error_of_a_task_is_that_error_again(module: str) -> None:
     with (
         pytest.raises(InputError, match=r"^3 documents can no longer be read: run again$") as caught,
-        told_plainly(),
+        raised_plainly(),
     ):
         raise raised_by(module, TRACE)
     assert str(caught.value.__cause__) == TRACE
@@ -42,6 +42,6 @@ def test_an_error_of_a_task_is_that_error_again(module: str) -> None:
 )
 def test_another_error_stays_as_it_was_raised(module: str, said: str) -> None:
     error = raised_by(module, said)
-    with pytest.raises(type(error)) as caught, told_plainly():
+    with pytest.raises(type(error)) as caught, raised_plainly():
         raise error
     assert caught.value is error

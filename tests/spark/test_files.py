@@ -165,9 +165,12 @@ def test_a_file_that_changes_during_a_run_is_an_error(spark: Any, tmp_path: Path
     path.write_text('{"text": "one"}\n')
     documents = read_files(spark, str(path))
     path.write_text('{"text": "two two"}\n')
-    from benzer.spark.failures import told_plainly
+    from benzer.spark.failures import raised_plainly
 
-    with pytest.raises(InputError, match=r"a\.jsonl has changed since the start of the run"), told_plainly():
+    with (
+        pytest.raises(InputError, match=r"a\.jsonl has changed since the start of the run"),
+        raised_plainly(),
+    ):
         to_arrow(documents.through(Echo(), ECHOED))
 
 

@@ -18,7 +18,7 @@ from benzer.spark.session import from_arrow, to_arrow
 from benzer.spark.settings import Work
 from tests.spark.made import Stages
 
-TINY = Sizes(part=16, parts=9, large=64, dealt=40, held=20, hot=2)
+TINY = Sizes(part=16, parts=9, large=64, dealt=40, waiting=20, hot=2)
 AQE = "spark.sql.adaptive.enabled"
 ABSENT = np.uint64(NO_KEY % 2**64)
 

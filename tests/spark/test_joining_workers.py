@@ -80,7 +80,7 @@ def test_all_tasks_together_propose_what_the_local_join_does(seed: int) -> None:
     make = [random_keys, skewed_keys][seed % 2]
     case = Case(make(40 + 17 * (seed % 7), 3 + seed % 4, seed), seed, copies=seed % 3 * 4)
     limit = [2, 5, 9, 1000][seed // 2 % 4]
-    sizes = [TINY, Sizes(), Sizes(part=64, dealt=7, held=3, hot=1)][seed % 3]
+    sizes = [TINY, Sizes(), Sizes(part=64, dealt=7, waiting=3, hot=1)][seed % 3]
     assert by_workers(case, limit, sizes, 1 + seed % 3) == case.wanted(limit)
 
 

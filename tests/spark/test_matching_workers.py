@@ -11,7 +11,7 @@ import pytest
 
 from benzer import Document, Index, IndexSettings
 from benzer.spark.matching import pairing, verifying
-from benzer.spark.matching.pairing import ASKED, HELD, Gather, MatchKeys, PackKeys
+from benzer.spark.matching.pairing import QUERY_SIDE, STORED_SIDE, Gather, MatchKeys, PackKeys
 from benzer.spark.matching.verifying import ASKS, IS_COPY, IS_HELD, Verify
 from tests.spark.test_matching import families
 
@@ -40,7 +40,7 @@ def keys_of(documents: list[Document]) -> list[dict[str, Any]]:
 def pairs_by(parts: int, size: int) -> list[tuple[int, int]]:
     """The pairs that meet in so many parts, from batches of so many rows; each as often as it comes."""
     packed: list[dict[str, Any]] = []
-    for side, documents in ((ASKED, ASKERS), (HELD, HELD_ONES)):
+    for side, documents in ((QUERY_SIDE, ASKERS), (STORED_SIDE, HELD_ONES)):
         for batch in PackKeys(side, parts)(cut(keys_of(documents), size)):
             packed += batch.to_pylist()
     packed.sort(key=lambda row: (row["part"], row["side"]))
@@ -124,7 +124,7 @@ def test_verified_matches_are_those_of_the_index(
 
 def test_no_rows_make_no_rows() -> None:
     for worker in (
-        PackKeys(ASKED, 2),
+        PackKeys(QUERY_SIDE, 2),
         MatchKeys(),
         Gather(),
         Verify(SETTINGS.schema, 0.4, 3, identified=True, fields=True),

@@ -37,7 +37,7 @@ def test_a_stage_of_a_checkpoint_is_made_once_and_found_again(spark: Any, tmp_pa
     with opened(spark, tmp_path / "saved", progress=lambda *one: told.append(one)) as stages:
         rows = stages.keep("sketch", first).collect()
         assert stages.note("counts", lambda: {"read": 3}) == {"read": 3}
-        assert (stages.found, told) == ([], [(n, at, 1) for n in ("sketch", "counts") for at in (0, 1)])
+        assert (stages.read_stages, told) == ([], [(n, at, 1) for n in ("sketch", "counts") for at in (0, 1)])
     again = opened(spark, tmp_path / "saved")
     table = again.keep("sketch", first)
     assert (table.collect(), table.dtypes) == (rows, first().dtypes)

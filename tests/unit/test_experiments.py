@@ -36,7 +36,7 @@ from benzer.experiments.convergence import SHINGLES, SIMILARITY, WORDS
 from benzer.experiments.exact_pairs import Truth, distinct_pairs
 from benzer.experiments.hashing import INTEGER_FAMILIES
 from benzer.experiments.made_texts import FIFTY_WORDS, collection, pair_of_similarity
-from benzer.experiments.random_sets import FAST, MANY, MANY_SET_JACCARD, ONE, ONE_OVERLAP, Sketch
+from benzer.experiments.random_sets import FAST, MANY, MANY_SET_JACCARD, ONE_FUNCTION, ONE_OVERLAP, Sketch
 from benzer.experiments.uniformity import VIEWS, collisions, inputs, mean_chi_square
 from tests.bounds import Z, chi_square, deviation, share_deviation
 
@@ -114,7 +114,7 @@ def test_impossible_experiments_are_refused(options: dict[str, Any], message: st
     [
         (name, sketch)
         for name in ("E1", "E2", "E3")
-        for sketch in (MANY, ONE, FAST)
+        for sketch in (MANY, ONE_FUNCTION, FAST)
         if (name, sketch) != ("E2", FAST)
     ],
 )
@@ -157,7 +157,7 @@ def test_e1_the_set_jaccard_of_signatures_estimates_something_else(sets: str, ja
 def test_e2_one_function_is_exact_once_it_holds_all(size: int, union: int) -> None:
     ties = 1e-4  # of 13,333 random values of 32 bits, two are equal in one pair of 50
     table = result("E2").tables["errors"].where(size=size)
-    exact = [row for row in rows(table.where(sketch=ONE.label)) if row["num_hashes"] >= union]
+    exact = [row for row in rows(table.where(sketch=ONE_FUNCTION.label)) if row["num_hashes"] >= union]
     assert len(exact) == 2
     assert all(row["rms_error"] < ties for row in exact)
     assert error(table, "rms_error_from_s_r", sketch=ONE_OVERLAP.label, num_hashes=size) < ties

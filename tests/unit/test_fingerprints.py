@@ -235,6 +235,6 @@ def test_characters_and_stop_words_are_read_as_the_field_reads_them() -> None:
 
 def test_weights_and_keys_are_arrays_of_the_right_kind() -> None:
     fingerprints = Fingerprints(Schema(), Passages())
-    asked = fingerprints.asked(Document("a", {"text": "one two three four five"}))
+    asked = fingerprints.query_keys(Document("a", {"text": "one two three four five"}))
     assert asked.keys.dtype == np.uint64
     assert asked.fields.tolist() == [0, 0]

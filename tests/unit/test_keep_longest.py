@@ -13,7 +13,7 @@ import pytest
 from benzer import find_duplicates
 from benzer.corpus import corpus_of
 from benzer.fields import Schema, Text, ValueSet
-from benzer.service.jobs.running import Asked
+from benzer.service.jobs.running import JobRequest
 from benzer.sources import open_sources
 from benzer.sources.base import ReadOptions
 from tests.doors.shell import run
@@ -67,5 +67,5 @@ def test_the_command_keeps_the_document_with_more_characters(tmp_path: Path) -> 
 
 
 def test_a_job_of_the_service_keeps_the_document_with_more_characters() -> None:
-    found = search(Asked(0.8, keep="longest"), spooled(*ROWS))
+    found = search(JobRequest(0.8, keep="longest"), spooled(*ROWS))
     assert found.kept == ["characters"]

@@ -19,7 +19,7 @@ from benzer.service.jobs import files, sides
 from benzer.service.jobs.clusters import opened
 from benzer.service.jobs.decisions import Decision, decided
 from benzer.service.jobs.results import Result
-from benzer.service.jobs.running import Asked
+from benzer.service.jobs.running import JobRequest
 from benzer.service.jobs.tables import ORDERS, TABLES, Table, rows_of, table_of
 from benzer.sources import MalformedRow
 from benzer.tables import to_arrow
@@ -99,16 +99,16 @@ def test_fields_that_only_one_document_holds_have_no_similarity() -> None:
 
 def test_a_result_is_seen_at_a_higher_threshold_without_another_run() -> None:
     result = Result(FOUND)
-    view = result.at(0.9)
-    assert view is result.at(0.9)
-    assert view.found.removed == FOUND.rethreshold(0.9).removed != FOUND.removed
-    assert result.at().found is result.at(0.6).found is FOUND
+    view = result.view_at(0.9)
+    assert view is result.view_at(0.9)
+    assert view.result.removed == FOUND.rethreshold(0.9).removed != FOUND.removed
+    assert result.view_at().found is result.view_at(0.6).found is FOUND
     for least in (0.5, 1.1, float("nan")):
         with pytest.raises(Refusal, match=r"threshold must be from 0\.6") as refusal:
-            result.at(least)
+            result.view_at(least)
         assert refusal.value.status == 422
-    views = [result.at(number / 100) for number in range(60, 69)]
-    assert result.at(0.68) is views[-1]
+    views = [result.view_at(number / 100) for number in range(60, 69)]
+    assert result.view_at(0.68) is views[-1]
     assert len(result._views) == 4
 
 
@@ -193,7 +193,7 @@ def test_parquet_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyP
 def test_an_upload_leaves_no_file_and_its_texts_can_still_be_seen() -> None:
     spool = spooled(*ROWS)
     name = Path(spool._file.name)
-    found = search(Asked(0.6), spool)
+    found = search(JobRequest(0.6), spool)
     assert not name.exists()
     assert opened(found, 0, 0, 1, 1000)["members"][0]["contents"] == {"text": TEXTS["a"]}
     assert found.malformed == list[MalformedRow]()

@@ -28,7 +28,7 @@ from benzer.service.indexes.served import ServedIndex
 from benzer.service.jobs import Job, Jobs, runner, sides
 from benzer.service.jobs.job import Cancelled
 from benzer.service.jobs.results import Result, bytes_of
-from benzer.service.jobs.running import Asked, Search, check
+from benzer.service.jobs.running import JobRequest, Search, check
 from benzer.service.jobs.tables import rows_of
 from benzer.service.settings import Limits
 from tests.jobs import FOUND, ROWS, TEXTS, search, spooled
@@ -243,7 +243,7 @@ def test_what_was_given_to_a_job_is_freed_when_it_ends(jobs: Jobs) -> None:
 
     given = Given(ROWS)
     watched = weakref.ref(given)
-    task = Search(Asked(), None, given, {})
+    task = Search(JobRequest(), None, given, {})
     id = start(jobs, task)
     assert over(jobs, id).state == "done"
     del given, task
@@ -257,14 +257,14 @@ def test_what_was_given_to_a_job_is_freed_when_it_ends(jobs: Jobs) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        Asked(0.6),
-        Asked(0.6, method="exact"),
-        Asked(0.6, 1.0),
-        Asked(0.7, 0.5, keep="longest"),
-        Asked(method="auto"),
+        JobRequest(0.6),
+        JobRequest(0.6, method="exact"),
+        JobRequest(0.6, 1.0),
+        JobRequest(0.7, 0.5, keep="longest"),
+        JobRequest(method="auto"),
     ],
 )
-def test_an_upload_of_flat_lines_gives_what_its_file_gives(asked: Asked, tmp_path: Path) -> None:
+def test_an_upload_of_flat_lines_gives_what_its_file_gives(asked: JobRequest, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     expected = find_duplicates(
@@ -278,7 +278,7 @@ def test_documents_with_fields_give_the_same_as_lines_and_as_a_body() -> None:
     nested = [{"id": row["id"], "fields": {"text": row["text"]}} for row in ROWS]
     mixed = [*nested[:3], *ROWS[3:]]
     for uploaded in (spooled(*nested), spooled(*mixed), nested, mixed, ROWS):
-        same(search(Asked(0.6), uploaded), FOUND)
+        same(search(JobRequest(0.6), uploaded), FOUND)
 
 
 def test_value_sets_columns_to_keep_by_and_made_ids_are_as_the_library_has_them() -> None:
@@ -289,14 +289,14 @@ def test_value_sets_columns_to_keep_by_and_made_ids_are_as_the_library_has_them(
         {"text": TEXTS["d"], "tags": [], "stars": 2},
     ]
     expected = find_duplicates(rows, schema=schema, keep="largest:stars")
-    found = search(Asked(keep="largest:stars", schema=schema), spooled(*rows))
+    found = search(JobRequest(keep="largest:stars", schema=schema), spooled(*rows))
     assert found.kept == ["upload:2", "upload:3"]
     assert [id.replace("documents", "upload") for id in map(str, expected.kept)] == found.kept
     nested = [
         {"id": None, "fields": {"text": row["text"], "tags": row["tags"], "stars": row["stars"]}}
         for row in rows
     ]
-    same(search(Asked(keep="largest:stars", schema=schema), spooled(*nested)), found)
+    same(search(JobRequest(keep="largest:stars", schema=schema), spooled(*nested)), found)
 
 
 def test_an_index_gives_what_it_finds_itself_and_other_settings_what_the_library_finds(
@@ -309,11 +309,11 @@ def test_an_index_gives_what_it_finds_itself_and_other_settings_what_the_library
         itself = index.find_duplicates()
         documents = list(index.documents())
     with ServedIndex.open(path) as served:
-        same(search(Asked(), index=served), itself)
-        same(search(Asked(threshold=0.6), index=served), itself)
-        same(search(Asked(threshold=0.9), index=served), find_duplicates(documents, threshold=0.9))
+        same(search(JobRequest(), index=served), itself)
+        same(search(JobRequest(threshold=0.6), index=served), itself)
+        same(search(JobRequest(threshold=0.9), index=served), find_duplicates(documents, threshold=0.9))
         exact = find_duplicates(documents, threshold=0.6, method="exact")
-        same(search(Asked(method="exact"), index=served), exact)
+        same(search(JobRequest(method="exact"), index=served), exact)
 
 
 def test_a_job_reads_an_index_as_it_is_at_one_moment(tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_a_job_reads_an_index_as_it_is_at_one_moment(tmp_path: Path) -> None:
                 changed.append(index.remove(["d"]) + index.add([("a", "another text")]))
 
     with ServedIndex.open(path) as served:
-        same(Search(Asked(), served, None, {}).run(told).found, before)
+        same(Search(JobRequest(), served, None, {}).run(told).found, before)
     assert changed == [2]
 
 
@@ -340,7 +340,7 @@ def test_documents_are_held_against_indexes_by_the_names_that_they_are_served_un
     with Index.open(second, IndexSettings(threshold=0.6)) as index:
         index.add([("y", TEXTS["d"])])
     with ServedIndex.open(path) as served, ServedIndex.open(second) as other:
-        found = search(Asked(), spooled(*ROWS), against={"old": served, "older": other})
+        found = search(JobRequest(), spooled(*ROWS), against={"old": served, "older": other})
         with Index.open(path, mode="read") as one, Index.open(second, mode="read") as two:
             expected = find_duplicates(
                 [Document(id, text) for id, text in TEXTS.items()],
@@ -372,7 +372,7 @@ def test_a_job_can_be_ended_in_every_stage(stage: str, tmp_path: Path) -> None:
             raise Cancelled
 
     with ServedIndex.open(tmp_path / "old.benzer") as served:
-        task = Search(Asked(measure=True), served, None, {"old": served})
+        task = Search(JobRequest(measure=True), served, None, {"old": served})
         with pytest.raises(Cancelled):
             task.run(told)
     assert seen[-1] == stage
@@ -382,11 +382,13 @@ def test_malformed_rows_fail_a_job_or_are_set_aside_with_their_numbers() -> None
     rows = [ROWS[0], b"\n", b"no JSON\n", b'{"id": "n"}\n', b'{"id": "m", "text": 7}\n', b"\xff\n", ROWS[1]]
     for word in (b"", b'{"id": "f", "fields": {"text": 7}}\n', b'{"id": "g", "fields": {"tex": ""}}\n'):
         with pytest.raises(MalformedRowError, match="upload line 3"):
-            search(Asked(), spooled(*rows, word))
-        found = search(Asked(on_error="skip"), spooled(*rows, word))
+            search(JobRequest(), spooled(*rows, word))
+        found = search(JobRequest(on_error="skip"), spooled(*rows, word))
         assert [row.row for row in found.malformed] == [3, 4, 5, 6, *([8] if word else [])]
         assert found.kept == ["a"]
-    found = search(Asked(on_error="skip"), [*ROWS, 7, {"id": True, "text": ""}, {"text": "by a made id"}])
+    found = search(
+        JobRequest(on_error="skip"), [*ROWS, 7, {"id": True, "text": ""}, {"text": "by a made id"}]
+    )
     assert [(row.row, row.reason) for row in found.malformed] == [
         (7, "not a JSON object, but a number"), (8, 'the id in column "id" is neither text nor an integer'),
     ]  # fmt: skip
@@ -404,7 +406,7 @@ def test_a_text_is_never_taken_for_the_path_of_a_picture(tmp_path: Path) -> None
         {"id": 3, "photo": given},
     ]
     for uploaded in (spooled(*rows), rows):
-        found = search(Asked(schema=schema, on_error="skip"), uploaded)
+        found = search(JobRequest(schema=schema, on_error="skip"), uploaded)
         assert (found.kept, [row.row for row in found.malformed]) == ([3], [1, 2])
         assert all("must be a file" in row.reason for row in found.malformed)
 
@@ -412,14 +414,14 @@ def test_a_text_is_never_taken_for_the_path_of_a_picture(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "asked, message",
     [
-        (Asked(threshold=0), "threshold must be"),
-        (Asked(recall=2), "recall must be"),
-        (Asked(keep="best"), "keep must be"),
-        (Asked(keep="largest:stars"), "needs the column 'stars'"),
-        (Asked(recall=1.0, method="lsh"), "got recall=1: use method 'exact'"),
+        (JobRequest(threshold=0), "threshold must be"),
+        (JobRequest(recall=2), "recall must be"),
+        (JobRequest(keep="best"), "keep must be"),
+        (JobRequest(keep="largest:stars"), "needs the column 'stars'"),
+        (JobRequest(recall=1.0, method="lsh"), "got recall=1: use method 'exact'"),
     ],
 )
-def test_what_cannot_be_run_is_refused_before_it_waits(asked: Asked, message: str) -> None:
+def test_what_cannot_be_run_is_refused_before_it_waits(asked: JobRequest, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         check(asked, IndexSettings(), {})
 
@@ -427,5 +429,5 @@ def test_what_cannot_be_run_is_refused_before_it_waits(asked: Asked, message: st
 def test_indexes_that_compare_otherwise_are_refused_before_the_job_waits() -> None:
     with Index.open("memory:", IndexSettings(Schema(text=Text(shingle_size=5)))) as index:
         with pytest.raises(Refusal, match="other compares text") as refusal:
-            check(Asked(schema=Schema()), None, {"other": index})
+            check(JobRequest(schema=Schema()), None, {"other": index})
         assert refusal.value.status == 422

@@ -87,11 +87,11 @@ def from_json(schema: Schema, name: str) -> Any:
     from benzer.document import Document
 
     label = "stdin" if name == "-" else name
-    found = json_object(label, file_text(name))
-    fields = {key: value for key, value in found.items() if key in schema.fields}
+    content = json_object(label, file_text(name))
+    fields = {key: value for key, value in content.items() if key in schema.fields}
     if not fields:
         raise InputError(f"{label} has none of the fields of the index: {', '.join(schema.fields)}")
-    others = [key for key in found if key not in schema.fields and key != "id"]
+    others = [key for key in content if key not in schema.fields and key != "id"]
     if others:
         console.note(ignored(others))
     folder = Path() if name == "-" else Path(name).parent
@@ -99,7 +99,7 @@ def from_json(schema: Schema, name: str) -> Any:
         kind = schema.fields[key].kind
         refuse_other_kind(label, key, kind, value)
         fields[key] = folder / value if kind == "image" and value is not None else value
-    id = found.get("id") if "id" not in schema.fields else None
+    id = content.get("id") if "id" not in schema.fields else None
     return Document(id, fields) if isinstance(id, (str, int)) and not isinstance(id, bool) else fields
 
 
@@ -109,7 +109,7 @@ def refuse_other_kind(label: str, key: str, kind: str, value: object) -> None:
     fits = {
         "text": isinstance(value, str),
         "image": isinstance(value, str),
-        "values": all(isinstance(one, (str, int)) and not isinstance(one, bool) for one in listed),
+        "values": all(isinstance(item, (str, int)) and not isinstance(item, bool) for item in listed),
     }
     wanted = {"text": "a text", "image": "the path of an image", "values": "a list of strings or integers"}
     if value is not None and not fits[kind]:
@@ -119,14 +119,14 @@ def refuse_other_kind(label: str, key: str, kind: str, value: object) -> None:
 def json_object(label: str, text: str) -> dict[str, Any]:
     """Parse one JSON object; raise an error for other content."""
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:  # a RecursionError means that it is nested too deeply
         raise InputError(
             f"{label} is not JSON ({error}): use one object, e.g. a row of a JSONL file"
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise InputError(f'{label} is not a JSON object: use the fields as keys, e.g. {{"text": "..."}}')
-    return found
+    return content
 
 
 def stored(index: Index, id: str) -> Document:

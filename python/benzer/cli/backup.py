@@ -8,7 +8,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
-from benzer.cli.location import Location, existing, shown
+from benzer.cli.location import Location, existing, printable_location
 from benzer.views import upkeep as views
 
 EXAMPLES = """\
@@ -41,6 +41,8 @@ def command(index: str, copy: str, replace: bool, as_json: bool) -> None:
         count = opened.backup(copy, replace)
     size = Path(copy).stat().st_size
     if as_json:
-        console.print_json({"index": shown(index), "copy": copy, "documents": count, "bytes": size})
+        console.print_json(
+            {"index": printable_location(index), "copy": copy, "documents": count, "bytes": size}
+        )
         return
-    console.show(views.documents_table("copied", count, size))
+    console.display(views.documents_table("copied", count, size))

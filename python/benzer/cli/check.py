@@ -6,7 +6,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
-from benzer.cli.location import Location, existing, shown
+from benzer.cli.location import Location, existing, printable_location
 from benzer.views import upkeep as views
 
 EXAMPLES = """\
@@ -35,10 +35,10 @@ def command(index: str, as_json: bool) -> int:
         fault = str(error)
     if as_json:
         console.print_json(
-            {"index": shown(index), "whole": fault is None, "documents": count, "fault": fault}
+            {"index": printable_location(index), "whole": fault is None, "documents": count, "fault": fault}
         )
     elif fault is None:
-        console.show(views.documents_table("intact", count))
+        console.display(views.documents_table("intact", count))
     else:
         click.echo(f"benzer: error: {fault}", err=True)
     return 0 if fault is None else 1

@@ -64,14 +64,14 @@ def jsonl_columns(lines: Iterable[str]) -> list[str]:
     >>> jsonl_columns(['{"id": 1, "text": ""}', "oops", '{"id": 2, "year": 3}'])
     ['id', 'text', 'year']
     """
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for line in lines:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):  # not JSON, or nested too deeply
             continue
-        found.update(dict.fromkeys(row if isinstance(row, dict) else ()))
-    return list(found)
+        names.update(dict.fromkeys(row if isinstance(row, dict) else ()))
+    return list(names)
 
 
 def parquet_columns(path: Path) -> list[str]:

@@ -6,7 +6,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
-from benzer.cli.location import Location, existing, shown
+from benzer.cli.location import Location, existing, printable_location
 from benzer.views import upkeep as views
 
 EXAMPLES = """\
@@ -37,6 +37,6 @@ def command(index: str, as_json: bool) -> None:
         after = opened.info()
     sizes = {"bytes_before": before["bytes"], "bytes": after["bytes"], "documents": after["documents"]}
     if as_json:
-        console.print_json({"index": shown(index), **sizes})
+        console.print_json({"index": printable_location(index), **sizes})
         return
-    console.show(views.compacted_table(before, after))
+    console.display(views.compacted_table(before, after))

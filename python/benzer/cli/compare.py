@@ -41,7 +41,7 @@ benzer compare a.txt b.txt --shingle char:5 --json
 # Write a side-by-side view for a browser
 benzer compare old.txt new.txt --html changes.html
 """
-SHOWN, LINE = 5, 60
+MOST_SHARED, LINE = 5, 60
 HTML_PASSAGES = 100
 COMMON = "--texts --from --id --text --images --shingle --full --html --json"
 
@@ -105,10 +105,10 @@ def command(
         if literal:
             raise click.UsageError("--texts and --from exclude each other.")
         layout = fields.layout_of(reading)
-        found = DocumentReader(
+        reader = DocumentReader(
             (source,), columns, reading["id_column"], reading["format"], schema, layout=layout
         )
-        left, right = pick(source, a, b, found)
+        left, right = pick(source, a, b, reader)
     else:
         refuse_columns(reading)
         left, right = documents(a, b, literal, fields.wants_images(reading))
@@ -119,7 +119,7 @@ def command(
     if as_json:
         console.print_json({"a": left.id, "b": right.id, **answer(comparison)})
     else:
-        show(left, right, comparison, full)
+        display(left, right, comparison, full)
     return 0
 
 
@@ -163,10 +163,10 @@ def pick(source: str, a: str, b: str, reading: DocumentReader) -> tuple[Document
     """Read a file and return the two documents with the given ids."""
     from benzer.index.documents import ids_of
 
-    asked = {*ids_of(a), *ids_of(b)}
-    found: dict[str | int, Document] = {}
-    reading.each(lambda batch: found.update({one.id: one for one in batch if one.id in asked}))
-    left, right = ([found[id] for id in ids_of(text) if id in found] for text in (a, b))
+    requested = {*ids_of(a), *ids_of(b)}
+    picked: dict[str | int, Document] = {}
+    reading.each(lambda batch: picked.update({item.id: item for item in batch if item.id in requested}))
+    left, right = ([picked[id] for id in ids_of(text) if id in picked] for text in (a, b))
     for text, documents in ((a, left), (b, right)):
         if not documents:
             raise InputError(
@@ -187,44 +187,44 @@ def answer(comparison: Comparison) -> dict[str, Any]:
     for name, field in comparison.fields.items():
         fields[name] = {**{key: getattr(field, key) for key in names}, "shared": list(field.shared)}
         if field.evidence is not None:
-            found = field.evidence.to_dict()
+            evidence = field.evidence.to_dict()
             fields[name].update(
-                {key: found[key] for key in ("coverage_a", "coverage_b", "unit", "passages", "more")}
+                {key: evidence[key] for key in ("coverage_a", "coverage_b", "unit", "passages", "more")}
             )
     return {"similarity": comparison.similarity, "estimate": comparison.estimate, "fields": fields}
 
 
-def show(a: Document, b: Document, comparison: Comparison, full: bool) -> None:
+def display(a: Document, b: Document, comparison: Comparison, full: bool) -> None:
     """Print the numbers and the common passages of each field, on a terminal or in full side by side."""
     from benzer.views.evidence import field_heading, more_passages, numbers_table, shared_lines
 
-    console.show(numbers_table(comparison))
+    console.display(numbers_table(comparison))
     for name, field in comparison.fields.items():
         if field.evidence is None:
             continue
-        console.show(f"\n{field_heading(name, field.evidence)}")
+        console.display(f"\n{field_heading(name, field.evidence)}")
         if field.evidence.passages and (full or sys.stdout.isatty()):
             from benzer.cli.sidebyside import side_by_side
 
             texts = (str(a.id), text_of(a, name)), (str(b.id), text_of(b, name))
-            console.show(side_by_side(*texts, field.evidence, None if full else SHOWN))
+            console.display(side_by_side(*texts, field.evidence, None if full else MOST_SHARED))
         elif field.evidence.passages:
             list_passages(field.evidence, text_of(a, name))
         elif field.shared:
-            for line in shared_lines(field.shared[:SHOWN]):
-                console.show(console.printable(line))
-        left = len(field.evidence.passages) + field.evidence.more - SHOWN
+            for line in shared_lines(field.shared[:MOST_SHARED]):
+                console.display(console.printable(line))
+        left = len(field.evidence.passages) + field.evidence.more - MOST_SHARED
         if left > 0 and not full:
-            console.show(more_passages(left))
+            console.display(more_passages(left))
 
 
 def list_passages(evidence: Evidence, text: str) -> None:
     """List the passages for a pipe: the length of each and its beginning."""
     from benzer.evidence.views import caption
 
-    for number, passage in enumerate(evidence.passages[:SHOWN], 1):
+    for number, passage in enumerate(evidence.passages[:MOST_SHARED], 1):
         begins = console.snippet(text[slice(*passage.a)], LINE)
-        console.show(f"  {caption(number, passage, evidence.unit)}: {begins}")
+        console.display(f"  {caption(number, passage, evidence.unit)}: {begins}")
 
 
 def write_html(path: Path, a: Document, b: Document, comparison: Comparison, replace: bool) -> None:

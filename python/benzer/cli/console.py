@@ -29,7 +29,7 @@ Progress: TypeAlias = "Callable[[str, int, int | None], None]"
 PIPE_WIDTH = 10_000
 
 
-def show(result: RenderableType | TableView = "") -> None:
+def display(result: RenderableType | TableView = "") -> None:
     """Print a text, or a table as wide as the terminal, to stdout.
 
     Without a terminal a table is as wide as its content, and its lines have no trailing spaces.

@@ -82,17 +82,17 @@ def command(
     tables = table_format(inputs, output, replace)
     started = perf_counter()
     with console.progress(*STAGES) as progress:
-        found = find(inputs, settings, progress)
+        result = find(inputs, settings, progress)
         if output is not None:
-            found.write(output, tables=tables, replace=replace, copies=copies)
+            result.write(output, tables=tables, replace=replace, copies=copies)
     seconds = perf_counter() - started
     if as_json:
-        shown = {"pairs": [pair._asdict() for pair in best(found, limit)], "seconds": round(seconds, 3)}
-        console.print_json({**found.summary(), **shown, "file": None if output is None else str(output)})
+        answer = {"pairs": [pair._asdict() for pair in best(result, limit)], "seconds": round(seconds, 3)}
+        console.print_json({**result.summary(), **answer, "file": None if output is None else str(output)})
     else:
-        show(found, output, seconds, limit)
-    console.tell_malformed(found.malformed)
-    return 1 if found.malformed else 0
+        display(result, output, seconds, limit)
+    console.tell_malformed(result.malformed)
+    return 1 if result.malformed else 0
 
 
 def table_format(inputs: tuple[str, ...], output: Path | None, replace: bool) -> Any:
@@ -116,35 +116,35 @@ def find(
     from benzer.pipeline import Options
     from benzer.sources import Files
 
-    asked = {name: settings.pop(name) for name in fields.OPTIONS}
-    schema, columns = fields.described(asked, weights={})
-    layout = fields.layout_of(asked)
-    options = Options(format=fields.format_of(asked, inputs), on_error=settings.pop("on_error"), **layout)
+    requested = {name: settings.pop(name) for name in fields.OPTIONS}
+    schema, columns = fields.described(requested, weights={})
+    layout = fields.layout_of(requested)
+    options = Options(format=fields.format_of(requested, inputs), on_error=settings.pop("on_error"), **layout)
     return find_contained(
         Files(inputs), schema=schema, text=columns, id=settings.pop("id_column"),
         progress=progress, options=options, **settings,
     )  # fmt: skip
 
 
-def best(found: Containments, limit: int) -> list[Any]:
+def best(result: Containments, limit: int) -> list[Any]:
     """Return the pairs with the highest containment, in their order if equal."""
     import numpy as np
 
     from benzer.contained import Contained
 
-    places = np.argsort(-found.share, kind="stable")[:limit]
-    ids = found.reading.corpus.ids
+    places = np.argsort(-result.share, kind="stable")[:limit]
+    ids = result.reading.corpus.ids
     return list(
-        map(Contained, ids(found.left[places]), ids(found.right[places]), found.share[places].tolist())
+        map(Contained, ids(result.left[places]), ids(result.right[places]), result.share[places].tolist())
     )
 
 
-def show(found: Containments, output: Path | None, seconds: float, limit: int) -> None:
+def display(result: Containments, output: Path | None, seconds: float, limit: int) -> None:
     """Print the counts, the best pairs and the output file."""
-    console.show(views.contained_table(found.counts, found.threshold, seconds))
-    if pairs := best(found, limit):
-        console.show()
-        console.show(views.contained_pairs(pairs))
+    console.display(views.contained_table(result.counts, result.threshold, seconds))
+    if pairs := best(result, limit):
+        console.display()
+        console.display(views.contained_pairs(pairs))
     if output is not None:
-        console.show()
-        console.show(written(output))
+        console.display()
+        console.display(written(output))

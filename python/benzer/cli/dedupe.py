@@ -155,22 +155,22 @@ def command(
     dedupe_spark.check_engine(engine, against)
     dedupe_prices.refuse_other_work(output, dry_run, against)
     if output is None or dry_run:
-        arguments = dedupe_run.asked_for(inputs, settings, (), ())
-        return dedupe_prices.show(inputs, arguments, as_json)
+        arguments = dedupe_run.requested_run(inputs, settings, (), ())
+        return dedupe_prices.display(inputs, arguments, as_json)
     refuse_output(inputs, output, replace)
     refuse_nested(output, checkpoint)
     started = perf_counter()
     done: dedupe_run.Run
     writing: dict[str, Any] = {"tables": tables, "replace": replace}
     if engine == "spark":
-        arguments = dedupe_run.asked_for(inputs, settings, (), ())
+        arguments = dedupe_run.requested_run(inputs, settings, (), ())
         master = master or dedupe_spark.LOCAL
         chosen: dict[str, Any]
         chosen = {"measure": measure, "report": report, "checkpoint": checkpoint, "partitions": partitions}
         done, paths = dedupe_spark.run(inputs, arguments, output, master, spark_conf, **chosen, **writing)
     else:
         with dedupe_run.opened(against, checkpoint) as (indexes, saved):
-            arguments = dedupe_run.asked_for(inputs, settings, indexes, against)
+            arguments = dedupe_run.requested_run(inputs, settings, indexes, against)
             dedupe_summary.tell_forecast(arguments)
             dedupe_spark.tell(
                 dedupe_spark.outgrown(dedupe_summary.size_of(inputs)) if arguments["memory"] is None else None
@@ -181,14 +181,14 @@ def command(
                 if report:
                     page = dedupe_run.report_writer(done, dedupe_run.command_line())
                     writing["extra"] = {"report.html": page}
-                paths = done.found.write(output, **writing, told=done.told())
+                paths = done.result.write(output, **writing, told=done.details())
     seconds = perf_counter() - started
     if as_json:
         files = {name: str(path) for name, path in paths.items()}
         console.print_json({**done.to_dict(), "seconds": round(seconds, 3), "files": files})
     else:
-        dedupe_summary.show(done, output, paths, seconds, dedupe_summary.size_of(inputs))
-    console.tell_malformed(done.malformed, done.found.counts["malformed"])
+        dedupe_summary.display(done, output, paths, seconds, dedupe_summary.size_of(inputs))
+    console.tell_malformed(done.malformed, done.result.counts["malformed"])
     return 1 if done.malformed else 0
 
 
@@ -205,8 +205,8 @@ def refuse_nested(output: Path, checkpoint: str | None) -> None:
     """Raise an error before the run if the output contains the checkpoint or the reverse."""
     if checkpoint is None:
         return
-    one, other = Path(realpath(output)), Path(realpath(checkpoint))
-    if one in (other, *other.parents) or other in one.parents:
+    item, other = Path(realpath(output)), Path(realpath(checkpoint))
+    if item in (other, *other.parents) or other in item.parents:
         raise OutputError(
             f"the output {output} and the checkpoint {checkpoint} overlap: choose another --checkpoint"
         )

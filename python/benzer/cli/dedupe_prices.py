@@ -25,22 +25,22 @@ def refuse_other_work(output: Path | None, dry_run: bool, against: Sequence[str]
         raise click.UsageError("--dry-run does not support --against: omit one of them.")
 
 
-def show(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> int:
+def display(inputs: Sequence[str], arguments: Mapping[str, Any], as_json: bool) -> int:
     """Print estimates for some thresholds, including the given one."""
     from benzer.pricing import THRESHOLDS, price
     from benzer.sources import Files
     from benzer.views import prices as views
 
-    asked = [arguments["threshold"]] if given("threshold", "preset") else []
+    thresholds = [arguments["threshold"]] if given("threshold", "preset") else []
     passed = {name: arguments[name] for name in PASSED_ON}
-    prices = price(Files(inputs), sorted({*THRESHOLDS, *asked}), **passed)
+    prices = price(Files(inputs), sorted({*THRESHOLDS, *thresholds}), **passed)
     if as_json:
         console.print_json(prices.to_dict())
         return exit_status(prices)
-    told = prices.to_dict()
-    console.show(views.prices_table(told))
-    console.show()
-    console.show(views.dry_run(told))
+    answer = prices.to_dict()
+    console.display(views.prices_table(answer))
+    console.display()
+    console.display(views.dry_run(answer))
     return exit_status(prices)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benzer.cli import console, fields
-from benzer.cli.location import existing, shown
+from benzer.cli.location import existing, printable_location
 from benzer.cli.options import given
 
 if TYPE_CHECKING:
@@ -33,24 +33,24 @@ more text would take twice as long."""
 class Run:
     """The result of a run, its measured recall and its alarms."""
 
-    found: Duplicates
+    result: Duplicates
     recall: RecallEstimate | None = None
     alarms: list[Alarm] = field(default_factory=list)
 
     @property
     def malformed(self) -> list[MalformedRow]:
         """The skipped rows; for a run on Spark the first of them."""
-        rows = getattr(self.found, "malformed_rows", None)
-        return self.found.malformed if rows is None else rows
+        rows = getattr(self.result, "malformed_rows", None)
+        return self.result.malformed if rows is None else rows
 
-    def told(self) -> dict[str, Any]:
+    def details(self) -> dict[str, Any]:
         """The measured recall and the alarms as JSON values."""
         measured = {} if self.recall is None else {"measured_recall": self.recall.to_dict()}
         return {**measured, "alarms": [alarm.to_dict() for alarm in self.alarms]}
 
     def to_dict(self) -> dict[str, Any]:
         """The summary, the measured recall and the alarms as JSON values."""
-        return {**self.found.summary(), **self.told()}
+        return {**self.result.summary(), **self.details()}
 
 
 @contextmanager
@@ -72,15 +72,15 @@ def opened(against: Sequence[str], checkpoint: str | None) -> Iterator[tuple[lis
         saved.discard()
 
 
-def asked_for(
+def requested_run(
     inputs: Sequence[str], settings: Settings, indexes: Sequence[Index], against: Sequence[str]
 ) -> Settings:
     """Convert the options to arguments of `benzer.find_duplicates`."""
     from benzer.pipeline import Options
 
-    asked = {name: settings.pop(name) for name in fields.OPTIONS}
+    requested = {name: settings.pop(name) for name in fields.OPTIONS}
     weight = settings.pop("weight")
-    schema, columns = read_as(asked, weight, indexes, against)
+    schema, columns = read_as(requested, weight, indexes, against)
     threshold = settings.pop("threshold")
     if threshold is None and indexes:
         threshold = indexes[0].settings.threshold
@@ -95,18 +95,18 @@ def asked_for(
         "threshold": fields.threshold_of(schema, threshold),
         "id": id_column,
         "against": indexes,
-        "options": Options(format=fields.format_of(asked, inputs), **fields.layout_of(asked), **rare),
+        "options": Options(format=fields.format_of(requested, inputs), **fields.layout_of(requested), **rare),
     }
 
 
 def read_as(
-    asked: Mapping[str, Any], weight: Mapping[str, float], indexes: Sequence[Index], against: Sequence[str]
+    given: Mapping[str, Any], weight: Mapping[str, float], indexes: Sequence[Index], against: Sequence[str]
 ) -> tuple[Schema, dict[str, str]]:
     """Return the schema and columns of the options or of the first index."""
     if not indexes:
-        return fields.described(asked, weight)
-    name, schema = shown(against[0]), indexes[0].settings.schema
-    options = {**asked, "weight": weight}
+        return fields.described(given, weight)
+    name, schema = printable_location(against[0]), indexes[0].settings.schema
+    options = {**given, "weight": weight}
     fields.refuse_other_rules(name, schema, options)
     return schema, fields.columns_of(name, schema, options)
 
@@ -123,21 +123,21 @@ def run(
     from benzer.sources import Files
 
     options = replace(arguments["options"], checkpoint=checkpoint)
-    found = find_duplicates(Files(inputs), progress=progress, **{**arguments, "options": options})
+    result = find_duplicates(Files(inputs), progress=progress, **{**arguments, "options": options})
     seed, threads = options.seed, arguments["threads"]
     if measure is None:
-        measure = int(found.corpus.lengths().sum()) <= MEASURED_BYTES
-    recall = found.measure_recall(seed=seed, threads=threads) if measure and len(found.corpus) else None
+        measure = int(result.corpus.lengths().sum()) <= MEASURED_BYTES
+    recall = result.measure_recall(seed=seed, threads=threads) if measure and len(result.corpus) else None
     if progress:
         progress("measure", 1, 1)
-    return Run(found, recall, found.alarms())
+    return Run(result, recall, result.alarms())
 
 
 def report_writer(done: Run, command: Sequence[str]) -> Callable[[Path], object]:
     """Return a function that writes the report to a path."""
     from benzer.report import write_report
 
-    return partial(write_report, done.found, recall=done.recall, command=command)
+    return partial(write_report, done.result, recall=done.recall, command=command)
 
 
 def command_line() -> list[str]:

@@ -47,7 +47,7 @@ class ClusterRun(dedupe_run.Run):
 
     def to_dict(self) -> dict[str, Any]:
         """See `dedupe_run.Run`."""
-        return {**self.summary, **self.told()}
+        return {**self.summary, **self.details()}
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Steps:
 
     bars: console.Progress | None
     steps: Sequence[str] = STEPS
-    at: int = 0
+    step: int = 0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Report the progress of a stage."""
@@ -64,9 +64,9 @@ class Steps:
 
     def reach(self, step: str) -> None:
         """End all steps before this step."""
-        while self.bars and step in self.steps[self.at + 1 :]:
-            self.bars(self.steps[self.at], 1, 1)
-            self.at += 1
+        while self.bars and step in self.steps[self.step + 1 :]:
+            self.bars(self.steps[self.step], 1, 1)
+            self.step += 1
 
 
 def engine_options(function: Any) -> Any:
@@ -96,10 +96,10 @@ def engine_options(function: Any) -> Any:
 
 def pairs_of(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, str]:
     """Parse KEY=VALUE settings."""
-    wrong = [one for one in given if "=" not in one.strip("=")]
+    wrong = [item for item in given if "=" not in item.strip("=")]
     if wrong:
         raise click.BadParameter(f"{wrong[0]!r} is not KEY=VALUE, e.g. spark.executor.memory=8g.")
-    return {name.strip(): value for name, _, value in (one.partition("=") for one in given)}
+    return {name.strip(): value for name, _, value in (item.partition("=") for item in given)}
 
 
 def check_engine(engine: str, against: Sequence[str]) -> None:
@@ -121,10 +121,10 @@ def check_engine(engine: str, against: Sequence[str]) -> None:
         )
 
 
-def tell(told: str | None) -> None:
+def tell(message: str | None) -> None:
     """Print a note to stderr, if there is one."""
-    if told is not None:
-        console.note(told)
+    if message is not None:
+        console.note(message)
 
 
 def advice(size: int | None, master: str) -> str | None:
@@ -231,24 +231,24 @@ def run(
     dedupe_summary.tell_forecast({**arguments, "method": None})
     if measure is None:
         measure = size is not None and size <= dedupe_run.MEASURED_BYTES
-    shown = [step for step in STEPS if measure or step != "measure"]
-    with console.progress(*shown) as bars, session(master, partitions, conf) as spark:
-        steps = Steps(bars, shown)
-        done = found_in(spark, inputs, arguments, measure, checkpoint, partitions, steps)
-        found: Any = done.found  # has the same methods as a local result
+    listed = [step for step in STEPS if measure or step != "measure"]
+    with console.progress(*listed) as bars, session(master, partitions, conf) as spark:
+        steps = Steps(bars, listed)
+        done = run_on(spark, inputs, arguments, measure, checkpoint, partitions, steps)
+        result: Any = done.result  # has the same methods as a local result
         extra = {}
         if report:
             command = dedupe_run.command_line()
-            extra["report.html"] = partial(found.write_report, recall=done.recall, command=command)
-        from benzer.spark.failures import told_plainly
+            extra["report.html"] = partial(result.write_report, recall=done.recall, command=command)
+        from benzer.spark.failures import raised_plainly
         from benzer.spark.files.writing import write_folder
 
-        with told_plainly():
-            paths = write_folder(found, output, done.to_dict(), extra=extra, **writing)
+        with raised_plainly():
+            paths = write_folder(result, output, done.to_dict(), extra=extra, **writing)
         return done, paths
 
 
-def found_in(
+def run_on(
     spark: Any,
     inputs: Sequence[str],
     arguments: Mapping[str, Any],
@@ -258,7 +258,7 @@ def found_in(
     steps: Steps,
 ) -> ClusterRun:
     """Find the duplicates in files with a Spark session."""
-    from benzer.spark.failures import told_plainly
+    from benzer.spark.failures import raised_plainly
     from benzer.spark.files import read_files
     from benzer.spark.flow import find_duplicates
     from benzer.spark.settings import Work
@@ -266,7 +266,7 @@ def found_in(
     options = arguments["options"]
     read_by = ("schema", "text", "id", "keep")
     found_by = ("schema", "threshold", "recall", "keep")
-    with told_plainly():
+    with raised_plainly():
         steps.reach("sketch")
         documents = read_files(
             spark,
@@ -277,7 +277,7 @@ def found_in(
             delimiter=options.delimiter,
             **{name: arguments[name] for name in read_by},
         )
-        found: Any = find_duplicates(
+        result: Any = find_duplicates(
             documents,
             options=replace(options, checkpoint=checkpoint),
             work=Work(partitions=partitions),
@@ -286,7 +286,7 @@ def found_in(
         )
         recall = None
         steps.reach("measure")
-        if measure and found.counts["documents"]:
-            recall = found.measure_recall(seed=options.seed)
+        if measure and result.counts["documents"]:
+            recall = result.measure_recall(seed=options.seed)
         steps.reach("write")
-        return ClusterRun(found, recall, found.alarms(), found.summary())
+        return ClusterRun(result, recall, result.alarms(), result.summary())

@@ -18,10 +18,10 @@ def recall_lines(run: Run) -> list[str]:
     """The guaranteed and the measured recall, and how the method was chosen."""
     from benzer.views.recall import guaranteed, measured, notes_of
 
-    found, bands = run.found, run.found.bands
+    result, bands = run.result, run.result.bands
     numbers = None if bands is None else (bands.bands, bands.rows)
-    lines = [guaranteed(found.threshold, found.probability(found.threshold), numbers).striptags()]
-    lines += notes_of(found.settings, 0 if bands is None else found.counts["oversized_buckets"])
+    lines = [guaranteed(result.threshold, result.probability(result.threshold), numbers).striptags()]
+    lines += notes_of(result.settings, 0 if bands is None else result.counts["oversized_buckets"])
     return lines if run.recall is None else [*lines, measured(run.recall.to_dict()).striptags()]
 
 
@@ -37,34 +37,34 @@ def tell_forecast(arguments: Mapping[str, Any]) -> None:
     console.talk(forecast(threshold, recall, schema, bands, planned=way is not None))
 
 
-def show(run: Run, output: Path, paths: dict[str, Path], seconds: float, size: int | None) -> None:
+def display(run: Run, output: Path, paths: dict[str, Path], seconds: float, size: int | None) -> None:
     """Print the counts, the expected and measured recall, the alarms and the output files."""
     from benzer.views.alarms import alarm_lines
     from benzer.views.counts import summary_table
 
-    found = run.found
-    texts = {field.kind for field in found.settings.schema.fields.values()} == {"text"}
-    limit = found.settings.bucket_limit
-    console.show(
-        summary_table(found.counts, found.threshold, seconds, texts=texts, bucket_limit=limit, size=size)
+    result = run.result
+    texts = {field.kind for field in result.settings.schema.fields.values()} == {"text"}
+    limit = result.settings.bucket_limit
+    console.display(
+        summary_table(result.counts, result.threshold, seconds, texts=texts, bucket_limit=limit, size=size)
     )
-    console.show()
+    console.display()
     for line in recall_lines(run):
-        console.show(line)
+        console.display(line)
     if run.alarms:
-        console.show()
+        console.display()
     for line in alarm_lines([alarm.message for alarm in run.alarms]):
-        console.show(line)
-    console.show()
-    console.show(views.written(f"{output}/"))
-    console.show(views.files_table(paths, output))
+        console.display(line)
+    console.display()
+    console.display(views.written(f"{output}/"))
+    console.display(views.files_table(paths, output))
 
 
 def size_of(inputs: Sequence[str]) -> int | None:
     """Return the total bytes of all inputs, or None if one of them is not a regular file."""
     paths = [
-        Path(one)
+        Path(item)
         for name in inputs
-        for one in ([name] if Path(name).exists() else glob(name, recursive=True) or [name])
+        for item in ([name] if Path(name).exists() else glob(name, recursive=True) or [name])
     ]
     return sum(path.stat().st_size for path in paths) if all(path.is_file() for path in paths) else None

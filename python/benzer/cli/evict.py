@@ -10,7 +10,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
-from benzer.cli.location import Location, existing, shown
+from benzer.cli.location import Location, existing, printable_location
 from benzer.views import upkeep as views
 
 EXAMPLES = """\
@@ -24,7 +24,7 @@ benzer evict docs.benzer --unseen 12h --dry-run
 benzer evict docs.benzer --unseen 2026-01-31
 """
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-SHOWN = 20
+MOST_LISTED = 20
 
 
 def moment(ctx: click.Context, param: click.Parameter, value: str) -> int:
@@ -69,12 +69,17 @@ def command(index: str, unseen: int, dry_run: bool, as_json: bool) -> None:
         left = len(opened)
     if as_json:
         since = datetime.fromtimestamp(unseen, timezone.utc).isoformat()
-        answer = {"index": shown(index), "unseen_since": since, "removed": before - left, "documents": left}
+        answer = {
+            "index": printable_location(index),
+            "unseen_since": since,
+            "removed": before - left,
+            "documents": left,
+        }
         console.print_json({**answer, "would_go": going} if dry_run else answer)
         return
     if dry_run:
-        for one in going[:SHOWN]:
-            console.show(console.printable(str(one)))
-        console.note(views.evicted(len(going), before, SHOWN))
+        for item in going[:MOST_LISTED]:
+            console.display(console.printable(str(item)))
+        console.note(views.evicted(len(going), before, MOST_LISTED))
     else:
-        console.show(views.removed_table(before - left, left))
+        console.display(views.removed_table(before - left, left))

@@ -93,7 +93,7 @@ def command(
     if as_json:
         console.print_json({"experiments": [answer(result) for result in results]})
     else:
-        show(results)
+        display(results)
     if output is not None:
         console.note(f"{counted(len(files), 'file')} {written(output)}")
     return 0
@@ -150,7 +150,7 @@ def list_questions(as_json: bool) -> None:
     if as_json:
         console.print_json({"experiments": [{"name": n, "question": q} for n, q in QUESTIONS.items()]})
     else:
-        console.show(facts_table(QUESTIONS.items()))
+        console.display(facts_table(QUESTIONS.items()))
 
 
 def answer(result: ExperimentResult) -> dict[str, Any]:
@@ -167,21 +167,21 @@ def answer(result: ExperimentResult) -> dict[str, Any]:
     }
 
 
-def show(results: Sequence[ExperimentResult]) -> None:
+def display(results: Sequence[ExperimentResult]) -> None:
     """Print the questions, short tables and findings."""
     for number, result in enumerate(results):
         if number:
-            console.show()
-        console.show(f"{result.name}  {result.question}")
+            console.display()
+        console.display(f"{result.name}  {result.question}")
         for name, text in (
             ("Settings", result.settings),
             ("Published", result.published),
             ("Found", result.finding),
         ):
-            console.show(wrapped(f"{name}: {text}"))
+            console.display(wrapped(f"{name}: {text}"))
         for table in result.short_tables.values():
-            console.show()
-            console.show(view_of(table))
+            console.display()
+            console.display(view_of(table))
 
 
 def wrapped(text: str) -> str:
@@ -192,5 +192,5 @@ def wrapped(text: str) -> str:
 def view_of(table: ResultTable) -> TableView:
     """Make a table with numbers aligned to the right and words to the left."""
     words = [any(isinstance(cell, str) for cell in table.column(name)) for name in table.columns]
-    columns = tuple(ColumnView(number=not one, wraps=one) for one in words)
+    columns = tuple(ColumnView(number=not word, wraps=word) for word in words)
     return TableView(tuple(map(tuple, table.for_readers())), columns, tuple(table.columns))

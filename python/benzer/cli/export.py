@@ -8,7 +8,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
-from benzer.cli.location import Location, existing, shown
+from benzer.cli.location import Location, existing, printable_location
 from benzer.cli.output import remove_leftovers
 from benzer.views import upkeep as views
 
@@ -43,6 +43,8 @@ def command(index: str, file: str, replace: bool, as_json: bool) -> None:
         count = opened.export(file, replace)
     size = Path(file).stat().st_size
     if as_json:
-        console.print_json({"index": shown(index), "file": file, "documents": count, "bytes": size})
+        console.print_json(
+            {"index": printable_location(index), "file": file, "documents": count, "bytes": size}
+        )
         return
-    console.show(views.documents_table("written", count, size))
+    console.display(views.documents_table("written", count, size))

@@ -221,13 +221,13 @@ def named_columns(options: Mapping[str, Any]) -> list[Named]:
     if wants_images(options) and not by_kind["image"]:
         named.append(Named("image", None, "image"))
     if len(named) > 1:
-        named = [one if one.field else one._replace(field=one.column) for one in named]
-    names = [one.field for one in named]
-    for one in named:
-        if names.count(one.field) > 1:
+        named = [entry if entry.field else entry._replace(field=entry.column) for entry in named]
+    names = [entry.field for entry in named]
+    for item in named:
+        if names.count(item.field) > 1:
             raise click.UsageError(
-                f"{names.count(one.field)} fields are named {one.field}: give each its own name, e.g. "
-                f"{NAMED_BY[one.kind]} other={one.column}."
+                f"{names.count(item.field)} fields are named {item.field}: give each its own name, e.g. "
+                f"{NAMED_BY[item.kind]} other={item.column}."
             )
     return named
 
@@ -255,18 +255,18 @@ def described(options: Mapping[str, Any], weights: Mapping[str, float]) -> tuple
     from benzer.fields import Schema
 
     named = named_columns(options) or [Named("text", "text", "text")]
-    names = [one.field or ("text" if one.kind == "text" else one.column) for one in named]
-    refuse_rules_without_texts({one.kind for one in named})
+    names = [item.field or ("text" if item.kind == "text" else item.column) for item in named]
+    refuse_rules_without_texts({item.kind for item in named})
     unknown = [name for name in weights if name not in names]
     if unknown:
         raise click.UsageError(f"--weight {unknown[0]}: no such field; use one of: {', '.join(names)}.")
-    kinds = {one.kind: field_of(one.kind, options) for one in named}
-    fields = {name: kinds[one.kind] for name, one in zip(names, named, strict=True)}
+    kinds = {item.kind: field_of(item.kind, options) for item in named}
+    fields = {name: kinds[item.kind] for name, item in zip(names, named, strict=True)}
     try:
         weighted = {name: reweighted(field, weights.get(name)) for name, field in fields.items()}
     except SettingsError as error:
         raise click.UsageError(f"--weight: {error}.") from None
-    return Schema(**weighted), dict(zip(names, (one.column for one in named), strict=True))
+    return Schema(**weighted), dict(zip(names, (item.column for item in named), strict=True))
 
 
 def field_of(kind: str, options: Mapping[str, Any]) -> Field:
@@ -319,10 +319,10 @@ def columns_of(location: str, schema: Schema, options: Mapping[str, Any]) -> dic
     """Return the column of each field of an index that the options name."""
     columns: dict[str, str] = {}
     for kind, field, column in named_columns(options):
-        fields = [name for name, one in schema.fields.items() if one.kind == kind]
+        fields = [name for name, item in schema.fields.items() if item.kind == kind]
         name = fields[0] if field is None and len(schema.fields) == len(fields) == 1 else field or column
         if name not in fields:
-            known = ", ".join(f"{name} ({one.kind})" for name, one in schema.fields.items())
+            known = ", ".join(f"{name} ({item.kind})" for name, item in schema.fields.items())
             raise SettingsMismatchError(
                 f"{location} has no {kind} field {name}, only {known}: use FIELD=COLUMN "
                 "or create another index"
@@ -337,9 +337,9 @@ def refuse_other_rules(location: str, schema: Schema, options: Mapping[str, Any]
         kind = "image" if name == "images" else "text"
         for field in schema.fields.values():
             if field.kind == kind:
-                asked: Any = replace(field, **rule(name, options[name]))  # type: ignore[type-var]
-                if asked != field:
-                    raise other_setting(location, name, rule_of(field, name), rule_of(asked, name))
+                changed: Any = replace(field, **rule(name, options[name]))  # type: ignore[type-var]
+                if changed != field:
+                    raise other_setting(location, name, rule_of(field, name), rule_of(changed, name))
     for name, weight in options["weight"].items():
         stored = schema.fields[name].weight if name in schema.fields else "no such field"
         if weight != stored:
@@ -355,14 +355,14 @@ def rule_of(field: Any, name: str) -> str:
     return str(field.method if name == "images" else getattr(field, name))
 
 
-def other_setting(location: str, name: str, stored: object, asked: object) -> SettingsMismatchError:
+def other_setting(location: str, name: str, stored: object, given: object) -> SettingsMismatchError:
     return SettingsMismatchError(
-        f"{location} was created with --{hyphened(name)} {stored}, got {asked}: "
+        f"{location} was created with --{hyphened(name)} {stored}, got {given}: "
         "omit the option or create another index"
     )
 
 
-def threshold_of(schema: Schema, asked: float | None) -> float:
+def threshold_of(schema: Schema, given: float | None) -> float:
     """Return the given threshold, or that of the image fields, or 0.8.
 
     >>> from benzer.fields import Schema
@@ -370,7 +370,7 @@ def threshold_of(schema: Schema, asked: float | None) -> float:
     (0.8, 0.5)
     """
     advised = list(advised_thresholds(schema))
-    return asked if asked is not None else min(advised) if advised else DEFAULT_THRESHOLD
+    return given if given is not None else min(advised) if advised else DEFAULT_THRESHOLD
 
 
 def advised_thresholds(schema: Schema) -> Iterator[float]:

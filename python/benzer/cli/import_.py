@@ -38,6 +38,6 @@ def command(index: str, file: str, on_conflict: str, threads: int, as_json: bool
     from benzer.index import exported_settings
 
     with made_or_opened(index, exported_settings(file)) as opened:
-        taken = opened.import_(file, on_conflict, threads)
+        counts = opened.import_(file, on_conflict, threads)
         documents = len(opened)
-    merge.show(index, taken, documents, as_json)
+    merge.display(index, counts, documents, as_json)

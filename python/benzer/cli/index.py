@@ -11,7 +11,7 @@ import click
 
 from benzer.cli import console, fields
 from benzer.cli import options as shared
-from benzer.cli.location import Location, found, shown
+from benzer.cli.location import Location, index_exists, printable_location
 from benzer.cli.making import made
 from benzer.cli.reading import DocumentReader
 from benzer.errors import SettingsMismatchError
@@ -84,12 +84,17 @@ def command(
             inputs, columns, settings["id_column"], format, schema, on_error, fields.layout_of(settings)
         )
         read = add(target, reading, progress)
-        report = {"index": shown(index), "read": read, "new": len(target) - before, "documents": len(target)}
+        report = {
+            "index": printable_location(index),
+            "read": read,
+            "new": len(target) - before,
+            "documents": len(target),
+        }
     report |= {"malformed": len(reading.malformed), "seconds": round(perf_counter() - started, 3)}
     if as_json:
         console.print_json(report)
     else:
-        console.show(views.indexed_table(report))
+        console.display(views.indexed_table(report))
     console.tell_malformed(reading.malformed)
     return 1 if reading.malformed else 0
 
@@ -99,10 +104,10 @@ def opened(location: str, settings: dict[str, Any]) -> Iterator[tuple[Index, dic
     """Open or create an index to add documents in one transaction; yields it with the columns of its fields."""
     from benzer.index import Index
 
-    if found(location):
+    if index_exists(location):
         with Index.open(location) as index:
-            refuse_other_settings(shown(location), index.settings, settings)
-            yield index, fields.columns_of(shown(location), index.settings.schema, settings)
+            refuse_other_settings(printable_location(location), index.settings, settings)
+            yield index, fields.columns_of(printable_location(location), index.settings.schema, settings)
         return
     wanted, columns = described(settings)
     with made(location, wanted) as index:
@@ -115,14 +120,14 @@ def described(settings: dict[str, Any]) -> tuple[IndexSettings, dict[str, str]]:
 
     schema, columns = fields.described(settings, settings["weight"])
     threshold = fields.threshold_of(schema, settings["threshold"])
-    asked = IndexSettings(
+    described_settings = IndexSettings(
         schema,
         threshold=threshold,
         recall=settings["recall"],
         seed=settings["seed"],
         passages=settings["passages"],
     )
-    return asked, columns
+    return described_settings, columns
 
 
 def refuse_other_settings(location: str, stored: IndexSettings, settings: dict[str, Any]) -> None:

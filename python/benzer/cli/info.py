@@ -10,7 +10,7 @@ import click
 from benzer.cli import console, fields
 from benzer.cli import options as shared
 from benzer.cli.columns import column_names
-from benzer.cli.location import Location, existing, is_index, shown
+from benzer.cli.location import Location, existing, is_index, printable_location
 from benzer.cli.reading import DocumentReader
 from benzer.views.inputs import file_facts
 
@@ -58,7 +58,7 @@ def command(path: str, buckets: bool, as_json: bool, **reading: Any) -> int:
     else:
         from benzer.views.indexes import facts_of
 
-        console.show(facts_of(report) if "index" in report else file_facts(report))
+        console.display(facts_of(report) if "index" in report else file_facts(report))
         console.tell_malformed(report.get("malformed_rows", []), report.get("malformed", 0))
     return 1 if report.get("malformed") else 0
 
@@ -68,16 +68,16 @@ def index_report(path: str, buckets: bool = False) -> dict[str, Any]:
     from benzer.index import Index
 
     with Index.open(existing(path), mode="read") as index:
-        report = {"index": shown(path), **index.info()}
+        report = {"index": printable_location(path), **index.info()}
         return {**report, "buckets": list(index.bucket_sizes().items())} if buckets else report
 
 
-def file_report(path: str, asked: dict[str, Any]) -> dict[str, Any]:
+def file_report(path: str, options: dict[str, Any]) -> dict[str, Any]:
     """Read a file or folder and count its documents."""
-    schema, columns = fields.described(asked, weights={})
-    format = fields.format_of(asked, [path])
-    layout = fields.layout_of(asked)
-    reading = DocumentReader((path,), columns, asked["id_column"], format, schema, "skip", layout)
+    schema, columns = fields.described(options, weights={})
+    format = fields.format_of(options, [path])
+    layout = fields.layout_of(options)
+    reading = DocumentReader((path,), columns, options["id_column"], format, schema, "skip", layout)
     counts = {"documents": 0, "short": 0, "empty": 0}
     for corpus in reading.corpora():
         for name, number in counts_of(schema, corpus).items():

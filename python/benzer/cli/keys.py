@@ -83,7 +83,7 @@ def add(file: str, name: str, scope: str, rate: float | None, as_json: bool) -> 
         )
         return
     console.talk(views.created(name))
-    console.show(secret)
+    console.display(secret)
 
 
 @command.command(
@@ -91,7 +91,7 @@ def add(file: str, name: str, scope: str, rate: float | None, as_json: bool) -> 
 )
 @file_argument
 @shared.json_option
-def show(file: str, as_json: bool) -> None:
+def display(file: str, as_json: bool) -> None:
     """List the keys of FILE: their names, ids, scopes and rates."""
     from benzer.service.keys import read_keys
 
@@ -102,7 +102,7 @@ def show(file: str, as_json: bool) -> None:
     if as_json:
         console.print_json({"keys": keys})
     else:
-        console.show(views.keys_table(keys) if keys else views.NO_KEYS)
+        console.display(views.keys_table(keys) if keys else views.NO_KEYS)
 
 
 @command.command(
@@ -120,4 +120,4 @@ def remove(file: str, name: str, as_json: bool) -> None:
     if as_json:
         console.print_json({"removed": removed})
     else:
-        console.show(views.removed(removed))
+        console.display(views.removed(removed))

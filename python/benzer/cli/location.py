@@ -19,7 +19,7 @@ class Location(click.Path):
         super().__init__(path_type=str)
 
 
-def found(location: str) -> bool:
+def index_exists(location: str) -> bool:
     """Return whether an index exists."""
     from benzer.storage import exists
 
@@ -28,8 +28,8 @@ def found(location: str) -> bool:
 
 def existing(location: str) -> str:
     """Return the location of an index; raise an error if it does not exist."""
-    if not found(location):
-        name = shown(location)
+    if not index_exists(location):
+        name = printable_location(location)
         raise InputError(f"{name}: no such index: create it with benzer index {name} INPUT...")
     return location
 
@@ -54,7 +54,7 @@ def is_index(location: str) -> bool:
         return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
 
 
-def shown(location: str) -> str:
+def printable_location(location: str) -> str:
     """Format a location without the password of its URL.
 
     >>> shown("redis://reader:secret@localhost:6379/0?prefix=a"), shown("redis://localhost?password=secret&db=1")

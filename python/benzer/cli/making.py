@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benzer.cli.location import found, is_server
+from benzer.cli.location import index_exists, is_server
 from benzer.cli.output import remove_leftovers
 from benzer.errors import BenzerError, StorageError
 
@@ -56,7 +56,7 @@ def made_or_opened(location: str, settings: IndexSettings) -> Iterator[Index]:
     """Open an index to change it in one transaction; create it with `settings` if it does not exist."""
     from benzer.index import Index
 
-    if not found(location):
+    if not index_exists(location):
         with made(location, settings) as index:
             yield index
         return

@@ -8,7 +8,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
-from benzer.cli.location import Location, existing, is_server, shown
+from benzer.cli.location import Location, existing, is_server, printable_location
 from benzer.cli.making import made_or_opened
 from benzer.errors import InputError
 from benzer.views import upkeep as views
@@ -60,10 +60,10 @@ def command(target: str, sources: tuple[str, ...], on_conflict: str, threads: in
     with made_or_opened(target, settings) as index:
         for source in sources:
             with Index.open(source, mode="read") as other:
-                taken = index.merge(other, on_conflict, threads=threads)
-            total = Taken(*(a + b for a, b in zip(total, taken, strict=True)))
+                counts = index.merge(other, on_conflict, threads=threads)
+            total = Taken(*(a + b for a, b in zip(total, counts, strict=True)))
         documents = len(index)
-    show(target, total, documents, as_json)
+    display(target, total, documents, as_json)
 
 
 def refuse_same(source: str, target: str) -> None:
@@ -74,12 +74,14 @@ def refuse_same(source: str, target: str) -> None:
     if not same and not is_server(source) and not is_server(target) and Path(target).exists():
         same = Path(source).samefile(target)
     if same:
-        raise InputError(f"{shown(source)} is the target of the merge: remove it from the sources")
+        raise InputError(
+            f"{printable_location(source)} is the target of the merge: remove it from the sources"
+        )
 
 
-def show(target: str, taken: Taken, documents: int, as_json: bool) -> None:
+def display(target: str, counts: Taken, documents: int, as_json: bool) -> None:
     """Print the counts."""
     if as_json:
-        console.print_json({"index": shown(target), **taken._asdict(), "documents": documents})
+        console.print_json({"index": printable_location(target), **counts._asdict(), "documents": documents})
         return
-    console.show(views.merged_table(taken, documents))
+    console.display(views.merged_table(counts, documents))

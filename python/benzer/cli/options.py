@@ -90,20 +90,20 @@ class ExampleCommand(click.Command):
         super().format_help_text(ctx, formatter)
         write_examples(formatter, self.examples)
         for section in SECTIONS:
-            options = [one for one in self.options(ctx) if getattr(one, "section", OTHER) == section]
+            options = [option for option in self.options(ctx) if getattr(option, "section", OTHER) == section]
             write_options(ctx, formatter, section, options)
         return formatter.getvalue().rstrip("\n")
 
     def help_all_option(self) -> click.Option:
         """Make the option that shows the complete help."""
 
-        def show(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+        def print_all(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
             if wanted and not ctx.resilient_parsing:
                 click.echo(self.get_help_all(ctx), color=ctx.color)
                 ctx.exit()
 
         return click.Option(
-            [HELP_ALL], is_flag=True, is_eager=True, expose_value=False, callback=show,
+            [HELP_ALL], is_flag=True, is_eager=True, expose_value=False, callback=print_all,
             help="Show all options and examples and exit.", hidden=not self.common,
         )  # fmt: skip
 

@@ -38,7 +38,8 @@ class Planned(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """The plan and the histogram, JSON-able."""
         bins = [
-            {"least": one.least, "below": one.below, "pairs": round(one.pairs)} for one in self.histogram()
+            {"least": item.least, "below": item.below, "pairs": round(item.pairs)}
+            for item in self.histogram()
         ]
         return {
             "plan": self.plan.to_dict(),
@@ -61,12 +62,12 @@ def planned(
     from benzer.planner import look, plan
     from benzer.sources import Files
 
-    asked = {name: options[name] for name in fields.OPTIONS}
-    schema, columns = fields.described(asked, {})
+    requested = {name: options[name] for name in fields.OPTIONS}
+    schema, columns = fields.described(requested, {})
     threshold = fields.threshold_of(schema, threshold)
-    reading = Options(format=fields.format_of(asked, inputs), **fields.layout_of(asked))
-    found = read(Files(inputs), schema, columns, options["id_column"], reading)
-    spread = look(found.corpus, schema)
+    reading = Options(format=fields.format_of(requested, inputs), **fields.layout_of(requested))
+    documents = read(Files(inputs), schema, columns, options["id_column"], reading)
+    spread = look(documents.corpus, schema)
     chosen = plan(spread, schema, threshold, recall, "auto", num_hashes)
     used = bands or chosen.bands
     if used is None:  # pragma: no cover - a recall below 1 has bands
@@ -74,16 +75,18 @@ def planned(
     return Planned(chosen, spread, threshold, used, spread.candidates(used))
 
 
-def show(found: Planned, given: bool) -> None:
+def display(planned: Planned, given: bool) -> None:
     """Print the similarities of the documents and the plan."""
     from benzer.views import plans
 
-    spread, used = found.spread, found.bands
-    console.show(plans.sampled(spread.sample, spread.contents))
-    console.show()
-    console.show(plans.similarities_table(found.histogram()))
-    console.show()
+    spread, used = planned.spread, planned.bands
+    console.display(plans.sampled(spread.sample, spread.contents))
+    console.display()
+    console.display(plans.similarities_table(planned.histogram()))
+    console.display()
     if given:
-        console.show(plans.expected(found.threshold, spread.pairs(found.threshold), found.candidates, used))
-    console.show(plans.method(found.plan.reason))
-    console.show()
+        console.display(
+            plans.expected(planned.threshold, spread.pairs(planned.threshold), planned.candidates, used)
+        )
+    console.display(plans.method(planned.plan.reason))
+    console.display()

@@ -74,5 +74,5 @@ def bars(order: Sequence[str]) -> Iterator[Stages]:
     """Show bars on stderr while the block runs."""
     console = Console(stderr=True, markup=False, highlight=False, emoji=False)
     columns = (TextColumn("{task.description:<10}"), BarColumn(bar_width=None), AmountColumn(), TimeColumn())
-    with Progress(*columns, console=console, transient=True, expand=True) as shown:
-        yield Stages(shown, order)
+    with Progress(*columns, console=console, transient=True, expand=True) as display:
+        yield Stages(display, order)

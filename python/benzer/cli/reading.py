@@ -54,7 +54,7 @@ class DocumentReader:
         Texts are scanned by the native core, one file at a time. Sets and images are passed on while they are
         read, images as their descriptions.
         """
-        if {one.kind for one in self.schema.fields.values()} == {"text"}:
+        if {item.kind for item in self.schema.fields.values()} == {"text"}:
             for corpus in self.corpora():
                 documents = self._documents(corpus)
                 while batch := list(islice(documents, BATCH_SIZE)):
@@ -94,7 +94,7 @@ class DocumentReader:
 
         return ReadOptions(
             fields=reading.columns(self.schema, self.columns),
-            kinds={name: one.kind for name, one in self.schema.fields.items()},
+            kinds={name: item.kind for name, item in self.schema.fields.items()},
             id_column=self.id_column,
             on_error=self.on_error,
             **self.layout,
@@ -147,7 +147,7 @@ class HandOn:
         from benzer.document import Document
 
         columns = [
-            seen(one, column) for one, column in zip(self._schema.fields.values(), fields, strict=True)
+            seen(item, column) for item, column in zip(self._schema.fields.values(), fields, strict=True)
         ]
         documents: list[Document] = []
         refused: list[tuple[int, str]] = []
@@ -180,10 +180,10 @@ def seen(field: Field, contents: Sequence[FieldValue]) -> Sequence[FieldValue | 
 
     if not is_seen(field):
         return contents
-    held = [content for content in contents if content is not None]
-    answers = iter(described(field, held, threads=0))
-    found: list[FieldValue | InputError] = []
+    present = [content for content in contents if content is not None]
+    answers = iter(described(field, present, threads=0))
+    contents_seen: list[FieldValue | InputError] = []
     for content in contents:
         answer = None if content is None else next(answers)
-        found.append(field.decode(answer) if isinstance(answer, bytes) else answer)
-    return found
+        contents_seen.append(field.decode(answer) if isinstance(answer, bytes) else answer)
+    return contents_seen

@@ -6,7 +6,7 @@ import click
 
 from benzer.cli import asking, console
 from benzer.cli import options as shared
-from benzer.cli.location import Location, existing, shown
+from benzer.cli.location import Location, existing, printable_location
 from benzer.views import upkeep as views
 
 EXAMPLES = """\
@@ -24,7 +24,7 @@ def listed(text: str) -> list[str]:
     >>> listed("a\\u2028b\\r\\n\\nc")
     ['a\\u2028b', 'c']
     """
-    return [line for line in (one.removesuffix("\r") for one in text.split("\n")) if line]
+    return [line for line in (item.removesuffix("\r") for item in text.split("\n")) if line]
 
 
 @click.command(
@@ -51,15 +51,15 @@ def command(index: str, id: tuple[str, ...], ids: str | None, as_json: bool) -> 
     if not wanted:
         raise click.UsageError("no ids given: list the ids to remove, or use --ids FILE.")
     with Index.open(existing(index)) as opened:
-        known = {one: asking.held_id(opened, one) for one in wanted}
-        removed = opened.remove([held for held in known.values() if held is not None])
+        known = {item: asking.held_id(opened, item) for item in wanted}
+        removed = opened.remove([known_id for known_id in known.values() if known_id is not None])
         left = len(opened)
-    missing = [one for one, held in known.items() if held is None]
+    missing = [item for item, known_id in known.items() if known_id is None]
     if as_json:
         console.print_json(
-            {"index": shown(index), "removed": removed, "not_there": missing, "documents": left}
+            {"index": printable_location(index), "removed": removed, "not_there": missing, "documents": left}
         )
         return
     if missing:
         console.note(views.not_there(missing))
-    console.show(views.removed_table(removed, left))
+    console.display(views.removed_table(removed, left))

@@ -6,7 +6,7 @@ import click
 
 from benzer.cli import console
 from benzer.cli import options as shared
-from benzer.cli.location import Location, is_server, shown
+from benzer.cli.location import Location, is_server, printable_location
 from benzer.errors import InputError
 from benzer.views import upkeep as views
 
@@ -33,9 +33,9 @@ def command(index: str, copy: str, as_json: bool) -> None:
     from benzer.index import restore
 
     if is_server(index):
-        raise InputError(f"{shown(index)} is not in a file: use benzer import")
+        raise InputError(f"{printable_location(index)} is not in a file: use benzer import")
     count = restore(index, copy)
     if as_json:
         console.print_json({"index": index, "copy": copy, "documents": count})
         return
-    console.show(views.documents_table("restored", count))
+    console.display(views.documents_table("restored", count))

@@ -9,7 +9,7 @@ import click
 
 from benzer.cli import asking, console
 from benzer.cli import options as shared
-from benzer.cli.location import Location, existing, shown
+from benzer.cli.location import Location, existing, printable_location
 from benzer.views import matches as views
 from benzer.views import quotations
 
@@ -113,10 +113,10 @@ def command(
     }  # fmt: skip
     way = way_of(flags, threshold)
     with Index.open(existing(index), mode="read") as opened:
-        asked = asking.document(opened, question)
-        answer, draw = WAYS[way](opened, asked, limit, threshold)
+        query = asking.document(opened, question)
+        answer, draw = WAYS[way](opened, query, limit, threshold)
         if as_json:
-            console.print_json({"index": shown(index), **answer})
+            console.print_json({"index": printable_location(index), **answer})
         else:
             draw()
     return 0
@@ -139,80 +139,80 @@ def way_of(flags: dict[str, bool], threshold: float | None) -> str:
 Way = Callable[["Index", Any, int, "float | None"], tuple[dict[str, Any], Callable[[], object]]]
 
 
-def similar(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+def similar(index: Index, query: Any, limit: int, threshold: float | None) -> Any:
     """Compare the query with the documents that share buckets."""
-    matches = index.find_similar(asked, limit, threshold)
-    return {"matches": [as_answer(match) for match in matches]}, lambda: show(index, matches)
+    matches = index.find_similar(query, limit, threshold)
+    return {"matches": [as_answer(match) for match in matches]}, lambda: display(index, matches)
 
 
-def proposed(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+def proposed(index: Index, query: Any, limit: int, threshold: float | None) -> Any:
     """List the documents that share buckets."""
-    found = index.find_candidates(asked, limit)
-    return {"candidates": [one._asdict() for one in found]}, lambda: show_candidates(index, found)
+    result = index.find_candidates(query, limit)
+    return {"candidates": [item._asdict() for item in result]}, lambda: show_candidates(index, result)
 
 
-def nearest(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+def nearest(index: Index, query: Any, limit: int, threshold: float | None) -> Any:
     """List the nearest documents with the promised recall."""
-    found = index.find_nearest(asked, limit, threshold=threshold)
+    result = index.find_nearest(query, limit, threshold=threshold)
 
     def draw() -> None:
-        console.note(views.promised(found.compared, found.documents, found.threshold, found.recall))
-        show(index, list(found))
+        console.note(views.promised(result.compared, result.documents, result.threshold, result.recall))
+        display(index, list(result))
 
-    promised = {"recall": found.recall, "threshold": found.threshold}
-    answer = {**promised, "compared": found.compared, "documents": found.documents}
-    return {"matches": [as_answer(match) for match in found], **answer}, draw
+    promised = {"recall": result.recall, "threshold": result.threshold}
+    answer = {**promised, "compared": result.compared, "documents": result.documents}
+    return {"matches": [as_answer(match) for match in result], **answer}, draw
 
 
-def containing(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+def containing(index: Index, query: Any, limit: int, threshold: float | None) -> Any:
     """List the documents that contain the query."""
     return containments(
-        index, index.find_containing(asked, CONTAINMENT if threshold is None else threshold, limit)
+        index, index.find_containing(query, CONTAINMENT if threshold is None else threshold, limit)
     )
 
 
-def contained(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+def contained(index: Index, query: Any, limit: int, threshold: float | None) -> Any:
     """List the documents that are contained in the query."""
     return containments(
-        index, index.find_contained(asked, CONTAINMENT if threshold is None else threshold, limit)
+        index, index.find_contained(query, CONTAINMENT if threshold is None else threshold, limit)
     )
 
 
-def containments(index: Index, found: ContainmentMatches) -> Any:
+def containments(index: Index, matches: ContainmentMatches) -> Any:
     """Return the JSON values of containments and a function that prints them."""
 
     def draw() -> None:
-        for line in quotations.notes_of(found, index.settings.passages):
+        for line in quotations.notes_of(matches, index.settings.passages):
             console.note(line)
-        if found:
-            console.show(quotations.containments_table(found, excerpts(index, found), console.width()))
+        if matches:
+            console.display(quotations.containments_table(matches, excerpts(index, matches), console.width()))
 
-    return containments_answer(found), draw
+    return containments_answer(matches), draw
 
 
-def containments_answer(found: ContainmentMatches) -> dict[str, Any]:
+def containments_answer(result: ContainmentMatches) -> dict[str, Any]:
     """The matches as JSON values, and how many documents were compared."""
-    matches = [{**match._asdict(), "fields": dict(match.fields)} for match in found]
-    counts = {"candidates": found.candidates, "compared": found.compared}
-    return {"matches": matches, **counts, "short": list(found.short)}
+    matches = [{**match._asdict(), "fields": dict(match.fields)} for match in result]
+    counts = {"candidates": result.candidates, "compared": result.compared}
+    return {"matches": matches, **counts, "short": list(result.short)}
 
 
-def passages(index: Index, asked: Any, limit: int, threshold: float | None) -> Any:
+def passages(index: Index, query: Any, limit: int, threshold: float | None) -> Any:
     """List the documents that share passages."""
-    found = index.find_passages(asked, limit=limit)
+    result = index.find_passages(query, limit=limit)
 
     def draw() -> None:
-        for line in quotations.covered_lines(found):
-            console.show(line)
-        if found.unread:
-            console.note(quotations.unread(found.unread))
-        if found:
-            console.show()
-            given = getattr(asked, "fields", asked)
+        for line in quotations.covered_lines(result):
+            console.display(line)
+        if result.unread:
+            console.note(quotations.unread(result.unread))
+        if result:
+            console.display()
+            given = getattr(query, "fields", query)
             texts = dict.fromkeys(index.settings.schema.fields, given) if isinstance(given, str) else given
-            console.show(quotations.passages_table(found, texts, console.width()))
+            console.display(quotations.passages_table(result, texts, console.width()))
 
-    return found.to_dict(), draw
+    return result.to_dict(), draw
 
 
 WAYS: dict[str, Way] = {
@@ -225,13 +225,13 @@ def as_answer(match: Match) -> dict[str, Any]:
     return {"id": match.id, "similarity": match.similarity, "fields": dict(match.fields)}
 
 
-def show(index: Index, matches: Sequence[Match]) -> None:
+def display(index: Index, matches: Sequence[Match]) -> None:
     """Print a table of matches: the similarity, that of each field, and the beginning of the text."""
     if not matches:
         console.note(views.NO_MATCH)
         return
     names = list(index.settings.schema.fields)
-    console.show(views.matches_table(matches, names, excerpts(index, matches), console.width()))
+    console.display(views.matches_table(matches, names, excerpts(index, matches), console.width()))
 
 
 def show_candidates(index: Index, candidates: list[Candidate]) -> None:
@@ -241,7 +241,7 @@ def show_candidates(index: Index, candidates: list[Candidate]) -> None:
         return
     settings = index.settings
     bands = settings.bands.bands * len(settings.schema.fields)
-    console.show(views.candidates_table(candidates, bands, excerpts(index, candidates), console.width()))
+    console.display(views.candidates_table(candidates, bands, excerpts(index, candidates), console.width()))
 
 
 def excerpts(index: Index, matches: Iterable[Match | Candidate | ContainmentMatch]) -> list[str]:

@@ -101,5 +101,5 @@ def command(indexes: tuple[str, ...], **given: Any) -> None:
 
     if not indexes and given["home"] is None:
         console.note(outputs.SAMPLES)
-    limits = Limits(**limits_of({name: given.pop(name) for name in [one.field for one in LIMITS]}))
+    limits = Limits(**limits_of({name: given.pop(name) for name in [item.field for item in LIMITS]}))
     serve(indexes, **given, limits=limits, started=started)

@@ -54,10 +54,10 @@ def legend() -> Styled:
     return Styled.assemble(*parts)
 
 
-def drawn(shown: Sequence[Stretch]) -> Styled:
+def drawn(stretches: Sequence[Stretch]) -> Styled:
     """Colour the parts of a text; line breaks within a paragraph become spaces."""
     cell = Styled()
-    for kind, text in shown:
+    for kind, text in stretches:
         cell.append(text if kind == "cut" else even(text), STYLES[kind])
     return cell
 

@@ -127,12 +127,12 @@ def command(
         return curve(threshold or fields.DEFAULT_THRESHOLD, recall, options, as_json)
     named = bool(shared.given(*BAND_OPTIONS))
     bands = choose(threshold or fields.DEFAULT_THRESHOLD, recall, **options) if named else None
-    found = planning.planned(inputs, read, threshold, recall, options["num_hashes"], bands)
+    planned = planning.planned(inputs, read, threshold, recall, options["num_hashes"], bands)
     if as_json:
-        console.print_json({**answer(found.bands, found.threshold, recall), **found.to_dict()})
+        console.print_json({**answer(planned.bands, planned.threshold, recall), **planned.to_dict()})
         return 0
-    planning.show(found, named)
-    show(found.bands, found.threshold, recall)
+    planning.display(planned, named)
+    display(planned.bands, planned.threshold, recall)
     return 0
 
 
@@ -144,7 +144,7 @@ def curve(threshold: float, recall: float, choice: dict[str, Any], as_json: bool
     if as_json:
         console.print_json(answer(bands, threshold, recall))
     else:
-        show(bands, threshold, recall)
+        display(bands, threshold, recall)
     return 0
 
 
@@ -174,9 +174,9 @@ def advise(documents: str, column: str, unit: Literal["char", "word"], as_json: 
     if as_json:
         console.print_json({"file": documents, **asdict(advice)})
         return
-    console.show(str(advice))
-    console.show()
-    console.show(usage(documents, unit, advice.size))
+    console.display(str(advice))
+    console.display()
+    console.display(usage(documents, unit, advice.size))
 
 
 def choose(threshold: float, recall: float, **choice: Any) -> Bands:
@@ -200,16 +200,16 @@ def answer(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
     }
 
 
-def show(bands: Bands, threshold: float, recall: float) -> None:
+def display(bands: Bands, threshold: float, recall: float) -> None:
     """Print the bands, the table and the plot."""
     from benzer.views.plans import bands_lines, curve_table
 
     for line in bands_lines(bands, threshold, recall):
-        console.show(line)
-    console.show()
-    console.show(curve_table(bands, threshold))
-    console.show()
-    console.show(plot(bands, threshold, recall))
+        console.display(line)
+    console.display()
+    console.display(curve_table(bands, threshold))
+    console.display()
+    console.display(plot(bands, threshold, recall))
 
 
 def plot(bands: Bands, threshold: float, recall: float) -> str:

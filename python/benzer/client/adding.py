@@ -52,24 +52,24 @@ async def add(
 ) -> Added:
     """Send all rows to the documents of an index."""
     read = new = malformed = 0
-    held: int | None = None
+    documents: int | None = None
     part: list[Row] = []
     try:
         while part := await rows.part(connection.draw, batch_size):
             answer = await _sent(connection, path, part, rows.skips)
-            read, new, held = read + answer["read"], new + answer["new"], answer["documents"]
+            read, new, documents = read + answer["read"], new + answer["new"], answer["documents"]
             malformed += answer["malformed_count"]
             rows.malformed += [
-                MalformedRow(SOURCE, part[one["row"] - 1].number, one["message"])
-                for one in answer["malformed"]
+                MalformedRow(SOURCE, part[item["row"] - 1].number, item["message"])
+                for item in answer["malformed"]
             ]
             part = []
             if progress is not None:
                 progress(read)
     except BenzerError as error:
-        raise told(error, part, read) from error.__cause__
+        raise partial_error(error, part, read) from error.__cause__
     malformed += rows.refused
-    return Added(read, new, held, sorted(rows.malformed, key=lambda one: one.row), malformed)
+    return Added(read, new, documents, sorted(rows.malformed, key=lambda item: item.row), malformed)
 
 
 async def _sent(connection: ClientConnection, path: str, part: Sequence[Row], skips: bool) -> Any:
@@ -82,7 +82,7 @@ DURABLE = re.compile(r"; ([\d,]+) documents of this upload are durable$")
 ROW = re.compile(r"^row (\d+): ")
 
 
-def told(error: BenzerError, part: Sequence[Row], read: int) -> BenzerError:
+def partial_error(error: BenzerError, part: Sequence[Row], read: int) -> BenzerError:
     """The error with row numbers and durable documents counted from the start of the input, not of the part.
 
     >>> lines = [Row(2001, b""), Row(2002, b"")]
@@ -90,10 +90,10 @@ def told(error: BenzerError, part: Sequence[Row], read: int) -> BenzerError:
     BenzerError('row 2002: no text; 2,001 documents are durable')
     """
     message = str(error)
-    found = DURABLE.search(message)
-    if found:  # a message of the service
-        message = message[: found.start()]
-        read += int(found[1].replace(",", ""))
+    match = DURABLE.search(message)
+    if match:  # a message of the service
+        message = message[: match.start()]
+        read += int(match[1].replace(",", ""))
         row = ROW.match(message)
         if row and int(row[1]) <= len(part):
             message = f"row {part[int(row[1]) - 1].number}: {message[row.end() :]}"

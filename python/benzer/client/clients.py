@@ -57,14 +57,14 @@ class ServiceCalls(Generic[OneIndex, Job]):
     @call
     async def health(self) -> dict[str, Any]:
         """Return the status and the version of the service."""
-        told: dict[str, Any] = (await self._connection.ask("GET", "/health")).json()
-        return told
+        health: dict[str, Any] = (await self._connection.ask("GET", "/health")).json()
+        return health
 
     @call
     async def indexes(self) -> list[dict[str, Any]]:
         """Return the size and the settings of each served index, with its name under "name"."""
-        told: list[dict[str, Any]] = (await self._connection.ask("GET", "/v1/indexes")).json()["indexes"]
-        return told
+        listed: list[dict[str, Any]] = (await self._connection.ask("GET", "/v1/indexes")).json()["indexes"]
+        return listed
 
     @call
     async def create_index(self, name: str, settings: IndexSettings | None = None) -> OneIndex:
@@ -102,7 +102,7 @@ class ServiceCalls(Generic[OneIndex, Job]):
         """
         known = schema or Schema()
         sides = {
-            side: {"fields": QueryFields.of(one, known).fields} for side, one in {"a": a, "b": b}.items()
+            side: {"fields": QueryFields.of(item, known).fields} for side, item in {"a": a, "b": b}.items()
         }
         fields = None if schema is None else schema.to_dict()
         answer = await self._connection.ask(
@@ -146,7 +146,7 @@ class ServiceCalls(Generic[OneIndex, Job]):
         rare = chosen(options)
         rare.refuse([field.name for field in fields(rare) if field.name != "on_error"], "for a service")
         names = ",".join(against)
-        asked = given({
+        query = given({
             "threshold": threshold, "recall": recall, "method": method, "keep": str(keep), "on_error": rare.on_error,
             "against": names or None, "measure": "true" if measure else None,
             "fields": None if schema is None else json.dumps(schema.to_dict()),
@@ -156,16 +156,16 @@ class ServiceCalls(Generic[OneIndex, Job]):
             while part := await rows.part(self._connection.draw, ROWS_AT_ONCE):
                 body.writelines(row.line for row in part)
                 if progress is not None:
-                    progress(rows.taken)
-            request = Request("POST", "/v1/duplicates", asked, body, NDJSON, again=False)
+                    progress(rows.count)
+            request = Request("POST", "/v1/duplicates", query, body, NDJSON, again=False)
             answer = await self._connection.send(request)
         return self._job(self._connection, answer.json()["id"])
 
     @call
     async def jobs(self) -> list[Job]:
         """Return the jobs of the service, newest first."""
-        told = (await self._connection.ask("GET", "/v1/duplicates")).json()["jobs"]
-        return [self._job(self._connection, one["id"]) for one in told]
+        listed = (await self._connection.ask("GET", "/v1/duplicates")).json()["jobs"]
+        return [self._job(self._connection, item["id"]) for item in listed]
 
     @call
     async def tune(
@@ -187,15 +187,15 @@ class ServiceCalls(Generic[OneIndex, Job]):
             bands=bands,
             rows=rows,
         )
-        told: dict[str, Any] = answer.json()
-        return told
+        values: dict[str, Any] = answer.json()
+        return values
 
 
 def settings_as_json(settings: IndexSettings) -> dict[str, Any]:
     """Settings in the format of the service."""
-    told: dict[str, Any] = {**settings.to_dict()}
-    del told["hashing"]
-    return {"fields": told.pop("schema"), **told}
+    values: dict[str, Any] = {**settings.to_dict()}
+    del values["hashing"]
+    return {"fields": values.pop("schema"), **values}
 
 
 class Client(Blocking, ServiceCalls[RemoteIndex, DuplicatesJob]):

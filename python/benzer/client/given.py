@@ -55,20 +55,20 @@ class Rows:
         self._source, self._schema, self.skips = source, schema, skips
         self._waiting: deque[Row] = deque()
         self._ended = False
-        self.taken = self.refused = 0
+        self.count = self.refused = 0
         self.malformed: list[MalformedRow] = []
 
     def written(self, given: Iterable[Any]) -> Iterator[Row]:
         """Each document as a row."""
-        for one in given:
-            self.taken += 1
+        for item in given:
+            self.count += 1
             try:
-                yield Row(self.taken, self._line(one))
+                yield Row(self.count, self._line(item))
             except (InputError, SettingsError) as error:
                 if not self.skips:
-                    raise InputError(f"row {self.taken}: {error}") from error
+                    raise InputError(f"row {self.count}: {error}") from error
                 self.refused += 1
-                self.malformed.append(MalformedRow(SOURCE, self.taken, str(error)))
+                self.malformed.append(MalformedRow(SOURCE, self.count, str(error)))
 
     def _line(self, given: Any) -> bytes:
         document = check_id(as_document(given, self._schema))

@@ -52,7 +52,7 @@ class IndexCalls(Generic[Job]):
             self._known = wire.settings_of((await self._connection.ask("GET", self._path)).json())
         return self._known
 
-    async def _asked(self, document: Any) -> QueryFields:
+    async def _as_query(self, document: Any) -> QueryFields:
         return QueryFields.of(document, (await self._settings()).schema)
 
     # Description
@@ -60,8 +60,8 @@ class IndexCalls(Generic[Job]):
     @call
     async def info(self) -> dict[str, Any]:
         """Return the size of the index, its settings and their fingerprint."""
-        told: dict[str, Any] = (await self._connection.ask("GET", self._path)).json()
-        return told
+        values: dict[str, Any] = (await self._connection.ask("GET", self._path)).json()
+        return values
 
     @call
     async def probability(self, similarity: float) -> float:
@@ -72,8 +72,8 @@ class IndexCalls(Generic[Job]):
     @call
     async def count(self) -> int:
         """Return the number of documents in the index."""
-        told = (await self._connection.ask("GET", self._path)).json()
-        return int(told["documents"])
+        values = (await self._connection.ask("GET", self._path)).json()
+        return int(values["documents"])
 
     # Documents
 
@@ -119,21 +119,21 @@ class IndexCalls(Generic[Job]):
     @call
     async def get(self, document_id: DocumentId) -> Document | None:
         """Return the document with this id, or None if it does not exist."""
-        found = await self._held(document_id, contents=True)
-        return None if found is None else wire.document_of(found)
+        document = await self._lookup(document_id, contents=True)
+        return None if document is None else wire.document_of(document)
 
     @call
     async def contains(self, document_id: DocumentId) -> bool:
         """Return whether the index has a document with this id."""
         if isinstance(document_id, bool) or not isinstance(document_id, str | int):
             return False
-        return (await self._held(document_id, contents=False)) is not None
+        return (await self._lookup(document_id, contents=False)) is not None
 
-    async def _held(self, document_id: DocumentId, contents: bool) -> Any:
+    async def _lookup(self, document_id: DocumentId, contents: bool) -> Any:
         check_id(Document(checked_id(document_id), {}))
         body = {"ids": [document_id], "contents": contents}
-        (found,) = (await self._connection.ask("POST", f"{self._path}/lookup", body)).json()["documents"]
-        return found
+        (document,) = (await self._connection.ask("POST", f"{self._path}/lookup", body)).json()["documents"]
+        return document
 
     @paged
     async def documents(self) -> AsyncIterator[Document]:
@@ -143,10 +143,10 @@ class IndexCalls(Generic[Job]):
             page = await self._connection.ask(
                 "GET", f"{self._path}/documents", limit=DOCUMENTS_A_PAGE, after=after
             )
-            told = page.json()
-            for one in told["documents"]:
-                yield wire.document_of(one)
-            after = told["next"]
+            values = page.json()
+            for document in values["documents"]:
+                yield wire.document_of(document)
+            after = values["next"]
             if after is None:
                 return
 
@@ -172,38 +172,38 @@ class IndexCalls(Generic[Job]):
             contents: Whether each match has the contents of the document.
         """
         explained = {"evidence": evidence or None, "contents": contents or None}
-        asked = await self._asked(document)
+        query = await self._as_query(document)
         path = f"{self._path}/similar"
-        _, found = await answered(
-            self._connection, path, asked, limit, "matches", wire.match_of, threshold=threshold, **explained
+        _, matches = await answered(
+            self._connection, path, query, limit, "matches", wire.match_of, threshold=threshold, **explained
         )
-        return found
+        return matches
 
     @call
     async def find_similar_batch(
         self, documents: Any, limit: int | None = 10, threshold: float | None = None
     ) -> list[list[Match]]:
         """Run `find_similar` for many documents; much faster than single calls. Results are in input order."""
-        source, found = source_of(documents), list[list[Match]]()
+        source, matches = source_of(documents), list[list[Match]]()
         path, waiting = f"{self._path}/similar/batch", list[QueryFields]()
         size, ended = 0, False
         while not ended:
             some = await self._connection.draw(source, 1)
             ended = not some
-            for one in some:
-                waiting.append(await self._asked(one))
+            for item in some:
+                waiting.append(await self._as_query(item))
                 size += len(as_json(waiting[-1].fields))
             if waiting and (ended or size > QUESTION_BYTES or len(waiting) == QUESTIONS_AT_ONCE):
                 body = {
-                    "questions": [asked.question() for asked in waiting],
-                    "limit": max(asked.wanted(limit) for asked in waiting),
+                    "questions": [question.question() for question in waiting],
+                    "limit": max(question.wanted(limit) for question in waiting),
                     **given({"threshold": threshold}),
                 }
                 answers = (await self._connection.ask("POST", path, body)).json()["answers"]
-                for asked, one in zip(waiting, answers, strict=True):
-                    found.append(asked.kept([wire.match_of(match) for match in one["matches"]], limit))
+                for query, item in zip(waiting, answers, strict=True):
+                    matches.append(query.kept([wire.match_of(match) for match in item["matches"]], limit))
                 waiting, size = [], 0
-        return found
+        return matches
 
     @call
     async def find_nearest(
@@ -226,12 +226,12 @@ class IndexCalls(Generic[Job]):
             threshold: Minimum similarity.
             evidence: Whether each match has the evidence.
         """
-        asked = await self._asked(document)
+        query = await self._as_query(document)
         options = {"recall": recall, "threshold": threshold, "evidence": evidence or None}
-        answer, found = await answered(
-            self._connection, f"{self._path}/nearest", asked, limit, "matches", wire.match_of, **options
+        answer, matches = await answered(
+            self._connection, f"{self._path}/nearest", query, limit, "matches", wire.match_of, **options
         )
-        return wire.nearest_of(answer, found)
+        return wire.nearest_of(answer, matches)
 
     @call
     async def find_candidates(self, document: Any, limit: int | None = 10) -> list[Candidate]:
@@ -241,16 +241,16 @@ class IndexCalls(Generic[Job]):
     @call
     async def find_candidates_batch(self, documents: Any, limit: int | None = 10) -> list[list[Candidate]]:
         """Run `find_candidates` for many documents. Results are in input order."""
-        source, found = source_of(documents), list[list[Candidate]]()
+        source, candidates = source_of(documents), list[list[Candidate]]()
         while some := (await self._connection.draw(source, 1)):
-            found.append(await self._candidates(some[0], limit))
-        return found
+            candidates.append(await self._candidates(some[0], limit))
+        return candidates
 
     async def _candidates(self, document: Any, limit: int | None) -> list[Candidate]:
-        asked = await self._asked(document)
+        query = await self._as_query(document)
         path = f"{self._path}/candidates"
-        _, found = await answered(self._connection, path, asked, limit, "candidates", wire.candidate_of)
-        return found
+        _, candidates = await answered(self._connection, path, query, limit, "candidates", wire.candidate_of)
+        return candidates
 
     # Quotations
 
@@ -271,31 +271,31 @@ class IndexCalls(Generic[Job]):
     async def _contained(
         self, route: str, document: Any, threshold: float, limit: int | None, most: int | None
     ) -> ContainmentMatches:
-        asked = await self._asked(document)
+        query = await self._as_query(document)
         options = {"threshold": threshold, "most": MOST_COMPARED if most is None else most}
-        answer, found = await answered(
-            self._connection, f"{self._path}/{route}", asked, limit, "matches", wire.containment_of, **options
+        answer, matches = await answered(
+            self._connection, f"{self._path}/{route}", query, limit, "matches", wire.containment_of, **options
         )
-        return wire.containments_of(answer, found)
+        return wire.containments_of(answer, matches)
 
     @call
     async def find_passages(
         self, document: Any, least_words: int = 8, limit: int | None = 10, most: int | None = 1000
     ) -> PassageMatches:
         """Return the passages of a text that appear in the index; see `benzer.Index.find_passages`."""
-        asked = await self._asked(document)
+        query = await self._as_query(document)
         options = {"least_words": least_words, "most": MOST_COMPARED if most is None else most}
-        answer, found = await answered(
-            self._connection, f"{self._path}/passages", asked, limit, "matches", wire.quotation_of, **options
+        answer, matches = await answered(
+            self._connection, f"{self._path}/passages", query, limit, "matches", wire.quotation_of, **options
         )
-        return wire.quotations_of(answer, found)
+        return wire.quotations_of(answer, matches)
 
     @call
     async def compare(self, a: Any, b: Any, *, evidence: bool = False) -> Comparison:
         """Compare two documents, stored or not, with the settings of the index; see `benzer.compare`."""
         sides = {}
         for side, document in {"a": a, "b": b}.items():
-            sides[side] = {"fields": (await self._asked(document)).fields}
+            sides[side] = {"fields": (await self._as_query(document)).fields}
         answer = await self._connection.ask(
             "POST", "/v1/compare", {"index": self.name, **sides, "evidence": evidence}
         )
@@ -306,18 +306,18 @@ class IndexCalls(Generic[Job]):
     @call
     async def touch(self, ids: Iterable[DocumentId], seen_at: When | None = None) -> int:
         """Record that documents were seen, by default now. Returns the number of ids in the index."""
-        held = 0
+        known = 0
         seconds = None if seen_at is None else second_of(seen_at)
         for some in parts_of(ids):
             body = {"ids": some, **given({"seen_at": seconds})}
-            held += (await self._connection.ask("POST", f"{self._path}/touch", body)).json()["held"]
-        return held
+            known += (await self._connection.ask("POST", f"{self._path}/touch", body)).json()["held"]
+        return known
 
     @call
     async def last_seen(self, document_id: DocumentId) -> datetime | None:
         """Return when a document was added or last touched, in UTC; None if it does not exist or is unknown."""
-        found = await self._held(document_id, contents=False)
-        moment = None if found is None else found["last_seen"]
+        document = await self._lookup(document_id, contents=False)
+        moment = None if document is None else document["last_seen"]
         return None if moment is None else datetime.fromisoformat(moment.replace("Z", "+00:00"))
 
     @call
@@ -373,15 +373,15 @@ class IndexCalls(Generic[Job]):
         """Return the effect and the cost of a threshold and a recall in this index; see `POST …/tune`."""
         options = {"fields": fields, "shingle_size": shingle_size}
         body = {"threshold": threshold, "recall": recall, "sample": sample, "examples": examples}
-        told: dict[str, Any] = (
+        values: dict[str, Any] = (
             await self._connection.ask("POST", f"{self._path}/tune", {**body, **given(options)})
         ).json()
-        return told
+        return values
 
 
 def parts_of(ids: Iterable[DocumentId]) -> Iterator[list[DocumentId]]:
     """Ids in parts of the size of one request."""
-    listed = [checked_id(one) for one in listed_ids(ids)]
+    listed = [checked_id(listed_id) for listed_id in listed_ids(ids)]
     for start in range(0, len(listed), IDS_AT_ONCE):
         yield listed[start : start + IDS_AT_ONCE]
 

@@ -49,9 +49,9 @@ class JobStatus:
     error: Mapping[str, str] | None
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> JobStatus:
+    def of(cls, values: Mapping[str, Any]) -> JobStatus:
         """Create the status from a response; unknown keys of later versions are ignored."""
-        return cls(**{one.name: told.get(one.name) for one in fields(cls)})  # type: ignore[arg-type]
+        return cls(**{item.name: values.get(item.name) for item in fields(cls)})  # type: ignore[arg-type]
 
     @property
     def is_over(self) -> bool:
@@ -130,10 +130,10 @@ class JobCalls:
         page: str | None = f"{self._path}/{table}"
         options: dict[str, Any] = {"limit": ROWS_A_PAGE, **parameters}
         while page is not None:
-            told = (await self._connection.send(Request("GET", page, options))).json()
-            for row in told["rows"]:
+            values = (await self._connection.send(Request("GET", page, options))).json()
+            for row in values["rows"]:
                 yield read(row)
-            where = urlsplit(told["next"] or "")
+            where = urlsplit(values["next"] or "")
             page, options = where.path or None, dict(parse_qsl(where.query))
 
     @paged
@@ -185,8 +185,8 @@ class JobCalls:
     async def cluster(self, number: int, limit: int = 100) -> dict[str, Any]:
         """Return a cluster: its members, the kept one first, with their texts and their similarity to it."""
         answer = await self._connection.ask("GET", f"{self._path}/clusters/{segment(number)}", limit=limit)
-        told: dict[str, Any] = answer.json()
-        return told
+        values: dict[str, Any] = answer.json()
+        return values
 
     @call
     async def evidence(
@@ -202,13 +202,13 @@ class JobCalls:
         answer = await self._connection.ask(
             "GET", f"{self._path}/evidence", left=left_id, right=right_id, index=index
         )
-        return {name: evidence_of(one["evidence"]) for name, one in answer.json()["fields"].items()}
+        return {name: evidence_of(item["evidence"]) for name, item in answer.json()["fields"].items()}
 
     @call
     async def summary(self) -> dict[str, Any]:
         """Return counts, settings, sources, seconds by stage, and alarms."""
-        told: dict[str, Any] = (await self._connection.ask("GET", f"{self._path}/summary")).json()
-        return told
+        values: dict[str, Any] = (await self._connection.ask("GET", f"{self._path}/summary")).json()
+        return values
 
     @call
     async def report(self) -> str:
@@ -234,8 +234,8 @@ class JobCalls:
 
 def identified(row: Mapping[str, Any]) -> DocumentId:
     """The id of a row."""
-    found: DocumentId = row["id"]
-    return found
+    document_id: DocumentId = row["id"]
+    return document_id
 
 
 def done(status: JobStatus) -> JobStatus:

@@ -98,7 +98,7 @@ class paged(Generic[P, Result]):  # noqa: N801
         return method_of(self, owner, kind)
 
 
-def method_of(one: call[Any, Any] | paged[Any, Any], owner: Any, kind: type) -> Any:
+def method_of(item: call[Any, Any] | paged[Any, Any], owner: Any, kind: type) -> Any:
     """The function of a class, or the method of an instance."""
-    function = one.blocking if issubclass(kind, Blocking) else one.awaiting
+    function = item.blocking if issubclass(kind, Blocking) else item.awaiting
     return function if owner is None else MethodType(function, owner)

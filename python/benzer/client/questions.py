@@ -15,7 +15,7 @@ from benzer.wording import count
 
 MOST = 1000
 """Maximum number of matches in a response."""
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class QueryFields(NamedTuple):
@@ -49,20 +49,20 @@ class QueryFields(NamedTuple):
         """The query as JSON."""
         return {"fields": self.fields, **given({"itself": self.itself})}
 
-    def kept(self, found: list[Found], limit: int | None) -> list[Found]:
+    def kept(self, results: list[Result], limit: int | None) -> list[Result]:
         """At most `limit` matches; raises an error if all matches were requested and some are missing."""
-        if limit is None and len(found) >= MOST:
+        if limit is None and len(results) >= MOST:
             raise InputError(
                 f"there may be more than {count(MOST)} matches, the maximum of a service: set limit"
             )
-        return found[:limit]
+        return results[:limit]
 
 
 async def answered(
-    connection: ClientConnection, path: str, asked: QueryFields, limit: int | None, key: str,
-    read: Callable[[Any], Found], **options: Any,
-) -> tuple[Any, list[Found]]:  # fmt: skip
+    connection: ClientConnection, path: str, query: QueryFields, limit: int | None, key: str,
+    read: Callable[[Any], Result], **options: Any,
+) -> tuple[Any, list[Result]]:  # fmt: skip
     """Run one query; returns the complete response and its matches."""
-    body = {**asked.question(), "limit": asked.wanted(limit), **given(options)}
+    body = {**query.question(), "limit": query.wanted(limit), **given(options)}
     answer = (await connection.ask("POST", path, body)).json()
-    return answer, asked.kept([read(one) for one in answer[key]], limit)
+    return answer, query.kept([read(item) for item in answer[key]], limit)

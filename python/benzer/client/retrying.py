@@ -64,8 +64,8 @@ def policy(patience: Patience, request: Request) -> dict[str, Any]:
 
     def wait(state: RetryCallState) -> float:
         failed = None if state.outcome is None else state.outcome.exception()
-        asked = failed.after if isinstance(failed, Transient) else None
-        return growing(state) if asked is None else asked + growing(state)
+        query = failed.after if isinstance(failed, Transient) else None
+        return growing(state) if query is None else query + growing(state)
 
     return {
         "retry": retry_if_exception(

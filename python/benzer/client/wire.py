@@ -116,7 +116,7 @@ def match_of(given: Mapping[str, Any]) -> FoundMatch:
     """A match with its evidence and contents."""
     match = FoundMatch(given["id"], given["similarity"], given["fields"])
     if given.get("evidence"):
-        match.evidence = {name: evidence_of(one) for name, one in given["evidence"].items()}
+        match.evidence = {name: evidence_of(item) for name, item in given["evidence"].items()}
     if given.get("contents"):
         match.contents = given["contents"]
     return match
@@ -152,8 +152,8 @@ def quotation_of(given: Mapping[str, Any]) -> PassageMatch:
 def quotations_of(answer: Mapping[str, Any], matches: list[PassageMatch]) -> PassageMatches:
     """All documents with passages, and the part of the text that they cover."""
     covered = {
-        name: Covered([(start, end) for start, end in one["spans"]], one["share"])
-        for name, one in answer["covered"].items()
+        name: Covered([(start, end) for start, end in item["spans"]], item["share"])
+        for name, item in answer["covered"].items()
     }
     return PassageMatches(matches, covered, answer["candidates"], answer["unread"])
 
@@ -184,9 +184,9 @@ def comparison_of(answer: Mapping[str, Any]) -> Comparison:
     """The comparison of two documents by field."""
     fields = {
         name: FieldComparison(
-            one["similarity"], one["estimate"], one["containment_a"], one["containment_b"], one["shingles_a"],
-            one["shingles_b"], one["shared"], evidence_of(one["evidence"]),
+            item["similarity"], item["estimate"], item["containment_a"], item["containment_b"], item["shingles_a"],
+            item["shingles_b"], item["shared"], evidence_of(item["evidence"]),
         )
-        for name, one in answer["fields"].items()
+        for name, item in answer["fields"].items()
     }  # fmt: skip
     return Comparison(answer["similarity"], answer["estimate"], fields)

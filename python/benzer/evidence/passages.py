@@ -115,14 +115,14 @@ def find_passages(
     >>> [(a[i:j], b[k:l]) for i, j, k, l in passage.differences]
     [('jumps', 'leaps')]
     """
-    found = Sought(field, a).find_in(b, least_tokens=least_tokens, gap=gap)
+    shared = Sought(field, a).find_in(b, least_tokens=least_tokens, gap=gap)
     return Evidence(
-        found.passages,
-        coverage_a=found.coverage_a,
-        coverage_b=found.coverage_b,
+        shared.passages,
+        coverage_a=shared.coverage_a,
+        coverage_b=shared.coverage_b,
         **in_common(*field.sets([a, b])),
         unit=field.unit,
-        more=found.more,
+        more=shared.more,
     )
 
 

@@ -44,30 +44,30 @@ def stretches(
     """
     start, end = passage.a if side == "a" else passage.b
     before, after = max(0, start - context), min(len(text), end + context)
-    shown = [Stretch("around", ("…" if before else "") + text[before:start])]
+    stretches = [Stretch("around", ("…" if before else "") + text[before:start])]
     skip = (start + longest // 2, end - longest // 2) if longest and end - start > longest else (end, end)
     cut = False
     for kind, first, last in parts(passage, side):
         for low, high in ((first, min(last, skip[0])), (max(first, skip[1]), last)):
             if low >= skip[1] and not cut and skip[0] < skip[1]:
-                shown.append(Stretch("cut", str(skip[1] - skip[0])))
+                stretches.append(Stretch("cut", str(skip[1] - skip[0])))
                 cut = True
             if low < high:
-                shown.append(Stretch(kind, text[low:high]))
-    shown.append(Stretch("around", text[end:after] + ("…" if after < len(text) else "")))
-    return [stretch for stretch in shown if stretch.text]
+                stretches.append(Stretch(kind, text[low:high]))
+    stretches.append(Stretch("around", text[end:after] + ("…" if after < len(text) else "")))
+    return [stretch for stretch in stretches if stretch.text]
 
 
 def parts(passage: Passage, side: Side) -> Iterator[tuple[Kind, int, int]]:
     """Yield the equal and the different parts on one side of a passage, with their positions."""
-    at, end = passage.a if side == "a" else passage.b
+    position, end = passage.a if side == "a" else passage.b
     for difference in passage.differences:
         start, stop = difference[:2] if side == "a" else difference[2:]
         if start < stop:
-            yield "equal", at, max(at, start)
-            yield "differs", max(at, start), stop
-            at = stop
-    yield "equal", at, end
+            yield "equal", position, max(position, start)
+            yield "differs", max(position, start), stop
+            position = stop
+    yield "equal", position, end
 
 
 def whole(text: str, passages: Sequence[Passage], side: Side) -> list[Stretch]:
@@ -77,23 +77,23 @@ def whole(text: str, passages: Sequence[Passage], side: Side) -> list[Stretch]:
     >>> [(kind, part) for kind, part in whole("one, two, three", twice, "a")]
     [('equal', 'one,'), ('differs', ' '), ('equal', 'two,'), ('around', ' three')]
     """
-    found = [part for passage in passages for part in parts(passage, side)]
-    shown: list[Stretch] = []
-    at = 0
-    equal = merged([(start, end) for kind, start, end in found if kind == "equal"])
-    differs = deque(merged([(start, end) for kind, start, end in found if kind == "differs"]))
+    equal_parts = [part for passage in passages for part in parts(passage, side)]
+    stretches: list[Stretch] = []
+    position = 0
+    equal = merged([(start, end) for kind, start, end in equal_parts if kind == "equal"])
+    differs = deque(merged([(start, end) for kind, start, end in equal_parts if kind == "differs"]))
     for start, end in [*equal, (len(text), len(text))]:
         while differs and differs[0][0] < start:
-            low, high = max(at, differs[0][0]), min(start, differs[0][1])
+            low, high = max(position, differs[0][0]), min(start, differs[0][1])
             if low < high:
-                shown += [Stretch("around", text[at:low]), Stretch("differs", text[low:high])]
-                at = high
+                stretches += [Stretch("around", text[position:low]), Stretch("differs", text[low:high])]
+                position = high
             if differs[0][1] > start:
                 break
             differs.popleft()
-        shown += [Stretch("around", text[at:start]), Stretch("equal", text[start:end])]
-        at = end
-    return [stretch for stretch in shown if stretch.text]
+        stretches += [Stretch("around", text[position:start]), Stretch("equal", text[start:end])]
+        position = end
+    return [stretch for stretch in stretches if stretch.text]
 
 
 def merged(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -143,6 +143,6 @@ def nothing(evidence: Evidence) -> str:
         if evidence.shared or not common:
             return "" if common else "No value in common."
         return f"{counted(common, 'value')} in common."
-    found = evidence.shared_shingles
-    shared = f", but {counted(found, 'shared shingle')}" if found else ""
+    count = evidence.shared_shingles
+    shared = f", but {counted(count, 'shared shingle')}" if count else ""
     return "" if evidence.passages else f"No passage in common{shared}."

@@ -55,11 +55,11 @@ def run(scale: Scale, seed: int, texts: Sequence[str] | None = None) -> Experime
     sets = Text().sets(texts)
     truth, one_by_one = Truth.of(*sets), OneByOne.measure(*sets, seed)
     seeds = [(seed + repeat) % 2**64 for repeat in range(REPEATS[scale])]
-    drawn = [MinHash("kmins", NUM_HASHES, one).signatures(*sets) for one in seeds]
+    drawn = [MinHash("kmins", NUM_HASHES, seed).signatures(*sets) for seed in seeds]
     published, chosen = Bands.with_rows(ROWS, NUM_HASHES), Bands.for_recall(THRESHOLD, RECALL, NUM_HASHES)
     times = time_table(texts, drawn[0], (published, chosen), one_by_one, seed)
     errors = error_table(drawn[0], truth, published)
-    found = found_table(drawn, truth, (published, chosen))
+    shares = found_table(drawn, truth, (published, chosen))
     return ExperimentResult(
         name="E7",
         settings=(
@@ -68,9 +68,9 @@ def run(scale: Scale, seed: int, texts: Sequence[str] | None = None) -> Experime
             f"one seed, shares found as the mean of {len(seeds)} seeds"
         ),
         published="265 ms to build and 948 ms for 12,000 queries, which is somewhat shorter than 16 days.",
-        finding=f"{what_is_missed(errors, found, len(seeds))} {what_it_takes(times, one_by_one, len(texts))}",
-        tables={"times": times, "errors": errors, "summary": summary(found), "found": found},
-        figures={"found": figure(found, (published, chosen), len(seeds))},
+        finding=f"{what_is_missed(errors, shares, len(seeds))} {what_it_takes(times, one_by_one, len(texts))}",
+        tables={"times": times, "errors": errors, "summary": summary(shares), "found": shares},
+        figures={"found": figure(shares, (published, chosen), len(seeds))},
     )
 
 
@@ -121,8 +121,8 @@ def candidates(signatures: NDArray[np.uint32], bands: Bands) -> Pairs:
     """Return all pairs that share a bucket of any size."""
     count = len(signatures)
     alone = np.ones(count, dtype=bool)
-    found = propose(bands.keys(signatures), alone, bucket_limit=max(count, 2))
-    return np.unique(found.left.astype(np.int64) * count + found.right)
+    proposed = propose(bands.keys(signatures), alone, bucket_limit=max(count, 2))
+    return np.unique(proposed.left.astype(np.int64) * count + proposed.right)
 
 
 def error_table(signatures: NDArray[np.uint32], truth: Truth, published: Bands) -> ResultTable:
@@ -169,7 +169,7 @@ def found_table(drawn: Sequence[NDArray[np.uint32]], truth: Truth, shapes: Seque
         expected = np.asarray(bands.probability(truth.similarity))
         for step in np.unique(steps[steps >= 0]).tolist():
             inside = steps == step
-            shares = np.array([found[inside].mean() for found in is_found])
+            shares = np.array([is_pair_found[inside].mean() for is_pair_found in is_found])
             error = float(shares.std(ddof=1)) / len(shares) ** 0.5 if len(shares) > 1 else None
             means = [float(part.mean()) for part in (truth.similarity[inside], shares, expected[inside])]
             rows.append([name_of(bands), float(edges[step]), int(inside.sum()), *means, error])
@@ -177,7 +177,7 @@ def found_table(drawn: Sequence[NDArray[np.uint32]], truth: Truth, shapes: Seque
     return table_of(columns, rows)
 
 
-def what_is_missed(errors: ResultTable, found: ResultTable, seeds: int) -> str:
+def what_is_missed(errors: ResultTable, shares: ResultTable, seeds: int) -> str:
     """Describe both kinds of errors at the threshold of Benzer's default."""
     published, chosen = (
         dict(zip(errors.columns, row, strict=True)) for row in errors.where(threshold=THRESHOLD).rows
@@ -190,7 +190,7 @@ def what_is_missed(errors: ResultTable, found: ResultTable, seeds: int) -> str:
         missed = int(row["false negatives"] or 0)
         return f"find {true_pairs - missed:,} and miss {f'{missed:,}' if missed else 'none'}"
 
-    near = found.where(bands=published["bands"], **{"from": THRESHOLD})
+    near = shares.where(bands=published["bands"], **{"from": THRESHOLD})
     of_those = [
         f" Of {counted(number, 'pair')} among them below {THRESHOLD + STEP:.2f} they find {100 * share:.0f} % (mean "
         f"of {seeds} seeds)."
@@ -218,22 +218,22 @@ def what_it_takes(times: ResultTable, one_by_one: OneByOne, count: int) -> str:
     )
 
 
-def summary(found: ResultTable) -> ResultTable:
+def summary(shares: ResultTable) -> ResultTable:
     """Return the found and expected shares at each similarity, side by side for both choices of bands."""
     keys = ["from", "pairs", "mean similarity"]
     measured, expected = (
-        found.wide(keys, "bands", column, f"{column} by {{}}") for column in ("found", "expected")
+        shares.wide(keys, "bands", column, f"{column} by {{}}") for column in ("found", "expected")
     )
     rows = [(*left, *right[len(keys) :]) for left, right in zip(measured.rows, expected.rows, strict=True)]
     return ResultTable((*measured.columns, *expected.columns[len(keys) :]), tuple(rows))
 
 
-def figure(found: ResultTable, shapes: Sequence[Bands], seeds: int) -> ExperimentFigure:
+def figure(shares: ResultTable, shapes: Sequence[Bands], seeds: int) -> ExperimentFigure:
     """Draw measured shares on the S-curves."""
     series: list[Series] = []
     for look, bands in enumerate(shapes):
         curve = bands.curve()
-        part = found.where(bands=name_of(bands))
+        part = shares.where(bands=name_of(bands))
         series.append(
             Series(f"{name_of(bands)}: S-curve", tuple(curve[:, 0]), tuple(curve[:, 1]), "curve", look=look)
         )
@@ -253,9 +253,9 @@ def figure(found: ResultTable, shapes: Sequence[Bands], seeds: int) -> Experimen
     return ExperimentFigure(f"E7: what bands of {NUM_HASHES} hashes find", (panel,))
 
 
-def bounds(found: ResultTable, errors: float) -> tuple[float, ...]:
+def bounds(shares: ResultTable, errors: float) -> tuple[float, ...]:
     """Return the found shares plus or minus some standard errors, within 0 and 1."""
-    pairs = zip(found.column("found"), found.column("standard error"), strict=True)
+    pairs = zip(shares.column("found"), shares.column("standard error"), strict=True)
     return tuple(min(max(share + errors * error, 0.0), 1.0) for share, error in pairs)
 
 

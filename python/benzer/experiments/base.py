@@ -56,14 +56,14 @@ class ResultTable:
 
     def column(self, name: str) -> tuple[Any, ...]:
         """Return the cells of one column."""
-        at = self.columns.index(name)
-        return tuple(row[at] for row in self.rows)
+        positions = self.columns.index(name)
+        return tuple(row[positions] for row in self.rows)
 
     def where(self, **equal: Cell) -> ResultTable:
         """Return the rows that have these values in these columns."""
         wanted = [(self.columns.index(name), value) for name, value in equal.items()]
         return ResultTable(
-            self.columns, tuple(row for row in self.rows if all(row[at] == v for at, v in wanted))
+            self.columns, tuple(row for row in self.rows if all(row[position] == v for position, v in wanted))
         )
 
     def wide(self, rows: Sequence[str], across: str, value: str, head: str = "{}") -> ResultTable:
@@ -79,12 +79,12 @@ class ResultTable:
         keys = list(zip(*map(self.column, rows), strict=True))
         cells = dict(zip(zip(keys, self.column(across), strict=True), self.column(value), strict=True))
         body = tuple((*key, *(cells.get((key, head)) for head in heads)) for key in dict.fromkeys(keys))
-        return ResultTable((*rows, *(head.format(shown(value)) for value in heads)), body)
+        return ResultTable((*rows, *(head.format(formatted(value)) for value in heads)), body)
 
     def for_readers(self) -> list[list[str]]:
         """Return the cells as text, with the same number of decimals in each column."""
         columns = [
-            [shown(cell, decimals_of(self.column(name))) for cell in self.column(name)]
+            [formatted(cell, decimals_of(self.column(name))) for cell in self.column(name)]
             for name in self.columns
         ]
         return [list(row) for row in zip(*columns, strict=True)]
@@ -215,7 +215,7 @@ def table_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> ResultTa
     return ResultTable(tuple(columns), tuple(tuple(row) for row in rows))
 
 
-def shown(cell: Cell, decimals: int = 3) -> str:
+def formatted(cell: Cell, decimals: int = 3) -> str:
     """Format a cell: counts with separators, from 100 on without decimals; "" for None.
 
     >>> shown(71994000), shown(0.04987), shown(1234.5), shown(1.0, 1), shown(None)

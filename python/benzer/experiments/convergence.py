@@ -48,11 +48,11 @@ class Elements:
 
     def estimates(self, family: str, num_hashes: int, seeds: Sequence[int]) -> NDArray[np.float64]:
         """Return the estimate for each seed (float64)."""
-        found = []
+        estimates = []
         for seed in seeds:
             minhash = MinHash("kmins", num_hashes, seed, family)
-            found.append(float(minhash.estimate(minhash.signature(self.a), minhash.signature(self.b))))
-        return np.array(found)
+            estimates.append(float(minhash.estimate(minhash.signature(self.a), minhash.signature(self.b))))
+        return np.array(estimates)
 
 
 def run(scale: Scale, seed: int) -> ExperimentResult:
@@ -63,8 +63,8 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
     for elements in kinds_of_elements(a, b):
         for family in FAMILIES:
             for number in NUM_HASHES:
-                found = elements.estimates(family, number, seeds)
-                rows.append([elements.kind, family, number, *measures(found, exact, number)])
+                estimates = elements.estimates(family, number, seeds)
+                rows.append([elements.kind, family, number, *measures(estimates, exact, number)])
     table = table_of(
         ("elements", "family", "num_hashes", "estimate", "mean", "low", "high", "rms_error", "theory"), rows
     )
@@ -85,20 +85,20 @@ def kinds_of_elements(a: str, b: str) -> list[Elements]:
     """Return the documents as shingle hashes, as row numbers in the order of first occurrence, and as those from 1."""
     rows = Vocabulary()
     in_a, in_b = (np.array(rows.ids(SHINGLES.shingles(text)), dtype=np.uint64) for text in (a, b))
-    one = np.uint64(1)
+    item = np.uint64(1)
     return [
         Elements(HASHES, SHINGLES.shingle_hashes(a), SHINGLES.shingle_hashes(b)),
         Elements(ROWS, in_a, in_b),
-        Elements(ROWS_FROM_1, in_a + one, in_b + one),
+        Elements(ROWS_FROM_1, in_a + item, in_b + item),
     ]
 
 
-def measures(found: NDArray[np.float64], exact: float, num_hashes: int) -> list[Cell]:
+def measures(estimates: NDArray[np.float64], exact: float, num_hashes: int) -> list[Cell]:
     """Return the first estimate, the mean, the range of 90 % of the estimates, the error, and its prediction."""
-    low, high = np.quantile(found, [0.05, 0.95]).tolist()
-    error = float(np.sqrt(np.mean((found - exact) ** 2)))
+    low, high = np.quantile(estimates, [0.05, 0.95]).tolist()
+    error = float(np.sqrt(np.mean((estimates - exact) ** 2)))
     theory = MinHash("kmins", num_hashes).standard_error(exact)
-    return [float(found[0]), float(found.mean()), low, high, error, theory]
+    return [float(estimates[0]), float(estimates.mean()), low, high, error, theory]
 
 
 def summary(table: ResultTable) -> ResultTable:

@@ -41,8 +41,8 @@ class Truth:
         owners = np.repeat(np.arange(count), np.diff(offsets))[order]
         starts = np.flatnonzero(np.diff(hashes[order])) + 1
         shared = [group for group in np.split(owners, starts) if len(group) > 1]
-        found = [pairs_within(group, count) for group in shared]
-        pairs = np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
+        groups = [pairs_within(group, count) for group in shared]
+        pairs = np.unique(np.concatenate(groups)) if groups else np.empty(0, dtype=np.int64)
         left, right = (pairs // count).astype(np.uint32), (pairs % count).astype(np.uint32)
         return cls(pairs, jaccard(offsets, hashes, left, right, 0))
 

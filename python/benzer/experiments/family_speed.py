@@ -66,14 +66,14 @@ def times(texts: Sequence[str], shapes: Sequence[tuple[int, int]], runs: int) ->
     """
     sets = {size: Text(unit="char", shingle_size=size).sets(texts) for size, _ in shapes}
     rows = [(size, number, label) for size, number in shapes for label in SKETCHES]
-    found: list[list[float]] = [[] for _ in rows]
+    measured: list[list[float]] = [[] for _ in rows]
     for _ in range(runs):
-        for (size, number, label), seconds in zip(rows, found, strict=True):
+        for (size, number, label), seconds in zip(rows, measured, strict=True):
             algorithm, family = SKETCHES[label]
             seconds.append(once(MinHash(algorithm, number, family=family), sets[size]))
     return [
         [size, number, shingles, label, 1e3 * middle, 1e9 * middle / (shingles * number)]
-        for (size, number, label), middle in zip(rows, map(median, found), strict=True)
+        for (size, number, label), middle in zip(rows, map(median, measured), strict=True)
         for shingles in [len(sets[size][1])]
     ]
 

@@ -43,7 +43,9 @@ class CharacteristicMatrix:
         names = [str(element) for element in self.elements]
         width = max(map(len, names), default=0)
         lines = zip(names, self.matrix, strict=True)
-        return "\n".join(f"{name:<{width}}  {' '.join(str(int(one)) for one in row)}" for name, row in lines)
+        return "\n".join(
+            f"{name:<{width}}  {' '.join(str(int(item)) for item in row)}" for name, row in lines
+        )
 
     def sets(self) -> list[set[Hashable]]:
         """Return the columns as sets.
@@ -97,16 +99,16 @@ def characteristic_matrix(
     >>> characteristic_matrix([{0, 3}, {2}, {1, 3, 4}, {0, 2, 3}]).matrix.astype(int).tolist()
     [[1, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 1], [0, 0, 1, 0]]
     """
-    members = [dict.fromkeys(one) for one in sets]
-    seen: dict[Hashable, None] = {element: None for one in members for element in one}
+    members = [dict.fromkeys(item) for item in sets]
+    seen: dict[Hashable, None] = {element: None for item in members for element in item}
     elements = _ordered(seen) if universe is None else tuple(dict.fromkeys(universe))
     row_of = {element: row for row, element in enumerate(elements)}
     strangers = [element for element in seen if element not in row_of]
     if strangers:
         raise InputError(f"{strangers[0]!r} is in a set but not in the universe of {len(elements)} elements")
     matrix = np.zeros((len(elements), len(members)), dtype=np.bool_)
-    for column, one in enumerate(members):
-        matrix[[row_of[element] for element in one], column] = True
+    for column, member in enumerate(members):
+        matrix[[row_of[element] for element in member], column] = True
     return CharacteristicMatrix(elements, matrix)
 
 
@@ -115,7 +117,7 @@ def _ordered(seen: Iterable[Any]) -> tuple[Any, ...]:
     elements = tuple(seen)
     try:
         ascending = sorted(elements)
-        if all(one < other for one, other in pairwise(ascending)):  # sets of sets cannot all be compared
+        if all(item < other for item, other in pairwise(ascending)):  # sets of sets cannot all be compared
             return tuple(ascending)
     except TypeError:
         pass
@@ -139,7 +141,7 @@ def permutation_minhash(
     >>> permutation_minhash(["b", "c", "abd"], order="cabd")
     ['b', 'c', 'a']
     """
-    return [next((element for element in order if element in one), None) for one in sets]
+    return [next((element for element in order if element in item), None) for item in sets]
 
 
 def signature_steps(
@@ -245,7 +247,7 @@ def _numbers(number: int, values: Any) -> NDArray[Any]:
     try:
         line = np.asarray(values)
         # An array of objects is what whole numbers of more than 64 bits become.
-        numeric = line.dtype.kind in "biuf" or all(isinstance(one, Real) for one in line.flat)
+        numeric = line.dtype.kind in "biuf" or all(isinstance(item, Real) for item in line.flat)
     except ValueError:  # lists of several lengths
         numeric = False
     if not numeric:

@@ -13,7 +13,7 @@ from benzer.experiments.random_sets import (
     FAST,
     MANY,
     MANY_SET_JACCARD,
-    ONE,
+    ONE_FUNCTION,
     ONE_OVERLAP,
     RandomSetPairs,
     error_table,
@@ -23,7 +23,7 @@ from benzer.experiments.random_sets import (
 SIZE, S_R = 1000, 0.5
 NUM_HASHES = (10, 20, 50, 100, 200, 500, 1000)
 PAIRS = {"small": 100, "full": 1000}
-SKETCHES = (MANY, MANY_SET_JACCARD, ONE_OVERLAP, ONE, FAST)
+SKETCHES = (MANY, MANY_SET_JACCARD, ONE_OVERLAP, ONE_FUNCTION, FAST)
 
 VIEWS = (
     ("as published: error from $s_r = 0.5$", "published", "rms_error_from_s_r"),
@@ -53,8 +53,8 @@ def finding(table: ResultTable) -> str:
     """Describe the errors at n_h = 100."""
 
     def error(sets: str, sketch: str, column: str = "rms_error", num_hashes: int = 100) -> str:
-        found = table.where(sets=sets, sketch=sketch, num_hashes=num_hashes).column(column)[0]
-        return f"{found:.3f}"
+        error = table.where(sets=sets, sketch=sketch, num_hashes=num_hashes).column(column)[0]
+        return f"{error:.3f}"
 
     return (
         f"The advantage results from two mistakes. With n_h = 100, and relative to s_r = 0.5 as published, the error "
@@ -64,9 +64,10 @@ def finding(table: ResultTable) -> str:
         f"published estimate of one function {error('published', ONE_OVERLAP.label)}, and it does not fall with more "
         f"values ({error('published', ONE_OVERLAP.label, num_hashes=1000)} at n_h = 1,000). With sets of true "
         f"similarity 0.5 and the unbiased estimate of one function, both errors are nearly equal: "
-        f"{error('corrected', MANY.label)} and {error('corrected', ONE.label)}. One function has a small real "
-        f"advantage, because it samples without replacement: {error('corrected', ONE.label, num_hashes=1000)} instead "
-        f"of {error('corrected', MANY.label, num_hashes=1000)} at n_h = 1,000."
+        f"{error('corrected', MANY.label)} and {error('corrected', ONE_FUNCTION.label)}. One function has a small real "
+        f"advantage, because it samples without replacement: "
+        f"{error('corrected', ONE_FUNCTION.label, num_hashes=1000)} instead of "
+        f"{error('corrected', MANY.label, num_hashes=1000)} at n_h = 1,000."
     )
 
 

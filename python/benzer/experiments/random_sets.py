@@ -43,7 +43,7 @@ class Sketch:
 MANY = Sketch("many functions", 0, "kmins")
 MANY_SET_JACCARD = Sketch("many functions, set Jaccard of signatures", 1, "kmins", "set_jaccard")
 ONE_OVERLAP = Sketch("one function, as published", 2, "bottomk", "overlap")
-ONE = Sketch("one function, unbiased", 3, "bottomk")
+ONE_FUNCTION = Sketch("one function, unbiased", 3, "bottomk")
 FAST = Sketch("fast (Benzer's default)", 4, "fast")
 THEORY = r"theory: $\sqrt{J(1-J)/n_h}$"
 

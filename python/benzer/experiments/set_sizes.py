@@ -21,7 +21,7 @@ from benzer.experiments.base import (
 from benzer.experiments.random_sets import (
     COLUMNS,
     MANY,
-    ONE,
+    ONE_FUNCTION,
     ONE_OVERLAP,
     THEORY,
     RandomSetPairs,
@@ -35,7 +35,11 @@ SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.2, 4 / 3, 1.5)
 EXACT = 0.0001
 MOST_FUNCTIONS = {"small": 1_000, "full": 10_000}
 PAIRS = {"small": 100, "full": 200}
-VIEWS: tuple[tuple[str, Sketch], ...] = (("published", ONE_OVERLAP), ("corrected", ONE), ("corrected", MANY))
+VIEWS: tuple[tuple[str, Sketch], ...] = (
+    ("published", ONE_OVERLAP),
+    ("corrected", ONE_FUNCTION),
+    ("corrected", MANY),
+)
 
 
 def run(scale: Scale, seed: int) -> ExperimentResult:
@@ -78,7 +82,7 @@ def with_shares(rows: list[list[Cell]]) -> ResultTable:
 
 def finding(table: ResultTable) -> str:
     """Describe where each estimate of one function becomes exact."""
-    exact = [first_exact(table.where(size=size, sketch=ONE.label)) for size in SIZES]
+    exact = [first_exact(table.where(size=size, sketch=ONE_FUNCTION.label)) for size in SIZES]
     many = table.where(sketch=MANY.label)
     ratios = [e / t for e, t in zip(many.column("rms_error"), many.column("theory"), strict=True)]
     return (

@@ -39,9 +39,9 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
     rows: list[list[Cell]] = []
     for unit in UNITS:
         for size in SIZES:
-            found = similarities(Text(unit=unit, shingle_size=size), texts)
-            middle = (float(found.mean()), float(np.median(found)))
-            rows.append([unit, size, len(found), *middle, float(found.min()), float(found.max())])
+            measured = similarities(Text(unit=unit, shingle_size=size), texts)
+            middle = (float(measured.mean()), float(np.median(measured)))
+            rows.append([unit, size, len(measured), *middle, float(measured.min()), float(measured.max())])
     table = table_of(COLUMNS, rows)
     return ExperimentResult(
         name="E4",

@@ -18,7 +18,7 @@ from benzer.experiments.base import (
 from benzer.experiments.random_sets import (
     FAST,
     MANY,
-    ONE,
+    ONE_FUNCTION,
     ONE_OVERLAP,
     THEORY,
     RandomSetPairs,
@@ -32,7 +32,7 @@ SIMILARITIES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 NUM_HASHES = (10, 20, 50, 100, 200, 500)
 COMPARED = 100
 PAIRS = {"small": 150, "full": 1000}
-SKETCHES = (MANY, ONE, FAST)
+SKETCHES = (MANY, ONE_FUNCTION, FAST)
 
 
 def run(scale: Scale, seed: int) -> ExperimentResult:
@@ -61,12 +61,13 @@ def run(scale: Scale, seed: int) -> ExperimentResult:
 def finding(table: ResultTable) -> str:
     """Describe the error of many functions at the middle and at the ends."""
     part = table.where(sets="corrected", sketch=MANY.label, num_hashes=COMPARED)
-    found, formula = (
+    measured, formula = (
         dict(zip(*map(part.column, ("s_r", column)), strict=True)) for column in ("rms_error", "theory")
     )
     return (
         f"The error depends on the similarity: it is √(J(1 − J)/n_h). With n_h = {COMPARED}, the error of many "
-        f"functions is {found[0.1]:.3f} at J = 0.1, {found[0.5]:.3f} at 0.5 and {found[0.9]:.3f} at 0.9 (the formula: "
+        f"functions is {measured[0.1]:.3f} at J = 0.1, {measured[0.5]:.3f} at 0.5 and "
+        f"{measured[0.9]:.3f} at 0.9 (the formula: "
         f"{formula[0.1]:.3f}, {formula[0.5]:.3f}, {formula[0.9]:.3f}). With 10 pairs per point, as in the source, "
         f"each error is uncertain by a fifth, which hides most of the difference."
     )

@@ -129,10 +129,10 @@ def collisions(lengths: tuple[int, ...]) -> ResultTable:
     for length in lengths:
         strings = ["".join(letters) for letters in product(ALPHABET, repeat=length)]
         for name in STRING_HASHES.names:
-            found = STRING_HASHES.load(name)()
-            distinct = len(np.unique(found.hashes(strings)))
-            chance = comb(len(strings), 2) / 2**found.bits
-            rows.append([length, name, found.bits, len(strings), len(strings) - distinct, chance])
+            string_hash = STRING_HASHES.load(name)()
+            distinct = len(np.unique(string_hash.hashes(strings)))
+            chance = comb(len(strings), 2) / 2**string_hash.bits
+            rows.append([length, name, string_hash.bits, len(strings), len(strings) - distinct, chance])
     return table_of(("length", "hash", "bits", "strings", "collisions", "expected by chance"), rows)
 
 
@@ -187,8 +187,8 @@ def figure(source: ResultTable, families: ResultTable) -> ExperimentFigure:
     clouds = []
     for look, label in enumerate(dict.fromkeys(families.column("elements"))):
         part = families.where(elements=label)
-        at = tuple(names.index(name) + (look - 1) * 0.18 for name in part.column("family"))
-        clouds.append(Series(label, at, part.column("chi-square by range"), "points", look=look))
+        positions = tuple(names.index(name) + (look - 1) * 0.18 for name in part.column("family"))
+        clouds.append(Series(label, positions, part.column("chi-square by range"), "points", look=look))
     even = f"mean of {FUNCTIONS} functions, buckets by range"
     level = (EXPECTED, "by chance: 12")
     return ExperimentFigure(

@@ -95,8 +95,8 @@ class Schema:
         >>> Schema().band_threshold(0.8)
         0.8
         """
-        asked = [field.band_threshold(threshold) for field in self.fields.values() if is_seen(field)]
-        return min([threshold, *asked])
+        thresholds = [field.band_threshold(threshold) for field in self.fields.values() if is_seen(field)]
+        return min([threshold, *thresholds])
 
     @property
     def weights(self) -> list[float]:
@@ -114,7 +114,7 @@ class Schema:
     @classmethod
     def from_dict(cls, settings: Mapping[str, Mapping[str, Any]]) -> Schema:
         """Return the schema that `to_dict` described."""
-        return cls(**{name: field_from_dict(one) for name, one in settings.items()})
+        return cls(**{name: field_from_dict(setting) for name, setting in settings.items()})
 
 
 def stored_reader(field: Field) -> StoredReader:

@@ -143,7 +143,7 @@ class Index:
         given = iter(documents.items() if isinstance(documents, Mapping) else documents)
         count = 0
         while batch := [
-            check_id(as_document(one, self.settings.schema)) for one in islice(given, batch_size)
+            check_id(as_document(item, self.settings.schema)) for item in islice(given, batch_size)
         ]:
             seen = describe_documents(self.settings.schema, batch, threads)
             self._file(seen, threads, second_of(seen_at))
@@ -189,11 +189,11 @@ class Index:
         """Run `find_similar` for many documents and return the results in the same order; faster than single calls."""
         check_documents(documents)
         least = self._least(limit, threshold)
-        asked = iter(documents)
-        found: list[list[Match]] = []
-        while batch := self._queries(islice(asked, _ASKED_AT_ONCE), threads):
-            found.extend(self._find(batch, limit, least, threads))
-        return found
+        queries = iter(documents)
+        matches: list[list[Match]] = []
+        while batch := self._queries(islice(queries, _ASKED_AT_ONCE), threads):
+            matches.extend(self._find(batch, limit, least, threads))
+        return matches
 
     def _least(self, limit: int | None, threshold: float | None) -> float:
         """Check `limit` and return the minimum similarity of a match."""
@@ -358,24 +358,24 @@ class Index:
     ) -> list[list[Candidate]]:
         """Run `find_candidates` for many documents and return the results in order; faster than single calls."""
         check_limit(limit)
-        asked = iter(documents)
-        found: list[list[Candidate]] = []
-        while batch := self._queries(islice(asked, _ASKED_AT_ONCE), threads):
-            found.extend(self._candidates(batch, limit, threads))
-        return found
+        queries = iter(documents)
+        candidates: list[list[Candidate]] = []
+        while batch := self._queries(islice(queries, _ASKED_AT_ONCE), threads):
+            candidates.extend(self._candidates(batch, limit, threads))
+        return candidates
 
-    def _candidates(self, asked: list[Query], limit: int | None, threads: int) -> Iterator[list[Candidate]]:
-        keys = self._sketcher.keys([query.document for query in asked], threads)
+    def _candidates(self, queries: list[Query], limit: int | None, threads: int) -> Iterator[list[Candidate]]:
+        keys = self._sketcher.keys([query.document for query in queries], threads)
         with self._storage.snapshot():
             cells, numbers = self._storage.candidates(keys.reshape(-1, 1))  # a row for each band of each
-            found, shared = np.unique((cells // keys.shape[1] << 32) | numbers, return_counts=True)
-            wanted, place = np.unique(found & (2**32 - 1), return_inverse=True)
+            cells_found, shared = np.unique((cells // keys.shape[1] << 32) | numbers, return_counts=True)
+            wanted, place = np.unique(cells_found & (2**32 - 1), return_inverse=True)
             ids = self._storage.ids(wanted)
-        bounds = np.searchsorted(found >> 32, np.arange(len(asked) + 1)).tolist()
-        for query, (start, end) in zip(asked, pairwise(bounds), strict=True):
+        bounds = np.searchsorted(cells_found >> 32, np.arange(len(queries) + 1)).tolist()
+        for query, (start, end) in zip(queries, pairwise(bounds), strict=True):
             best = start + np.argsort(-shared[start:end], kind="stable")
-            ranked = (Candidate(ids[place[at]], int(shared[at])) for at in best.tolist())
-            yield list(islice((one for one in ranked if not query.is_itself(one.id)), limit))
+            ranked = (Candidate(ids[place[position]], int(shared[position])) for position in best.tolist())
+            yield list(islice((item for item in ranked if not query.is_itself(item.id)), limit))
 
     def filed_under(self, keys: NDArray[np.uint64]) -> Filed:
         """Return the documents that share a bucket with given band keys (uint64, n x width).
@@ -390,40 +390,44 @@ class Index:
 
     def _queries(self, given: Iterable[Any], threads: int) -> list[Query]:
         """Convert queries to documents of the schema, with images described."""
-        asked = [as_query(one, self.settings.schema) for one in given]
-        for query in asked:
+        queries = [as_query(item, self.settings.schema) for item in given]
+        for query in queries:
             check_fields(query.document, self.settings.schema)
         if not self.settings.schema.foreign:
-            return asked
-        documents = [query.document for query in asked]
+            return queries
+        documents = [query.document for query in queries]
         seen = describe_documents(self.settings.schema, documents, threads)
-        return [query._replace(document=document) for query, document in zip(asked, seen, strict=True)]
+        return [query._replace(document=document) for query, document in zip(queries, seen, strict=True)]
 
     def _find(
-        self, asked: list[Query], limit: int | None, least: float, threads: int
+        self, queries: list[Query], limit: int | None, least: float, threads: int
     ) -> Iterator[list[Match]]:
-        questions = self._sketcher.ask([query.document for query in asked], threads)
-        alone = len(asked) == 1
+        questions = self._sketcher.ask([query.document for query in queries], threads)
+        alone = len(queries) == 1
         keys = questions[0].keys if alone else np.concatenate([question.keys for question in questions])
         with self._storage.snapshot():
             rows, numbers = self._storage.candidates(keys)
             wanted, place = (numbers, range(len(numbers))) if alone else _each_once(numbers)
             ids, payloads = self._storage.documents(wanted)
-        bounds = [0, len(numbers)] if alone else np.searchsorted(rows, np.arange(len(asked) + 1)).tolist()
+        bounds = [0, len(numbers)] if alone else np.searchsorted(rows, np.arange(len(queries) + 1)).tolist()
         name, *_ = names = list(self.settings.schema.fields)
         if self.on_candidates is not None:
             for start, end in pairwise(bounds):
                 self.on_candidates(end - start)
-        for query, question, (start, end) in zip(asked, questions, pairwise(bounds), strict=True):
-            held = place[start:end]
+        for query, question, (start, end) in zip(queries, questions, pairwise(bounds), strict=True):
+            places = place[start:end]
             if query.identified:
-                held = [at for at in held if not query.is_itself(ids[at])]
-            kept = payloads if len(held) == len(payloads) and alone else [payloads[at] for at in held]
-            most = None if limit is None else min(limit, len(held))
-            best = question.best(kept, least, most) if held else []
+                places = [position for position in places if not query.is_itself(ids[position])]
+            kept = (
+                payloads
+                if len(places) == len(payloads) and alone
+                else [payloads[position] for position in places]
+            )
+            most = None if limit is None else min(limit, len(places))
+            best = question.best(kept, least, most) if places else []
             yield [
-                new_match((ids[held[at]], s, {name: s} if each is None else by_field(names, each)))
-                for at, s, each in best
+                new_match((ids[places[position]], s, {name: s} if each is None else by_field(names, each)))
+                for position, s, each in best
             ]
 
     @overload
@@ -507,8 +511,8 @@ class Index:
         document = self.get(document_id)
         if document is None:
             return None
-        found = self._sketcher.signatures([document], threads=1)
-        return {name: signatures[0] for name, signatures in found.items()}
+        by_field = self._sketcher.signatures([document], threads=1)
+        return {name: signatures[0] for name, signatures in by_field.items()}
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents in the order in which they were added."""
@@ -526,18 +530,18 @@ class Index:
         ...     first.id, [document.id for document in index.page(after)[0]], index.page(after)[1]
         ('a', ['c'], None)
         """
-        found: list[Document] = []
+        documents: list[Document] = []
         last = after
         for batch in self._storage.iterate(batch_size=min(limit + 1, 64), after=after):
             for number, document_id, payload in zip(
                 batch.numbers.tolist(), batch.ids, batch.payloads, strict=True
             ):
-                if len(found) == limit or (found and most <= 0):
-                    return found, last
-                found.append(self._sketcher.decode(document_id, payload))
+                if len(documents) == limit or (documents and most <= 0):
+                    return documents, last
+                documents.append(self._sketcher.decode(document_id, payload))
                 most -= len(payload)
                 last = number
-        return found, None
+        return documents, None
 
     def sample(self, count: int, most_bytes: int | None = None, seed: int = 0) -> list[Document]:
         """Return a seeded sample of the documents, in the order in which they were added.
@@ -695,16 +699,16 @@ class Index:
         added = replaced = kept = 0
         for documents, seen in without_repeats(batches):
             ids = [document.id for document in documents]
-            held = self._storage.contains(ids)
-            stays = held & (on_conflict == "keep")
+            existing = self._storage.contains(ids)
+            stays = existing & (on_conflict == "keep")
             later = np.maximum(seen, self._times(ids))
             coming = np.flatnonzero(~stays).tolist()
             if coming:
-                self._file([documents[at] for at in coming], threads, int(later[coming].min()))
+                self._file([documents[position] for position in coming], threads, int(later[coming].min()))
             again = np.flatnonzero(stays | (later > (later[coming].min() if coming else 0))).tolist()
-            self._storage.touch([ids[at] for at in again], later[again])
-            added += len(ids) - int(held.sum())
-            replaced += int((held & ~stays).sum())
+            self._storage.touch([ids[position] for position in again], later[again])
+            added += len(ids) - int(existing.sum())
+            replaced += int((existing & ~stays).sum())
             kept += int(stays.sum())
         return Taken(added, replaced, kept)
 

@@ -82,44 +82,44 @@ class Containment:
         self, storage: Storage, query: Query, threshold: float, limit: int | None, most: int | None
     ) -> ContainmentMatches:
         """Return the matches of a document, reading at most `most` others."""
-        asked = self.fingerprints.asked(query.document, shorter=self.inward)
+        query_keys = self.fingerprints.query_keys(query.document, shorter=self.inward)
         short = () if self.inward else self.fingerprints.short(query.document)
         (question,) = self.sketcher.ask([query.document], threads=1)
         with storage.snapshot():
-            hits = self.fingerprints.hits(storage, asked.keys)
+            hits = self.fingerprints.hits(storage, query_keys.keys)
             itself = storage.numbers([query.document.id] if query.identified else [])
             open_to = ~np.isin(hits.documents, itself)
             if not self.inward:
-                open_to &= self.fingerprints.most_contained(asked, hits) >= threshold
+                open_to &= self.fingerprints.most_contained(query_keys, hits) >= threshold
             candidates = hits.documents[open_to]
             chosen = candidates[:most]
-            found = [
-                one
+            results = [
+                item
                 for start in range(0, len(chosen), _READ_AT_ONCE)
-                for one in self._compare(storage, question, chosen[start : start + _READ_AT_ONCE], threshold)
+                for item in self._compare(storage, question, chosen[start : start + _READ_AT_ONCE], threshold)
             ]
-            found.sort(key=lambda one: (-one.match.containment, -one.match.similarity, one.number))
-            best = found[:limit]
-            ids = storage.ids([one.number for one in best])
-        matches = [one.match._replace(id=document_id) for one, document_id in zip(best, ids, strict=True)]
+            results.sort(key=lambda item: (-item.match.containment, -item.match.similarity, item.number))
+            best = results[:limit]
+            ids = storage.ids([item.number for item in best])
+        matches = [item.match._replace(id=document_id) for item, document_id in zip(best, ids, strict=True)]
         return ContainmentMatches(matches, len(candidates), len(chosen), short)
 
     def _compare(
         self, storage: Storage, question: SketchedQuery, numbers: NDArray[np.int64], threshold: float
-    ) -> list[_Found]:
+    ) -> list[_Compared]:
         payloads = storage.payloads(numbers)
         table = self.table(question, payloads)
         chosen = np.flatnonzero(table[:, 0] >= threshold)  # not where it is NaN
         if not len(chosen):
             return []
-        similar = question.similarities([payloads[at] for at in chosen.tolist()])[:, 0]
-        found = []
-        for at, similarity in zip(chosen.tolist(), similar.tolist(), strict=True):
-            shares = zip(self.fingerprints.schema.fields, table[at, 1:].tolist(), strict=True)
+        similar = question.similarities([payloads[number] for number in chosen.tolist()])[:, 0]
+        results = []
+        for position, similarity in zip(chosen.tolist(), similar.tolist(), strict=True):
+            shares = zip(self.fingerprints.schema.fields, table[position, 1:].tolist(), strict=True)
             fields = {name: share for name, share in shares if share == share}  # not NaN
-            match = ContainmentMatch("", float(table[at, 0]), similarity, fields)
-            found.append(_Found(int(numbers[at]), match))
-        return found
+            match = ContainmentMatch("", float(table[position, 0]), similarity, fields)
+            results.append(_Compared(int(numbers[position]), match))
+        return results
 
     def table(self, question: SketchedQuery, payloads: Sequence[bytes]) -> NDArray[np.float64]:
         """Return the containment of each encoded document (float64, m × (1 + fields)): the mean, then each field's.
@@ -132,6 +132,6 @@ class Containment:
         return question.overlaps(payloads).containments(counted, of_right=not self.inward)
 
 
-class _Found(NamedTuple):
+class _Compared(NamedTuple):
     number: int
     match: ContainmentMatch

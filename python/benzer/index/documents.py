@@ -195,16 +195,16 @@ def draw(storage: Storage, count: int, seed: int) -> NDArray[np.int64]:
     generator = np.random.default_rng(seed)
     if end <= max(4 * count, _ALL):
         numbers = generator.permutation(end).astype(np.int64)
-        return numbers[storage.held(numbers)][:count] if end else numbers
-    found = np.empty(0, np.int64)
+        return numbers[storage.stored(numbers)][:count] if end else numbers
+    candidates = np.empty(0, np.int64)
     for _ in range(_TRIES):
-        if len(found) >= count:
+        if len(candidates) >= count:
             break
         drawn = generator.integers(0, end, size=count)
-        drawn = drawn[storage.held(drawn)]
-        found = np.concatenate((found, drawn))
-        found = found[np.sort(np.unique(found, return_index=True)[1])]
-    return found[:count]
+        drawn = drawn[storage.stored(drawn)]
+        candidates = np.concatenate((candidates, drawn))
+        candidates = candidates[np.sort(np.unique(candidates, return_index=True)[1])]
+    return candidates[:count]
 
 
 def fitting(
@@ -214,20 +214,20 @@ def fitting(
 
     Returns at least one, however long it is.
     """
-    taken: list[tuple[int, bytes]] = []
+    chosen: list[tuple[int, bytes]] = []
     total = 0
     for start in range(0, len(numbers), _READ_AT_ONCE):
         some = numbers[start : start + _READ_AT_ONCE]
         for number, payload in zip(some.tolist(), storage.payloads(some), strict=True):
             total += len(payload)
-            if most_bytes is not None and total > most_bytes and taken:
+            if most_bytes is not None and total > most_bytes and chosen:
                 break
-            taken.append((number, payload))
+            chosen.append((number, payload))
         else:
             continue
         break
-    taken.sort()
-    return storage.ids([number for number, _ in taken]), [payload for _, payload in taken]
+    chosen.sort()
+    return storage.ids([number for number, _ in chosen]), [payload for _, payload in chosen]
 
 
 def check_draw(count: int, most_bytes: int | None, seed: int) -> None:

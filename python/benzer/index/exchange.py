@@ -44,7 +44,7 @@ def write_export(path: Path, settings: IndexSettings, batches: Iterable[SeenDocu
         stream.write(_line(head))
         for documents, seen in batches:
             pairs = zip(documents, seen, strict=True)
-            stream.write(b"".join(_line(_as_row(one, second, settings.schema)) for one, second in pairs))
+            stream.write(b"".join(_line(_as_row(pair, second, settings.schema)) for pair, second in pairs))
             count += len(documents)
         stream.write(_line({"documents": count}))
     return count
@@ -73,13 +73,13 @@ def read_export(path: Path, schema: Schema) -> Iterator[SeenDocuments]:
         while batch := list(islice(lines, _READ_AT_ONCE)):
             rows = [_parsed(name, number, line) for number, line in batch]
             ended = "documents" in rows[-1] and "id" not in rows[-1]
-            held = [
+            present = [
                 _from_row(name, number, row, schema)
                 for (number, _), row in zip(batch, rows[:-1] if ended else rows, strict=False)
             ]
-            count += len(held)
-            if held:
-                yield SeenDocuments([document for document, _ in held], [second for _, second in held])
+            count += len(present)
+            if present:
+                yield SeenDocuments([document for document, _ in present], [second for _, second in present])
             if ended:
                 if rows[-1]["documents"] != count or next(lines, None) is not None:
                     raise InputError(

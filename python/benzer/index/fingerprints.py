@@ -170,7 +170,7 @@ class Fingerprints:
             size: Words in a run; by default that of a fingerprint.
         """
         size = size or self.passages.size
-        return {number: words_of(one, size) for number, one in self.filed.items() if isinstance(one, Text)}
+        return {number: words_of(item, size) for number, item in self.filed.items() if isinstance(item, Text)}
 
     @cached_property
     def _readers(self) -> dict[int, Text]:
@@ -187,7 +187,7 @@ class Fingerprints:
         offsets = np.searchsorted(owner[order], np.arange(len(documents) + 1)).astype(np.int64)
         return offsets, np.concatenate([keys for _, keys in parts])[order]
 
-    def asked(self, document: Document, shorter: bool = False) -> QueryKeys:
+    def query_keys(self, document: Document, shorter: bool = False) -> QueryKeys:
         """Return the keys that find all documents which share a run or value with a document.
 
         Args:
@@ -201,7 +201,7 @@ class Fingerprints:
             np.unique(np.concatenate([self._keys(number, [document], 1, 1, by)[1] for by in readers]))
             for number in self.filed
         ]
-        return QueryKeys(np.concatenate(keys), np.repeat(list(self.filed), [len(one) for one in keys]))
+        return QueryKeys(np.concatenate(keys), np.repeat(list(self.filed), [len(key) for key in keys]))
 
     def short(self, document: Document) -> tuple[str, ...]:
         """Return the non-empty text fields of a document with fewer words than are found with certainty.
@@ -257,18 +257,18 @@ class Fingerprints:
         score = np.bincount(place, weights=weight[rows], minlength=len(documents))
         return Hits(rows, numbers, documents[np.lexsort((documents, -score))])
 
-    def most_contained(self, asked: QueryKeys, hits: Hits) -> NDArray[np.float64]:
+    def most_contained(self, query: QueryKeys, hits: Hits) -> NDArray[np.float64]:
         """Return an upper bound for the share of the query that each of `hits.documents` contains (float64).
 
         All values of value sets are stored, so that the share of values is known before a document is read, and a
         mean over fields is at most their maximum. For a text the bound is 1.
         """
-        if any(isinstance(self.filed[number], Text) for number in np.unique(asked.fields).tolist()):
+        if any(isinstance(self.filed[number], Text) for number in np.unique(query.fields).tolist()):
             return np.ones(len(hits.documents))
         documents, place = np.unique(hits.numbers, return_inverse=True)
         most = np.zeros(len(documents))
-        for number in np.unique(asked.fields).tolist():
-            of_field = asked.fields == number
+        for number in np.unique(query.fields).tolist():
+            of_field = query.fields == number
             shared = np.bincount(place[of_field[hits.rows]], minlength=len(documents))
             most = np.maximum(most, shared / of_field.sum())
         return most[np.searchsorted(documents, hits.documents)]
@@ -325,11 +325,11 @@ def portions(widths: NDArray[np.int64]) -> Iterator[slice]:
     [slice(0, 3, None)]
     """
     start, widest = 0, 0
-    for at, width in enumerate(widths.tolist()):
+    for position, width in enumerate(widths.tolist()):
         widest = max(widest, width)
-        if at > start and (at + 1 - start) * widest > PADDED_KEYS:
-            yield slice(start, at)
-            start, widest = at, width
+        if position > start and (position + 1 - start) * widest > PADDED_KEYS:
+            yield slice(start, position)
+            start, widest = position, width
     if start < len(widths):
         yield slice(start, len(widths))
 

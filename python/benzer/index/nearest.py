@@ -29,7 +29,7 @@ from benzer.storage import Storage
 SLOTS = 128
 """Bytes of a sketch."""
 
-_MISSING, _EMPTY, _HELD = 0, 1, 2
+_MISSING, _EMPTY, _PRESENT = 0, 1, 2
 _READ_AT_ONCE = 2000
 PROMISED = 0.1
 """The similarity from which the nearest are promised, where none is asked for."""
@@ -150,7 +150,7 @@ class Scan:
             self._undone = storage.undone()
         self._read_new(storage, threads)
         if len(self._numbers) > len(storage):  # numbers are never used again: the others were removed
-            keep = storage.held(self._numbers)
+            keep = storage.stored(self._numbers)
             self._numbers = self._numbers[keep]
             self._columns = [column.chosen(keep) for column in self._columns]
 
@@ -175,7 +175,7 @@ class Scan:
             signatures = text_signatures(field.reader, [content or b"" for content in contents], *how)
         else:
             signatures = minhash.signatures(*field.encoded_sets(contents), threads, hashed=True)
-        states = np.where((signatures == _UNFILLED).all(axis=1), _EMPTY, _HELD).astype(np.uint8)
+        states = np.where((signatures == _UNFILLED).all(axis=1), _EMPTY, _PRESENT).astype(np.uint8)
         states[[content is None for content in contents]] = _MISSING
         return Column(one_byte_each(signatures), states)
 
@@ -186,9 +186,9 @@ class Scan:
         for place, (name, field) in enumerate(self._fields):
             content = content_of(document, name)
             encoded = None if content is None else field.encode(content)
-            asked = self._column(place, [encoded], threads=1)
-            empty &= asked.states[0] != _HELD
-            agreements.append(_agreement(field, asked, self._columns[place], threads))
+            query = self._column(place, [encoded], threads=1)
+            empty &= query.states[0] != _PRESENT
+            agreements.append(_agreement(field, query, self._columns[place], threads))
         return None if empty else upper_bounds(agreements, recall, SLOTS)
 
 
@@ -199,11 +199,11 @@ def check_question(limit: Any, threshold: Any, recall: Any) -> None:
     check_recall(recall)
 
 
-def _agreement(field: Field, asked: Column, others: Column, threads: int) -> Agreement:
-    state, theirs = asked.states[0], others.states
-    counts = (theirs != _MISSING) & ((theirs == _HELD) | (state == _HELD)) & (state != _MISSING)
-    sketched = (theirs == _HELD) & (state == _HELD)
-    equal = None if has_own_similarity(field) else equal_bytes(others.sketches, asked.sketches[0], threads)
+def _agreement(field: Field, query: Column, others: Column, threads: int) -> Agreement:
+    state, theirs = query.states[0], others.states
+    counts = (theirs != _MISSING) & ((theirs == _PRESENT) | (state == _PRESENT)) & (state != _MISSING)
+    sketched = (theirs == _PRESENT) & (state == _PRESENT)
+    equal = None if has_own_similarity(field) else equal_bytes(others.sketches, query.sketches[0], threads)
     return Agreement(np.where(counts, field.weight, 0.0), sketched, equal)
 
 
@@ -252,8 +252,8 @@ class _Best:
         """Return the best documents with their ids."""
         ids, rows = storage.ids(self._numbers), self._table.tolist()
         return [
-            Match(one, row[0], {name: s for name, s in zip(self._names, row[1:], strict=True) if s == s})
-            for one, row in zip(ids, rows, strict=True)
+            Match(item, row[0], {name: s for name, s in zip(self._names, row[1:], strict=True) if s == s})
+            for item, row in zip(ids, rows, strict=True)
         ]
 
 
@@ -336,8 +336,8 @@ def upper_bounds(fields: Sequence[Agreement], recall: float, slots: int) -> Boun
     """
     table = most_similar(recall, slots)
     if len(fields) == 1 and fields[0].equal is not None:
-        told = fields[0].sketched & (fields[0].weight > 0)
-        return np.where(told, table[fields[0].equal], 0.0)
+        compared = fields[0].sketched & (fields[0].weight > 0)
+        return np.where(compared, table[fields[0].equal], 0.0)
     total, mean, alone, squares, number = (np.zeros(len(fields[0].weight)) for _ in range(5))
     for field in fields:
         total += field.weight

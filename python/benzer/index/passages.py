@@ -87,22 +87,22 @@ class PassageMatches(Sequence[PassageMatch]):
                 for match in self.matches
             ],
             "covered": {
-                name: {"spans": [list(span) for span in one.spans], "share": one.share}
-                for name, one in self.covered.items()
+                name: {"spans": [list(span) for span in item.spans], "share": item.share}
+                for name, item in self.covered.items()
             },
             "candidates": self.candidates,
             "unread": self.unread,
         }
 
 
-class _Found(NamedTuple):
+class _Document(NamedTuple):
     number: int
     field: str
     words: int
     passages: Sequence[Passage]
 
 
-class _Asked:
+class _QueryText:
     """One text of a query: its runs of words, their positions, and the words that were found."""
 
     def __init__(self, readers: Sequence[Text], number: int, content: FieldValue) -> None:
@@ -113,8 +113,8 @@ class _Asked:
         self.text = str(readers[0].decode(readers[0].encode(content)))  # as an index keeps it
         self._spans = readers[0].token_spans(self.text)[1]
         self._words = np.zeros(len(self._spans), dtype=bool)
-        self._starts = np.concatenate([np.arange(len(one)) for one in runs])
-        sizes = np.repeat([reader.shingle_size or 1 for reader in readers], [len(one) for one in runs])
+        self._starts = np.concatenate([np.arange(len(run)) for run in runs])
+        sizes = np.repeat([reader.shingle_size or 1 for reader in readers], [len(run) for run in runs])
         self._ends = np.minimum(self._starts + sizes, len(self._words))
 
     def note(self, words: NDArray[np.bool_]) -> int:
@@ -124,8 +124,10 @@ class _Asked:
 
     def explained(self) -> NDArray[np.bool_]:
         """Return the keys (bool, one each) whose runs are all within found words."""
-        found = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self._words)))
-        open_runs = self._key_of_run[found[self._ends] - found[self._starts] < self._ends - self._starts]
+        cumulated = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self._words)))
+        open_runs = self._key_of_run[
+            cumulated[self._ends] - cumulated[self._starts] < self._ends - self._starts
+        ]
         explained = np.ones(len(self.keys), dtype=bool)
         explained[open_runs] = False
         return explained
@@ -152,35 +154,35 @@ class PassageFinder:
     ) -> PassageMatches:
         """Return the documents with passages of at least `least_words` words, reading at most `most`."""
         fields = dict(self._texts(query.document, least_words))
-        found: list[_Found] = []
+        results: list[_Document] = []
         covered, candidates, unread = {}, set[int](), 0
         with storage.snapshot():
             itself = storage.numbers([query.document.id] if query.identified else [])
-            for number, (name, asked) in fields.items():
-                hits = self.fingerprints.hits(storage, asked.keys)
+            for number, (name, request) in fields.items():
+                hits = self.fingerprints.hits(storage, request.keys)
                 hits = hits._replace(documents=hits.documents[~np.isin(hits.documents, itself)])
                 candidates.update(hits.documents.tolist())
-                search = _Search(self, storage, number, name, asked, least_words)
-                found.extend(search.run(hits, limit, most))
-                covered[name] = asked.covered()
+                search = _Search(self, storage, number, name, request, least_words)
+                results.extend(search.run(hits, limit, most))
+                covered[name] = request.covered()
                 unread += search.unread
-            found.sort(key=lambda one: (-one.words, one.number))
-            best = found[:limit]
-            ids = storage.ids([one.number for one in best])
+            results.sort(key=lambda item: (-item.words, item.number))
+            best = results[:limit]
+            ids = storage.ids([item.number for item in best])
         matches = [
-            PassageMatch(document_id, one.field, one.words, one.passages)
-            for one, document_id in zip(best, ids, strict=True)
+            PassageMatch(document_id, item.field, item.words, item.passages)
+            for item, document_id in zip(best, ids, strict=True)
         ]
         return PassageMatches(matches, covered, len(candidates), unread)
 
-    def _texts(self, document: Document, least_words: int) -> Iterator[tuple[int, tuple[str, _Asked]]]:
+    def _texts(self, document: Document, least_words: int) -> Iterator[tuple[int, tuple[str, _QueryText]]]:
         size, given = self.fingerprints.passages.size, False
         readers = [self.fingerprints.readers(words) for words in (size, *range(least_words, size))]
         for number, name in enumerate(self.fingerprints.schema.fields):
             content = content_of(document, name)
             if number in readers[0] and content is not None:
                 given = True
-                yield number, (name, _Asked([one[number] for one in readers], number, content))
+                yield number, (name, _QueryText([reader[number] for reader in readers], number, content))
         if not given:
             raise InputError("passages require a text, got none: use a text field of the index")
 
@@ -189,32 +191,38 @@ class _Search:
     """Reads the documents that may have passages of one text, until all shared fingerprints are explained."""
 
     def __init__(
-        self, finder: PassageFinder, storage: Storage, number: int, name: str, asked: _Asked, least_words: int
+        self,
+        finder: PassageFinder,
+        storage: Storage,
+        number: int,
+        name: str,
+        query: _QueryText,
+        least_words: int,
     ) -> None:
         self._sketcher, self._storage = finder.sketcher, storage
-        self._sought = Sought(finder.fingerprints.readers(MATCHED_SIZE)[number], asked.text)
-        self._number, self._name, self._asked, self._least = number, name, asked, least_words
+        self._sought = Sought(finder.fingerprints.readers(MATCHED_SIZE)[number], query.text)
+        self._number, self._name, self._query, self._least = number, name, query, least_words
         self.unread = 0
 
-    def run(self, hits: Hits, limit: int | None, most: int | None) -> Iterator[_Found]:
+    def run(self, hits: Hits, limit: int | None, most: int | None) -> Iterator[_Document]:
         """Yield every document with passages, of those that are read.
 
         The first ones are read until `limit` have passages, then only those whose fingerprints are not explained.
         """
-        asked, read, found = self._asked, 0, 0
+        query, read, result = self._query, 0, 0
         for start in range(0, len(hits.documents), _READ_AT_ONCE):
             some = hits.documents[start : start + _READ_AT_ONCE]
-            if limit is not None and found >= limit:
-                some = some[np.isin(some, hits.numbers[~asked.explained()[hits.rows]])]
+            if limit is not None and result >= limit:
+                some = some[np.isin(some, hits.numbers[~query.explained()[hits.rows]])]
             allowed = some if most is None else some[: max(0, most - read)]
             self.unread += len(some) - len(allowed)
             read += len(allowed)
             for number, payload in zip(allowed.tolist(), self._storage.payloads(allowed), strict=True):
                 shared = self._shared(payload)
-                words = asked.note(shared.tokens)
+                words = query.note(shared.tokens)
                 if words:
-                    found += 1
-                    yield _Found(number, self._name, words, shared.passages)
+                    result += 1
+                    yield _Document(number, self._name, words, shared.passages)
 
     def _shared(self, payload: bytes) -> Shared:
         content = list(self._sketcher.parts(payload))[self._number] or b""

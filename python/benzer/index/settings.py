@@ -67,7 +67,7 @@ class IndexSettings:
         passages: bool | Passages | Mapping[str, int] | None = None,
     ) -> None:
         check_threshold(threshold)
-        check_recall(recall, one=False)
+        check_recall(recall, item=False)
         schema = schema or Schema()
         chosen = bands or Bands.for_recall(schema.band_threshold(threshold), recall, num_hashes)
         values = {

@@ -39,10 +39,10 @@ def without_repeats(batches: Iterable[SeenDocuments]) -> Iterator[SeenDocuments]
     """Divide batches so that none has an id twice, as can happen in an edited file."""
     for documents, seen in batches:
         start, met = 0, set[DocumentId]()
-        for at, document in enumerate(documents):
+        for position, document in enumerate(documents):
             if document.id in met:
-                yield SeenDocuments(documents[start:at], seen[start:at])
-                start, met = at, set()
+                yield SeenDocuments(documents[start:position], seen[start:position])
+                start, met = position, set()
             met.add(document.id)
         yield SeenDocuments(documents[start:], seen[start:])
 

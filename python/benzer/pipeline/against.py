@@ -50,10 +50,10 @@ def as_collections(against: Any) -> tuple[OlderCollection, ...]:
     """Return one or several collections in the order of their priority."""
     several = isinstance(against, Iterable) and not isinstance(against, (str, bytes))
     given = tuple(against) if several and not hasattr(against, "filed_under") else (against,)
-    for one in given if against is not None else ():
-        if not hasattr(one, "filed_under"):
+    for item in given if against is not None else ():
+        if not hasattr(item, "filed_under"):
             raise SettingsError(
-                f"against must be open indexes, got {one!r}: as in Index.open(path, mode='read')"
+                f"against must be open indexes, got {item!r}: use Index.open(path, mode='read')"
             )
     return given if against is not None else ()
 
@@ -64,7 +64,7 @@ def names_of(collections: Sequence[OlderCollection]) -> tuple[str, ...]:
     >>> names_of([])
     ()
     """
-    facts = [one.info() for one in collections]
+    facts = [collection.info() for collection in collections]
     names = [str(fact.get("path") or fact.get("url") or f"{fact.get('home', 'index')}:") for fact in facts]
     return tuple(
         name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)
@@ -73,14 +73,14 @@ def names_of(collections: Sequence[OlderCollection]) -> tuple[str, ...]:
 
 def check(collections: Sequence[OlderCollection], schema: Schema, threshold: float, recall: float) -> None:
     """Raise an error for a collection with other settings of comparison, or whose bands have a lower recall."""
-    for name, one in zip(names_of(collections), collections, strict=True):
-        theirs: Schema = one.settings.schema
+    for name, collection in zip(names_of(collections), collections, strict=True):
+        theirs: Schema = collection.settings.schema
         if theirs != schema:
             raise SettingsMismatchError(
                 f"{name} compares {described(theirs)}, the run {described(schema)}: "
                 f"use the schema of the index, or create an index with the schema of the run"
             )
-        probability = float(one.probability(threshold))
+        probability = float(collection.probability(threshold))
         if probability < recall:
             raise SettingsError(
                 f"the bands of {name} find a pair at {threshold} with probability {probability:.4f}, less than "
@@ -123,10 +123,12 @@ class LookUp:
         parts = [
             (
                 number,
-                self.work.saved.part(f"known-{number}-{start}-{end}", partial(self._part, one, start, end)),
+                self.work.saved.part(
+                    f"known-{number}-{start}-{end}", partial(self._part, collection, start, end)
+                ),
             )
-            for number, one in enumerate(collections)
-            for start, end in self._runs(one)
+            for number, collection in enumerate(collections)
+            for start, end in self._runs(collection)
         ]
         position = joined([part["rows"] for _, part in parts], np.uint32)
         similarity = joined([part["similarity"] for _, part in parts], np.float64)
@@ -137,7 +139,7 @@ class LookUp:
             names_of(collections),
             position[order],
             numbers[order],
-            [old_ids[at] for at in order.tolist()],
+            [old_ids[position] for position in order.tolist()],
             similarity[order],
         )
 
@@ -151,9 +153,9 @@ class LookUp:
         sketches = sketcher.sketch(self.work.corpus, self.work.threads, None, start, end)
         alone = np.flatnonzero((self.stands_for[start:end] == np.arange(start, end)) & ~sketches.empty)
         parts = []
-        for at, to in runs(len(alone), COMPARED_TOGETHER):
-            asked = (start + alone[at:to]).astype(np.uint32)
-            parts.append(self._ask(sketcher, collection, asked, sketches.keys[alone[at:to]]))
+        for position, to in runs(len(alone), COMPARED_TOGETHER):
+            queries = (start + alone[position:to]).astype(np.uint32)
+            parts.append(self._ask(sketcher, collection, queries, sketches.keys[alone[position:to]]))
         return self._with_copies(
             joined([part.rows for part in parts], np.uint32),
             [old_id for part in parts for old_id in part.old_ids],
@@ -161,41 +163,43 @@ class LookUp:
         )
 
     def _ask(
-        self, sketcher: Sketcher, collection: OlderCollection, asked: Positions, keys: NDArray[np.uint64]
+        self, sketcher: Sketcher, collection: OlderCollection, queries: Positions, keys: NDArray[np.uint64]
     ) -> Matches:
         """Return the matches of the documents at some positions, which have these band keys."""
         filed = collection.filed_under(np.ascontiguousarray(keys))
         old = columns(self.work.schema, [tuple(sketcher.parts(payload)) for payload in filed.payloads])
-        similarity = self._compare(asked, old, filed.rows.astype(np.uint32), filed.places.astype(np.uint32))
+        similarity = self._compare(queries, old, filed.rows.astype(np.uint32), filed.places.astype(np.uint32))
         alike = np.flatnonzero(similarity >= self.threshold)
         old_ids = [filed.ids[place] for place in filed.places[alike].tolist()]
-        return Matches(asked[filed.rows[alike]], old_ids, similarity[alike])
+        return Matches(queries[filed.rows[alike]], old_ids, similarity[alike])
 
     def _compare(
-        self, asked: Positions, old: Sequence[Encoded], rows: Positions, places: Positions
+        self, queries: Positions, old: Sequence[Encoded], rows: Positions, places: Positions
     ) -> NDArray[np.float64]:
         """Return the exact similarity (float64) of pairs: `rows` count in `asked`, `places` in the old documents."""
         schema, threads = self.work.schema, self.work.threads
         corpus = self.work.corpus
-        overlaps = corpus.contents(asked, threads).overlaps(
+        overlaps = corpus.contents(queries, threads).overlaps(
             contents_of(schema, old, threads), rows, places, threads
         )
-        own = descriptions(corpus, asked)
+        own = descriptions(corpus, queries)
         return similarities(schema, overlaps, rows, places, own, dict(enumerate(old)), threads)[:, 0]
 
     def _with_copies(
-        self, asked: Positions, old_ids: list[str | int], similarity: NDArray[np.float64]
+        self, queries: Positions, old_ids: list[str | int], similarity: NDArray[np.float64]
     ) -> Arrays:
         """Return the matches of all represented documents, except matches with the same id."""
         order, content = self._groups
-        starts, ends = (np.searchsorted(content, asked, side=side) for side in ("left", "right"))
+        starts, ends = (np.searchsorted(content, queries, side=side) for side in ("left", "right"))
         counts = ends - starts
-        match = np.repeat(np.arange(len(asked)), counts)
+        match = np.repeat(np.arange(len(queries)), counts)
         rows = order[starts[match] + np.arange(len(match)) - np.repeat(np.cumsum(counts) - counts, counts)]
-        old = [old_ids[at] for at in match.tolist()]
+        old = [old_ids[position] for position in match.tolist()]
         ids = zip(self.work.corpus.ids(rows), old, strict=True)
-        others = np.array([at for at, pair in enumerate(ids) if not same_id(*pair)], dtype=np.intp)
-        kept = json.dumps([old[at] for at in others.tolist()]).encode()
+        others = np.array(
+            [position for position, pair in enumerate(ids) if not same_id(*pair)], dtype=np.intp
+        )
+        kept = json.dumps([old[position] for position in others.tolist()]).encode()
         return {
             "rows": rows[others],
             "similarity": similarity[match[others]],
@@ -233,15 +237,15 @@ def facts(collections: Sequence[OlderCollection]) -> Iterator[dict[str, Any]]:
     For a collection in a file this includes the time of its last change: other documents of the same number and size
     may have replaced those that were there.
     """
-    for one in collections:
-        about = one.info()
-        held = {name: about[name] for name in REMEMBERED if name in about}
+    for collection in collections:
+        about = collection.info()
+        remembered = {name: about[name] for name in REMEMBERED if name in about}
         written = {} if "path" not in about else {"written": written_at(Path(about["path"]))}
-        yield {"documents": len(one), **held, **written}
+        yield {"documents": len(collection), **remembered, **written}
 
 
 def written_at(path: Path) -> list[int]:
     """Return the size and last change (in nanoseconds) of a file, and of its non-empty log."""
     files = [path, path.with_name(path.name + "-wal")]
-    found = [file.stat() for file in files if file.exists()]
-    return [fact for one in found if one.st_size for fact in (one.st_size, one.st_mtime_ns)]
+    stats = [file.stat() for file in files if file.exists()]
+    return [fact for item in stats if item.st_size for fact in (item.st_size, item.st_mtime_ns)]

@@ -80,14 +80,14 @@ class Checkpoint:
         Raises:
             SettingsError: The folder contains another run; the message names the differences.
         """
-        asked = json.loads(json.dumps({"format": FORMAT, **run}))
+        described = json.loads(json.dumps({"format": FORMAT, **run}))
         place = self.path / RUN
         if not place.exists():
-            self._write(RUN, lambda file: file.write(json.dumps(asked, indent=1).encode()))
+            self._write(RUN, lambda file: file.write(json.dumps(described, indent=1).encode()))
             return
         there = run_there(place)
-        if there != asked:
-            raise other_run(self.path, there, asked)
+        if there != described:
+            raise other_run(self.path, there, described)
 
     def part(self, name: str, make: Callable[[], Arrays]) -> Arrays:
         """Return the arrays of a part: read if it exists and is valid, otherwise made and stored.
@@ -97,9 +97,9 @@ class Checkpoint:
             make: Makes the part.
         """
         place = self.path / f"{name}.npz"
-        held = read_part(place)
-        if held is not None:
-            return held
+        stored = read_part(place)
+        if stored is not None:
+            return stored
         made = make()
 
         def write(file: BinaryIO) -> None:
@@ -187,16 +187,16 @@ def read_part(place: Path) -> Arrays | None:
         return None
 
 
-def other_run(path: Path, there: Any, asked: Any) -> SettingsError:
+def other_run(path: Path, there: Any, described: Any) -> SettingsError:
     """Return the error that names the differences of two runs."""
-    old, new = dict(flat(there)), dict(flat(asked))
+    old, new = dict(flat(there)), dict(flat(described))
     names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
-    shown = "; ".join(
+    differences = "; ".join(
         f"{name} was {old.get(name, 'missing')!r}, now {new.get(name, 'missing')!r}" for name in names[:3]
     )
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return SettingsError(
-        f"the checkpoint {path} belongs to another run ({shown}{more}): "
+        f"the checkpoint {path} belongs to another run ({differences}{more}): "
         f"use the same arguments, or remove the folder to start again"
     )
 

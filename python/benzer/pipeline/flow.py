@@ -100,19 +100,19 @@ def find_duplicates(
     stage = StageClock(progress, bound)
 
     with opened(options.checkpoint) as saved:
-        told = stage.report("read")
+        report = stage.report("read")
         ahead = way.sketcher if way and bound.bytes is None and not isinstance(saved, Checkpoint) else None
-        found = read(source, schema, text, id, options, keep.column, threads, told, ahead)
+        reading = read(source, schema, text, id, options, keep.column, threads, report, ahead)
         stage.end("read")
-        way = way or promise.cheapest(found.corpus, threads)
+        way = way or promise.cheapest(reading.corpus, threads)
         settings = Settings(
             threshold, promise.kept_by(way, bool(indexes)), schema, way.sketcher.minhash, way.bands, keep,
             options.bucket_limit, options.on_error, way.method, way.reason, older.names_of(indexes),
         )  # fmt: skip
         if isinstance(saved, Checkpoint):
-            saved.begin(run_of(settings, found.corpus, threads, indexes))
+            saved.begin(run_of(settings, reading.corpus, threads, indexes))
         result = search(
-            found, settings, way, indexes, BatchWork(found.corpus, schema, threads, bound, saved), stage
+            reading, settings, way, indexes, BatchWork(reading.corpus, schema, threads, bound, saved), stage
         )
         if saved is not options.checkpoint:
             saved.discard()
@@ -120,7 +120,7 @@ def find_duplicates(
 
 
 def search(
-    found: Read,
+    reading: Read,
     settings: Settings,
     way: Way,
     indexes: Sequence[older.OlderCollection],
@@ -128,8 +128,8 @@ def search(
     stage: StageClock,
 ) -> Duplicates:
     """Sketch documents, find candidate pairs, verify them, and decide which documents to keep."""
-    corpus, threshold = found.corpus, settings.threshold
-    rank = ranked(settings.keep, found, work.threads)
+    corpus, threshold = reading.corpus, settings.threshold
+    rank = ranked(settings.keep, reading, work.threads)
     sketches = work.sketch(way.sketcher, stage.report("sketch"))
     empty, short = sketches.empty, sketches.short
     stage.end("sketch")
@@ -157,7 +157,7 @@ def search(
     stage.end("clusters")
     return Duplicates(
         settings=replace(settings, bucket_limit=proposed.limit),
-        reading=Reading(found.sources, found.reports, found.options),
+        reading=Reading(reading.sources, reading.reports, reading.options),
         corpus=corpus,
         empty=empty,
         short=short,
@@ -173,12 +173,12 @@ def search(
     )
 
 
-def ranked(keep: Keep, found: Read, threads: int = 0) -> Any:
+def ranked(keep: Keep, reading: Read, threads: int = 0) -> Any:
     """Return the position of each document in the keep order (uint32, n)."""
-    corpus = found.corpus
+    corpus = reading.corpus
     if keep.rule == "first":
         return np.arange(len(corpus), dtype=np.uint32)
-    places = np.array(keep.source_places([source.name for source in found.sources]))
+    places = np.array(keep.source_places([source.name for source in reading.sources]))
     extras = corpus.extras() if keep.column else ()
     everyone = np.arange(len(corpus), dtype=np.uint32)
     lengths = corpus.text_lengths(everyone, threads) if keep.rule == "longest" else corpus.lengths()

@@ -69,10 +69,10 @@ class Memory:
         """
         if given is None or isinstance(given, Memory):
             return given or cls()
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(given).lower())
-        if isinstance(given, bool) or found is None or found[2] not in UNITS:
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(given).lower())
+        if isinstance(given, bool) or match is None or match[2] not in UNITS:
             raise SettingsError(f'memory must be a size such as "2GB" or "500MB", got {given!r}')
-        size = int(min(float(found[1]) * UNITS[found[2]], MOST))
+        size = int(min(float(match[1]) * UNITS[match[2]], MOST))
         if size < LEAST:
             raise SettingsError(
                 f"memory must be at least {LEAST // 10**6}MB, got {given!r}: use a higher limit"

@@ -64,8 +64,10 @@ def read(
     corpus = corpus_of(schema, threads)
     if sketcher is not None:
         sketcher.announce(corpus)
-    told = [replace(reading, progress=one) for one in shares(sources, progress)]
-    reports = [one.read_into(corpus, number, told[number]) for number, one in enumerate(sources)]
+    options_by_source = [replace(reading, progress=share) for share in shares(sources, progress)]
+    reports = [
+        source.read_into(corpus, number, options_by_source[number]) for number, source in enumerate(sources)
+    ]
     pair = corpus.duplicate_id(threads)
     if pair is not None:
         raise duplicate_id(corpus, sources, pair)
@@ -101,7 +103,7 @@ def folder_format(schema: Schema, source: Any) -> str | None:
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     if kinds != {"image"} or not isinstance(given, (list, tuple)):
         return None
-    folders = [isinstance(one, (str, os.PathLike)) and os.path.isdir(one) for one in given]
+    folders = [isinstance(item, (str, os.PathLike)) and os.path.isdir(item) for item in given]
     return "images" if folders and all(folders) else None
 
 
@@ -132,8 +134,8 @@ def duplicate_id(
 ) -> DuplicateIdError:
     """Return the error that names both positions of an id."""
     numbers, rows = corpus.sources(), corpus.rows()
-    places = " and ".join(f"{sources[numbers[at]].name} row {rows[at]}" for at in pair)
-    found = corpus.ids(list(pair[:1]))[0]
+    places = " and ".join(f"{sources[numbers[position]].name} row {rows[position]}" for position in pair)
+    repeated = corpus.ids(list(pair[:1]))[0]
     return DuplicateIdError(
-        f"the id {found!r} occurs in {places}: make ids unique, name another id column, or omit the column"
+        f"the id {repeated!r} occurs in {places}: make ids unique, name another id column, or omit the column"
     )

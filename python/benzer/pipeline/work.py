@@ -104,13 +104,13 @@ class BatchWork:
             width, count = sketches.keys.shape
             at_once = self.memory.bands_at_once(count, len(self.schema.fields), width)
             settings = (bucket_limit, self.threads, at_once)
-            found = propose(sketches.keys, taking_part, *settings, True, report)
+            candidates = propose(sketches.keys, taking_part, *settings, True, report)
             return {
-                "left": found.left,
-                "right": found.right,
-                "large_members": found.large.members,
-                "large_ends": found.large.ends,
-                "limit": np.array([found.limit]),
+                "left": candidates.left,
+                "right": candidates.right,
+                "large_members": candidates.large.members,
+                "large_ends": candidates.large.ends,
+                "limit": np.array([candidates.limit]),
             }
 
         part = self.saved.part("candidates", make)
@@ -125,9 +125,9 @@ class BatchWork:
 
         def make() -> Arrays:
             thresholds = [threshold] * len(self.schema.fields)
-            found = exact_pairs(self.corpus, thresholds, taking_part, self.threads, report)
-            known = {} if found.similarity is None else {"similarity": found.similarity}
-            return {"left": found.left, "right": found.right, **known}
+            pairs = exact_pairs(self.corpus, thresholds, taking_part, self.threads, report)
+            known = {} if pairs.similarity is None else {"similarity": pairs.similarity}
+            return {"left": pairs.left, "right": pairs.right, **known}
 
         part = self.saved.part("candidates", make)
         return Candidates(part["left"], part["right"]), part.get("similarity")
@@ -145,8 +145,8 @@ class BatchWork:
         return similarity
 
     def _verify(self, left: Positions, right: Positions, report: Report, before: int, total: int) -> Arrays:
-        told = None if report is None else lambda done, _: report(before + done, total)
-        return {"similarity": self.compare(left, right, told)}
+        report_part = None if report is None else lambda done, _: report(before + done, total)
+        return {"similarity": self.compare(left, right, report_part)}
 
     @property
     def families(self) -> Families:

@@ -19,13 +19,13 @@ from benzer.recall.measuring import (
     PILOT_SEED,
     Answers,
     Reported,
-    Told,
-    asked_until,
+    RunCounts,
     check_sample,
     estimated,
     measure,
     missed_first,
     predicted,
+    sample_until,
 )
 from benzer.recall.neighbours import affordable, field_thresholds, possible_neighbours
 
@@ -36,9 +36,8 @@ __all__ = [
     "Missed",
     "RecallEstimate",
     "Reported",
-    "Told",
+    "RunCounts",
     "affordable",
-    "asked_until",
     "check_sample",
     "chosen_neighbours",
     "clopper_pearson",
@@ -51,4 +50,5 @@ __all__ = [
     "missed_first",
     "possible_neighbours",
     "predicted",
+    "sample_until",
 ]

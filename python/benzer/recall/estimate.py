@@ -73,4 +73,4 @@ class RecallEstimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as JSON values."""
-        return {**asdict(self), "missed": [one._asdict() for one in self.missed]}
+        return {**asdict(self), "missed": [item._asdict() for item in self.missed]}

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 @lru_cache(maxsize=256)  # the Tune page asks for the same counts again and again
-def clopper_pearson(found: int, asked: int, confidence: float = 0.95) -> tuple[float, float]:
+def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the interval of a share, given the number of positive answers (Clopper and Pearson 1934).
 
     The interval contains the true share with at least the confidence: each end is the share for which the observed
@@ -21,8 +21,12 @@ def clopper_pearson(found: int, asked: int, confidence: float = 0.95) -> tuple[f
     (0.0, 1.0)
     """
     rest = (1 - confidence) / 2
-    low = 0.0 if found == 0 else _where(lambda share: _at_least(found, asked, share) < rest)
-    high = 1.0 if found == asked else 1 - _where(lambda share: _at_least(asked - found, asked, share) < rest)
+    low = 0.0 if successes == 0 else _where(lambda share: _at_least(successes, trials, share) < rest)
+    high = (
+        1.0
+        if successes == trials
+        else 1 - _where(lambda share: _at_least(trials - successes, trials, share) < rest)
+    )
     return low, high
 
 

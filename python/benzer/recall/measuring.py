@@ -111,12 +111,12 @@ def measure(
         SettingsError: `confidence` is not in (0, 1), or `documents` is below 1.
     """
     check_sample(documents, confidence, seed)
-    asked = _Asked(corpus, reported, schema, threshold, seed, threads)
-    told = asked.told()
-    most = min(told.most(asked.pilot), affordable(schema, told.contents))
-    answers = asked_until(int(documents), told, most, asked.ask)
+    survey = _Survey(corpus, reported, schema, threshold, seed, threads)
+    counts = survey.counts()
+    most = min(counts.most(survey.pilot), affordable(schema, counts.contents))
+    answers = sample_until(int(documents), counts, most, survey.ask)
     expected = predicted(*np.unique(np.floor(reported.proposed * 1000), return_counts=True), bands, schema)
-    return estimated(told, answers, confidence, expected, _examples(asked, answers))
+    return estimated(counts, answers, confidence, expected, _examples(survey, answers))
 
 
 def check_sample(documents: int, confidence: float, seed: int = 0) -> None:
@@ -135,7 +135,7 @@ class Answers(NamedTuple):
         query: The position in the draw (int64).
         left: The drawn document (uint32).
         right: The neighbour (uint32).
-        found: Whether the run reported the pair (bool).
+        hits: Whether the run reported the pair (bool).
         chosen: Whether it is the one tested pair of its document (bool).
         drawn: Number of drawn documents.
     """
@@ -143,7 +143,7 @@ class Answers(NamedTuple):
     query: NDArray[np.int64]
     left: Positions
     right: Positions
-    found: NDArray[np.bool_]
+    hits: NDArray[np.bool_]
     chosen: NDArray[np.bool_]
     drawn: int
 
@@ -151,7 +151,7 @@ class Answers(NamedTuple):
         """Return the answers of the first `drawn` documents."""
         part = self.query < drawn
         return Answers(
-            self.query[part], self.left[part], self.right[part], self.found[part], self.chosen[part], drawn
+            self.query[part], self.left[part], self.right[part], self.hits[part], self.chosen[part], drawn
         )
 
     def and_then(self, later: Answers) -> Answers:
@@ -160,14 +160,14 @@ class Answers(NamedTuple):
             np.concatenate((self.query, later.query)),
             np.concatenate((self.left, later.left)),
             np.concatenate((self.right, later.right)),
-            np.concatenate((self.found, later.found)),
+            np.concatenate((self.hits, later.hits)),
             np.concatenate((self.chosen, later.chosen)),
             later.drawn,
         )
 
 
 @dataclass(frozen=True)
-class Told:
+class RunCounts:
     """Counts of a run, from which the number of draws is planned.
 
     Attributes:
@@ -196,8 +196,8 @@ class Told:
         by_bytes = MOST_BYTES / max(float(self.length) / count, 1.0)
         each = max(float(self.neighbours) / count, 1.0)
         if self.cut_short:
-            found, few = pilot()
-            each = max(each, found / max(few, 1))
+            neighbours, few = pilot()
+            each = max(each, neighbours / max(few, 1))
         return min(self.contents, MOST_DRAWN, max(int(min(by_bytes, MOST_NEIGHBOURS / each)), 100))
 
     def expected_draws(self, documents: int) -> int:
@@ -206,7 +206,7 @@ class Told:
         return math.ceil(documents / share * 1.1) + 10
 
 
-def asked_until(documents: int, told: Told, most: int, ask: Callable[[int, int], Answers]) -> Answers:
+def sample_until(documents: int, counts: RunCounts, most: int, ask: Callable[[int, int], Answers]) -> Answers:
     """Draw until enough documents have a neighbour, no document is left, or the maximum is reached.
 
     Args:
@@ -215,19 +215,19 @@ def asked_until(documents: int, told: Told, most: int, ask: Callable[[int, int],
         most: Maximum number of draws.
         ask: Returns the answers of the documents from the first position of the draw to before the second.
     """
-    draws = min(told.expected_draws(documents), most)
+    draws = min(counts.expected_draws(documents), most)
     answers = ask(0, draws)
     met = int(answers.chosen.sum())
     if met < documents // 2 and draws < most:
         goal = math.ceil(1.2 * documents * draws / max(met, 1))
         answers = answers.and_then(ask(draws, min(max(goal, 2 * draws), most)))
-    if answers.drawn == told.contents or answers.chosen.sum() <= documents:
+    if answers.drawn == counts.contents or answers.chosen.sum() <= documents:
         return answers
     last = np.sort(answers.query[answers.chosen])[documents - 1]
     return answers.first(int(last) + 1)
 
 
-class _Asked:
+class _Survey:
     """The documents of a corpus in the order in which they are drawn, with the result of the run."""
 
     def __init__(
@@ -246,16 +246,16 @@ class _Asked:
         self.population = everyone[(reported.stands_for == everyone) & ~reported.empty]
         self._known = np.sort(pair_keys(reported.left, reported.right))
 
-    def told(self) -> Told:
+    def counts(self) -> RunCounts:
         """The counts of the run."""
         said = self.reported
         copies = np.bincount(said.stands_for, minlength=len(said.stands_for))[self.population] - 1
         paired = np.zeros(len(said.stands_for), dtype=bool)
         paired[said.left] = paired[said.right] = True
-        held = np.bincount(said.stands_for, minlength=len(said.stands_for))
-        neighbours = int(copies.sum()) + int(held[said.left].sum()) + int(held[said.right].sum())
+        sizes = np.bincount(said.stands_for, minlength=len(said.stands_for))
+        neighbours = int(copies.sum()) + int(sizes[said.left].sum()) + int(sizes[said.right].sum())
         length = int(self.corpus.text_sizes(self.population, self.threads).sum())
-        return Told(
+        return RunCounts(
             len(self.population), int(paired.sum()), len(said.left), length, neighbours, said.cut_short
         )
 
@@ -277,17 +277,17 @@ class _Asked:
         left = order[query]
         keys = pair_keys(left, right)
         place = np.minimum(np.searchsorted(self._known, keys), max(len(self._known) - 1, 0))
-        found = self._known[place] == keys if len(self._known) else np.zeros(len(keys), dtype=bool)
-        found |= self.reported.large.share(left, right)
+        is_found = self._known[place] == keys if len(self._known) else np.zeros(len(keys), dtype=bool)
+        is_found |= self.reported.large.share(left, right)
         content = self.reported.content
         chosen = chosen_neighbours(query, content[left], content[right], self._seed)
-        return Answers(query + start, left, right, found, chosen, start + len(order))
+        return Answers(query + start, left, right, is_found, chosen, start + len(order))
 
     def _neighbours(self, order: Positions) -> tuple[NDArray[np.int64], Positions]:
         """Return place in the order and position of each document that is truly similar, found without bands."""
         query, neighbour = possible_neighbours(self.corpus, order, self.schema, self.threshold, self.threads)
         places = query.astype(np.int64)
-        own = [one for one in self.schema.fields.values() if has_own_similarity(one)]
+        own = [item for item in self.schema.fields.values() if has_own_similarity(item)]
         if len(self.schema.fields) == 1 and not own:
             return places, neighbour
         weights = self.schema.weights
@@ -299,15 +299,15 @@ class _Asked:
 
 
 def estimated(
-    told: Told, answers: Answers, confidence: float, expected: float | None, missed: tuple[Missed, ...]
+    counts: RunCounts, answers: Answers, confidence: float, expected: float | None, missed: tuple[Missed, ...]
 ) -> RecallEstimate:
     """Compute the estimate from the answers."""
-    exhaustive = answers.drawn == told.contents
-    count, found = int(answers.chosen.sum()), int((answers.chosen & answers.found).sum())
-    missed_pairs = int((~answers.found).sum())
-    missed_in_all = told.contents / max(answers.drawn, 1) * missed_pairs / 2
-    recall: float | None = found / count if count else None
-    low, high = clopper_pearson(found, count, confidence)
+    exhaustive = answers.drawn == counts.contents
+    count, successes = int(answers.chosen.sum()), int((answers.chosen & answers.hits).sum())
+    missed_pairs = int((~answers.hits).sum())
+    missed_in_all = counts.contents / max(answers.drawn, 1) * missed_pairs / 2
+    recall: float | None = successes / count if count else None
+    low, high = clopper_pearson(successes, count, confidence)
     if exhaustive:
         recall = _mean_share(answers) if count else None
         low, high = (recall, recall) if recall is not None else (1.0, 1.0)
@@ -316,13 +316,13 @@ def estimated(
         low=low,
         high=high,
         confidence=confidence,
-        found=found,
+        found=successes,
         asked=count,
         drawn=answers.drawn,
-        contents=told.contents,
+        contents=counts.contents,
         exhaustive=exhaustive,
-        pair_recall=told.pairs / (told.pairs + missed_in_all) if told.pairs + missed_in_all else None,
-        predicted=None if told.cut_short else expected,
+        pair_recall=counts.pairs / (counts.pairs + missed_in_all) if counts.pairs + missed_in_all else None,
+        predicted=None if counts.cut_short else expected,
         missed_pairs=missed_pairs,
         missed=missed,
     )
@@ -331,27 +331,27 @@ def estimated(
 def _mean_share(answers: Answers) -> float:
     """Return the mean, over the documents, of the share of its neighbours that was found."""
     _, document, all_of = np.unique(answers.query, return_inverse=True, return_counts=True)
-    found = np.bincount(document, weights=answers.found)
-    return float(np.mean(found / all_of))
+    found_by_document = np.bincount(document, weights=answers.hits)
+    return float(np.mean(found_by_document / all_of))
 
 
 def missed_first(answers: Answers) -> NDArray[np.intp]:
     """Return which answers are the first missed pairs, each pair once, in the order of the draw."""
-    at = np.flatnonzero(~answers.found)
-    at = at[np.argsort(answers.query[at], kind="stable")]
-    keys = pair_keys(answers.left[at], answers.right[at])
-    return at[np.sort(np.unique(keys, return_index=True)[1])][:EXAMPLES]
+    positions = np.flatnonzero(~answers.hits)
+    positions = positions[np.argsort(answers.query[positions], kind="stable")]
+    keys = pair_keys(answers.left[positions], answers.right[positions])
+    return positions[np.sort(np.unique(keys, return_index=True)[1])][:EXAMPLES]
 
 
-def _examples(asked: _Asked, answers: Answers) -> tuple[Missed, ...]:
-    at = missed_first(answers)
-    left, right = answers.left[at], answers.right[at]
+def _examples(survey: _Survey, answers: Answers) -> tuple[Missed, ...]:
+    positions = missed_first(answers)
+    left, right = answers.left[positions], answers.right[positions]
     by_left = np.argsort(left, kind="stable")
-    similarity = np.empty(len(at))
-    weights = asked.schema.weights
-    similarity[by_left] = verify(asked.corpus, left[by_left], right[by_left], weights, asked.threads)
-    both = asked.reported.stays[left] & asked.reported.stays[right]
-    ids: Sequence[list[str | int]] = (asked.corpus.ids(left), asked.corpus.ids(right))
+    similarity = np.empty(len(positions))
+    weights = survey.schema.weights
+    similarity[by_left] = verify(survey.corpus, left[by_left], right[by_left], weights, survey.threads)
+    both = survey.reported.stays[left] & survey.reported.stays[right]
+    ids: Sequence[list[str | int]] = (survey.corpus.ids(left), survey.corpus.ids(right))
     return tuple(map(Missed, *ids, similarity.tolist(), both.tolist()))
 
 
@@ -371,6 +371,6 @@ def predicted(
     """
     if bands is None or not len(counts):
         return None
-    within = np.array([schema.band_threshold(one) for one in (thousandths / 1000).tolist()])
+    within = np.array([schema.band_threshold(item) for item in (thousandths / 1000).tolist()])
     chance = np.maximum(np.asarray(bands.probability(within)), 1e-12)
     return float(counts.sum() / (counts / chance).sum())

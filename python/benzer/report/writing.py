@@ -28,7 +28,7 @@ MALFORMED_SHOWN = 20
 
 
 def write_report(
-    found: Duplicates,
+    result: Duplicates,
     path: str | Path,
     recall: RecallEstimate | None = None,
     command: str | Sequence[str] | None = None,
@@ -61,12 +61,12 @@ def write_report(
     'report.html'
     """
     with atomic_write(path, replace) as partial:
-        partial.write_text(report_html(found, recall, command, evidence), encoding="utf-8", errors="replace")
+        partial.write_text(report_html(result, recall, command, evidence), encoding="utf-8", errors="replace")
     return Path(path)
 
 
 def report_html(
-    found: Duplicates,
+    result: Duplicates,
     recall: RecallEstimate | None = None,
     command: str | Sequence[str] | None = None,
     evidence: int = EVIDENCE,
@@ -81,48 +81,48 @@ def report_html(
     if evidence < 0:
         raise SettingsError(f"evidence must be 0 or more, got {evidence}: use 0 to show no texts")
     page = environment("benzer.report").get_template("page.html")
-    return clean(page.render(context(found, recall, command, evidence)))
+    return clean(page.render(context(result, recall, command, evidence)))
 
 
 def context(
-    found: Duplicates, recall: RecallEstimate | None, command: str | Sequence[str] | None, evidence: int
+    result: Duplicates, recall: RecallEstimate | None, command: str | Sequence[str] | None, evidence: int
 ) -> dict[str, Any]:
     """The variables of the template."""
-    largest, doubtful = clusters.chosen_clusters(found, evidence)
-    rows, sources_left_out = sources.source_rows(found)
-    settings, counts = found.settings, found.counts
+    largest, doubtful = clusters.chosen_clusters(result, evidence)
+    rows, sources_left_out = sources.source_rows(result)
+    settings, counts = result.settings, result.counts
     measured = None if recall is None else recall.to_dict()
-    bands = None if found.bands is None else (found.bands.bands, found.bands.rows)
+    bands = None if result.bands is None else (result.bands.bands, result.bands.rows)
     texts = {field.kind for field in settings.schema.fields.values()} == {"text"}
-    tiles = [one for one in counts_of(counts, found.threshold, texts=texts) if one.tile]
+    tiles = [item for item in counts_of(counts, result.threshold, texts=texts) if item.tile]
     oversized = counts["oversized_buckets"]
     return {
-        "found": found,
+        "found": result,
         "version": __version__,
         "style": styles(),
         "tiles": tiles,
-        "lead": lead(counts, found.threshold),
-        "alarms": alarms_of([alarm.to_dict() for alarm in found.alarms()]),
-        "no_alarms": NONE_IN_PART if found.part else NONE,
-        "guaranteed": guaranteed(found.threshold, found.probability(found.threshold), bands),
+        "lead": lead(counts, result.threshold),
+        "alarms": alarms_of([alarm.to_dict() for alarm in result.alarms()]),
+        "no_alarms": NONE_IN_PART if result.part else NONE,
+        "guaranteed": guaranteed(result.threshold, result.probability(result.threshold), bands),
         "notes": notes_of(settings, 0),
         "measured": measured,
         "recall_said": measured
         and [measured_said(measured), sampled(measured), pair_recall(measured, oversized)],
-        "recall_figure": figures.recall_figure(found, recall),
-        "similarity_figure": figures.similarity_figure(found),
-        "size_figure": figures.size_figure(found),
+        "recall_figure": figures.recall_figure(result, recall),
+        "similarity_figure": figures.similarity_figure(result),
+        "size_figure": figures.size_figure(result),
         "sources": rows,
         "sources_left_out": sources_left_out,
-        "known": sources.known_rows(found),
-        "known_examples": sources.known_examples(found),
-        "malformed": found.malformed[:MALFORMED_SHOWN],
-        "largest": clusters.clusters_of(found, largest),
-        "doubtful": clusters.clusters_of(found, doubtful),
-        "bridges": clusters.bridges_of(found, evidence // 4),
+        "known": sources.known_rows(result),
+        "known_examples": sources.known_examples(result),
+        "malformed": result.malformed[:MALFORMED_SHOWN],
+        "largest": clusters.clusters_of(result, largest),
+        "doubtful": clusters.clusters_of(result, doubtful),
+        "bridges": clusters.bridges_of(result, evidence // 4),
         "settings": list(flat(settings.to_dict())),
         "command": rerun.command_line(command),
-        "python": rerun.python_code(found),
+        "python": rerun.python_code(result),
     }
 
 

@@ -69,12 +69,12 @@ class Alarm:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alarm as JSON values."""
-        told = {name: value for name, value in asdict(self).items() if name != "positions"}
-        return {**told, "examples": list(self.examples)}
+        values = {name: value for name, value in asdict(self).items() if name != "positions"}
+        return {**values, "examples": list(self.examples)}
 
 
 def alarms(
-    found: DecidedDocuments, limits: AlarmLimits | None = None, safety: Safety | None = None
+    result: DecidedDocuments, limits: AlarmLimits | None = None, safety: Safety | None = None
 ) -> list[Alarm]:
     """Return all alarms of a result, the most serious kinds first.
 
@@ -89,16 +89,16 @@ def alarms(
     "100.0 % of the documents (40 of 40) are in one cluster, represented by 'copy 0'"
     """
     limits = limits or AlarmLimits()
-    safety = safety or Safety(found)
+    safety = safety or Safety(result)
     makers = (lost_sources, giant_clusters, chains, boilerplate, short_documents, malformed_rows)
     return [alarm for make in makers for alarm in make(safety, limits)]
 
 
 def lost_sources(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """Yield an alarm for each source that loses more than a share of its documents."""
-    found = safety.found
-    of_source = found.corpus.sources()
-    for number, counts in enumerate(found.by_source()):
+    result = safety.result
+    of_source = result.corpus.sources()
+    for number, counts in enumerate(result.by_source()):
         if counts.documents < FEW or counts.removed_share <= limits.source:
             continue
         known = f", {counts.known:,} match an older collection" * bool(counts.known)
@@ -115,34 +115,34 @@ def lost_sources(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
             "share": counts.removed_share,
         }
         own = of_source == number
-        goes = np.flatnonzero(own & found.led)
+        goes = np.flatnonzero(own & result.led)
         if len(goes):
-            example = int(goes[np.argmin(found.leader_similarity[goes])])
-            yield alarm(safety, "source", message, numbers, (int(found.leader[example]), example))
+            example = int(goes[np.argmin(result.leader_similarity[goes])])
+            yield alarm(safety, "source", message, numbers, (int(result.leader[example]), example))
         else:
-            yield Alarm("source", message, numbers, known_example(found, own))
+            yield Alarm("source", message, numbers, known_example(result, own))
 
 
-def known_example(found: DecidedDocuments, own: NDArray[np.bool_]) -> tuple[str | int, ...]:
+def known_example(result: DecidedDocuments, own: NDArray[np.bool_]) -> tuple[str | int, ...]:
     """Return the known document that is least similar to its old document, with that one."""
-    matches = found.matches
+    matches = result.matches
     if matches is None:
         return ()
     best = matches.best[own[matches.position[matches.best]]]
     least = int(best[np.argmin(matches.similarity[best])])
-    return matches.old_ids[least], found.corpus.ids([int(matches.position[least])])[0]
+    return matches.old_ids[least], result.corpus.ids([int(matches.position[least])])[0]
 
 
 def giant_clusters(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """Yield an alarm for each cluster with more than a share of all documents."""
-    found = safety.found
-    sizes = np.bincount(found.leader, minlength=len(found.leader))
-    documents = found.counts["documents"]
+    result = safety.result
+    sizes = np.bincount(result.leader, minlength=len(result.leader))
+    documents = result.counts["documents"]
     for leader in np.flatnonzero((sizes >= FEW) & (sizes > limits.cluster * documents)):
-        members = np.flatnonzero((found.leader == leader) & found.led)
-        example = members[np.argmin(found.leader_similarity[members])]
+        members = np.flatnonzero((result.leader == leader) & result.led)
+        example = members[np.argmin(result.leader_similarity[members])]
         gone = int(sizes[leader]) - 1
-        name = found.corpus.ids([int(leader)])[0]
+        name = result.corpus.ids([int(leader)])[0]
         of_all = f"{gone + 1:,} of {documents:,}"
         part = share(gone + 1, documents)
         message = f"{part} of the documents ({of_all}) are in one cluster, represented by {name!r}"
@@ -156,15 +156,15 @@ def giant_clusters(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
 
 def chains(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """Yield an alarm for many connected clusters: connected components would have made one of them."""
-    found = safety.found
+    result = safety.result
     sizes, clusters = safety.component_sizes, safety.component_clusters
     largest = safety.component_largest
     many = (clusters > 1) & (2 * largest < sizes)
-    chained = np.flatnonzero(many & (sizes >= FEW) & (sizes > limits.chain * found.counts["documents"]))
+    chained = np.flatnonzero(many & (sizes >= FEW) & (sizes > limits.chain * result.counts["documents"]))
     if not len(chained):
         return
     worst = int(chained[np.argmax(sizes[chained])])
-    example, similarity = far_apart(safety, np.flatnonzero((safety.component == worst) & found.stays))
+    example, similarity = far_apart(safety, np.flatnonzero((safety.component == worst) & result.stays))
     message = (
         f"{sizes[worst]:,} documents are connected by chains of matches; they form {clusters[worst]:,} clusters of "
         f"at most {largest[worst]:,} documents, and two of the kept documents have a similarity of only "
@@ -191,10 +191,10 @@ def far_apart(safety: Safety, documents: NDArray[np.intp]) -> tuple[tuple[int, i
 
 def boilerplate(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """Yield an alarm for large buckets whose documents share a part but are not similar, so that most are kept."""
-    found = safety.found
-    large = found.proposed.large
+    result = safety.result
+    large = result.proposed.large
     buckets = [bucket for bucket in large.each() if len(bucket)]
-    kept = [bucket[found.stays[bucket]] for bucket in buckets]
+    kept = [bucket[result.stays[bucket]] for bucket in buckets]
     sizes = np.array([len(bucket) for bucket in buckets], dtype=np.int64)
     shares = np.array([len(some) for some in kept]) / np.maximum(sizes, 1)
     if not len(buckets) or not (shares > limits.boilerplate).any():
@@ -204,7 +204,7 @@ def boilerplate(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     if len(documents) < 2:
         return
     message = (
-        f"{len(large):,} buckets have more than {found.settings.bucket_limit:,} documents each; of the "
+        f"{len(large):,} buckets have more than {result.settings.bucket_limit:,} documents each; of the "
         f"{sizes[most]:,} documents of one of them, {len(documents):,} are kept: they share a part, but are not similar"
     )
     numbers: dict[str, int | float | str] = {
@@ -214,7 +214,7 @@ def boilerplate(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
         "kept": len(documents),
     }
     example = typical_pair(safety, documents)
-    yield alarm(safety, "boilerplate", message, numbers, example, shared_passage(found, *example))
+    yield alarm(safety, "boilerplate", message, numbers, example, shared_passage(result, *example))
 
 
 def typical_pair(safety: Safety, documents: NDArray[np.intp]) -> tuple[int, int]:
@@ -229,9 +229,9 @@ def typical_pair(safety: Safety, documents: NDArray[np.intp]) -> tuple[int, int]
 
 def short_documents(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """Yield an alarm for many documents with less than one shingle: they are compared as a whole, or not at all."""
-    found = safety.found
-    poor = np.flatnonzero(found.short | found.empty)
-    documents, short, empty = (found.counts[name] for name in ("documents", "short", "empty"))
+    result = safety.result
+    poor = np.flatnonzero(result.short | result.empty)
+    documents, short, empty = (result.counts[name] for name in ("documents", "short", "empty"))
     if documents < FEW or short + empty <= limits.short * documents:
         return
     message = (
@@ -243,9 +243,9 @@ def short_documents(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
 
 def malformed_rows(safety: Safety, limits: AlarmLimits) -> Iterator[Alarm]:
     """Yield an alarm for many malformed rows."""
-    found = safety.found
-    read, malformed = found.counts["read"], found.malformed
-    count = found.counts["malformed"]
+    result = safety.result
+    read, malformed = result.counts["read"], result.malformed
+    count = result.counts["malformed"]
     if not malformed or count <= limits.malformed * read:
         return
     of_all = f"{count:,} of {read:,}"
@@ -262,18 +262,18 @@ def alarm(
     passage: str = "",
 ) -> Alarm:
     """Return an alarm with the ids of its examples."""
-    return Alarm(kind, message, numbers, tuple(safety.found.corpus.ids(list(positions))), passage, positions)
+    return Alarm(kind, message, numbers, tuple(safety.result.corpus.ids(list(positions))), passage, positions)
 
 
-def shared_passage(found: DecidedDocuments, left: int, right: int) -> str:
+def shared_passage(result: DecidedDocuments, left: int, right: int) -> str:
     """Return the beginning of the longest passage that two documents share in their texts; "" if there is none."""
     best = ""
-    for number, one in enumerate(found.settings.schema.fields.values()):
-        if not isinstance(one, Text):
+    for number, item in enumerate(result.settings.schema.fields.values()):
+        if not isinstance(item, Text):
             continue
-        texts = found.corpus.text(left, number), found.corpus.text(right, number)
+        texts = result.corpus.text(left, number), result.corpus.text(right, number)
         if texts[0] and texts[1]:
-            passages = find_passages(one, texts[0], texts[1]).passages
+            passages = find_passages(item, texts[0], texts[1]).passages
             start, end = passages[0].a if passages else (0, 0)
             cut = "…" if end - start > PASSAGE else ""
             best = max(best, texts[0][start : min(end, start + PASSAGE)] + cut, key=len)

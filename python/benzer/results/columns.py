@@ -17,81 +17,81 @@ from benzer.tables.native import plain
 Positions = NDArray[np.uint32]
 
 
-def table(found: DecidedDocuments, name: str) -> dict[str, Any]:
+def table(result: DecidedDocuments, name: str) -> dict[str, Any]:
     """Return the columns of one table of a result, as lists and arrays; see `TABLES` for the names."""
-    return {key: plain(column) for key, column in held(found, name).items()}
+    return {key: plain(column) for key, column in packed_table(result, name).items()}
 
 
-def held(found: DecidedDocuments, name: str) -> dict[str, Any]:
+def packed_table(result: DecidedDocuments, name: str) -> dict[str, Any]:
     """Return the same columns with ids and names as arrays of `benzer.tables`, without a Python object per cell."""
     if name not in TABLES:
         raise SettingsError(f"there is no table {name!r}: choose one of {', '.join(TABLES)}")
-    return TABLES[name](found)
+    return TABLES[name](result)
 
 
-def pairs(found: DecidedDocuments) -> dict[str, Any]:
+def pairs(result: DecidedDocuments) -> dict[str, Any]:
     """Return the verified pairs."""
-    pairs = found.pairs
+    pairs = result.pairs
     return {
-        "left_id": IdColumn(found.corpus, pairs.left),
-        "right_id": IdColumn(found.corpus, pairs.right),
+        "left_id": IdColumn(result.corpus, pairs.left),
+        "right_id": IdColumn(result.corpus, pairs.right),
         "similarity": pairs.similarity,
     }
 
 
-def removed(found: DecidedDocuments) -> dict[str, Any]:
+def removed(result: DecidedDocuments) -> dict[str, Any]:
     """Return each removed document with its kept one, their similarity, and the positions of both."""
-    goes = np.flatnonzero(~found.stays).astype(np.uint32)
-    kept = found.leader[goes]
+    goes = np.flatnonzero(~result.stays).astype(np.uint32)
+    kept = result.leader[goes]
     columns = {
-        "id": IdColumn(found.corpus, goes),
-        "kept_id": IdColumn(found.corpus, kept),
-        "similarity": found.leader_similarity[goes],
-        **places(found, goes),
-        **places(found, kept, "kept_"),
+        "id": IdColumn(result.corpus, goes),
+        "kept_id": IdColumn(result.corpus, kept),
+        "similarity": result.leader_similarity[goes],
+        **places(result, goes),
+        **places(result, kept, "kept_"),
     }
-    return columns if found.matches is None else _with_known(found, goes, columns)
+    return columns if result.matches is None else _with_known(result, goes, columns)
 
 
-def _with_known(found: DecidedDocuments, goes: Positions, columns: dict[str, Any]) -> dict[str, Any]:
+def _with_known(result: DecidedDocuments, goes: Positions, columns: dict[str, Any]) -> dict[str, Any]:
     """Add the kept documents of known documents, which are in an older collection instead of a row of a file."""
-    matches = found.matches
+    matches = result.matches
     assert matches is not None
     columns = {key: plain(column) for key, column in columns.items()}
     best = matches.best
-    at = np.searchsorted(goes, matches.position[best]).tolist()
+    positions = np.searchsorted(goes, matches.position[best]).tolist()
     columns["similarity"] = columns["similarity"].copy()
-    columns["similarity"][at] = matches.similarity[best]
+    columns["similarity"][positions] = matches.similarity[best]
     columns["kept_row"] = columns["kept_row"].tolist()
     columns["kept_in"] = [None] * len(goes)
-    for place, match in zip(at, best.tolist(), strict=True):
+    for place, match in zip(positions, best.tolist(), strict=True):
         columns["kept_id"][place] = matches.old_ids[match]
         columns["kept_in"][place] = matches.names[matches.collection[match]]
         columns["kept_file"][place] = columns["kept_row"][place] = None
     return columns
 
 
-def clusters(found: DecidedDocuments) -> dict[str, Any]:
+def clusters(result: DecidedDocuments) -> dict[str, Any]:
     """Return the members of each cluster, the kept one first."""
-    goes = np.unique(found.leader[found.led])
-    members = np.flatnonzero(np.isin(found.leader, goes)).astype(np.uint32)
-    leaders = found.leader[members]
+    goes = np.unique(result.leader[result.led])
+    members = np.flatnonzero(np.isin(result.leader, goes)).astype(np.uint32)
+    leaders = result.leader[members]
     order = np.lexsort((members, members != leaders, leaders))
     members, leaders = members[order], leaders[order]
-    tied = components(len(found.stays), found.pairs.left, found.pairs.right)
+    tied = components(len(result.stays), result.pairs.left, result.pairs.right)
     return {
-        "cluster_id": IdColumn(found.corpus, leaders),
-        "id": IdColumn(found.corpus, members),
-        "similarity": found.leader_similarity[members],
+        "cluster_id": IdColumn(result.corpus, leaders),
+        "id": IdColumn(result.corpus, members),
+        "similarity": result.leader_similarity[members],
         "representative": members == leaders,
-        "component_id": IdColumn(found.corpus, tied[members]),
-        **places(found, members),
+        "component_id": IdColumn(result.corpus, tied[members]),
+        **places(result, members),
     }
 
 
-def malformed(found: DecidedDocuments) -> dict[str, Any]:
+def malformed(result: DecidedDocuments) -> dict[str, Any]:
     """Return the skipped rows."""
-    rows = found.malformed
+    rows = result.malformed
     return {
         "file": [row.source for row in rows],
         "row": [row.row for row in rows],
@@ -99,19 +99,19 @@ def malformed(found: DecidedDocuments) -> dict[str, Any]:
     }
 
 
-def old_matches(found: DecidedDocuments) -> dict[str, Any]:
+def old_matches(result: DecidedDocuments) -> dict[str, Any]:
     """Return the verified matches with documents of older collections."""
-    if found.matches is None:
+    if result.matches is None:
         return {"id": [], "old_id": [], "index": [], "similarity": np.empty(0)}
-    return found.matches.columns(found.corpus.ids(found.matches.position))
+    return result.matches.columns(result.corpus.ids(result.matches.position))
 
 
-def places(found: DecidedDocuments, positions: Positions, prefix: str = "") -> dict[str, Any]:
+def places(result: DecidedDocuments, positions: Positions, prefix: str = "") -> dict[str, Any]:
     """Return the file and row of documents."""
-    names = [source.name for source in found.reading.sources]
+    names = [source.name for source in result.reading.sources]
     return {
-        f"{prefix}file": NameColumn(names, found.corpus.sources()[positions]),
-        f"{prefix}row": found.corpus.rows()[positions],
+        f"{prefix}file": NameColumn(names, result.corpus.sources()[positions]),
+        f"{prefix}row": result.corpus.rows()[positions],
     }
 
 

@@ -56,11 +56,11 @@ class Duplicates(DecidedDocuments):
     @cached_property
     def clusters(self) -> list[Cluster]:
         """The kept documents that have duplicates, each with its removed documents, in the order of the input."""
-        found: dict[str | int, dict[str | int, float]] = {}
+        members: dict[str | int, dict[str | int, float]] = {}
         for id, removal in self.removed.items():
             if removal.kept_in is None:
-                found.setdefault(removal.kept_id, {})[id] = removal.similarity
-        return [Cluster(id, found[id]) for id in self.kept if id in found]
+                members.setdefault(removal.kept_id, {})[id] = removal.similarity
+        return [Cluster(id, members[id]) for id in self.kept if id in members]
 
     def evidence(
         self, left_id: str | int | Pair | tuple[str | int, ...], right_id: str | int | None = None

@@ -50,7 +50,7 @@ class Known:
             self,
             position=self.position[chosen],
             collection=self.collection[chosen],
-            old_ids=[self.old_ids[at] for at in chosen.tolist()],
+            old_ids=[self.old_ids[position] for position in chosen.tolist()],
             similarity=self.similarity[chosen],
         )
 
@@ -78,6 +78,8 @@ class Known:
         """Return the number of documents removed because of each collection."""
         collection, similarity = self.collection[self.best], self.similarity[self.best]
         return [
-            OfCollection(name, int((collection == at).sum()), similarity[collection == at].min(initial=1.0))
-            for at, name in enumerate(self.names)
+            OfCollection(
+                name, int((collection == position).sum()), similarity[collection == position].min(initial=1.0)
+            )
+            for position, name in enumerate(self.names)
         ]

@@ -72,8 +72,8 @@ class Pairs(Sequence[Pair]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return list(self._read(index))
-        at = range(len(self))[index]
-        return next(self._read(slice(at, at + 1)))
+        position = range(len(self))[index]
+        return next(self._read(slice(position, position + 1)))
 
     def __iter__(self) -> Iterator[Pair]:
         return self._read(slice(None))

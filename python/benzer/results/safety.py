@@ -132,24 +132,24 @@ class Safety:
             cluster, without those that the run has made.
     """
 
-    def __init__(self, found: DecidedDocuments, most: int = DISTINCT) -> None:
+    def __init__(self, result: DecidedDocuments, most: int = DISTINCT) -> None:
         if most < 2:
             raise SettingsError(f"most must be at least 2 documents, got {most}: use 2 or more")
-        self.found = found
+        self.result = result
         self.most = most
 
     @cached_property
     def component(self) -> Positions:
         """The component of each document over all verified pairs (uint32, n), identified by its first document."""
         left, right, _ = self._ties
-        return components(len(self.found.leader), left, right)
+        return components(len(self.result.leader), left, right)
 
     @cached_property
     def _ties(self) -> tuple[Positions, Positions, Floats]:
         """The verified pairs of documents in clusters; known documents are in no cluster."""
-        pairs, known = self.found.pairs, self.found.known
-        held = np.flatnonzero(~(known[pairs.left] | known[pairs.right]))
-        return pairs.left[held], pairs.right[held], pairs.similarity[held]
+        pairs, known = self.result.pairs, self.result.known
+        unknown = np.flatnonzero(~(known[pairs.left] | known[pairs.right]))
+        return pairs.left[unknown], pairs.right[unknown], pairs.similarity[unknown]
 
     @cached_property
     def component_sizes(self) -> NDArray[np.int64]:
@@ -159,20 +159,20 @@ class Safety:
     @cached_property
     def component_clusters(self) -> NDArray[np.int64]:
         """The number of kept documents of each component, at the position of its first document (int64, n)."""
-        return np.bincount(self.component[self.found.stays], minlength=len(self.component))
+        return np.bincount(self.component[self.result.stays], minlength=len(self.component))
 
     @cached_property
     def component_largest(self) -> NDArray[np.int64]:
         """The size of the largest cluster of each component, at the position of its first document (int64, n)."""
         largest = np.zeros(len(self.component), dtype=np.int64)
-        sizes = np.bincount(self.found.leader, minlength=len(largest))
-        np.maximum.at(largest, self.component, sizes[self.found.leader])
+        sizes = np.bincount(self.result.leader, minlength=len(largest))
+        np.maximum.at(largest, self.component, sizes[self.result.leader])
         return largest
 
     @cached_property
     def bridges(self) -> Bridges:
         """The bridges between clusters."""
-        leader, (left, right, similarity) = self.found.leader, self._ties
+        leader, (left, right, similarity) = self.result.leader, self._ties
         apart = np.flatnonzero(leader[left] != leader[right])
         left, right, similarity = left[apart], right[apart], similarity[apart]
         ends = np.stack((leader[left], leader[right]))
@@ -188,20 +188,20 @@ class Safety:
     @cached_property
     def inside(self) -> Inside:
         """The lowest similarity inside each cluster."""
-        found = self.found
+        result = self.result
         number_of, contents, starts = self._contents()
-        leader = np.unique(found.leader[found.led])
+        leader = np.unique(result.leader[result.led])
         distinct = np.diff(starts)
         pairs = [
             pairs_within(contents, starts[:-1], distinct, size) for size in sizes_up_to(distinct, self.most)
         ]
-        members = np.flatnonzero(found.led).astype(np.uint32)
+        members = np.flatnonzero(result.led).astype(np.uint32)
         # A member and who stays for it are a pair whose similarity is known; copies of one content differ in nothing.
-        left = np.concatenate([found.leader[members], *(pair[0] for pair in pairs)])
+        left = np.concatenate([result.leader[members], *(pair[0] for pair in pairs)])
         right = np.concatenate([members, *(pair[1] for pair in pairs)])
         split = len(members)
         values = np.concatenate(
-            (found.leader_similarity[members], self.similarity(left[split:], right[split:]))
+            (result.leader_similarity[members], self.similarity(left[split:], right[split:]))
         )
         cluster = np.concatenate([number_of[members], *(pair[2] for pair in pairs)])
         order = np.lexsort((right, left, values, cluster))
@@ -214,49 +214,56 @@ class Safety:
 
         Those of a cluster are adjacent (`starts`), the kept one first, then the others by ascending similarity to it.
         """
-        found = self.found
-        leaders = np.unique(found.leader[found.led])
-        number_of = np.searchsorted(leaders, found.leader)
-        held = np.flatnonzero(np.isin(found.leader, leaders))
-        cluster, content = number_of[held], found.stands_for[held]
-        stays = found.stays[held]
-        order = np.lexsort((held, content, found.leader_similarity[held], ~stays, cluster))
+        result = self.result
+        leaders = np.unique(result.leader[result.led])
+        number_of = np.searchsorted(leaders, result.leader)
+        members = np.flatnonzero(np.isin(result.leader, leaders))
+        cluster, content = number_of[members], result.stands_for[members]
+        stays = result.stays[members]
+        order = np.lexsort((members, content, result.leader_similarity[members], ~stays, cluster))
         # Copies of one content have one similarity to who stays, so they lie side by side.
         new = np.ones(len(order), dtype=bool)
         if len(order):
             same_cluster = cluster[order][1:] == cluster[order][:-1]
             new[1:] = ~(same_cluster & (content[order][1:] == content[order][:-1]))
-            new[1:] &= ~(same_cluster & (content[order][1:] == found.stands_for[leaders[cluster[order][1:]]]))
+            new[1:] &= ~(
+                same_cluster & (content[order][1:] == result.stands_for[leaders[cluster[order][1:]]])
+            )
         chosen = order[new]
         counts = np.bincount(cluster[chosen], minlength=len(leaders))
-        return number_of, held[chosen].astype(np.uint32), np.concatenate(([0], np.cumsum(counts)))
+        return number_of, members[chosen].astype(np.uint32), np.concatenate(([0], np.cumsum(counts)))
 
     def similarity(self, left: Positions, right: Positions) -> Floats:
         """Return the exact similarity of pairs: from the run, or compared now."""
         keys, known = self._known
         # Of documents of one content only one took part in the run's pairs.
-        left, right = self.found.stands_for[left], self.found.stands_for[right]
-        asked, back = np.unique(packed(np.minimum(left, right), np.maximum(left, right)), return_inverse=True)
-        a, b = (asked >> np.uint64(32)).astype(np.uint32), (asked & np.uint64(2**32 - 1)).astype(np.uint32)
-        values = np.ones(len(asked), dtype=np.float64)
-        place = np.searchsorted(keys, asked)
-        held = np.flatnonzero(place < len(keys))
-        held = held[keys[place[held]] == asked[held]]
-        values[held] = known[place[held]]
+        left, right = self.result.stands_for[left], self.result.stands_for[right]
+        keys_wanted, back = np.unique(
+            packed(np.minimum(left, right), np.maximum(left, right)), return_inverse=True
+        )
+        a, b = (
+            (keys_wanted >> np.uint64(32)).astype(np.uint32),
+            (keys_wanted & np.uint64(2**32 - 1)).astype(np.uint32),
+        )
+        values = np.ones(len(keys_wanted), dtype=np.float64)
+        place = np.searchsorted(keys, keys_wanted)
+        compared = np.flatnonzero(place < len(keys))
+        compared = compared[keys[place[compared]] == keys_wanted[compared]]
+        values[compared] = known[place[compared]]
         new = a != b
-        new[held] = False
+        new[compared] = False
         if new.any():
-            values[new] = self.found.compare(a[new], b[new])
+            values[new] = self.result.compare(a[new], b[new])
         return values[back]
 
     @cached_property
     def _known(self) -> tuple[NDArray[np.uint64], Floats]:
-        found = self.found
-        left = np.concatenate((found.proposed.left, found.decision.left))
-        right = np.concatenate((found.proposed.right, found.decision.right))
+        result = self.result
+        left = np.concatenate((result.proposed.left, result.decision.left))
+        right = np.concatenate((result.proposed.right, result.decision.right))
         keys = packed(np.minimum(left, right), np.maximum(left, right))
         order = np.argsort(keys, kind="stable")
-        return keys[order], np.concatenate((found.verified, found.decision.score))[order]
+        return keys[order], np.concatenate((result.verified, result.decision.score))[order]
 
     def order(self, order: Order = "largest") -> NDArray[np.intp]:
         """Return the numbers of the clusters in an order: the largest first, or the lowest similarity inside first."""
@@ -285,7 +292,7 @@ class Safety:
                     "all" if inside.all_compared[number] else "some",
                     int(self.component_sizes[component]),
                     int(self.component_clusters[component]),
-                    tuple(self.bridge(at, leader) for at in bridges[leader]),
+                    tuple(self.bridge(position, leader) for position in bridges[leader]),
                 )
             )
         return reports
@@ -293,27 +300,29 @@ class Safety:
     def _bridges_of(self, leaders: Sequence[int]) -> dict[int, list[int]]:
         """Return the bridges of each cluster, the least similar representatives first."""
         bridges = self.bridges
-        asked = np.array(leaders, dtype=np.uint32)
-        held = np.flatnonzero(np.isin(bridges.left_leader, asked) | np.isin(bridges.right_leader, asked))
-        found: dict[int, list[int]] = {leader: [] for leader in leaders}
-        for at in held[np.argsort(bridges.leaders[held], kind="stable")].tolist():
-            for end in (int(bridges.left_leader[at]), int(bridges.right_leader[at])):
-                if end in found:
-                    found[end].append(at)
-        return found
+        wanted = np.array(leaders, dtype=np.uint32)
+        own = np.flatnonzero(np.isin(bridges.left_leader, wanted) | np.isin(bridges.right_leader, wanted))
+        by_leader: dict[int, list[int]] = {leader: [] for leader in leaders}
+        for position in own[np.argsort(bridges.leaders[own], kind="stable")].tolist():
+            for end in (int(bridges.left_leader[position]), int(bridges.right_leader[position])):
+                if end in by_leader:
+                    by_leader[end].append(position)
+        return by_leader
 
-    def bridge(self, at: int, leader: int) -> Bridge:
+    def bridge(self, position: int, leader: int) -> Bridge:
         """Return one bridge as seen from the cluster of `leader`."""
         bridges = self.bridges
-        ends = [int(bridges.left[at]), int(bridges.right[at])]
-        leaders = [int(bridges.left_leader[at]), int(bridges.right_leader[at])]
+        ends = [int(bridges.left[position]), int(bridges.right[position])]
+        leaders = [int(bridges.left_leader[position]), int(bridges.right_leader[position])]
         if leader != leaders[0]:
             ends, leaders = ends[::-1], leaders[::-1]
         left, right, other = self._names([*ends, leaders[1]])
-        return Bridge(left, right, float(bridges.similarity[at]), other, float(bridges.leaders[at]))
+        return Bridge(
+            left, right, float(bridges.similarity[position]), other, float(bridges.leaders[position])
+        )
 
     def _names(self, positions: Sequence[int]) -> list[str | int]:
-        return self.found.corpus.ids(list(positions))
+        return self.result.corpus.ids(list(positions))
 
 
 def packed(low: Positions, high: Positions) -> NDArray[np.uint64]:

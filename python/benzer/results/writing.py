@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer.results.base import DecidedDocuments
-from benzer.results.columns import held
+from benzer.results.columns import packed_table
 from benzer.sources import Source
 from benzer.tables import OutputFolder, check_destination, write_summary, write_table
 
@@ -34,7 +34,7 @@ def write_folder(
         optional = {"malformed": bool(result.malformed), "old_matches": result.matches is not None}
         for name in ("removed", "pairs", "clusters", "malformed", "old_matches"):
             if optional.get(name, True):
-                columns = held(result, name)
+                columns = packed_table(result, name)
                 names[name] = folder / f"{name}.{tables}"
                 write_table(names[name], columns, tables)
         for file_name, write in extra.items():

@@ -147,8 +147,8 @@ class Short(Route):
         plain = scope["type"] == "http" and scope["method"] == "POST" and not scope["query_string"]
         if not plain or media_type(Headers(scope=scope)) != JSON:
             return Match.NONE, {}
-        match, found = super().matches(scope)
-        return match, {**found, "route": self}
+        match, child_scope = super().matches(scope)
+        return match, {**child_scope, "route": self}
 
 
 def flat(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:

@@ -52,10 +52,10 @@ class Limits:
     grace_seconds: float = 10.0
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for item in fields(self):
+            value = getattr(self, item.name)
             if not is_number(value) or value <= 0:
-                raise SettingsError(f"{one.name} must be > 0, got {value!r}")
+                raise SettingsError(f"{item.name} must be > 0, got {value!r}")
 
 
 @dataclass(frozen=True)

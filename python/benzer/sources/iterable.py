@@ -170,9 +170,9 @@ def wrong_fields(given: Collection[str], known: Collection[str], extra: str | No
     """Return what is wrong with the names of a document's fields; None if nothing is."""
     unknown = [name for name in given if name not in known and name != extra]
     if unknown:
-        return BadRow(f"a document has a field {unknown[0]!r}; the schema has {', '.join(known)}")
+        return BadRow(f"a document has an unknown field {unknown[0]!r}: use {', '.join(known)}")
     if not any(name in given for name in known):
-        return BadRow(f"a document has none of the schema's fields: {', '.join(known)}")
+        return BadRow(f"a document has no field of the schema: use {', '.join(known)}")
     return None
 
 

@@ -110,9 +110,11 @@ def _on_driver(run: Any, pairs: DataFrame, distinct: bool, ties: DataFrame | Non
         tables.append(pa.table({"block": names[chunk], "left": numbers[left], "right": numbers[right]}))
         each = np.unique(np.concatenate((chunk, chunk)) * len(numbers) + np.concatenate((left, right)))
         documents.append(_members(pa, names[each // len(numbers)], numbers[each % len(numbers)], False))
-    held, needed = pa.concat_tables(tables), pa.concat_tables(documents)
+    pairs_table, needed = pa.concat_tables(tables), pa.concat_tables(documents)
     cut = not bool(inner.all())
-    return Blocks(handed_back(run, held), handed_back(run, needed), needed.num_rows, held.num_rows, cut)
+    return Blocks(
+        handed_back(run, pairs_table), handed_back(run, needed), needed.num_rows, pairs_table.num_rows, cut
+    )
 
 
 def _members(pa: Any, block: Numbers, number: Numbers, whole: bool) -> Any:
@@ -169,11 +171,11 @@ def _large(run: Any, named: DataFrame, labelled: DataFrame, ties: DataFrame | No
     work = run.work
     documents = named.groupBy("block").count().where(F.col("count") > work.block_documents)
     pairs = labelled.groupBy("block").count().where(F.col("count") > work.block_pairs)
-    found = documents.select("block").unionAll(pairs.select("block")).distinct()
+    members = documents.select("block").unionAll(pairs.select("block")).distinct()
     if ties is not None:
         whole = named.join(ties.select(F.col("left").alias("number")), "number", "left_semi").select("block")
-        found = found.join(whole.distinct(), "block", "left_anti")
-    return to_arrow(found)
+        members = members.join(whole.distinct(), "block", "left_anti")
+    return to_arrow(members)
 
 
 def _cut(run: Any, pairs: DataFrame) -> DataFrame:
@@ -199,13 +201,13 @@ def _names(run: Any, cut: DataFrame, labels: DataFrame) -> DataFrame:
     first = to_arrow(cut.select("first_left", "first_right").distinct())
     first = first.sort_by([("first_left", "ascending"), ("first_right", "ascending")])
     names = labels.select("component").distinct()
-    room, taken = first.num_rows, None
+    room, used = first.num_rows, None
     while (
-        taken is None or room - len(taken) < first.num_rows
+        used is None or room - len(used) < first.num_rows
     ):  # usually one pass, because documents rarely have such low numbers
-        room += 0 if taken is None else 2 * len(taken)
-        taken = np.sort(to_arrow(names.where(F.col("component") < LOWEST + room)).column(0).to_numpy())
-    return handed_back(run, first.append_column("block", pa.array(_free(taken, first.num_rows))))
+        room += 0 if used is None else 2 * len(used)
+        used = np.sort(to_arrow(names.where(F.col("component") < LOWEST + room)).column(0).to_numpy())
+    return handed_back(run, first.append_column("block", pa.array(_free(used, first.num_rows))))
 
 
 @dataclass(frozen=True)
@@ -266,20 +268,20 @@ def _fitting(before: Numbers, start: int, documents: int, pairs: int) -> int:
     view = documents
     while True:
         end = min(start + min(view, pairs), len(before) // 2)
-        held = np.cumsum(before[2 * start : 2 * end] < 2 * start)[1::2]
-        fitting = int(np.searchsorted(held, documents, side="right"))
+        total = np.cumsum(before[2 * start : 2 * end] < 2 * start)[1::2]
+        fitting = int(np.searchsorted(total, documents, side="right"))
         if fitting < end - start or end - start < view:
             return max(fitting, 1)
         view *= 2
 
 
-def _free(taken: Numbers, count: int) -> Numbers:
+def _free(reserved: Numbers, count: int) -> Numbers:
     """The lowest unused numbers, ascending.
 
     >>> _free(np.array([LOWEST + 1, 0]), 3) - LOWEST
     array([0, 2, 3])
     """
     room = count
-    while (used := int(np.searchsorted(taken, LOWEST + room))) > room - count:
+    while (used := int(np.searchsorted(reserved, LOWEST + room))) > room - count:
         room = count + used
-    return np.setdiff1d(np.arange(room) + LOWEST, taken[:used])
+    return np.setdiff1d(np.arange(room) + LOWEST, reserved[:used])

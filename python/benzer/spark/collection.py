@@ -32,7 +32,7 @@ from benzer.results import Settings
 from benzer.spark import sketching
 from benzer.spark.contents import contents_of, contents_schema
 from benzer.spark.documents import Documents, documents_of
-from benzer.spark.failures import told_plainly
+from benzer.spark.failures import raised_plainly
 from benzer.spark.frames import MALFORMED, SKETCHES
 from benzer.spark.session import configured, session_of
 from benzer.spark.settings import SparkRun, Work
@@ -81,7 +81,7 @@ class Collection:
     appends: tuple[Append, ...] = ()
 
     def __len__(self) -> int:
-        return sum(one.documents - one.replaced for one in self.appends)
+        return sum(append.documents - append.replaced for append in self.appends)
 
     def probability(self, similarity: float) -> float:
         """Return the probability that a document with this similarity is found; with several fields, a lower bound."""
@@ -92,7 +92,7 @@ class Collection:
         return {
             "path": self.name,
             "documents": len(self),
-            "appends": [asdict(one) for one in self.appends],
+            "appends": [asdict(append) for append in self.appends],
             "settings": self.settings.to_dict(),
             "fingerprint": self.settings.fingerprint(),
         }
@@ -100,10 +100,10 @@ class Collection:
     @cached_property
     def state(self) -> str:
         """An identifier of the current content, which changes with each append."""
-        return "-".join(one.name for one in self.appends)
+        return "-".join(append.name for append in self.appends)
 
 
-@told_plainly()
+@raised_plainly()
 def write_collection(
     df: Any,
     path: str,
@@ -153,7 +153,7 @@ def write_collection(
     if mode not in ("error", "append"):
         raise SettingsError(f'mode must be "error" or "append", got {mode!r}')
     spark, path = session_of(df), path.rstrip("/")
-    old = found(spark, path)
+    old = existing(spark, path)
     if old is not None and mode == "error":
         raise StorageError(
             f'{path} already has a collection: add to it with mode="append", or choose another path'
@@ -167,7 +167,8 @@ def write_collection(
     run = run_of(documents, settings, on_error, work)
     if old is not None and old.columns != documents.columns:
         raise SettingsMismatchError(
-            f"{path} has {told(old.columns)}, the DataFrame {told(documents.columns)}: cast its columns, or create "
+            f"{path} has {types_text(old.columns)}, the DataFrame "
+            f"{types_text(documents.columns)}: cast its columns, or create "
             f"another collection"
         )
     with configured(spark, run.work.partitions), StageTables.opened(run, documents, None, None) as stages:
@@ -184,13 +185,13 @@ def read_collection(spark: Any, path: str) -> Collection:
         StorageError: The collection does not exist.
         StoreFormatError: The collection cannot be read.
     """
-    collection = found(spark, path.rstrip("/"))
+    collection = existing(spark, path.rstrip("/"))
     if collection is None:
         raise StorageError(f"{path} has no collection: create one with write_collection")
     return collection
 
 
-def found(spark: Any, path: str) -> Collection | None:
+def existing(spark: Any, path: str) -> Collection | None:
     """The collection at a path, or None."""
     rows = appended(spark, path)
     if not rows:
@@ -205,15 +206,15 @@ def found(spark: Any, path: str) -> Collection | None:
         if row["fingerprint"] != settings.fingerprint():
             raise mismatch(path, settings, IndexSettings.from_json(row["settings"]))
     appends = tuple(Append(*(row[name] for name in Append.__dataclass_fields__)) for row in rows)
-    if [one.generation for one in appends] != list(range(1, len(appends) + 1)):
-        told = ", ".join(f"{one.generation}-{one.name}" for one in appends)
+    if [append.generation for append in appends] != list(range(1, len(appends) + 1)):
+        listed = ", ".join(f"{append.generation}-{append.name}" for append in appends)
         raise StoreFormatError(
-            f"{path} has two concurrent appends ({told}): remove the row of one from {path}/appends and "
+            f"{path} has two concurrent appends ({listed}): remove the row of one from {path}/appends and "
             f"append its documents again"
         )
     columns = json.loads(last["columns"])
     gone = replaced(spark, path, appends)
-    files = {kind: [one.folder(path, kind) for one in appends] for kind in ("sketches", "contents")}
+    files = {kind: [append.folder(path, kind) for append in appends] for kind in ("sketches", "contents")}
     stored = {
         "sketches": SKETCHES.format(**columns) + ", generation int",
         "contents": contents_schema(settings.schema, columns) + ", generation int",
@@ -235,14 +236,14 @@ def live(rows: Any, gone: Any) -> Any:
     from pyspark.sql import functions as F
 
     later = gone.withColumnRenamed("generation", "by")
-    held = rows.withColumnRenamed("number", "of")
+    documents = rows.withColumnRenamed("number", "of")
     replaced_here = (F.col("of") == F.col("number")) & (F.col("generation") < F.col("by"))
-    return held.join(later, replaced_here, "left_anti").withColumnRenamed("of", "number")
+    return documents.join(later, replaced_here, "left_anti").withColumnRenamed("of", "number")
 
 
 def replaced(spark: Any, path: str, appends: Iterable[Append]) -> Any:
     """The replaced documents with the replacing append; None if there are none."""
-    folders = [one.folder(path, "replaced") for one in appends if one.replaced]
+    folders = [append.folder(path, "replaced") for append in appends if append.replaced]
     return spark.read.schema(REPLACED).parquet(*folders) if folders else None
 
 
@@ -269,7 +270,7 @@ def mismatch(path: str, stored: IndexSettings, given: IndexSettings) -> Settings
     )
 
 
-def told(columns: Mapping[str, str]) -> str:
+def types_text(columns: Mapping[str, str]) -> str:
     """The types of ids and places.
 
     >>> told({"id": "string", "place": "bigint"})
@@ -306,10 +307,10 @@ def append(run: SparkRun, path: str, old: Collection | None, documents: Document
     settings = run.settings
     generation = 1 if old is None else len(old.appends) + 1
     new = Append(generation, uuid.uuid4().hex, int(counts.documents), 0)
-    held = sketches.where(F.col("state") != MALFORMED).withColumn("generation", F.lit(generation))
+    added = sketches.where(F.col("state") != MALFORMED).withColumn("generation", F.lit(generation))
     if old is not None:
-        new = replace(new, replaced=replace_older(run, path, old, new, held))
-    held.write.parquet(new.folder(path, "sketches"))
+        new = replace(new, replaced=replace_older(run, path, old, new, added))
+    added.write.parquet(new.folder(path, "sketches"))
     contents = contents_of(documents).withColumn("generation", F.lit(generation))
     contents.write.parquet(new.folder(path, "contents"))
     kept_by = IndexSettings(
@@ -324,21 +325,21 @@ def append(run: SparkRun, path: str, old: Collection | None, documents: Document
     finish(run.spark, path, row)
 
 
-def replace_older(run: SparkRun, path: str, old: Collection, new: Append, held: Any) -> int:
+def replace_older(run: SparkRun, path: str, old: Collection, new: Append, documents: Any) -> int:
     """Write the documents that an append replaces; returns their number."""
     from pyspark.sql import functions as F
 
     theirs = old.sketches.select("number", F.col("id").alias("old_id"))
-    same = held.select("number", "id", "generation").join(theirs, "number")
+    same = documents.select("number", "id", "generation").join(theirs, "number")
     unequal = F.col("id") != F.col("old_id")
     facts = same.agg(
         F.count("*").alias("count"),
         F.min(F.when(unequal, F.col("number"))).alias("clash"),
     ).first()
     if facts["clash"] is not None:
-        one = same.where(F.col("number") == facts["clash"]).first()
+        item = same.where(F.col("number") == facts["clash"]).first()
         raise DuplicateIdError(
-            f"the ids {one['id']!r} and {one['old_id']!r} of {path} have the same 64-bit hash: use an id "
+            f"the ids {item['id']!r} and {item['old_id']!r} of {path} have the same 64-bit hash: use an id "
             f"column of integers"
         )
     if facts["count"]:

@@ -13,9 +13,9 @@ PICTURE = ("bytes", "path")
 DAY, HOUR, MINUTE, SECOND = 86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000
 
 
-def kind_of(found: Any) -> str:
+def kind_of(data_type: Any) -> str:
     """The class name of a type, which is the same in all versions of PySpark."""
-    return type(found).__name__
+    return type(data_type).__name__
 
 
 def quoted(name: str) -> str:
@@ -34,35 +34,35 @@ def column(name: str) -> Any:
     return F.col(quoted(name))
 
 
-def reads_as(found: Any, kind: str) -> bool:
+def reads_as(data_type: Any, kind: str) -> bool:
     """Whether a column of this type can be read as a field of this kind."""
-    name = kind_of(found)
+    name = kind_of(data_type)
     if name == "NullType":
         return True
     if kind == "values":
-        return name == "ArrayType" and kind_of(found.elementType) in (*TEXTS, *INTEGERS, "NullType")
-    parts = {part.name for part in found} if kind == "image" and name == "StructType" else set()
+        return name == "ArrayType" and kind_of(data_type.elementType) in (*TEXTS, *INTEGERS, "NullType")
+    parts = {part.name for part in data_type} if kind == "image" and name == "StructType" else set()
     return name in (*TEXTS, "BinaryType") or bool(parts & {*PICTURE})
 
 
-def content(name: str, found: Any) -> Any:
+def content(name: str, data_type: Any) -> Any:
     """A column of contents as plain texts, bytes, lists and images, which all versions support."""
     from pyspark.sql import functions as F
 
-    value, kind = column(name), kind_of(found)
+    value, kind = column(name), kind_of(data_type)
     if kind in TEXTS:
         return value.cast("string")
-    if kind == "ArrayType" and kind_of(found.elementType) in TEXTS:
+    if kind == "ArrayType" and kind_of(data_type.elementType) in TEXTS:
         return value.cast("array<string>")
-    parts = [part.name for part in found if part.name in PICTURE] if kind == "StructType" else []
+    parts = [part.name for part in data_type if part.name in PICTURE] if kind == "StructType" else []
     if not parts:
         return value
     return F.when(value.isNotNull(), F.struct(*(value.getField(part).alias(part) for part in parts)))
 
 
-def id_type(found: Any) -> str | None:
+def id_type(data_type: Any) -> str | None:
     """The type in which ids of this type are transferred; None if they are not ids."""
-    return "bigint" if kind_of(found) in INTEGERS else "string" if kind_of(found) in TEXTS else None
+    return "bigint" if kind_of(data_type) in INTEGERS else "string" if kind_of(data_type) in TEXTS else None
 
 
 def number(name: str, id_type: str) -> Any:
@@ -74,43 +74,47 @@ def number(name: str, id_type: str) -> Any:
     return F.when(column(name).isNotNull(), F.xxhash64(column(name).cast("string")))
 
 
-def place_type(found: Any) -> str | None:
+def place_type(data_type: Any) -> str | None:
     """The type in which places of this type are transferred; None if they are not places."""
-    name = kind_of(found)
+    name = kind_of(data_type)
     return "bigint" if name in (*INTEGERS, *TIMES) else "string" if name in TEXTS else None
 
 
-def place(name: str, found: Any) -> Any:
+def place(name: str, data_type: Any) -> Any:
     """The place of a document by a column: integers by value, texts by bytes, times by microseconds."""
-    return microseconds(name, found) if kind_of(found) in TIMES else column(name).cast(str(place_type(found)))
+    return (
+        microseconds(name, data_type)
+        if kind_of(data_type) in TIMES
+        else column(name).cast(str(place_type(data_type)))
+    )
 
 
-def microseconds(name: str, found: Any) -> Any:
+def microseconds(name: str, data_type: Any) -> Any:
     """Microseconds since 1970, independent of the time zone of the session."""
     from pyspark.sql import functions as F
 
-    if kind_of(found) == "TimestampType":
+    if kind_of(data_type) == "TimestampType":
         return F.unix_micros(column(name))
     days = F.datediff(column(name).cast("date"), F.lit("1970-01-01").cast("date")).cast("bigint") * DAY
-    if kind_of(found) == "DateType":
+    if kind_of(data_type) == "DateType":
         return days
     seconds = F.expr(f"extract(SECOND FROM {quoted(name)})")  # including fractions
     within = F.hour(column(name)) * F.lit(HOUR) + F.minute(column(name)) * F.lit(MINUTE)
     return days + within + (seconds * SECOND).cast("bigint")
 
 
-def ranks(found: Any) -> bool:
+def ranks(data_type: Any) -> bool:
     """Whether a keep rule can use a column of this type."""
-    return kind_of(found) in (*INTEGERS, *FRACTIONS, *TIMES, *TEXTS, "BooleanType", "NullType")
+    return kind_of(data_type) in (*INTEGERS, *FRACTIONS, *TIMES, *TEXTS, "BooleanType", "NullType")
 
 
-def as_json(name: str, found: Any) -> Any:
+def as_json(name: str, data_type: Any) -> Any:
     """A value as JSON, equal after parsing to the result of `benzer.sources.rows.json_bytes`."""
     from pyspark.sql import functions as F
 
-    value, kind = column(name), kind_of(found)
+    value, kind = column(name), kind_of(data_type)
     if kind in TIMES:
-        text = value.cast("string") if kind == "DateType" else iso(name, found)
+        text = value.cast("string") if kind == "DateType" else iso(name, data_type)
         return F.concat(F.lit('"'), text, F.lit('"'))
     if kind in TEXTS:
         listed = F.to_json(F.array(value.cast("string")))
@@ -121,11 +125,11 @@ def as_json(name: str, found: Any) -> Any:
     return value.cast("string")
 
 
-def iso(name: str, found: Any) -> Any:
+def iso(name: str, data_type: Any) -> Any:
     """A time as in Python's `isoformat`; a time with a time zone is converted to UTC."""
     from pyspark.sql import functions as F
 
-    micros = microseconds(name, found)
+    micros = microseconds(name, data_type)
     rest = F.pmod(micros, F.lit(DAY))
     day = F.round((micros - rest) / DAY).cast("int")
     clock = [F.floor(F.pmod(rest, F.lit(above)) / unit) for above, unit in ((DAY, HOUR), (HOUR, MINUTE))]
@@ -135,5 +139,5 @@ def iso(name: str, found: Any) -> Any:
         F.date_add(F.lit("1970-01-01").cast("date"), day).cast("string"),
         F.format_string("T%02d:%02d:%02d", *clock, second),
         F.when(part == 0, "").otherwise(F.format_string(".%06d", part)),
-        F.lit("+00:00" if kind_of(found) == "TimestampType" else ""),
+        F.lit("+00:00" if kind_of(data_type) == "TimestampType" else ""),
     )

@@ -20,7 +20,7 @@ from benzer.spark.documents import Documents
 
 def contents_schema(schema: Schema, columns: Mapping[str, str]) -> str:
     """The Spark schema of contents."""
-    fields = ", ".join(f"field_{at} binary" for at in range(len(schema.fields)))
+    fields = ", ".join(f"field_{number} binary" for number in range(len(schema.fields)))
     return f"number bigint, id {columns['id']}, place {columns['place']}, {fields}"
 
 
@@ -38,12 +38,12 @@ class Encode:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        fields = [f"field_{at}" for at in range(len(self.schema.fields))]
+        fields = [f"field_{number}" for number in range(len(self.schema.fields))]
         for batch in batches:
             encoded, bad = encode(self.schema, [batch.column(name) for name in fields])
             bad |= batch.column("number").is_null().to_numpy(zero_copy_only=False)
             columns = [batch.column(name) for name in ("number", "id", "place")]
-            columns += [pa.array(one, pa.binary()) for one in encoded]
+            columns += [pa.array(item, pa.binary()) for item in encoded]
             made = pa.record_batch(columns, names=["number", "id", "place", *fields])
             yield made.filter(pa.array(~bad)) if bad.any() else made
 
@@ -57,24 +57,26 @@ def encode(schema: Schema, columns: Sequence[Any]) -> tuple[list[list[bytes | No
 
     rows = len(columns[0])
     bad = np.zeros(rows, dtype=bool)
-    found: list[list[bytes | None]] = []
+    columns_encoded: list[list[bytes | None]] = []
     for (name, field), column in zip(schema.fields.items(), columns, strict=True):
         if field.kind == "text":
-            found.append(column.cast(pa.large_binary()).to_pylist())
+            columns_encoded.append(column.cast(pa.large_binary()).to_pylist())
             continue
         read = partial(read_values if field.kind == "values" else read_image, name)
         given = [_read(read, value) for value in column.to_pylist()]
-        held = [at for at, one in enumerate(given) if one is not None and not isinstance(one, BadRow)]
+        present = [
+            number for number, item in enumerate(given) if item is not None and not isinstance(item, BadRow)
+        ]
         kept: list[bytes | None] = [None] * rows
-        answers = described(field, [given[at] for at in held], 1)
-        for at, answer in zip(held, answers, strict=True):
+        answers = described(field, [given[number] for number in present], 1)
+        for position, answer in zip(present, answers, strict=True):
             if isinstance(answer, InputError):
-                bad[at] = True
+                bad[position] = True
             else:
-                kept[at] = answer
-        bad |= np.array([isinstance(one, BadRow) for one in given], dtype=bool)
-        found.append(kept)
-    return found, bad
+                kept[position] = answer
+        bad |= np.array([isinstance(item, BadRow) for item in given], dtype=bool)
+        columns_encoded.append(kept)
+    return columns_encoded, bad
 
 
 def _read(read: Callable[[Any], FieldValue], value: Any) -> Any:

@@ -40,8 +40,8 @@ def copies(run: SparkRun, sketches: Any, repeated: Repeats) -> Any:
     members = live.join(repeated.contents, "content_a", "left_semi").select(*SEEN).repartition(*IDENTITY)
     in_order = members.sortWithinPartitions(*IDENTITY, "place", "number")
     originals = in_order.mapInArrow(ArrowTask(FindOriginals(run.keep)), run.typed(ORIGINALS))
-    told = members.join(originals, list(IDENTITY)).where("number <> original")
-    return told.select(*SEEN, "original", "original_id", "first_place", "first_id")
+    rows = members.join(originals, list(IDENTITY)).where("number <> original")
+    return rows.select(*SEEN, "original", "original_id", "first_place", "first_id")
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,17 @@ class FindOriginals:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        held = None
+        previous = None
         for batch in batches:
             if not batch.num_rows:
                 continue
             table = pa.Table.from_batches([batch])
-            table = table if held is None else pa.concat_tables([held, table]).combine_chunks()
+            table = table if previous is None else pa.concat_tables([previous, table]).combine_chunks()
             first, best = self.find(table)
-            yield from told(table, first[:-1], best[:-1]).to_batches()
-            held = table.take(np.unique([first[-1], best[-1]]))  # in this order: the first precedes all
-        if held is not None:
-            yield from told(held, *self.find(held)).to_batches()
+            yield from original_rows(table, first[:-1], best[:-1]).to_batches()
+            previous = table.take(np.unique([first[-1], best[-1]]))  # in this order: the first precedes all
+        if previous is not None:
+            yield from original_rows(previous, *self.find(previous)).to_batches()
 
     def find(self, table: Any) -> tuple[Positions, Positions]:
         """The first row and the kept row of each identity."""
@@ -78,7 +78,7 @@ class FindOriginals:
         return first, row_of[np.minimum.reduceat(rank, first)]
 
 
-def told(table: Any, first: Positions, best: Positions) -> Any:
+def original_rows(table: Any, first: Positions, best: Positions) -> Any:
     """Rows of `ORIGINALS`."""
     import pyarrow as pa
 

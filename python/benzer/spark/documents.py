@@ -115,8 +115,8 @@ class FrameDocuments(Documents):
             "source": F.lit(0),
         }
         fields = [
-            columns.content(name, types[name]).alias(f"field_{at}")
-            for at, name in enumerate(self.fields.values())
+            columns.content(name, types[name]).alias(f"field_{position}")
+            for position, name in enumerate(self.fields.values())
         ]
         return [*(known[name].alias(name) for name in DOCUMENTS), *fields]
 
@@ -129,7 +129,7 @@ class FrameDocuments(Documents):
         from pyspark.sql import functions as F
 
         own = [name for name in DOCUMENTS if name != "number"]
-        fields = [f"field_{at}" for at in range(len(self.fields))]
+        fields = [f"field_{number}" for number in range(len(self.fields))]
         rows = self.df.select(*self._columns(), *(columns.column(name) for name in extra_columns))
         few = F.broadcast(members) if count is not None and count <= MOST_BROADCAST else members
         order = [*members.columns, *own, *fields, *extra_columns]
@@ -164,11 +164,11 @@ class FrameDocuments(Documents):
         """Compare the numbers of the rows, which reads the id column again."""
         from pyspark.sql import functions as F
 
-        def told(rows: Any) -> Any:
+        def listed(rows: Any) -> Any:
             total = F.sum(F.col("number").cast("decimal(38,0)"))  # a sum of hashes exceeds 64 bits
             return rows.agg(F.count(F.lit(1)).alias("rows"), total.alias("total")).first()
 
-        there, here = told(sketches), told(self.df.select(self.number.alias("number")))
+        there, here = listed(sketches), listed(self.df.select(self.number.alias("number")))
         if there != here:
             other = f"{here['rows']:,}" if there["rows"] != here["rows"] else "others"
             raise SettingsError(
@@ -236,8 +236,8 @@ def documents_of(
             _check_there(spark, name, column, df.columns)
     for field, column in fields.items():
         _check_reads_as(name, column, types[column], schema.fields[field].kind)
-    found = {"id": columns.id_type(types[id])}
-    if found["id"] is None:
+    types_found = {"id": columns.id_type(types[id])}
+    if types_found["id"] is None:
         raise InputError(
             f'column "{id}" of {name} has the type {types[id].simpleString()}, but ids are strings or 64-bit integers: '
             f"cast it to string"
@@ -254,7 +254,7 @@ def documents_of(
             f"a column of numbers, texts, dates or times"
         )
     return FrameDocuments(
-        df, spark, schema, {"id": str(found["id"]), "place": place}, fields, name, id, order_by, keep
+        df, spark, schema, {"id": str(types_found["id"]), "place": place}, fields, name, id, order_by, keep
     )
 
 
@@ -262,7 +262,7 @@ def _check_there(spark: Any, name: str, column: str, present: Sequence[str]) -> 
     if column not in present:
         raise missing_column(name, column, present)
     check_repeated(name, column, present)
-    others = [one for one in present if one != column and one.lower() == column.lower()]
+    others = [item for item in present if item != column and item.lower() == column.lower()]
     if others and str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() != "true":
         raise InputError(
             f'{name} has the columns "{column}" and "{others[0]}", which Spark does not distinguish: rename one or set '
@@ -270,9 +270,9 @@ def _check_there(spark: Any, name: str, column: str, present: Sequence[str]) -> 
         )
 
 
-def _check_reads_as(name: str, column: str, found: Any, kind: str) -> None:
-    if not columns.reads_as(found, kind):
+def _check_reads_as(name: str, column: str, data_type: Any, kind: str) -> None:
+    if not columns.reads_as(data_type, kind):
         raise InputError(
-            f'column "{column}" of {name} has the type {found.simpleString()}, not {WANTED[kind]}: choose another '
+            f'column "{column}" of {name} has the type {data_type.simpleString()}, not {WANTED[kind]}: choose another '
             f"column"
         )

@@ -13,7 +13,7 @@ TELL_OF_TASKS = ("pyspark", "py4j")
 
 
 @contextmanager
-def told_plainly() -> Iterator[None]:
+def raised_plainly() -> Iterator[None]:
     """Raise the error of a task if it is one of `benzer.errors`; other exceptions are not changed.
 
     Used as a decorator of functions that wait for tasks.
@@ -23,8 +23,8 @@ def told_plainly() -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in TELL_OF_TASKS:
             raise
-        found = RAISED.search(str(error))
-        kind = getattr(errors, found[1], None) if found else None
-        if found is None or not (isinstance(kind, type) and issubclass(kind, errors.BenzerError)):
+        match = RAISED.search(str(error))
+        kind = getattr(errors, match[1], None) if match else None
+        if match is None or not (isinstance(kind, type) and issubclass(kind, errors.BenzerError)):
             raise
-        raise kind(found[2]) from error
+        raise kind(match[2]) from error

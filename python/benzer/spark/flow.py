@@ -17,14 +17,14 @@ from benzer.pipeline.promise import Promise, method_of
 from benzer.results import Settings
 from benzer.spark import blocks, copies, deciding, joining, matching, sketching
 from benzer.spark.documents import Documents, documents_of
-from benzer.spark.failures import told_plainly
+from benzer.spark.failures import raised_plainly
 from benzer.spark.results import SparkDuplicates
 from benzer.spark.session import configured
 from benzer.spark.settings import SparkRun, Work
 from benzer.spark.stages import StageTables
 
 
-@told_plainly()
+@raised_plainly()
 def find_duplicates(
     df: Any,
     *,
@@ -116,7 +116,7 @@ def find_duplicates(
         StageTables.opened(run, documents, options.checkpoint, progress) as stages,
     ):
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
-        if "sketch" in stages.found:
+        if "sketch" in stages.read_stages:
             documents.check_same(sketches)
         counts = sketching.counted(run, stages, documents, sketches)  # ends a run that must not continue
         copied = stages.keep("copies", lambda: copies.copies(run, sketches, counts.repeated))
@@ -139,7 +139,7 @@ def as_read(
             f"the documents were read for keep {documents.keep} and fields {', '.join(documents.schema.fields)}, but "
             f"the run has keep {keep} and fields {', '.join(schema.fields)}: use the same schema and keep"
         )
-    if any(one is not None for one in given):
+    if any(item is not None for item in given):
         raise SettingsError(
             "text, id and order_by cannot be used with read_files: pass text and id to read_files, and remove order_by"
         )

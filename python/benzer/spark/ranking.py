@@ -33,8 +33,8 @@ def ranks(keep: Keep, rows: Any) -> NDArray[np.uint32]:
         lengths = rows.column("length").fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)
     extras: list[bytes | None] = [None] * count
     if keep.column is not None or keep.rule == "source":
-        extras = [None if one is None else one.encode() for one in rows.column("extra").to_pylist()]
+        extras = [None if item is None else item.encode() for item in rows.column("extra").to_pylist()]
     places = None
     if keep.rule == "source":  # extra is the place of the source in the rule
-        places = np.array([int(one or 0) for one in extras], dtype=np.int64)
+        places = np.array([int(extra or 0) for extra in extras], dtype=np.int64)
     return keep.rank(lengths, extras, places)

@@ -35,7 +35,7 @@ def corpus_of_batch(schema: Schema, table: Any) -> ReadBatch:
     """
     import pyarrow as pa
 
-    names = [f"field_{at}" for at in range(len(schema.fields))]
+    names = [f"field_{number}" for number in range(len(schema.fields))]
     if any(is_encoded(table.column(name).type) for name in names):
         return corpus_of_encoded(schema, [table.column(name) for name in names])
     contents = pa.table([table.column(name) for name in names], names=list(schema.fields))
@@ -48,7 +48,7 @@ def corpus_of_batch(schema: Schema, table: Any) -> ReadBatch:
     )
     corpus = corpus_of(schema, threads=1)
     report = ArrowSource(contents).read_into(corpus, 0, options)
-    malformed = {one.row - 1: one.reason for one in report.malformed}
+    malformed = {item.row - 1: item.reason for item in report.malformed}
     there = np.ones(table.num_rows, dtype=np.bool_)
     there[list(malformed)] = False
     return ReadBatch(corpus, np.flatnonzero(there), malformed)
@@ -65,7 +65,7 @@ def corpus_of_encoded(schema: Schema, columns: Sequence[Any]) -> ReadBatch:
     """Return the documents of columns, some of them encoded; malformed rows are reported elsewhere."""
     corpus = corpus_of(schema, threads=1)
     contents = [
-        [None if one is None else field.decode(one["encoded"]) for one in column.to_pylist()]
+        [None if item is None else field.decode(item["encoded"]) for item in column.to_pylist()]
         if is_encoded(column.type)
         else column.to_pylist()
         for field, column in zip(schema.fields.values(), columns, strict=True)

@@ -43,13 +43,15 @@ def repeats(run: Any, stages: Any, sketches: DataFrame, unique: str, rows: int) 
     columns = ("content_a", "state", hashed(unique).alias("unique"))
     deal = DealTwo(Deal(2, 0, 2, parts, 1, sizes))
     dealt = sketches.select(*columns).mapInArrow(ArrowTask(deal), PACKED)
-    found = stages.keep("repeats", lambda: by_part(run, dealt).mapInArrow(ArrowTask(Twice(parts)), REPEATS))
-    counts = {row[0]: row[1] for row in found.groupBy("column").count().collect()}
-    values = found.where("column = 1").select("value").limit(FEW)
+    repeated = stages.keep(
+        "repeats", lambda: by_part(run, dealt).mapInArrow(ArrowTask(Twice(parts)), REPEATS)
+    )
+    counts = {row[0]: row[1] for row in repeated.groupBy("column").count().collect()}
+    values = repeated.where("column = 1").select("value").limit(FEW)
     twice = to_arrow(values).column(0).to_numpy() if 1 in counts else np.empty(0, dtype=np.int64)
     if 0 not in counts:
         return Repeats(None, twice)
-    contents = found.where("column = 0").select(F.col("value").alias("content_a"))
+    contents = repeated.where("column = 0").select(F.col("value").alias("content_a"))
     if counts[0] <= FEW:
         contents = F.broadcast(handed_back(run, to_arrow(contents)))
     return Repeats(contents, twice)
@@ -102,9 +104,9 @@ class Twice:
         import pyarrow as pa
 
         for part, given in groupby(pieces(batches), key=lambda piece: piece.part):
-            held = list(given)
-            keys = np.sort(np.concatenate([piece.left for piece in held]))
-            known = [keys[1:][keys[1:] == keys[:-1]], *(piece.alone for piece in held)]
-            found = np.unique(np.concatenate(known)).view(np.int64)
-            column = np.full(len(found), part // self.parts, dtype=np.int32)
-            yield pa.record_batch([pa.array(column), pa.array(found)], ["column", "value"])
+            tables = list(given)
+            keys = np.sort(np.concatenate([piece.left for piece in tables]))
+            known = [keys[1:][keys[1:] == keys[:-1]], *(piece.alone for piece in tables)]
+            repeated = np.unique(np.concatenate(known)).view(np.int64)
+            column = np.full(len(repeated), part // self.parts, dtype=np.int32)
+            yield pa.record_batch([pa.array(column), pa.array(repeated)], ["column", "value"])

@@ -251,6 +251,6 @@ def check_java() -> None:
         where = f"JAVA_HOME, {home}, has no bin/java" if home else "there is no java"
         raise MissingExtraError(f"Spark on this machine needs Java {JAVA}, and {where}: {cure}")
     said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
-    if found and int(found[1]) < JAVA:
-        raise MissingExtraError(f"Spark on this machine needs Java {JAVA}, and {java} is {found[1]}: {cure}")
+    match = re.search(r'version "(?:1\.)?(\d+)', said)
+    if match and int(match[1]) < JAVA:
+        raise MissingExtraError(f"Spark on this machine needs Java {JAVA}, and {java} is {match[1]}: {cure}")

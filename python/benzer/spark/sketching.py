@@ -70,7 +70,7 @@ class SketchRows:
 
         read = corpus_of_batch(self.sketcher.schema, table)
         sketches = self.sketcher.sketch(read.corpus, threads=1)
-        faults = {**read.malformed, **faults_of(table), **told(table)}
+        faults = {**read.malformed, **faults_of(table), **given_reasons(table)}
         state = np.full(table.num_rows, WHOLE, dtype=np.int32)
         state[read.rows[self.sketcher.short(sketches)]] = SHORT
         state[read.rows[sketches.empty]] = EMPTY
@@ -112,40 +112,40 @@ def together(batches: Iterator[Any]) -> Iterator[Any]:
     """Batches combined to tables that are large enough for a native call."""
     import pyarrow as pa
 
-    held: list[Any] = []
+    pending: list[Any] = []
     size = rows = 0
     for batch in batches:
         if not batch.num_rows:
             continue
-        held.append(batch)
+        pending.append(batch)
         size, rows = size + batch.nbytes, rows + batch.num_rows
         if size >= TOGETHER_BYTES or rows >= TOGETHER_ROWS:
-            yield pa.Table.from_batches(held)
-            held, size, rows = [], 0, 0
-    if held:
-        yield pa.Table.from_batches(held)
+            yield pa.Table.from_batches(pending)
+            pending, size, rows = [], 0, 0
+    if pending:
+        yield pa.Table.from_batches(pending)
 
 
 def faults_of(table: Any) -> dict[int, str]:
     """The reasons of rows with an invalid id or place, by row."""
     import pyarrow as pa
 
-    found: dict[int, str] = {}
+    faults: dict[int, str] = {}
     for name, reason in (("place", NO_PLACE), ("id", NO_ID)):
         column = table.column(name)
         if column.null_count:
             missing = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
-            found.update(dict.fromkeys(missing.tolist(), reason))
+            faults.update(dict.fromkeys(missing.tolist(), reason))
         try:
             column.validate(full=True)
         except pa.ArrowInvalid:
             for row, value in enumerate(column.cast(pa.binary()).to_pylist()):
                 if value is not None and not is_utf8(value):
-                    found[row] = f"the {name} is not valid UTF-8"
-    return found
+                    faults[row] = f"the {name} is not valid UTF-8"
+    return faults
 
 
-def told(table: Any) -> dict[int, str]:
+def given_reasons(table: Any) -> dict[int, str]:
     """The reasons of rows that have a `reason`, as those of files, by row."""
     if "reason" not in table.schema.names or table.column("reason").null_count == table.num_rows:
         return {}
@@ -256,8 +256,8 @@ def refuse_twice(documents: Documents, sketches: Any, hashes: Rows) -> None:
     )
     if twice := first.collect():
         same = rows.where(_text(unique) == twice[0].twice).select("number", "id", "source")
-        found = same.orderBy("source", "number", "id").limit(MOST_LISTED).collect()
-        raise documents.duplicate([row.asDict() for row in found])
+        repeated = same.orderBy("source", "number", "id").limit(MOST_LISTED).collect()
+        raise documents.duplicate([row.asDict() for row in repeated])
     if len(hashes) > MOST_LISTED:
         refuse_twice(documents, sketches, hashes[MOST_LISTED:])
 
@@ -283,8 +283,8 @@ def _malformed(documents: Documents, sketches: Any) -> list[MalformedRow]:
     rows = sketches.where(f"state = {MALFORMED}").orderBy(*order).limit(MOST_LISTED)
     # An id that is not valid UTF-8 becomes text through a Java string.
     text = F.when(F.col("id").isNotNull(), _text("id")).alias("id")
-    found = rows.select("number", text, "source", "reason").collect()
-    return [documents.malformed(row.number, row.id, row.source, row.reason) for row in found]
+    listed = rows.select("number", text, "source", "reason").collect()
+    return [documents.malformed(row.number, row.id, row.source, row.reason) for row in listed]
 
 
 def kind_of_json(name: str) -> Any:

@@ -41,11 +41,11 @@ class StageTables:
         self.spark = spark
         self.path = checkpoint
         self.timings: dict[str, float] = {}
-        self.found: list[str] = []
+        self.read_stages: list[str] = []
         """The stages that were read, not computed."""
         self._progress = progress
-        self._finished: dict[str, Any] = {}
-        self._cached: list[Any] = []
+        self._done: dict[str, Any] = {}
+        self._tables: list[Any] = []
 
     @classmethod
     def opened(
@@ -73,23 +73,23 @@ class StageTables:
 
     def begin(self, run: dict[str, Any]) -> None:
         """Record the identity of the run (JSON-able); rejects a folder with another run or other files."""
-        asked = json.loads(json.dumps(run))
+        described = json.loads(json.dumps(run))
         rows = read(self.spark.read.schema(FINISHED_ROWS).format("json"), self._place(FINISHED))
         for row in [] if rows is None else rows.collect():
-            self._finished[row.name] = json.loads(row.facts)
-        there = self._finished.get(RUN)
+            self._done[row.name] = json.loads(row.facts)
+        there = self._done.get(RUN)
         if there is None:
             refuse_foreign(self.spark, str(self.path))
-            self._finish(RUN, asked)
-        elif there != asked:
-            raise other_run(self.path, there, asked)  # type: ignore[arg-type]
+            self._finish(RUN, described)
+        elif there != described:
+            raise other_run(self.path, there, described)  # type: ignore[arg-type]
 
     def keep(self, name: str, make: Callable[[], Any]) -> Any:
         """The table of a stage, computed now or read. name: lower-case words and numbers, joined by hyphens."""
         started = self._start(name)
-        table = self._found(name)
+        table = self._finished(name)
         if table is None and self.path is None:
-            table = self._held(make())
+            table = self._cached(make())
         elif table is None:
             made = make()
             made.write.mode("overwrite").parquet(self._place(name))
@@ -101,21 +101,21 @@ class StageTables:
     def note(self, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """JSON-able facts of a stage, computed or read."""
         started = self._start(name)
-        if name in self._finished:
-            self.found.append(name)
+        if name in self._done:
+            self.read_stages.append(name)
         else:
             self._finish(name, json.loads(json.dumps(make())))
         self._end(name, started)
-        facts: dict[str, Any] = self._finished[name]
+        facts: dict[str, Any] = self._done[name]
         return facts
 
     def release(self) -> None:
         """Release cached tables; a checkpoint is not changed."""
-        for table in self._cached:
+        for table in self._tables:
             table.unpersist()
-        self._cached.clear()
+        self._tables.clear()
 
-    def _held(self, table: Any) -> Any:
+    def _cached(self, table: Any) -> Any:
         """Compute and cache a table.
 
         In a single process the plan is dropped: with it, planning later stages took 3 of the 18 seconds of a job over a
@@ -124,26 +124,26 @@ class StageTables:
         if is_local(self.spark) and hasattr(table, "localCheckpoint"):
             return table.localCheckpoint()
         table = table.persist()
-        self._cached.append(table)
+        self._tables.append(table)
         table.count()  # all of it
         return table
 
-    def _found(self, name: str) -> Any:
+    def _finished(self, name: str) -> Any:
         """The table of a finished stage; None if it does not exist (any more)."""
         from pyspark.sql.types import StructType
 
-        facts = self._finished.get(name)
+        facts = self._done.get(name)
         if facts is None:
             return None
         table = read(self.spark.read.schema(StructType.fromJson(facts)), self._place(name))
         if table is not None:
-            self.found.append(name)
+            self.read_stages.append(name)
         return table
 
     def _finish(self, name: str, facts: Any) -> None:
         if self.path is not None:
             self._write(name, facts, "append")
-        self._finished[name] = facts
+        self._done[name] = facts
 
     def _write(self, name: str, facts: Any, mode: str) -> None:
         values = {"name": name, "facts": json.dumps(facts)}
@@ -190,20 +190,20 @@ def read(reader: Any, path: str) -> Any:
     from pyspark.errors import AnalysisException
 
     try:
-        found = reader.load(path)
-        _ = found.schema  # Spark Connect is lazy, so access the schema to check the path
+        table = reader.load(path)
+        _ = table.schema  # Spark Connect is lazy, so access the schema to check the path
     except AnalysisException as error:
         if "PATH_NOT_FOUND" in str(error):
             return None
         raise
-    return found
+    return table
 
 
 def refuse_foreign(spark: Any, path: str) -> None:
     """Reject a folder with other files, because a stage of the same name would replace them."""
     every = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
-    found = read(every, path)
-    first = [] if found is None else found.select("path").limit(1).collect()
+    files = read(every, path)
+    first = [] if files is None else files.select("path").limit(1).collect()
     if first:
         raise OutputError(
             f"{path} has other files ({first[0].path}) and no checkpoint: choose another or an empty folder"

@@ -83,7 +83,7 @@ class Storage(Protocol):
     def unseen(self, before: int) -> list[DocumentId]:
         """Return the ids of documents last seen before a second, in order of arrival; unknown times are left out."""
 
-    def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
+    def stored(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
         """Return which document numbers are stored."""
 
     def candidates(self, keys: Keys) -> Pairs:
@@ -186,7 +186,7 @@ def checked_batch(
         )
     if wrong := set(map(type, payloads)) - {bytes}:
         raise InputError(f"a payload must be bytes, got {wrong.pop().__name__}")
-    plain = list(ids) if set(map(type, ids)) <= {str, int} else [checked_id(one) for one in ids]
+    plain = list(ids) if set(map(type, ids)) <= {str, int} else [checked_id(item) for item in ids]
     return plain, list(payloads), checked_keys(keys)
 
 

@@ -20,7 +20,7 @@ from benzer.storage.layout import (
     format_of,
     load_state,
     renew_stamp,
-    told,
+    storage_error,
 )
 from benzer.storage.session import is_open
 
@@ -62,7 +62,7 @@ def _copy_pages(connection: sqlite3.Connection, source: Path, target: Path) -> N
             load_state(connection)  # from here on this connection sees one state
             connection.backup(other, pages=_PAGES_AT_ONCE)
     except sqlite3.Error as error:
-        raise told(error, source) from error
+        raise storage_error(error, source) from error
 
 
 def _finish(target: Path) -> int:
@@ -73,7 +73,7 @@ def _finish(target: Path) -> int:
                 renew_stamp(connection)
                 connection.execute("COMMIT")
     except sqlite3.Error as error:
-        raise told(error, target) from error
+        raise storage_error(error, target) from error
     with closing(FileStorage(target, mode="read")) as storage:
         storage.check()
         return len(storage)

@@ -152,22 +152,24 @@ class FileStorage:
         """Delete the documents with these ids and a number under `below`, and record their removal."""
         session = self._session
         find = "SELECT number FROM document WHERE id = ? AND number < ?"
-        found = [row for stored in ids for row in self._run(find, (stored, below))]
-        session.connection.executemany("INSERT INTO removed VALUES (?)", found)
-        session.connection.executemany("DELETE FROM document WHERE number = ?", found)
-        file_seen.forget(session.connection, found)
-        session.state.documents -= len(found)
-        session.state.removed += len(found)
-        session.changes += len(found)
-        return len(found)
+        rows = [row for stored in ids for row in self._run(find, (stored, below))]
+        session.connection.executemany("INSERT INTO removed VALUES (?)", rows)
+        session.connection.executemany("DELETE FROM document WHERE number = ?", rows)
+        file_seen.forget(session.connection, rows)
+        session.state.documents -= len(rows)
+        session.state.removed += len(rows)
+        session.changes += len(rows)
+        return len(rows)
 
     def touch(self, ids: Sequence[DocumentId], seen: Sequence[int] | Numbers) -> int:
         """Record when documents were seen; see Storage.touch."""
-        latest = {stored_id(one): second for one, second in checked_times(ids, seen).items()}
+        latest = {
+            stored_id(checked_time): second for checked_time, second in checked_times(ids, seen).items()
+        }
         session = self._session
         with session.changing():
             find = "SELECT number FROM document WHERE id = ?"
-            rows = [(row[0], second) for one, second in latest.items() for row in self._run(find, (one,))]
+            rows = [(row[0], second) for item, second in latest.items() for row in self._run(find, (item,))]
             file_seen.touch(session.connection, rows)
             session.changes += len(rows)
         return len(rows)
@@ -182,7 +184,7 @@ class FileStorage:
         with self.snapshot():
             return [given_id(stored) for stored in file_seen.unseen(self._session.connection, before)]
 
-    def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
+    def stored(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
         """Return which document numbers are stored."""
         select = (
             "SELECT document.number IS NOT NULL FROM json_each(?) AS wanted "
@@ -198,8 +200,8 @@ class FileStorage:
         with session.reading():
             row, number = self._find(keys)
             if session.state.removed and len(number):
-                held = ~np.isin(number, self._removed(number))
-                row, number = row[held], number[held]
+                kept = ~np.isin(number, self._removed(number))
+                row, number = row[kept], number[kept]
         return row, number
 
     def bucket_sizes(self) -> dict[int, int]:
@@ -227,11 +229,11 @@ class FileStorage:
             runs = [(run.number, run.parts) for run in session.runs]
             return find_few(session.connection, session.blocks, runs, keys, pieces)
         wanted, rows = sorted_lookup(keys)
-        found = session.pending.find(wanted)
-        found.extend(find_in_runs(session.connection, session.runs, wanted))
+        pairs = session.pending.find(wanted)
+        pairs.extend(find_in_runs(session.connection, session.runs, wanted))
         if session.state.delta:
-            found.append(self._find_in_delta(wanted))
-        return unique_pairs(rows, found)
+            pairs.append(self._find_in_delta(wanted))
+        return unique_pairs(rows, pairs)
 
     def _delta_under(self, keys: Keys) -> Postings:
         """Return the postings of the delta under some keys."""
@@ -241,12 +243,12 @@ class FileStorage:
         return Postings(wanted[position[order]], number[order].astype(np.uint32))
 
     def _find_in_delta(self, wanted: Keys) -> Pairs:
-        found = self._run(
+        rows = self._run(
             "SELECT wanted.key, delta.number FROM json_each(?) AS wanted "
             "CROSS JOIN delta ON delta.band_key = wanted.value",
             (str(wanted.view(np.int64).tolist()),),
         ).fetchall()
-        table = np.array(integers(found, "delta"), np.int64).reshape(-1, 2)
+        table = np.array(integers(rows, "delta"), np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
     def _removed(self, numbers: Numbers) -> list[int]:
@@ -257,18 +259,18 @@ class FileStorage:
         return [number for (number,) in rows]
 
     def _documents(self, columns: str, numbers: Sequence[int] | Numbers) -> list[tuple[Any, ...]]:
-        asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
+        wanted = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
         with self.snapshot():
-            found = self._run(
+            rows = self._run(
                 f"SELECT {columns} FROM json_each(?) AS wanted "
                 "CROSS JOIN document ON document.number = wanted.value",
-                (str(asked),),
+                (str(wanted),),
             ).fetchall()
-            if len(found) != len(asked):
-                missing = next(number for number in asked if not self._is_held(number))
+            if len(rows) != len(wanted):
+                missing = next(number for number in wanted if not self._is_held(number))
                 self._check_not_posted(missing)
                 raise missing_number(missing)
-        return found
+        return rows
 
     def _check_not_posted(self, number: int) -> None:
         """Raise Damaged if postings name a document that is neither stored nor removed."""
@@ -299,14 +301,14 @@ class FileStorage:
 
     def documents(self, numbers: Sequence[int] | Numbers) -> tuple[list[DocumentId], list[bytes]]:
         """Return the ids and the payloads of documents, in the given order."""
-        asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
+        wanted = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
         session = self._session
         with session.reading():
-            held, fresh = session.documents, dict[int, tuple[DocumentId, bytes]]()
-            if missing := [number for number in asked if number not in held]:
+            cached, fresh = session.documents, dict[int, tuple[DocumentId, bytes]]()
+            if missing := [number for number in wanted if number not in cached]:
                 fresh = self._read_documents(missing)
                 session.keep(fresh)
-        both = [fresh[number] if number in fresh else held[number] for number in asked]
+        both = [fresh[number] if number in fresh else cached[number] for number in wanted]
         return [document_id for document_id, _ in both], [payload for _, payload in both]
 
     def _read_documents(self, numbers: list[int]) -> dict[int, tuple[DocumentId, bytes]]:
@@ -324,9 +326,9 @@ class FileStorage:
             "FROM document WHERE id = ?"
         )
         with self.snapshot():
-            rows = [self._run(find, (one,)).fetchone() for one in stored]
-            for one, row in zip(stored, rows, strict=True):
-                if row and row[1] != one:
+            rows = [self._run(find, (entry,)).fetchone() for entry in stored]
+            for item, row in zip(stored, rows, strict=True):
+                if row and row[1] != item:
                     raise Damaged("the index of ids has another id", f"document {row[0]}")
         return np.array([row[0] if row else -1 for row in rows], np.int64)
 

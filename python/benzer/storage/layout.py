@@ -93,7 +93,7 @@ class FileState:
     delta_sum: int | None = None
 
 
-def told(error: sqlite3.Error, path: Path, timeout: float = 0.0) -> StorageError:
+def storage_error(error: sqlite3.Error, path: Path, timeout: float = 0.0) -> StorageError:
     """Convert an error of SQLite to one of ours, with the path and the fix."""
     text = str(error)
     if "locked" in text or "busy" in text:
@@ -139,7 +139,7 @@ def connect(path: Path, settings: str | None, mode: str, timeout: float) -> File
         if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
             raise _no_index(path) from error
         if isinstance(error, sqlite3.Error):
-            raise told(error, path, timeout) from error
+            raise storage_error(error, path, timeout) from error
         raise
     return connection
 
@@ -331,13 +331,13 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
         )
     version = format_of(connection)
     check_format(path, version, FORMAT)
-    found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     wanted = {"meta", "state", "document", "removed", "delta", "run", "block"}
-    missing = wanted.union({"arrival", "seen"} if version >= TIMES_SINCE else ()) - found
+    missing = wanted.union({"arrival", "seen"} if version >= TIMES_SINCE else ()) - tables
     if missing:
         raise StoreFormatError(f"{path} lacks the tables {sorted(missing)}: {RESTORE}")
     columns = len(connection.execute("SELECT * FROM state LIMIT 0").description)
-    if (columns > 7) != (version >= CHECKSUMS_SINCE) or ("seen" in found) != (version >= TIMES_SINCE):
+    if (columns > 7) != (version >= CHECKSUMS_SINCE) or ("seen" in tables) != (version >= TIMES_SINCE):
         raise Damaged(f"it does not have the tables of format {version}")
 
 

@@ -110,15 +110,15 @@ class MemoryStorage:
         """Record when documents were seen; see Storage.touch."""
         latest = checked_times(ids, seen)
         with self.snapshot():
-            found = {
+            times = {
                 self._numbers[document_id]: second
                 for document_id, second in latest.items()
                 if document_id in self._numbers
             }
-            if found:
-                self._times.begin(max(found.values()))
-                self._times.touch(found, found.values())
-            return len(found)
+            if times:
+                self._times.begin(max(times.values()))
+                self._times.touch(times, times.values())
+            return len(times)
 
     def last_seen(self, numbers: Sequence[int] | Numbers) -> Numbers:
         """Return when documents were last seen; see Storage.last_seen."""
@@ -131,9 +131,9 @@ class MemoryStorage:
             numbers = sorted(self._documents)
             times = self._times.of(numbers)
             late = np.flatnonzero((times > 0) & (times < before)).tolist()
-            return [self._documents[numbers[at]][0] for at in late]
+            return [self._documents[numbers[position]][0] for position in late]
 
-    def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
+    def stored(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
         """Return which document numbers are stored."""
         with self.snapshot():
             return np.array([int(number) in self._documents for number in numbers], np.bool_)
@@ -145,8 +145,8 @@ class MemoryStorage:
             row, number = find_postings(keys, self._postings.pieces)
             if not self._removed:
                 return row, number
-            held = np.fromiter((n not in self._removed for n in number.tolist()), np.bool_, len(number))
-            return row[held], number[held]
+            kept = np.fromiter((n not in self._removed for n in number.tolist()), np.bool_, len(number))
+            return row[kept], number[kept]
 
     def _document(self, number: int) -> tuple[DocumentId, bytes]:
         try:
@@ -168,10 +168,10 @@ class MemoryStorage:
         """Return the ids and the payloads of documents, in the given order."""
         with self.snapshot():
             try:
-                found = [self._documents[number] for number in np.asarray(numbers).tolist()]
+                documents = [self._documents[number] for number in np.asarray(numbers).tolist()]
             except KeyError as missing:
                 raise missing_number(missing.args[0]) from None
-        return [document_id for document_id, _ in found], [payload for _, payload in found]
+        return [document_id for document_id, _ in documents], [payload for _, payload in documents]
 
     def numbers(self, ids: Sequence[DocumentId]) -> Numbers:
         """Return the numbers of documents, in the given order; -1 for an unknown id."""
@@ -191,17 +191,21 @@ class MemoryStorage:
             numbers = sorted(number for number in self._documents if number > after)
         for start in range(0, len(numbers), batch_size):
             with self.snapshot():
-                held = [number for number in numbers[start : start + batch_size] if number in self._documents]
-                found = [self._documents[number] for number in held]
-            if held:
-                yield StoredBatch(np.array(held, np.int64), [i for i, _ in found], [p for _, p in found])
+                present = [
+                    number for number in numbers[start : start + batch_size] if number in self._documents
+                ]
+                documents = [self._documents[number] for number in present]
+            if present:
+                yield StoredBatch(
+                    np.array(present, np.int64), [i for i, _ in documents], [p for _, p in documents]
+                )
 
     def bucket_sizes(self) -> dict[int, int]:
         """Return the number of buckets of each size; see Storage.bucket_sizes."""
         with self.snapshot():
             pieces, removed = list(self._postings.pieces), np.array(sorted(self._removed), np.int64)
             count = -(-sum(len(piece.keys) for piece in pieces) // _PORTION)
-        bounds = [(at << 64) // max(1, count) for at in range(max(1, count) + 1)]
+        bounds = [(number << 64) // max(1, count) for number in range(max(1, count) + 1)]
         return bucket_sizes(
             Postings.merged([piece.between(low, high) for piece in pieces]).without(removed)
             for low, high in pairwise(bounds)
@@ -336,11 +340,11 @@ class SeenTimes:
     def of(self, numbers: Iterable[int]) -> Numbers:
         """Return when documents were last seen; 0 if unknown."""
         starts = [number for number, _ in self._marks]
-        found = []
+        seconds = []
         for number in numbers:
-            at = bisect_right(starts, number)
-            found.append(max(self._marks[at - 1][1] if at else 0, self._again.get(number, 0)))
-        return np.array(found, np.int64)
+            positions = bisect_right(starts, number)
+            seconds.append(max(self._marks[positions - 1][1] if positions else 0, self._again.get(number, 0)))
+        return np.array(seconds, np.int64)
 
     def commit(self, gone: Iterable[int]) -> None:
         """Keep the recorded times, except for removed documents."""

@@ -32,9 +32,9 @@ class Postings(NamedTuple):
         """
         flat = keys.reshape(-1)
         owner = np.repeat(numbers.astype(np.uint32), keys.shape[1])
-        held = flat != NO_KEY
-        if not held.all():
-            flat, owner = flat[held], owner[held]
+        kept = flat != NO_KEY
+        if not kept.all():
+            flat, owner = flat[kept], owner[kept]
         order = np.argsort(flat, kind="stable")
         flat, owner = flat[order], owner[order]
         repeated = (flat[1:] == flat[:-1]) & (owner[1:] == owner[:-1])  # two bands with one key
@@ -61,8 +61,8 @@ class Postings(NamedTuple):
             return self
         numbers = self.numbers.astype(np.int64)
         place = np.minimum(np.searchsorted(removed, numbers), len(removed) - 1)
-        held = removed[place] != numbers
-        return Postings(self.keys[held], self.numbers[held])
+        kept = removed[place] != numbers
+        return Postings(self.keys[kept], self.numbers[kept])
 
     def between(self, low: int, high: int) -> Postings:
         """Return the postings with low <= key < high."""
@@ -155,14 +155,14 @@ def bucket_sizes(portions: Iterable[Postings]) -> dict[int, int]:
     >>> bucket_sizes([Postings(np.array([3, 3, 9], np.uint64), np.array([0, 1, 0], np.uint32))])
     {1: 1, 2: 1}
     """
-    found: dict[int, int] = {}
+    buckets: dict[int, int] = {}
     for keys, _ in portions:
         if len(keys):
             ends = np.append((keys[1:] != keys[:-1]).nonzero()[0] + 1, len(keys))
             sizes, counts = np.unique(np.diff(ends, prepend=0), return_counts=True)
             for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
-                found[size] = found.get(size, 0) + count
-    return dict(sorted(found.items()))
+                buckets[size] = buckets.get(size, 0) + count
+    return dict(sorted(buckets.items()))
 
 
 def sorted_lookup(keys: Keys) -> tuple[Keys, Numbers]:
@@ -170,13 +170,13 @@ def sorted_lookup(keys: Keys) -> tuple[Keys, Numbers]:
     flat = keys.reshape(-1)
     order = np.argsort(flat)
     flat = flat[order]
-    held = int(np.searchsorted(flat, NO_KEY))
-    return flat[:held], order[:held] // max(1, keys.shape[1])
+    end = int(np.searchsorted(flat, NO_KEY))
+    return flat[:end], order[:end] // max(1, keys.shape[1])
 
 
-def unique_pairs(rows: Numbers, found: Iterable[Pairs]) -> Pairs:
+def unique_pairs(rows: Numbers, pairs: Iterable[Pairs]) -> Pairs:
     """Return (row, number) of all results, sorted, each once; `rows` is the row of each position."""
-    parts = [(rows[position] << 32) | number for position, number in found if len(position)]
+    parts = [(rows[position] << 32) | number for position, number in pairs if len(position)]
     if not parts:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     codes = np.sort(np.concatenate(parts))

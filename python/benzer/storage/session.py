@@ -27,7 +27,7 @@ from benzer.storage.layout import (
     renew_stamp,
     save_state,
     stamp_of,
-    told,
+    storage_error,
 )
 from benzer.storage.merge import move_to_runs, read_delta
 from benzer.storage.postings import PostingPieces, Postings
@@ -84,7 +84,7 @@ class FileSession:
         """Cache documents for the next search, until the next commit; does nothing while this object is writing."""
         if self.writing:
             return
-        size = sum(len(payload) + len(str(one)) + _ENTRY for one, payload in documents.values())
+        size = sum(len(payload) + len(str(document)) + _ENTRY for document, payload in documents.values())
         if self._documents_bytes + size > self.limits.kept_documents:
             self.forget_documents()
         if size <= self.limits.kept_documents:
@@ -133,7 +133,7 @@ class FileSession:
                         self.run("COMMIT")
                     self._check_unchanged()
             except sqlite3.Error as error:
-                raise told(error, self.path, self.timeout) from error
+                raise storage_error(error, self.path, self.timeout) from error
 
     def _look_again(self) -> None:
         """Open a file again that was read without its log, if another process has written to it."""
@@ -167,7 +167,7 @@ class FileSession:
             except BaseException as error:
                 self._undo()
                 if isinstance(error, sqlite3.Error):
-                    raise told(error, self.path, self.timeout) from error
+                    raise storage_error(error, self.path, self.timeout) from error
                 raise
 
     def _check_allowed(self) -> None:
@@ -321,7 +321,7 @@ class FileSession:
                     self.run("VACUUM")
                 self.checkpoint()
             except sqlite3.Error as error:
-                raise told(error, self.path, self.timeout) from error
+                raise storage_error(error, self.path, self.timeout) from error
 
     def has_open(self, path: Path) -> bool:
         """Whether this is an open session of the file at `path`."""

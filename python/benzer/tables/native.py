@@ -88,9 +88,9 @@ def native(column: Any) -> Any:
 
 def wrote(path: Path, columns: Mapping[str, Any]) -> bool:
     """Write columns of equal length as JSON lines if the core supports all of them; otherwise do nothing."""
-    taken = [(json.dumps(name), native(column)) for name, column in columns.items()]
-    if not taken or any(column is None for _, column in taken):
+    cells = [(json.dumps(name), native(column)) for name, column in columns.items()]
+    if not cells or any(column is None for _, column in cells):
         return False
     path.open("wb").close()
-    write_json_lines(path, taken, 1)
+    write_json_lines(path, cells, 1)
     return True

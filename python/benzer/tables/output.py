@@ -123,5 +123,5 @@ def check_destination(inputs: Iterable[str | Path], output: str | Path) -> None:
             raise OutputError(f"output {output} would replace the input {given}: choose another path")
 
 
-def _same_file(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
+def _same_file(item: Path, other: Path) -> bool:
+    return item.exists() and other.exists() and item.samefile(other)

@@ -112,7 +112,9 @@ def hidden(path: Path, purpose: str, *more: str) -> Path:
 def _leftovers(output: Path) -> Iterator[Path]:
     whole = Path(os.path.abspath(output))
     name = re.compile(rf"\.{re.escape(whole.name)}\.partial-\d+(-[0-9a-f]{{8}})?")
-    for path in (whole.with_name(found) for found in _names(whole.parent) if name.fullmatch(found)):
+    for path in (
+        whole.with_name(file_name) for file_name in _names(whole.parent) if name.fullmatch(file_name)
+    ):
         # The lock is the first thing in such a folder; what holds other things only is not ours.
         if _is_folder(path) and (LOCK in (inside := _names(path)) or not inside):
             yield path

@@ -63,8 +63,8 @@ def row_count(columns: Mapping[str, Column]) -> int:
     """
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise OutputError(f"columns differ in length ({shown}): give each the same number of rows")
+        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise OutputError(f"columns differ in length ({listed}): give each the same number of rows")
     return next(iter(lengths.values()), 0)
 
 
@@ -97,10 +97,10 @@ def _formatted(part: Sequence[Any], quote: Callable[[str], str]) -> Iterator[str
         return map(int.__repr__, part)
     if kinds == {float} and all(map(math.isfinite, part)):
         return map(float.__repr__, part)
-    return (_one(value, quote) for value in part)
+    return (_cell_text(value, quote) for value in part)
 
 
-def _one(value: Any, quote: Callable[[str], str]) -> str:
+def _cell_text(value: Any, quote: Callable[[str], str]) -> str:
     if isinstance(value, str):
         return quote(value)
     return json.dumps(_json_value(value))

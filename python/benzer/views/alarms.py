@@ -45,20 +45,20 @@ def alarms_of(alarms: Sequence[Mapping[str, Any]]) -> list[AlarmView]:
     for alarm in alarms:
         kinds.setdefault(alarm["kind"], []).append(alarm)
     kinds.get("source", []).sort(
-        key=lambda one: (-float(one["numbers"]["share"]), -float(one["numbers"]["removed"]))
+        key=lambda entry: (-float(entry["numbers"]["share"]), -float(entry["numbers"]["removed"]))
     )
     views = []
     for of_kind in kinds.values():
-        shown = of_kind[:PER_KIND]
-        left_out = len(of_kind) - len(shown)
-        for place, one in enumerate(shown, 1):
-            more = more_alarms(left_out) if left_out and place == len(shown) else ""
+        listed = of_kind[:PER_KIND]
+        left_out = len(of_kind) - len(listed)
+        for place, item in enumerate(listed, 1):
+            more = more_alarms(left_out) if left_out and place == len(listed) else ""
             views.append(
                 AlarmView(
-                    one["kind"],
-                    f"{brief(one['message'], 1000)}.",
-                    one["examples"][:EXAMPLES],
-                    one["passage"],
+                    item["kind"],
+                    f"{brief(item['message'], 1000)}.",
+                    item["examples"][:EXAMPLES],
+                    item["passage"],
                     more,
                 )
             )

@@ -18,7 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 12, 14, 44
 READING_LINE = Markup('<line class="reading" y1="{}" y2="{}"/>').format(TOP, HEIGHT - BOTTOM)
 SIMILARITY, ESTIMATED = "similarity of a pair", "estimated pairs"
 """Titles of axes."""
-TENTHS = [(at / 10, decimal(at / 10)) for at in range(0, 11, 2)]
+TENTHS = [(number / 10, decimal(number / 10)) for number in range(0, 11, 2)]
 """The ticks of an axis from 0 to 1."""
 
 
@@ -58,12 +58,22 @@ class Axes:
         parts = [
             Markup(
                 '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/><text x="{}" y="{}" class="end">{}</text>'
-            ).format(LEFT, WIDTH - RIGHT, self.up(at), self.up(at), LEFT - 6, self.up(at) + 4, word)
-            for at, word in y_ticks
+            ).format(
+                LEFT,
+                WIDTH - RIGHT,
+                self.up(position),
+                self.up(position),
+                LEFT - 6,
+                self.up(position) + 4,
+                word,
+            )
+            for position, word in y_ticks
         ]
         parts += [
-            Markup('<text x="{}" y="{}" class="middle">{}</text>').format(self.across(at), floor + 17, word)
-            for at, word in x_ticks
+            Markup('<text x="{}" y="{}" class="middle">{}</text>').format(
+                self.across(position), floor + 17, word
+            )
+            for position, word in x_ticks
         ]
         parts.append(
             Markup('<line class="axis" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
@@ -172,15 +182,15 @@ def recall_strip(promised: float, measured: tuple[float, float, float]) -> Marku
     low, estimate, high = measured
     start = math.floor(min(low, promised) * 20 - 1e-9) / 20
     axes = Axes((max(start, 0), 1), (0, 1), "", "")
-    step = next(one for one in (0.01, 0.02, 0.05, 0.1, 0.2) if (1 - axes.x[0]) / one <= 6)
-    places = [axes.x[0] + step * at for at in range(round((1 - axes.x[0]) / step) + 1)]
+    step = next(item for item in (0.01, 0.02, 0.05, 0.1, 0.2) if (1 - axes.x[0]) / item <= 6)
+    places = [axes.x[0] + step * number for number in range(round((1 - axes.x[0]) / step) + 1)]
     parts = [
         Markup('<line class="axis" x1="{}" x2="{}" y1="40" y2="40"/>').format(LEFT, WIDTH - RIGHT),
         *(
             Markup('<text x="{}" y="57" class="middle">{}</text>').format(
-                axes.across(at), decimal(round(at, 2))
+                axes.across(position), decimal(round(position, 2))
             )
-            for at in places
+            for position in places
         ),
         Markup('<rect class="interval" x="{}" y="18" width="{}" height="22"/>').format(
             axes.across(low), max(round(axes.across(high) - axes.across(low), 2), 1)
@@ -203,7 +213,7 @@ def bars(
     x_ticks: Sequence[tuple[float, str]],
 ) -> Markup:
     """A bar chart; the y axis starts at 0."""
-    parts = [axes.frame(x_ticks, [(at, short(at)) for at in ticks(axes.y[1])])]
+    parts = [axes.frame(x_ticks, [(position, short(position)) for position in ticks(axes.y[1])])]
     for bar in drawn:
         left, right = axes.across(bar.start), axes.across(bar.end)
         top = axes.up(bar.height)
@@ -234,13 +244,13 @@ def columns(bars: Sequence[tuple[str, str, int]], x_label: str, title: str) -> M
 
     parts = [
         axes.frame(
-            [(at + 0.5, mark) for at, (_, mark, _) in enumerate(bars)],
+            [(number + 0.5, mark) for number, (_, mark, _) in enumerate(bars)],
             [(height(10**power), short(10**power)) for power in range(top + 1)],
         )
     ]
     wide = min(0.8, 64 * len(bars) / (WIDTH - LEFT - RIGHT))
-    for at, (name, _, number) in enumerate(bars):
-        left, right = axes.across(at + 0.5 - wide / 2), axes.across(at + 0.5 + wide / 2)
+    for position, (name, _, number) in enumerate(bars):
+        left, right = axes.across(position + 0.5 - wide / 2), axes.across(position + 0.5 + wide / 2)
         up = axes.up(height(number))
         parts.append(
             Markup(
@@ -252,7 +262,7 @@ def columns(bars: Sequence[tuple[str, str, int]], x_label: str, title: str) -> M
                 round(right - left, 2),
                 round(HEIGHT - BOTTOM - up, 2),
                 f"{name}: {count(number)}",
-                axes.across(at + 0.5),
+                axes.across(position + 0.5),
                 up - 5,
                 short(number),
             )

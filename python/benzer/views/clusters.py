@@ -33,38 +33,38 @@ class BridgeView:
     sides: Sides
 
 
-def clusters_of(found: Duplicates, numbers: Sequence[int]) -> list[ClusterView]:
+def clusters_of(result: Duplicates, numbers: Sequence[int]) -> list[ClusterView]:
     """Clusters by number, each with the least similar removed document next to the kept one."""
     return [
-        cluster_of(found, report, int(found.safety.inside.leader[number]))
-        for number, report in zip(numbers, found.safety.reports(numbers), strict=True)
+        cluster_of(result, report, int(result.safety.inside.leader[number]))
+        for number, report in zip(numbers, result.safety.reports(numbers), strict=True)
     ]
 
 
-def cluster_of(found: Duplicates, report: ClusterReport, leader: int) -> ClusterView:
+def cluster_of(result: Duplicates, report: ClusterReport, leader: int) -> ClusterView:
     """One cluster."""
-    members = np.flatnonzero((found.leader == leader) & found.led).astype(np.uint32)
-    members = members[np.lexsort((members, found.leader_similarity[members]))]
-    ids, values = found.corpus.ids(members[:MEMBERS_SHOWN]), found.leader_similarity[members].tolist()
-    sides = sides_of(found, leader, int(members[0]), values[0]) if values[0] < 1 else None
+    members = np.flatnonzero((result.leader == leader) & result.led).astype(np.uint32)
+    members = members[np.lexsort((members, result.leader_similarity[members]))]
+    ids, values = result.corpus.ids(members[:MEMBERS_SHOWN]), result.leader_similarity[members].tolist()
+    sides = sides_of(result, leader, int(members[0]), values[0]) if values[0] < 1 else None
     named = list(zip(ids, values[:MEMBERS_SHOWN], strict=True))
     return ClusterView(report, named, len(members) - len(named), sides)
 
 
-def chosen_clusters(found: Duplicates, evidence: int) -> tuple[list[int], list[int]]:
+def chosen_clusters(result: Duplicates, evidence: int) -> tuple[list[int], list[int]]:
     """The numbers of the largest and of the most doubtful clusters, without repeats."""
-    safety = found.safety
+    safety = result.safety
     largest = safety.order("largest").tolist()[: evidence // 4]
-    doubtful = [one for one in safety.order("doubtful").tolist() if one not in set(largest)]
+    doubtful = [item for item in safety.order("doubtful").tolist() if item not in set(largest)]
     return largest, doubtful[: evidence // 2]
 
 
-def bridges_of(found: Duplicates, most: int) -> list[BridgeView]:
+def bridges_of(result: Duplicates, most: int) -> list[BridgeView]:
     """The bridges between clusters with the least similar representatives."""
-    safety, bridges = found.safety, found.safety.bridges
+    safety, bridges = result.safety, result.safety.bridges
     views = []
-    for at in np.argsort(bridges.leaders, kind="stable")[:most].tolist():
-        left, right = int(bridges.left_leader[at]), int(bridges.right_leader[at])
-        sides = sides_of(found, left, right, float(bridges.leaders[at]))
-        views.append(BridgeView(safety.bridge(at, left), found.corpus.ids([left])[0], sides))
+    for position in np.argsort(bridges.leaders, kind="stable")[:most].tolist():
+        left, right = int(bridges.left_leader[position]), int(bridges.right_leader[position])
+        sides = sides_of(result, left, right, float(bridges.leaders[position]))
+        views.append(BridgeView(safety.bridge(position, left), result.corpus.ids([left])[0], sides))
     return views

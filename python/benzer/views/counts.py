@@ -129,7 +129,7 @@ def summary_table(
 ) -> TableView:
     """The counts of a run, the time and the speed; `size` is the number of bytes read, if known."""
     views = counts_of(counts, threshold, texts=texts, bucket_limit=bucket_limit)
-    rows = [("  " * one.part + one.label, one.number, one.remark) for one in views]
+    rows = [("  " * view.part + view.label, view.number, view.remark) for view in views]
     return counts_table([*rows, ("time", duration(seconds), speed(counts["documents"], seconds, size))])
 
 

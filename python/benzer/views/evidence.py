@@ -53,7 +53,7 @@ class EvidenceView:
         headline: The share of each document that appears in the other.
         note: The text if there is no passage to show.
         passages: Passages, longest first.
-        found: The number of all passages.
+        count: The number of all passages.
         more: A sentence about the passages that are not shown.
         values: Shared values of a value set.
         more_values: A sentence about the values that are not shown.
@@ -63,7 +63,7 @@ class EvidenceView:
     headline: str
     note: str
     passages: Sequence[PassageView]
-    found: int
+    count: int
     more: str = ""
     values: Sequence[str] = ()
     more_values: str = ""
@@ -101,13 +101,17 @@ def evidence_of(
     a, b = texts
     passages = [
         PassageView(
-            caption(number, one, evidence.unit),
+            caption(number, passage, evidence.unit),
             (
-                SideView("A", names[0], place_of(one.a), worded(stretches(a, one, "a", context, longest))),
-                SideView("B", names[1], place_of(one.b), worded(stretches(b, one, "b", context, longest))),
+                SideView(
+                    "A", names[0], place_of(passage.a), worded(stretches(a, passage, "a", context, longest))
+                ),
+                SideView(
+                    "B", names[1], place_of(passage.b), worded(stretches(b, passage, "b", context, longest))
+                ),
             ),
         )
-        for number, one in enumerate(evidence.passages[:most], 1)
+        for number, passage in enumerate(evidence.passages[:most], 1)
     ]
     both = None
     if complete and a + b:
@@ -123,7 +127,7 @@ def evidence_of(
     )
 
 
-def evidence_from(told: Mapping[str, Any], names: tuple[str, str]) -> EvidenceView:
+def evidence_from(answer: Mapping[str, Any], names: tuple[str, str]) -> EvidenceView:
     """The same from JSON values, as the service sends them."""
     sides = tuple(zip("AB", names, ("a", "b"), strict=True))
 
@@ -134,27 +138,31 @@ def evidence_from(told: Mapping[str, Any], names: tuple[str, str]) -> EvidenceVi
         )
         return left, right
 
-    passages = [PassageView(one["caption"], both(one["views"], one)) for one in told["passages"]]
-    complete = None if told["whole"] is None else both(told["whole"], {})
-    return view_of(told["headline"], passages, len(passages) + told["more"], told["shared"], whole=complete)
+    passages = [
+        PassageView(passage["caption"], both(passage["views"], passage)) for passage in answer["passages"]
+    ]
+    complete = None if answer["whole"] is None else both(answer["whole"], {})
+    return view_of(
+        answer["headline"], passages, len(passages) + answer["more"], answer["shared"], whole=complete
+    )
 
 
 def view_of(
     headline: str,
     passages: Sequence[PassageView],
-    found: int,
+    count: int,
     values: Sequence[str],
     *,
     note: str = "",
     whole: tuple[SideView, SideView] | None = None,
 ) -> EvidenceView:
     """A view with sentences about what is not shown."""
-    left, unlisted = found - len(passages), len(values) - MOST_VALUES
+    left, unlisted = count - len(passages), len(values) - MOST_VALUES
     return EvidenceView(
         headline,
         note,
         passages,
-        found,
+        count,
         more_passages(left) if left > 0 else "",
         values[:MOST_VALUES],
         f"and {counted(unlisted, 'more value')}" if unlisted > 0 else "",
@@ -162,9 +170,9 @@ def view_of(
     )
 
 
-def stretch(told: Mapping[str, Any]) -> Stretch:
+def stretch(values: Mapping[str, Any]) -> Stretch:
     """A segment from JSON values."""
-    return Stretch(told["kind"], told["text"])
+    return Stretch(values["kind"], values["text"])
 
 
 def worded(parts: Any) -> list[Stretch]:
@@ -174,8 +182,10 @@ def worded(parts: Any) -> list[Stretch]:
     [Stretch(kind='cut', text=' … 1,200 characters omitted … ')]
     """
     return [
-        Stretch("cut", f" … {counted(int(one.text), 'character')} omitted … ") if one.kind == "cut" else one
-        for one in parts
+        Stretch("cut", f" … {counted(int(part.text), 'character')} omitted … ")
+        if part.kind == "cut"
+        else part
+        for part in parts
     ]
 
 
@@ -213,26 +223,26 @@ def fields_of(
     """
     names = [QUERY if id is None else str(id) for id in ids]
     views = []
-    for name, told in fields.items():
+    for name, field in fields.items():
         images = [(title, known.get(name, "")) for title, known in zip(names, addresses, strict=True)]
-        told_evidence = told["evidence"]
+        told_evidence = field["evidence"]
         views.append(
             FieldView(
                 name,
-                told["similarity"],
+                field["similarity"],
                 None if told_evidence is None else evidence_from(told_evidence, (names[0], names[1])),
                 images if kinds.get(name) == "image" else (),
-                shared_note(told),
+                shared_note(field),
             )
         )
     return views
 
 
-def shared_note(told: Mapping[str, Any]) -> str:
+def shared_note(field: Mapping[str, Any]) -> str:
     """What to show for a field without evidence."""
-    if "shared" not in told:
+    if "shared" not in field:
         return "Nothing to show side by side: images and very long texts are compared by numbers only."
-    return f"{counted(len(told['shared']), 'element')} in common. This field type has no passages."
+    return f"{counted(len(field['shared']), 'element')} in common. This field type has no passages."
 
 
 def fields_html(

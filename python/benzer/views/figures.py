@@ -31,20 +31,20 @@ class Figure:
     says: str = ""
 
 
-def recall_figure(found: Duplicates, recall: RecallEstimate | None) -> Figure | None:
+def recall_figure(result: Duplicates, recall: RecallEstimate | None) -> Figure | None:
     """The S-curve with the measured recall; None if no bands were used."""
-    if found.bands is None:
+    if result.bands is None:
         return None
-    points = [(at / 100, found.probability(at / 100)) for at in range(1, 101)]
+    points = [(number / 100, result.probability(number / 100)) for number in range(1, 101)]
     measured = None
     if recall is not None and recall.recall is not None:
         measured = (recall.low, recall.recall, recall.high)
-    promised = found.probability(found.threshold)
-    drawing = s_curve(points, found.threshold, promised, measured)
+    promised = result.probability(result.threshold)
+    drawing = s_curve(points, result.threshold, promised, measured)
     if measured is not None:
         drawing += recall_strip(promised, measured)
-    at_tenths = sorted({*(at / 10 for at in range(1, 11)), found.threshold})
-    rows = [(setting(at), ratio(found.probability(at))) for at in at_tenths]
+    at_tenths = sorted({*(number / 10 for number in range(1, 11)), result.threshold})
+    rows = [(setting(position), ratio(result.probability(position))) for position in at_tenths]
     return Figure(drawing, ("similarity", "probability"), rows)
 
 
@@ -63,10 +63,10 @@ def similarity_edges(threshold: float) -> NDArray[np.float64]:
     return edges
 
 
-def similarity_figure(found: Duplicates) -> Figure:
+def similarity_figure(result: Duplicates) -> Figure:
     """The number of pairs by similarity, starting below the threshold."""
-    threshold, edges = found.threshold, similarity_edges(found.threshold)
-    heights, above, below, undrawn = found.spread(edges)
+    threshold, edges = result.threshold, similarity_edges(result.threshold)
+    heights, above, below, undrawn = result.spread(edges)
     if below is None:  # do not draw the unknown part
         heights = heights[int(np.searchsorted(edges, threshold)) :]
         edges = edges[edges >= threshold]
@@ -81,9 +81,9 @@ def similarity_figure(found: Duplicates) -> Figure:
     axes = Axes((float(edges[0]), float(edges[-1])), (0, max(heights, default=0) or 1), "similarity", "pairs")
     parts = 10 if edges[-1] - edges[0] > 0.5 else 20
     places = [
-        (at / parts, decimal(at / parts))
-        for at in range(parts + 1)
-        if edges[0] - 1e-9 <= at / parts <= edges[-1]
+        (number / parts, decimal(number / parts))
+        for number in range(parts + 1)
+        if edges[0] - 1e-9 <= number / parts <= edges[-1]
     ]
     less = "pairs below it were not stored" if below is None else f"{counted(below, 'candidate')} below it"
     said = f"{counted(above, 'pair')} at or above the threshold, {less}."
@@ -93,21 +93,21 @@ def similarity_figure(found: Duplicates) -> Figure:
     return Figure(drawing, ("similarity", "pairs", "match"), rows, said)
 
 
-def size_figure(found: Duplicates) -> Figure:
+def size_figure(result: Duplicates) -> Figure:
     """The number of clusters by size."""
-    sizes, clusters = found.cluster_sizes()
+    sizes, clusters = result.cluster_sizes()
     edges = [*[size for size in SIZES if size <= max(int(sizes.max(initial=2)), 4)], np.inf]
     heights = np.histogram(sizes, edges, weights=clusters)[0].tolist()
     documents = np.histogram(sizes, edges, weights=sizes * clusters)[0].tolist()
     drawn, rows, places = [], [], []
-    for place, (height, held) in enumerate(zip(heights, documents, strict=True)):
+    for place, (height, total) in enumerate(zip(heights, documents, strict=True)):
         start, end = int(edges[place]), edges[place + 1]
         last = end == np.inf
         words = size_class(start, None if last else int(end) - 1)
         said = f"{counted(height, 'cluster')} of {words} documents"
         drawn.append(Bar(place + 0.1, place + 0.9, height, "near", said))
         places.append((place + 0.5, words))
-        rows.append((words, count(height), count(int(held))))
+        rows.append((words, count(height), count(int(total))))
     axes = Axes((0, len(heights)), (0, max(heights, default=0) or 1), "documents in a cluster", "clusters")
     said = f"{counted(int(clusters.sum()), 'cluster')}; the largest has {count(int(sizes.max(initial=0)))} documents."
     drawing = bars("sizes", "Sizes of the clusters", said, axes, drawn, places)

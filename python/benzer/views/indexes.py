@@ -16,7 +16,7 @@ from benzer.views.recall import promise
 from benzer.views.tables import TableView, facts_table
 from benzer.wording import amount, count, counted, others, percentage, setting, short
 
-Told = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 EXCERPT = 180
 RULES = ("normalize", "case", "punctuation", "tokenizer", "shingle_hash", "hash_bytes", "weight")
 """Settings of a field that its rules name if they have a value."""
@@ -37,7 +37,7 @@ class DocumentView:
     thumbnails: Mapping[str, str]
 
 
-def figures_of(index: Told) -> list[tuple[str, str]]:
+def figures_of(index: JsonObject) -> list[tuple[str, str]]:
     """The figures of an index by name, as the service sends them.
 
     >>> figures_of({"documents": 3, "removed": 0, "bytes": 5300, "settings": {"threshold": 0.8, "recall": 0.95}})
@@ -54,7 +54,7 @@ def figures_of(index: Told) -> list[tuple[str, str]]:
     return [(name, value) for name, value in figures if value]
 
 
-def facts_of(index: Told) -> TableView:
+def facts_of(index: JsonObject) -> TableView:
     """The most important facts of an index, as `Index.info` returns them with its location and, maybe, its buckets."""
     settings, documents = index["settings"], index["documents"]
     facts = [("index", index["index"]), ("documents", count(documents))]
@@ -80,7 +80,7 @@ def facts_of(index: Told) -> TableView:
     return facts_table([*facts, ("fingerprint", index["fingerprint"])])
 
 
-def field_said(name: str, field: Told, rules: bool = False) -> str:
+def field_said(name: str, field: JsonObject, rules: bool = False) -> str:
     """A field of an index in a few words, on request with the rules by which it is read.
 
     >>> text = {"type": "text", "unit": "word", "shingle_size": 3, "case": "fold", "stop_words": []}
@@ -99,20 +99,20 @@ def field_said(name: str, field: Told, rules: bool = False) -> str:
     return ", ".join(said)
 
 
-def list_html(indexes: Sequence[Told], creates: bool) -> str:
+def list_html(indexes: Sequence[JsonObject], creates: bool) -> str:
     """All indexes as cards."""
     cards = [
         (
-            one["name"],
-            " · ".join(field_said(*field) for field in one["settings"]["schema"].items()),
-            figures_of(one),
+            index["name"],
+            " · ".join(field_said(*field) for field in index["settings"]["schema"].items()),
+            figures_of(index),
         )
-        for one in indexes
+        for index in indexes
     ]
     return fragment("index_list", cards=cards, creates=creates)
 
 
-def index_html(index: Told) -> str:
+def index_html(index: JsonObject) -> str:
     """The figures of an index, and its buckets if they were counted."""
     documents = counted(index["documents"], "document")
     sure = "its document" if index["documents"] == 1 else f"all its {documents}"
@@ -156,26 +156,26 @@ def bucket_chart(histogram: Sequence[Sequence[int]]) -> str:
     return columns(bars, "maximum documents in a bucket", "Number of buckets by number of documents")
 
 
-def document_of(told: Told, schema: Told) -> DocumentView:
+def document_of(values: JsonObject, schema: JsonObject) -> DocumentView:
     """A stored document, as the service sends it."""
-    thumbnails = told.get("thumbnails") or {}
-    fields = [(name, kind["type"], told["fields"].get(name)) for name, kind in schema.items()]
+    thumbnails = values.get("thumbnails") or {}
+    fields = [(name, kind["type"], values["fields"].get(name)) for name, kind in schema.items()]
     texts = {name: content for name, kind, content in fields if kind != "image"}
     thumbnail = next(iter(thumbnails.values()), "")
     return DocumentView(
-        told["id"], is_exact(told["id"]), excerpt(texts, EXCERPT), thumbnail, fields, thumbnails
+        values["id"], is_exact(values["id"]), excerpt(texts, EXCERPT), thumbnail, fields, thumbnails
     )
 
 
 def documents_html(
-    documents: Sequence[Told], next: str | None, index: str, schema: Told, writes: bool
+    documents: Sequence[JsonObject], next: str | None, index: str, schema: JsonObject, writes: bool
 ) -> str:
     """Documents of an index as a list; `next` is where the next page begins."""
-    views = [document_of(one, schema) for one in documents]
+    views = [document_of(document, schema) for document in documents]
     return fragment("document_list", documents=views, next=next, index=index, writes=writes)
 
 
-def uploaded_html(answer: Told) -> str:
+def uploaded_html(answer: JsonObject) -> str:
     """The outcome of an upload, with the lines that were skipped."""
     malformed, total = answer.get("malformed", []), answer.get("malformed_count", 0)
     skipped = f"; {counted(total, 'line')} skipped" if total else ""

@@ -14,7 +14,7 @@ from benzer.views.matches import excerpt
 from benzer.views.recall import guaranteed, measured
 from benzer.wording import count, counted, duration, plain, setting, share
 
-Told = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 STAGES = {
     "read": "Reading",
     "sketch": "Sketching",
@@ -77,14 +77,14 @@ class JobView:
         return self.state in OVER
 
 
-def job_of(job: Told) -> JobView:
+def job_of(job: JsonObject) -> JobView:
     """A job, as the service sends it."""
     settings, progress, error = job["settings"], job["progress"], job["error"]
     names = [name for name in STAGES if name != "against" or settings.get("against")]
     now = names.index(progress["stage"]) if progress and progress["stage"] in names else -1
     steps = [
-        Step(STAGES[name], "now" if at == now else "past" if at < now else "ahead")
-        for at, name in enumerate(names)
+        Step(STAGES[name], "now" if position == now else "past" if position < now else "ahead")
+        for position, name in enumerate(names)
     ]
     return JobView(
         job["id"],
@@ -101,7 +101,7 @@ def job_of(job: Told) -> JobView:
     )
 
 
-def source_of(job: Told) -> str:
+def source_of(job: JsonObject) -> str:
     """The documents that a job reads.
 
     >>> source_of({"source": {"upload": 2000}, "counts": None})
@@ -114,7 +114,7 @@ def source_of(job: Told) -> str:
     return "uploaded files" if documents is None else counted(documents, "uploaded document")
 
 
-def settings_line(settings: Told) -> str:
+def settings_line(settings: JsonObject) -> str:
     """The settings of a job in one line.
 
     >>> settings_line({"threshold": 0.8, "recall": 0.95, "keep": "first"})
@@ -127,7 +127,7 @@ def settings_line(settings: Told) -> str:
     )
 
 
-def outcome_of(job: Told) -> str:
+def outcome_of(job: JsonObject) -> str:
     """The result, the state or the stage of a job in one line."""
     if job["state"] == "done":
         return outcome(job["counts"])
@@ -140,17 +140,17 @@ def outcome_of(job: Told) -> str:
     return STAGES.get(job["progress"]["stage"], job["progress"]["stage"]) if job["progress"] else "Starting"
 
 
-def list_html(jobs: Sequence[Told]) -> str:
+def list_html(jobs: Sequence[JsonObject]) -> str:
     """The list of jobs."""
     return fragment("job_list", jobs=[job_of(job) for job in jobs])
 
 
-def status_html(job: Told) -> str:
+def status_html(job: JsonObject) -> str:
     """The state and the progress of a job."""
     return fragment("job_status", job=job_of(job))
 
 
-def summary_html(summary: Told, job: Told, at: float | None, query: str) -> str:
+def summary_html(summary: JsonObject, job: JsonObject, position: float | None, query: str) -> str:
     """The result of a job at a threshold: counts, recall, alarms and downloads."""
     counts, settings = summary["counts"], summary["settings"]
     threshold = settings["threshold"]
@@ -163,9 +163,9 @@ def summary_html(summary: Told, job: Told, at: float | None, query: str) -> str:
         "job_summary",
         path=f"/v1/duplicates/{job['id']}",
         query=query,
-        tiles=[one for one in counts_of(counts, threshold, texts=texts) if one.tile],
+        tiles=[item for item in counts_of(counts, threshold, texts=texts) if item.tile],
         guaranteed=guaranteed(threshold, summary["probability_at_threshold"], bands),
-        measured=measured(job["recall"]) if job["recall"] and at is None else None,
+        measured=measured(job["recall"]) if job["recall"] and position is None else None,
         alarms=alarms[:ALARMS],
         more_alarms=f"{more_alarms(more)}: see the report" if more > 0 else "",
         tables={name: label for name, label in TABLES.items() if name != "malformed" or counts["malformed"]},
@@ -174,21 +174,23 @@ def summary_html(summary: Told, job: Told, at: float | None, query: str) -> str:
     )
 
 
-def clusters_html(page: Told) -> str:
+def clusters_html(page: JsonObject) -> str:
     """One page of the list of clusters."""
     first, total = page["offset"], page["total"]
-    shown = len(page["rows"])
-    alone = shown == 1 < total and page["limit"] == 1
-    place = f"{count(first + 1)} to {count(first + shown)} of {counted(total, 'cluster')}" if total else ""
+    listed = len(page["rows"])
+    alone = listed == 1 < total and page["limit"] == 1
+    place = f"{count(first + 1)} to {count(first + listed)} of {counted(total, 'cluster')}" if total else ""
     if alone:
         place = f"One cluster of {count(total)}"
     return fragment("cluster_list", rows=page["rows"], place=place, total=total, alone=alone)
 
 
-def cluster_html(cluster: Told) -> str:
+def cluster_html(cluster: JsonObject) -> str:
     """The members of an open cluster, the least similar first, and its links to other clusters."""
-    kept = [one for one in cluster["members"] if one["kept"]]
-    others = sorted((one for one in cluster["members"] if not one["kept"]), key=lambda one: one["similarity"])
+    kept = [member for member in cluster["members"] if member["kept"]]
+    others = sorted(
+        (member for member in cluster["members"] if not member["kept"]), key=lambda item: item["similarity"]
+    )
     seen = cluster["offset"] + len(cluster["members"])
     bridges = cluster["bridges"]
     first = FIRST_MEMBERS if cluster["offset"] == 0 else 0
@@ -199,7 +201,7 @@ def cluster_html(cluster: Told) -> str:
         others=others,
         first=first,
         visible=len(kept) + first,
-        excerpts=[excerpt(one["contents"], SNIPPET) for one in (*kept, *others)],
+        excerpts=[excerpt(item["contents"], SNIPPET) for item in (*kept, *others)],
         bridge=bridges[0] if bridges else None,
         linked=counted(len(bridges), "other cluster"),
         next=seen if seen < cluster["total"] else None,
@@ -207,7 +209,7 @@ def cluster_html(cluster: Told) -> str:
     )
 
 
-def pair_html(pair: Told, addresses: Sequence[Mapping[str, str]], kinds: Mapping[str, str]) -> str:
+def pair_html(pair: JsonObject, addresses: Sequence[Mapping[str, str]], kinds: Mapping[str, str]) -> str:
     """A member of a cluster next to the kept document."""
     ids = pair["left"]["id"], pair["right"]["id"]
     kinds = kinds if any(addresses) else {}

@@ -77,7 +77,7 @@ def matches_of(
         f"with a similarity of at least {setting(least)}",
         like,
         duration(seconds),
-        [match_of(one) for one in matches],
+        [match_of(match) for match in matches],
         f"No document has a similarity of {setting(least)} or more.",
         [] if looser is None else [(setting(looser), looser)],
         nearest=True,
@@ -86,7 +86,7 @@ def matches_of(
 
 def nearest_of(answer: Mapping[str, Any], like: str | int | None) -> MatchesView:
     """The nearest documents, as the service sends them."""
-    matches = [match_of(one) for one in answer["matches"]]
+    matches = [match_of(match) for match in answer["matches"]]
     none = "No document has anything in common with the query."
     said = compared(answer["compared"], answer["documents"])
     return MatchesView("Nearest documents", said, like, "", matches, none)
@@ -110,12 +110,14 @@ def promised(some: int, documents: int, threshold: float, recall: float) -> str:
     return f"{compared(some, documents)}; {promise if recall < 1 else 'all true neighbours are found'}"
 
 
-def match_of(told: Mapping[str, Any]) -> MatchView:
+def match_of(values: Mapping[str, Any]) -> MatchView:
     """One match."""
-    thumbnails = told.get("thumbnails") or {}
+    thumbnails = values.get("thumbnails") or {}
     thumbnail = next(iter(thumbnails.values()), "")
-    fields = told["fields"] if len(told["fields"]) > 1 else {}
-    return MatchView(told["id"], told["similarity"], excerpt(told.get("contents") or {}), thumbnail, fields)
+    fields = values["fields"] if len(values["fields"]) > 1 else {}
+    return MatchView(
+        values["id"], values["similarity"], excerpt(values.get("contents") or {}), thumbnail, fields
+    )
 
 
 def excerpt(contents: Mapping[str, Any], length: int = EXCERPT) -> str:
@@ -125,9 +127,9 @@ def excerpt(contents: Mapping[str, Any], length: int = EXCERPT) -> str:
     ('Red | red, 7', '(empty)', '')
     """
     texts = [
-        one if isinstance(one, str) else ", ".join(map(str, one[:LISTED]))
-        for one in contents.values()
-        if isinstance(one, str | list)
+        content if isinstance(content, str) else ", ".join(map(str, content[:LISTED]))
+        for content in contents.values()
+        if isinstance(content, str | list)
     ]
     return snippet(" | ".join(texts), length) or "(empty)" if texts else ""
 
@@ -167,8 +169,10 @@ def candidates_table(
     candidates: Sequence[Candidate], bands: int, excerpts: Sequence[str], width: int
 ) -> TableView:
     """Candidates with the number of bands that they share with the query."""
-    numbers = [[f"{count(one.shared_bands)} of {count(bands)}"] for one in candidates]
-    return documents_table(["shared bands"], numbers, [one.id for one in candidates], excerpts, width)
+    numbers = [[f"{count(candidate.shared_bands)} of {count(bands)}"] for candidate in candidates]
+    return documents_table(
+        ["shared bands"], numbers, [candidate.id for candidate in candidates], excerpts, width
+    )
 
 
 def documents_table(

@@ -39,12 +39,12 @@ def similarities_table(bins: Sequence[PairsBin]) -> TableView:
     """The estimated pairs by similarity, highest first, with a logarithmic bar."""
     rows = [
         (
-            f"{setting(one.least)} to {setting(one.below)}",
-            about(one.pairs),
-            ratio(one.probability),
-            "█" * round(BAR * log10(one.pairs + 1)),
+            f"{setting(item.least)} to {setting(item.below)}",
+            about(item.pairs),
+            ratio(item.probability),
+            "█" * round(BAR * log10(item.pairs + 1)),
         )
-        for one in reversed(bins)
+        for item in reversed(bins)
     ]
     return headed_table(("similarity", ESTIMATED, "probability", ""), rows, numbers=3)
 
@@ -84,9 +84,9 @@ def curve_table(bands: Bands, threshold: float) -> TableView:
     """
     rows = []
     for similarity in sorted({*(tenth / 10 for tenth in range(1, 11)), threshold}):
-        found = float(bands.probability(similarity))
+        result = float(bands.probability(similarity))
         mark = "← threshold" if similarity == threshold else ""
-        rows.append((setting(similarity), ratio(found, 4), count(round(1000 * found)), mark))
+        rows.append((setting(similarity), ratio(result, 4), count(round(1000 * result)), mark))
     return headed_table(("similarity", "found with probability", "of 1,000 pairs", ""), rows, numbers=3)
 
 

@@ -66,7 +66,7 @@ def note(prices: Mapping[str, Any]) -> str:
 
 def prices_table(prices: Mapping[str, Any]) -> TableView:
     """The estimates by threshold, as `Prices.to_dict` returns them."""
-    rows = [price_of(one, prices["documents"]).cells for one in prices["prices"]]
+    rows = [price_of(price, prices["documents"]).cells for price in prices["prices"]]
     return headed_table(HEADINGS, rows, numbers=len(HEADINGS) - TEXT_COLUMNS)
 
 

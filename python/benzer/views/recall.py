@@ -77,7 +77,7 @@ def sampled(recall: Mapping[str, Any]) -> str:
     """How the recall was measured; empty if there was nothing to measure."""
     if recall["recall"] is None:
         return ""
-    asked = (
+    tested = (
         ""
         if recall["exhaustive"]
         else (
@@ -85,7 +85,7 @@ def sampled(recall: Mapping[str, Any]) -> str:
             f"random near-duplicate was chosen; the run found {count(recall['found'])} of them. "
         )
     )
-    return asked + (
+    return tested + (
         "Their neighbours were searched in the whole collection without bands. Identical documents are not counted: "
         "they are found by their hash."
     )
@@ -137,6 +137,7 @@ def forecast(
         return guaranteed(threshold, None, None).striptags()
     others = [round(threshold + step, 4) for step in STEPS if 0 < threshold + step < 1]
     reached = [
-        f"at {setting(at)} with {ratio(float(bands.probability(schema.band_threshold(at))))}" for at in others
+        f"at {setting(position)} with {ratio(float(bands.probability(schema.band_threshold(position))))}"
+        for position in others
     ]
     return ", ".join([promise(bands, threshold, schema), *reached])

@@ -48,7 +48,7 @@ def curl(address: str, body: Mapping[str, Any]) -> str:
     return " \\\n  ".join((f"curl {address}", JSON_HEADER, f"-d {shlex.quote(text)}"))
 
 
-def python_code(found: Duplicates) -> str:
+def python_code(result: Duplicates) -> str:
     """The Python call with the same result; documents without a file are named `documents`, many files `paths`.
 
     >>> from benzer import find_duplicates
@@ -65,10 +65,10 @@ def python_code(found: Duplicates) -> str:
         ),
     )
     """
-    arguments = [given(found.reading), *(f"{name}={value}" for name, value in keywords(found))]
+    arguments = [given(result.reading), *(f"{name}={value}" for name, value in keywords(result))]
     return (
-        f"import {found.engine}\n\nfound = {found.engine}.find_duplicates(\n"
-        + "".join(f"    {one},\n" for one in arguments)
+        f"import {result.engine}\n\nfound = {result.engine}.find_duplicates(\n"
+        + "".join(f"    {argument},\n" for argument in arguments)
         + ")"
     )
 
@@ -83,13 +83,13 @@ def given(reading: Reading) -> str:
     return repr(names) if len(names) != 1 else repr(names[0])
 
 
-def keywords(found: Duplicates) -> Iterator[tuple[str, str]]:
+def keywords(result: Duplicates) -> Iterator[tuple[str, str]]:
     """Each setting that differs from its default, as Python code."""
-    settings, options = found.settings, found.reading.options
+    settings, options = result.settings, result.reading.options
     yield "threshold", repr(settings.threshold)
     yield "recall", repr(settings.recall)
-    if found.bands is None:
-        yield "method", repr(found.method)
+    if result.bands is None:
+        yield "method", repr(result.method)
     if settings.schema != Schema():
         yield "schema", schema_code(settings.schema)
     columns = {name: column for name, column in options.fields.items() if name != column}
@@ -105,16 +105,16 @@ def keywords(found: Duplicates) -> Iterator[tuple[str, str]]:
             for location in settings.against
         )
         yield "against", f"[{', '.join(opened)}]"
-    rare = "".join(f"        {name}={value},\n" for name, value in rare_keywords(found))
+    rare = "".join(f"        {name}={value},\n" for name, value in rare_keywords(result))
     if rare:
         yield "options", f"benzer.Options(\n{rare}    )"
 
 
-def rare_keywords(found: Duplicates) -> Iterator[tuple[str, str]]:
+def rare_keywords(result: Duplicates) -> Iterator[tuple[str, str]]:
     """Each setting of `Options` that differs from its default, as Python code."""
-    settings, options = found.settings, found.reading.options
-    if found.bands is not None:
-        yield "bands", f"benzer.Bands({found.bands.bands}, {found.bands.rows})"
+    settings, options = result.settings, result.reading.options
+    if result.bands is not None:
+        yield "bands", f"benzer.Bands({result.bands.bands}, {result.bands.rows})"
         minhash = settings.minhash
         family = "" if minhash.family == "mixed" else f", family={minhash.family!r}"
         numbers = f"num_hashes={minhash.num_hashes}, seed={minhash.seed}"
@@ -153,8 +153,8 @@ def field_code(field: Any) -> str:
     kind = type(field)
     if not kind.__module__.startswith("benzer.") or not dataclasses.is_dataclass(field):
         return repr(field)
-    values = {one.name: getattr(field, one.name) for one in dataclasses.fields(field) if one.init}
-    given = {one.name: values[one.name] for one in dataclasses.fields(field) if needed(one)}
+    values = {item.name: getattr(field, item.name) for item in dataclasses.fields(field) if item.init}
+    given = {item.name: values[item.name] for item in dataclasses.fields(field) if needed(item)}
     while others := [name for name, value in values.items() if getattr(kind(**given), name) != value]:
         given[others[0]] = values[others[0]]  # a value can change the defaults of others
     return (
@@ -220,7 +220,7 @@ def search_code(threshold: float, recall: float, schema: Schema) -> str:
     arguments += [f"threshold={setting(threshold)}", f"recall={setting(recall)}"]
     return (
         "import benzer\n\nfound = benzer.find_duplicates(\n"
-        + "".join(f"    {one},\n" for one in arguments)
+        + "".join(f"    {argument},\n" for argument in arguments)
         + ")"
     )
 

@@ -49,14 +49,14 @@ def compared(field: Field) -> str:
     >>> compared(ValueSet())
     'as a set of values'
     """
-    told = dict(field.to_dict())
+    options = dict(field.to_dict())
     if field.kind == "text":
-        size = told["shingle_size"]
-        unit = KINDS[told["unit"]]
+        size = options["shingle_size"]
+        unit = KINDS[options["unit"]]
         runs = f"shingles of {size} {unit}" if size > 1 else f"single {unit}"
-        return f"as a text, by {runs}{', counting repetitions' if told.get('frequencies') else ''}"
+        return f"as a text, by {runs}{', counting repetitions' if options.get('frequencies') else ''}"
     if field.kind == "image":
-        return f"as an image, {METHODS.get(told['method'], told['method'])}"
+        return f"as an image, {METHODS.get(options['method'], options['method'])}"
     return "as a set of values"
 
 

@@ -34,12 +34,12 @@ class Sides:
     untold: tuple[str, ...]
 
 
-def sides_of(found: Duplicates, left: int, right: int, similarity: float) -> Sides:
+def sides_of(result: Duplicates, left: int, right: int, similarity: float) -> Sides:
     """Two documents by position, side by side."""
     fields, untold = [], []
-    ids = found.corpus.ids([left, right])
-    for number, (name, field) in enumerate(found.settings.schema.fields.items()):
-        texts = found.corpus.text(left, number), found.corpus.text(right, number)
+    ids = result.corpus.ids([left, right])
+    for number, (name, field) in enumerate(result.settings.schema.fields.items()):
+        texts = result.corpus.text(left, number), result.corpus.text(right, number)
         if not isinstance(field, Text):
             untold.append(name)
         elif texts[0] is not None and texts[1] is not None:
@@ -75,28 +75,28 @@ def stretches(a: str, b: str, passage: Passage) -> tuple[list[Stretch], list[Str
     (True, [('equal', 119), ('cut', 26), ('equal', 119), ('around', 1)])
     """
     sides = Side(a, passage.a[0]), Side(b, passage.b[0])
-    for one in sides:
-        one.before()
+    for side in sides:
+        side.before()
     ends = [*passage.differences, (passage.a[1], passage.a[1], passage.b[1], passage.b[1])]
     for place, (*first, third, fourth) in enumerate(ends):
-        if max(one.spent for one in sides) > LONGEST:
+        if max(item.spent for item in sides) > LONGEST:
             left = len(ends) - 1 - place
-            for one, end in zip(sides, (passage.a[1], passage.b[1]), strict=True):
-                one.stop(end, left)
+            for side, end in zip(sides, (passage.a[1], passage.b[1]), strict=True):
+                side.stop(end, left)
             break
-        for one, (start, end) in zip(sides, ((first[0], first[1]), (third, fourth)), strict=True):
-            one.equal(start)
-            one.differs(end)
-    for one in sides:
-        one.behind()
+        for side, (start, end) in zip(sides, ((first[0], first[1]), (third, fourth)), strict=True):
+            side.equal(start)
+            side.differs(end)
+    for side in sides:
+        side.behind()
     return sides[0].pieces, sides[1].pieces
 
 
 class Side:
     """One side of a passage while it is split into segments; `at` is the current position."""
 
-    def __init__(self, text: str, at: int) -> None:
-        self.text, self.at, self.spent = text, at, 0
+    def __init__(self, text: str, position: int) -> None:
+        self.text, self.position, self.spent = text, position, 0
         self.pieces: list[Stretch] = []
 
     def add(self, kind: Kind, piece: str) -> None:
@@ -107,15 +107,22 @@ class Side:
 
     def before(self) -> None:
         """Add the context before the passage."""
-        self.add("around", "…" * (self.at > AROUND) + self.text[max(0, self.at - AROUND) : self.at])
+        self.add(
+            "around",
+            "…" * (self.position > AROUND) + self.text[max(0, self.position - AROUND) : self.position],
+        )
 
     def behind(self) -> None:
         """Add the context after the passage."""
-        self.add("around", self.text[self.at : self.at + AROUND] + "…" * (len(self.text) > self.at + AROUND))
+        self.add(
+            "around",
+            self.text[self.position : self.position + AROUND]
+            + "…" * (len(self.text) > self.position + AROUND),
+        )
 
     def equal(self, end: int) -> None:
         """Add equal text up to `end`; of a long text only both ends, in whole words if possible."""
-        piece, self.at = self.text[self.at : end], max(self.at, end)
+        piece, self.position = self.text[self.position : end], max(self.position, end)
         if len(piece) <= 2 * EQUAL + 20:
             self.add("equal", piece)
             return
@@ -128,11 +135,11 @@ class Side:
 
     def differs(self, end: int) -> None:
         """Add different text up to `end`."""
-        piece, self.at = self.text[self.at : end], max(self.at, end)
+        piece, self.position = self.text[self.position : end], max(self.position, end)
         self.add("differs", piece[:LONGEST] + "…" * (len(piece) > LONGEST))
 
     def stop(self, end: int, differences: int) -> None:
         """Omit the rest of the passage and count it."""
-        said = f"{count(end - self.at)} more characters, with {counted(differences, 'more difference')}"
+        said = f"{count(end - self.position)} more characters, with {counted(differences, 'more difference')}"
         self.add("cut", f" … {said} …")
-        self.at = end
+        self.position = end

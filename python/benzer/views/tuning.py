@@ -32,7 +32,7 @@ from benzer.views.html import fragment
 from benzer.views.recall import guaranteed
 from benzer.wording import about, amount, count, counted, duration, ratio, setting, short
 
-Told = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 Bin = tuple[float, float, float]
 FIRST_PASSAGES = 2
 STEP = 0.01
@@ -53,7 +53,7 @@ def settings_html(threshold: float, recall: float, schema: Schema | None, origin
     )
 
 
-def tuned_html(tuned: Told, schema: Schema, index: str, origin: str) -> str:
+def tuned_html(tuned: JsonObject, schema: Schema, index: str, origin: str) -> str:
     """The effect of a threshold on a collection, as the service sends it.
 
     Args:
@@ -66,7 +66,7 @@ def tuned_html(tuned: Told, schema: Schema, index: str, origin: str) -> str:
     threshold, bands = curve["threshold"], Bands(curve["bands"], curve["rows"])
     edges, counts = tuned["histogram"]["edges"], tuned["histogram"]["counts"]
     bins = list(zip(edges[:-1], edges[1:], counts, strict=True))
-    here = next((one for one in tuned["prices"] if one["threshold"] == threshold), None)
+    here = next((price for price in tuned["prices"] if price["threshold"] == threshold), None)
     expected = [] if here is None else [
         (about(here["removed"]), f"documents removed ({prices.interval(here)})"),
         (about(here["candidates"]), "pairs compared"),
@@ -82,13 +82,13 @@ def tuned_html(tuned: Told, schema: Schema, index: str, origin: str) -> str:
         logarithmic=histogram(bins, bands, threshold, logarithmic=True),
         unequal=unequal(counts),
         bins=bin_rows(bins, bands, threshold),
-        prices=[prices.price_of(one, tuned["documents"]) for one in tuned["prices"]],
+        prices=[prices.price_of(price, tuned["documents"]) for price in tuned["prices"]],
         headings=prices.HEADINGS,
         threshold=threshold,
         prices_note=prices_note(tuned),
         at=setting(threshold),
-        above=[example_of(one) for one in tuned["above"]],
-        below=[example_of(one) for one in tuned["below"]],
+        above=[example_of(item) for item in tuned["above"]],
+        below=[example_of(item) for item in tuned["below"]],
         first=FIRST_PASSAGES,
         steps=[
             (word, to, setting(to))
@@ -104,15 +104,20 @@ def curve_parts(bands: Bands, threshold: float, bins: Sequence[Bin] | None) -> d
     """The S-curve as a chart, as a table and as a sentence for each similarity."""
     probability = bands.probability
     promised = probability(threshold)
-    places = [at / 100 for at in range(101)]
+    places = [number / 100 for number in range(101)]
     axes = Axes((0, 1), (0, 1), "", "")
-    twentieths = sorted({*(at / 20 for at in range(1, 21)), threshold})
+    twentieths = sorted({*(number / 20 for number in range(1, 21)), threshold})
     return {
         "promise": guaranteed(threshold, promised, (bands.bands, bands.rows)),
         "said": f"{bands_said(bands)} at threshold {setting(threshold)}",
-        "curve": s_curve([(at, probability(at)) for at in places], threshold, promised, reading=True),
-        "points": [(setting(at), ratio(probability(at), 4)) for at in twentieths],
-        "readings": [(axes.across(at), axes.up(probability(at)), reading(at, bands, bins)) for at in places],
+        "curve": s_curve(
+            [(position, probability(position)) for position in places], threshold, promised, reading=True
+        ),
+        "points": [(setting(position), ratio(probability(position), 4)) for position in twentieths],
+        "readings": [
+            (axes.across(position), axes.up(probability(position)), reading(position, bands, bins))
+            for position in places
+        ],
         "ends": (LEFT / WIDTH, (WIDTH - RIGHT) / WIDTH),
     }
 
@@ -122,18 +127,18 @@ def bands_said(bands: Bands) -> str:
     return f"{counted(bands.bands, 'band')} of {counted(bands.rows, 'row')}"
 
 
-def reading(at: float, bands: Bands, bins: Sequence[Bin] | None) -> str:
+def reading(similarity: float, bands: Bands, bins: Sequence[Bin] | None) -> str:
     """The values of the charts at one similarity.
 
     >>> reading(0.8, Bands(10, 6), [(0.8, 1.0, 3.0)])
     '0.80: found with probability 0.952; about 3 pairs from 0.80 to 1.00'
     """
-    found = f"{setting(at)}: found with probability {ratio(bands.probability(at))}"
+    text = f"{setting(similarity)}: found with probability {ratio(bands.probability(similarity))}"
     if not bins:
-        return found
-    low, high, pairs = next((one for one in bins if one[1] > at), bins[-1])
+        return text
+    low, high, pairs = next((item for item in bins if item[1] > similarity), bins[-1])
     number = f"about {about(pairs)}" if pairs >= 1 else "less than 1" if pairs else "no"
-    return f"{found}; {number} pairs from {setting(low)} to {setting(high)}"
+    return f"{text}; {number} pairs from {setting(low)} to {setting(high)}"
 
 
 def bands_tile(bands: Bands) -> tuple[str, str]:
@@ -141,7 +146,7 @@ def bands_tile(bands: Bands) -> tuple[str, str]:
     return f"{bands.bands} × {bands.rows}", "bands × rows"
 
 
-def cost_tiles(cost: Told) -> list[tuple[str, str]]:
+def cost_tiles(cost: JsonObject) -> list[tuple[str, str]]:
     """The cost of the bands as tiles."""
     return [
         (count(cost["hashes"]), "hashes per signature"),
@@ -166,14 +171,14 @@ def divided(bins: Sequence[Bin], threshold: float) -> list[Bin]:
     return parts
 
 
-def histogram_note(tuned: Told, bins: Sequence[Bin], bands: Bands, threshold: float) -> Markup:
+def histogram_note(tuned: JsonObject, bins: Sequence[Bin], bands: Bands, threshold: float) -> Markup:
     """The expected result for a collection."""
     met = [
         (low >= threshold - 1e-9, pairs, pairs * bands.probability((low + high) / 2))
         for low, high, pairs in divided(bins, threshold)
     ]
     above = sum(pairs for is_above, pairs, _ in met if is_above)
-    found = sum(number for is_above, _, number in met if is_above)
+    matches = sum(number for is_above, _, number in met if is_above)
     wasted = sum(number for is_above, _, number in met if not is_above)
     sampled = tuned["read"] < tuned["documents"] and not tuned["prices"]
     source = "Estimated. Identical documents count once"
@@ -182,7 +187,9 @@ def histogram_note(tuned: Told, bins: Sequence[Bin], bands: Bands, threshold: fl
         source = f"Estimated for all {counted(tuned['documents'], 'document')} from a random sample of {read}"
     of_them = Markup()
     if above:
-        of_them = Markup("; <strong>{}</strong> of them would be found").format(ratio(min(found / above, 1)))
+        of_them = Markup("; <strong>{}</strong> of them would be found").format(
+            ratio(min(matches / above, 1))
+        )
     similar = "pair is" if round(above) == 1 else "pairs are"
     return Markup(
         "About <strong>{}</strong> {} at least {} similar{}, with about {} comparisons without a match. {}."
@@ -207,7 +214,7 @@ def histogram(bins: Sequence[Bin], bands: Bands, threshold: float, *, logarithmi
         Markup('<rect class="above" x="{}" y="{}" width="{}" height="{}"/>').format(
             cut, TOP, round(axes.across(1) - cut, 2), round(floor - TOP, 2)
         ),
-        axes.frame(TENTHS, [(scale(at), short(at)) for at in marks]),
+        axes.frame(TENTHS, [(scale(position), short(position)) for position in marks]),
     ]
     whole = {(low, high): pairs for low, high, pairs in bins}
     for low, high, _ in divided(bins, threshold):
@@ -254,7 +261,7 @@ def bin_rows(bins: Sequence[Bin], bands: Bands, threshold: float) -> list[tuple[
     return rows
 
 
-def prices_note(tuned: Told) -> str:
+def prices_note(tuned: JsonObject) -> str:
     """Describe the sample on which the estimates are based, and the cheapest method."""
     cheapest = f"Cheapest method at {setting(tuned['tune']['threshold'])}: {tuned['plan']['reason']}."
     if not tuned["prices"]:
@@ -265,11 +272,13 @@ def prices_note(tuned: Told) -> str:
     return f"{prices.note(tuned)} {cheapest}"
 
 
-def example_of(example: Told) -> dict[str, Any]:
+def example_of(example: JsonObject) -> dict[str, Any]:
     """A pair near the threshold."""
     sides = example["left"], example["right"]
-    thumbnails = [one.get("thumbnails") or {} for one in sides]
-    fields = {name: {"similarity": None, "evidence": told} for name, told in example["evidence"].items()}
+    thumbnails = [side.get("thumbnails") or {} for side in sides]
+    fields = {
+        name: {"similarity": None, "evidence": evidence} for name, evidence in example["evidence"].items()
+    }
     kinds = dict.fromkeys([*thumbnails[0], *thumbnails[1]], "image")
     ids = sides[0]["id"], sides[1]["id"]
     return {

@@ -58,13 +58,13 @@ def indexed_table(added: Mapping[str, Any]) -> TableView:
     )
 
 
-def merged_table(taken: Taken, documents: int) -> TableView:
+def merged_table(used: Taken, documents: int) -> TableView:
     """The counts of a merge or import."""
     return counts_table(
         [
-            ("new", count(taken.added), DOCUMENTS),
-            replaced(taken.replaced),
-            ("kept", count(taken.kept), "existing documents" if taken.kept else ""),
+            ("new", count(used.added), DOCUMENTS),
+            replaced(used.replaced),
+            ("kept", count(used.kept), "existing documents" if used.kept else ""),
             (LEFT, count(documents), ""),
         ]
     )

@@ -53,10 +53,10 @@ class HashVec:
     def hashes(self, values: Values) -> NDArray[np.uint64]:
         """Return the number of each vector: (uint32, any shape × rows) to (uint64, that shape)."""
         vectors, shape = as_vectors(values)
-        found = np.full(len(vectors), vectors.shape[1], dtype=np.uint32)
+        hashes = np.full(len(vectors), vectors.shape[1], dtype=np.uint32)
         for row in vectors.T:
-            found ^= row + np.uint32(0x9E3779B9) + (found << np.uint32(6)) + (found >> np.uint32(2))
-        return found.astype(np.uint64).reshape(shape)
+            hashes ^= row + np.uint32(0x9E3779B9) + (hashes << np.uint32(6)) + (hashes >> np.uint32(2))
+        return hashes.astype(np.uint64).reshape(shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,9 +55,9 @@ class Vocabulary:
         return [self._id(word, grow) for word in words]
 
     def _id(self, word: str, grow: bool) -> int:
-        found = self._ids.get(word)
-        if found is not None:
-            return found
+        number = self._ids.get(word)
+        if number is not None:
+            return number
         if not isinstance(word, str):
             raise InputError(f"a word must be str, got {type(word).__name__}: {word!r:.40}")
         if not grow:

@@ -34,7 +34,7 @@ def hashes(codes: NDArray[np.uint32]) -> NDArray[np.uint64]:
 def concatenated(sets: Sequence[NDArray[np.uint64]]) -> Sets:
     """Concatenate sets: offsets (int64, n + 1) and hashes (uint64)."""
     offsets = np.zeros(len(sets) + 1, dtype=np.int64)
-    np.cumsum([len(one) for one in sets], out=offsets[1:])
+    np.cumsum([len(item) for item in sets], out=offsets[1:])
     return offsets, np.concatenate([np.zeros(0, dtype=np.uint64), *sets])
 
 

@@ -152,23 +152,25 @@ class Image:
 
     def sets(self, contents: Sequence[FieldValue], threads: int = 1) -> Sets:
         """See `Field`. Raises the error of the first content that cannot be read."""
-        held = [content for content in contents if content is not None]
-        answers = iter(self.describe(held, threads))
-        found: list[bytes | None] = []
+        present = [content for content in contents if content is not None]
+        answers = iter(self.describe(present, threads))
+        encoded: list[bytes | None] = []
         for content in contents:
             answer = None if content is None else next(answers)
             if isinstance(answer, InputError):
                 raise answer
-            found.append(answer)
-        return self.encoded_sets(found)
+            encoded.append(answer)
+        return self.encoded_sets(encoded)
 
     def encoded_sets(self, contents: Sequence[bytes | None]) -> Sets:
         """See `Field`."""
-        checked = [None if one is None else self._checked(one) for one in contents]
+        checked = [None if content is None else self._checked(content) for content in contents]
         if self.stored_as == "cells":
             return Contents(["cells"], [checked]).sets(0)
         nothing = np.zeros(0, dtype=np.uint64)
-        return concatenated([nothing if one is None else hashes(self._method.codes(one)) for one in checked])
+        return concatenated(
+            [nothing if item is None else hashes(self._method.codes(item)) for item in checked]
+        )
 
     def no_detail(self, content: FieldValue) -> bool:
         """Whether the image's set is empty, because nothing in it identifies a copy.
@@ -193,7 +195,7 @@ class Image:
 
     def compare(self, a: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
         """See `SeenField`."""
-        checked = [self._checked(one) for one in (a, *others)]
+        checked = [self._checked(item) for item in (a, *others)]
         if has_own_comparison(self._method):
             return self._method.compare(checked[0], checked[1:])
         return jaccard_to_first(self.encoded_sets(checked))

@@ -96,9 +96,9 @@ class Local:
 
         If fewer than 0.15 % of the words are shared, it is 0, which takes a tenth of a millisecond.
         """
-        alike = jaccard_to_first(concatenated([self._words(one) for one in (a, *others)]))
-        for at in np.flatnonzero(alike < 1).tolist():
-            alike[at] = 0.0 if alike[at] < LEAST_WORDS else matched(a, others[at])
+        alike = jaccard_to_first(concatenated([self._words(item) for item in (a, *others)]))
+        for position in np.flatnonzero(alike < 1).tolist():
+            alike[position] = 0.0 if alike[position] < LEAST_WORDS else matched(a, others[position])
         return alike
 
     def _words(self, description: bytes) -> NDArray[np.uint64]:
@@ -133,10 +133,10 @@ def unpacked(description: bytes) -> Features:
 
 def matched(a: bytes, b: bytes) -> float:
     """Return the similarity of two descriptions by matching; the same in either order."""
-    one, other = (unpacked(description) for description in sorted((a, b)))
-    left, right = mutual_matches(differing_bits(one.bits, other.bits))
-    held = consistent(one.places[left], other.places[right])
-    cells = min(cells_of(one, left[held]), cells_of(other, right[held]))
+    item, other = (unpacked(description) for description in sorted((a, b)))
+    left, right = mutual_matches(differing_bits(item.bits, other.bits))
+    consistent_ones = consistent(item.places[left], other.places[right])
+    cells = min(cells_of(item, left[consistent_ones]), cells_of(other, right[consistent_ones]))
     return min(1.0, cells / ENOUGH_CELLS)
 
 
@@ -165,10 +165,10 @@ def consistent(a: Points, b: Points) -> NDArray[np.bool_]:
     if len(a) < 4:  # three points always agree
         return np.zeros(len(a), dtype=bool)
     cv2 = opencv()
-    found, held = cv2.estimateAffine2D(
+    transform, inliers = cv2.estimateAffine2D(
         a, b, method=cv2.RANSAC, ransacReprojThreshold=TOLERANCE, maxIters=TRIALS, refineIters=0
     )
-    return np.zeros(len(a), dtype=bool) if found is None else held.ravel().astype(bool)
+    return np.zeros(len(a), dtype=bool) if transform is None else inliers.ravel().astype(bool)
 
 
 def cells_of(features: Features, chosen: NDArray[np.intp]) -> int:
@@ -184,7 +184,7 @@ def _detected(
     cv2 = opencv()
     grey = _reduced(cv2, picture)
     height, width = grey.shape
-    with ONE_THREAD.held(cv2):
+    with ONE_THREAD.limited(cv2):
         sift = cv2.SIFT_create(nfeatures=MOST_DETECTED, contrastThreshold=CONTRAST)
         points, descriptors = sift.detectAndCompute(grey, None)
     scale = UNIT * LONGEST_SIDE / max(height, width)

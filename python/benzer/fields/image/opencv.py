@@ -30,7 +30,7 @@ class OneThread:
     before: int = 0
 
     @contextmanager
-    def held(self, cv2: Any) -> Iterator[None]:
+    def limited(self, cv2: Any) -> Iterator[None]:
         """Limit OpenCV to one thread in a `with` block."""
         with self.lock:
             if not self.inside:

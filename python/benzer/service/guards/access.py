@@ -86,7 +86,7 @@ class Access:
         """The response to a rejected request; None if it is accepted."""
         path = scope["path"]
         key, trouble = self.key_of(headers)
-        scope["benzer.access"] = access_of(key, asked=self.keys is not None)
+        scope["benzer.access"] = access_of(key, required=self.keys is not None)
         if key is not None:
             trace_of(scope).key = key.name
         if self.keys is not None and not (path in PUBLIC or path.startswith(STATIC)):
@@ -169,7 +169,7 @@ def wrong_key(state: State, scope: Scope) -> Failure | None:
     return failure(429, message, headers=retry_after(wait))
 
 
-def access_of(key: Key | None, *, asked: bool) -> dict[str, Any]:
+def access_of(key: Key | None, *, required: bool) -> dict[str, Any]:
     """The client, in the form that pages read. `asked`: whether the service requires keys.
 
     >>> access_of(None, asked=False), access_of(None, asked=True)
@@ -177,7 +177,7 @@ def access_of(key: Key | None, *, asked: bool) -> dict[str, Any]:
     """
     if key is not None:
         return {"id": key.id, "name": key.name, "scopes": list(key.scopes)}
-    return {"id": None, "name": None, "scopes": [] if asked else ["read", "write"]}
+    return {"id": None, "name": None, "scopes": [] if required else ["read", "write"]}
 
 
 def stranger(scope: Scope, headers: Headers) -> ASGIApp:

@@ -70,9 +70,9 @@ def secured(message: Message, path: str) -> list[tuple[bytes, bytes]]:
     b'no-cache'
     """
     headers = list(message.get("headers", ()))
-    held = dict(headers)
-    page = held.get(b"content-type", b"").startswith(b"text/html")
+    present = dict(headers)
+    page = present.get(b"content-type", b"").startswith(b"text/html")
     # A static file is revalidated cheaply.
     keeping = NO_CACHE if path.startswith(STATIC) and message["status"] < 400 else NO_STORE
     wanted = (*RAW, RAW_PAGE if page else RAW_NO_PAGE, keeping)
-    return headers + [one for one in wanted if one[0] not in held]
+    return headers + [item for item in wanted if item[0] not in present]

@@ -57,16 +57,16 @@ class Observed:
 class Seen:
     """`receive` and `send` of a request, with counts of the bytes."""
 
-    __slots__ = ("given", "received", "sent", "start", "status", "taken", "trace", "whole")
+    __slots__ = ("given", "receive_next", "received", "sent", "start", "status", "trace", "whole")
 
     def __init__(self, receive: Receive, send: Send, trace: Trace) -> None:
-        self.taken, self.given, self.trace = receive, send, trace
+        self.receive_next, self.given, self.trace = receive, send, trace
         self.start, self.status, self.received, self.sent = perf_counter(), 0, 0, 0
         self.whole = False
 
     async def receive(self) -> Message:
         """Receive and count the bytes."""
-        message = await self.taken()
+        message = await self.receive_next()
         self.received += len(message.get("body", b""))
         return message
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from benzer.errors import SettingsError
 from benzer.index import IndexSettings
 from benzer.service.errors import Refusal
-from benzer.service.indexes.homes import ENDING, NAME, Home, home_at, taken
+from benzer.service.indexes.homes import ENDING, NAME, Home, home_at, name_conflict
 from benzer.service.indexes.served import ServedIndex
 from benzer.storage import is_url
 
@@ -35,7 +35,7 @@ class Catalog(Mapping[str, ServedIndex]):
         self._metrics: Metrics | None = None
         if self._home is not None:
             try:
-                for name, location in self._home.found():
+                for name, location in self._home.existing():
                     self.open(location, name)
             except BaseException:
                 self.close()
@@ -74,7 +74,7 @@ class Catalog(Mapping[str, ServedIndex]):
     async def _create(self, name: str, settings: IndexSettings) -> ServedIndex:
         async with self._changing:
             if checked_name(name) in self._served:
-                raise taken(name)
+                raise name_conflict(name)
             home = self._own_home()
             await asyncio.to_thread(home.make, name, settings)
             return await asyncio.to_thread(self.open, home.location(name), name)
@@ -93,7 +93,7 @@ class Catalog(Mapping[str, ServedIndex]):
                 )
             del self._served[name]
             await asyncio.to_thread(served.close)
-            self._places = [one for one in self._places if one[1] != f"the index {name!r}"]
+            self._places = [_place for _place in self._places if _place[1] != f"the index {name!r}"]
             if self._metrics is not None:
                 self._metrics.forget(name)
             await asyncio.to_thread(home.remove, name)
@@ -183,19 +183,19 @@ def checked_name(name: str) -> str:
     return name
 
 
-def same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+def same(item: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether two locations are the same.
 
     >>> same("a/../b.benzer", "b.benzer"), same("redis://h/0?prefix=a", "redis://h/0?prefix=b")
     (True, False)
     """
-    if is_url(one) != is_url(other):
+    if is_url(item) != is_url(other):
         return False
-    if is_url(one):
+    if is_url(item):
         from benzer.storage.redis.address import read_address
 
-        return repr(read_address(os.fspath(one))) == repr(read_address(os.fspath(other)))
-    return Path(one).resolve() == Path(other).resolve()
+        return repr(read_address(os.fspath(item))) == repr(read_address(os.fspath(other)))
+    return Path(item).resolve() == Path(other).resolve()
 
 
 def places_of(location: str | os.PathLike[str]) -> list[re.Pattern[str]]:
@@ -207,7 +207,7 @@ def places_of(location: str | os.PathLike[str]) -> list[re.Pattern[str]]:
     if is_url(text):
         from benzer.storage.redis.address import read_address
 
-        return [re.compile(re.escape(one)) for one in (text, repr(read_address(text)))]
+        return [re.compile(re.escape(item)) for item in (text, repr(read_address(text)))]
     absolute = {str(Path(text).absolute()), str(Path(text).resolve())}
-    places = [re.compile(re.escape(one)) for one in sorted(absolute, key=len, reverse=True)]
+    places = [re.compile(re.escape(item)) for item in sorted(absolute, key=len, reverse=True)]
     return [*places, re.compile(rf"(?<![\w./-]){re.escape(text)}(?![\w/])")]

@@ -38,7 +38,7 @@ return 1
 class Home(Protocol):
     """Storage for indexes by name. The methods are slow: call them in a thread."""
 
-    def found(self) -> Iterator[tuple[str, str]]:
+    def existing(self) -> Iterator[tuple[str, str]]:
         """The name and location of each index; leftovers of interrupted requests are deleted."""
 
     def location(self, name: str) -> str:
@@ -59,7 +59,7 @@ def home_at(location: str | os.PathLike[str]) -> Home:
     return RedisHome(os.fspath(location)) if is_url(location) else FolderHome(Path(location))
 
 
-def taken(name: str) -> Refusal:
+def name_conflict(name: str) -> Refusal:
     """The refusal of a name that is taken."""
     return Refusal(
         409, f"index {name!r} already exists: choose another name, or delete it first", field="body.name"
@@ -75,7 +75,7 @@ class FolderHome:
             raise SettingsError(f"{folder} is a file: give --home a folder, or the URL of a Redis server")
         self._folder.mkdir(parents=True, exist_ok=True)
 
-    def found(self) -> Iterator[tuple[str, str]]:
+    def existing(self) -> Iterator[tuple[str, str]]:
         """See `Home`."""
         for path in self._folder.iterdir():
             if any(f"{ENDING}{mark}" in path.name for mark in UNFINISHED):
@@ -91,7 +91,7 @@ class FolderHome:
         """See `Home`."""
         path = Path(self.location(name))
         if path.exists():
-            raise taken(name)
+            raise name_conflict(name)
         made = path.with_name(f".{path.name}.making-{uuid4().hex}")
         try:
             Index.open(made, settings).close()
@@ -101,7 +101,7 @@ class FolderHome:
                 path.with_name(path.name + ending).unlink(missing_ok=True)
             put(made, path)
         except FileExistsError:
-            raise taken(name) from None
+            raise name_conflict(name) from None
         except OSError as error:
             raise StorageError(f"the index {name!r} cannot be created: {error.strerror}") from error
         finally:
@@ -117,8 +117,8 @@ class FolderHome:
         try:
             path.rename(gone)
             self._settle()
-            for one in (gone, *(path.with_name(path.name + ending) for ending in BESIDE)):
-                one.unlink(missing_ok=True)
+            for item in (gone, *(path.with_name(path.name + ending) for ending in BESIDE)):
+                item.unlink(missing_ok=True)
         except OSError as error:
             raise StorageError(f"the index {name!r} cannot be deleted: {error.strerror}") from error
 
@@ -154,10 +154,10 @@ class RedisHome:
         self._options = dict(parse_qsl(self._parts.query, keep_blank_values=True))
         given = self._options.pop("prefix", "")
         self._before = f"{given}:" if given else ""
-        self._shown = repr(read_address(self.location("index"))).partition("?")[0]
+        self._printable = repr(read_address(self.location("index"))).partition("?")[0]
         self._client = read_address(self.location("index")).client()
 
-    def found(self) -> Iterator[tuple[str, str]]:
+    def existing(self) -> Iterator[tuple[str, str]]:
         """See `Home`."""
         begin, end = f"{{{self._before}".encode(), b"}:m"
         try:
@@ -168,7 +168,7 @@ class RedisHome:
                 if NAME.fullmatch(name) and is_index:
                     yield name, self.location(name)
         except self._errors() as error:
-            raise StorageError(f"{self._shown} cannot be reached: {error}") from error
+            raise StorageError(f"{self._printable} cannot be reached: {error}") from error
 
     def location(self, name: str) -> str:
         """See `Home`."""
@@ -181,7 +181,7 @@ class RedisHome:
         from benzer.storage import exists
 
         if exists(self.location(name)) or not self._clear(name):  # leftovers of an interrupted removal
-            raise taken(name)
+            raise name_conflict(name)
         Index.open(self.location(name), settings).close()
 
     def remove(self, name: str) -> None:
@@ -209,7 +209,7 @@ class RedisHome:
 
     def without_places(self, message: str) -> str:
         """See `Home`."""
-        return re.sub(re.escape(self._shown) + r"(\?prefix=[^\s,;]*)?", "the home", message)
+        return re.sub(re.escape(self._printable) + r"(\?prefix=[^\s,;]*)?", "the home", message)
 
     def _errors(self) -> type[Exception]:
         import redis

@@ -37,7 +37,7 @@ class Loader:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._blocks = 0  # number of blocks sent for parsing
-        self._held = 0  # the number of the block whose documents the process keeps; 0 for none
+        self._kept_block = 0  # the number of the block whose documents the process keeps; 0 for none
 
     def read(self, block: bytes, first: int, skip: bool, limits: Limits) -> int:
         """Parse a block of lines; the process keeps the documents until `write` or the next `read`.
@@ -45,28 +45,28 @@ class Loader:
         Returns the number to pass to `write`.
         """
         with self._lock:
-            self._held = 0
-            self._told({"do": "read", "first": first, "skip": skip, "limits": asdict(limits)}, block)
+            self._kept_block = 0
+            self._reply({"do": "read", "first": first, "skip": skip, "limits": asdict(limits)}, block)
             self._blocks += 1
-            self._held = self._blocks
-            return self._held
+            self._kept_block = self._blocks
+            return self._kept_block
 
     def write(self, number: int) -> Written:
         """Write and commit the parsed block with this number; never another block."""
         with self._lock:
-            held, self._held = self._held, 0
-            if held != number:
+            pending, self._kept_block = self._kept_block, 0
+            if pending != number:
                 raise LoaderError("the loading process has dropped a block: send the rest again")
-            return Written.of_json(self._told({"do": "write"}))
+            return Written.of_json(self._reply({"do": "write"}))
 
     def close(self) -> None:
         """Complete the running command and end the process."""
         with self._lock:
-            process, self._process, self._held = self._process, None, 0
+            process, self._process, self._kept_block = self._process, None, 0
             if process is not None:
                 ended(process, END_SECONDS)
 
-    def _told(self, order: Mapping[str, Any], block: bytes = b"") -> dict[str, Any]:
+    def _reply(self, order: Mapping[str, Any], block: bytes = b"") -> dict[str, Any]:
         """The reply to a command; the caller holds the lock."""
         process = self._process = self._process or self._started()
         try:
@@ -78,10 +78,10 @@ class Loader:
             self._process = None
             status = ended(process, 0)
             raise LoaderError(f"the loading process ended with status {status}: send the rest again")
-        told: dict[str, Any] = json.loads(answer)
-        if "error" in told:
-            raise error_of(told["error"])
-        return told
+        reply: dict[str, Any] = json.loads(answer)
+        if "error" in reply:
+            raise error_of(reply["error"])
+        return reply
 
     def _started(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "benzer.service.uploads.loader"]
@@ -111,13 +111,13 @@ def send(process: subprocess.Popen[bytes], order: Mapping[str, Any], block: byte
         process.stdin.flush()
 
 
-def error_of(told: Mapping[str, str]) -> Exception:
+def error_of(answer: Mapping[str, str]) -> Exception:
     """Recreate an error of the process.
 
     >>> error_of({"type": "StoreLockedError", "message": "another process is writing"})
     StoreLockedError('another process is writing')
     """
-    kind = getattr(errors, told["type"], None)
+    kind = getattr(errors, answer["type"], None)
     if isinstance(kind, type) and issubclass(kind, BenzerError):
-        return kind(told["message"])
-    return RuntimeError(f"in the loading process: {told['message']}")
+        return kind(answer["message"])
+    return RuntimeError(f"in the loading process: {answer['message']}")

@@ -76,27 +76,27 @@ def both_given() -> Refusal:
     return Refusal(422, "fields and preset cannot be combined: remove one", field="body.preset")
 
 
-def settings_of(asked: NewIndex) -> IndexSettings:
+def settings_of(body: NewIndex) -> IndexSettings:
     """The requested settings; a refusal names the invalid part of the body. Takes milliseconds."""
     schema, threshold, recall = None, 0.8, 0.95
-    if asked.preset is not None:
-        if asked.fields is not None:
+    if body.preset is not None:
+        if body.fields is not None:
             raise both_given()
-        chosen = within("body.preset", preset, asked.preset)
+        chosen = within("body.preset", preset, body.preset)
         schema, threshold, recall = chosen.schema, chosen.threshold, chosen.recall
-    elif asked.fields is not None:
-        schema = schema_of(asked.fields)
-    if (asked.bands is None) != (asked.rows is None):
+    elif body.fields is not None:
+        schema = schema_of(body.fields)
+    if (body.bands is None) != (body.rows is None):
         raise Refusal(422, "bands and rows must be given together: give both or neither", field="body.bands")
     bands = None
-    if asked.bands is not None and asked.rows is not None:
-        bands = within("body.bands", Bands, asked.bands, asked.rows)
+    if body.bands is not None and body.rows is not None:
+        bands = within("body.bands", Bands, body.bands, body.rows)
     return IndexSettings(
         schema,
-        threshold=threshold if asked.threshold is None else asked.threshold,
-        recall=recall if asked.recall is None else asked.recall,
-        minhash=asked.minhash, num_hashes=asked.num_hashes, bands=bands, seed=asked.seed, family=asked.family,
-        passages=asked.passages,
+        threshold=threshold if body.threshold is None else body.threshold,
+        recall=recall if body.recall is None else body.recall,
+        minhash=body.minhash, num_hashes=body.num_hashes, bands=bands, seed=body.seed, family=body.family,
+        passages=body.passages,
     )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def check_field(name: str, settings: FieldSettings, place: str) -> None:
     if not isinstance(kind, str):
         types = ", ".join(FIELD_TYPES.names)
         raise Refusal(422, f'the field {name!r} needs a "type": one of {types}', field=f"{place}.type")
-    options = [one.name for one in fields_of(within(f"{place}.type", FIELD_TYPES.load, kind))]
+    options = [item.name for item in fields_of(within(f"{place}.type", FIELD_TYPES.load, kind))]
     for option in settings:
         if option != "type" and option not in options:
             raise Refusal(

@@ -85,11 +85,11 @@ class ServedIndex:
         return await self._run(self._reading, partial(work, self._reader))
 
     async def find_similar(
-        self, asked: Callable[[Index], Any], limit: int, threshold: float | None
+        self, query: Callable[[Index], Any], limit: int, threshold: float | None
     ) -> list[Match]:
         """Search for a small document, which `asked` derives from the index, batched with other queries."""
         try:
-            return await self._together.find_similar(asked, limit, threshold)
+            return await self._together.find_similar(query, limit, threshold)
         except (asyncio.CancelledError, RuntimeError):
             self._check_open()
             raise

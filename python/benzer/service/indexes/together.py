@@ -22,7 +22,7 @@ MOST = 32
 class Question(NamedTuple):
     """A queued query: how to derive the document from the index, and the future of its result."""
 
-    asked: Callable[[Index], Any]
+    query: Callable[[Index], Any]
     limit: int
     threshold: float | None
     answer: asyncio.Future[list[Match]]
@@ -40,10 +40,10 @@ class Together:
         self._running = False
 
     async def find_similar(
-        self, asked: Callable[[Index], Any], limit: int, threshold: float | None
+        self, query: Callable[[Index], Any], limit: int, threshold: float | None
     ) -> list[Match]:
         """`Index.find_similar` for the document that `asked` derives from the index."""
-        question = Question(asked, limit, threshold, asyncio.get_running_loop().create_future())
+        question = Question(query, limit, threshold, asyncio.get_running_loop().create_future())
         self._waiting.append(question)
         if not self._running:
             self._start()
@@ -52,30 +52,32 @@ class Together:
     def _start(self) -> None:
         """Run the queued queries that were not cancelled."""
         wanted = [question for question in self._waiting if not question.answer.done()]
-        asked, self._waiting = wanted[:MOST], wanted[MOST:]
-        self._running = bool(asked)
-        if not asked:
+        questions, self._waiting = wanted[:MOST], wanted[MOST:]
+        self._running = bool(questions)
+        if not questions:
             return
         try:
-            running = asyncio.get_running_loop().run_in_executor(self._threads, answers, self._index, asked)
+            running = asyncio.get_running_loop().run_in_executor(
+                self._threads, answers, self._index, questions
+            )
         except RuntimeError as error:  # the index is closing
-            give(asked, [error] * len(asked))
+            give(questions, [error] * len(questions))
             self._running = False
             return
-        running.add_done_callback(lambda done: self._go_on(asked, done))
+        running.add_done_callback(lambda done: self._go_on(questions, done))
 
-    def _go_on(self, asked: list[Question], done: asyncio.Future[list[Outcome]]) -> None:
+    def _go_on(self, queries: list[Question], done: asyncio.Future[list[Outcome]]) -> None:
         if done.cancelled():
-            give(asked, [asyncio.CancelledError()] * len(asked))
+            give(queries, [asyncio.CancelledError()] * len(queries))
         else:
             error = done.exception()
-            give(asked, [error] * len(asked) if error is not None else done.result())
+            give(queries, [error] * len(queries) if error is not None else done.result())
         self._start()
 
 
-def give(asked: list[Question], outcomes: list[Outcome]) -> None:
+def give(queries: list[Question], outcomes: list[Outcome]) -> None:
     """Set the result or the error of each query that was not cancelled."""
-    for question, outcome in zip(asked, outcomes, strict=True):
+    for question, outcome in zip(queries, outcomes, strict=True):
         if question.answer.done():
             continue
         if isinstance(outcome, asyncio.CancelledError):
@@ -86,28 +88,28 @@ def give(asked: list[Question], outcomes: list[Outcome]) -> None:
             question.answer.set_result(outcome)
 
 
-def answers(index: Index, asked: list[Question]) -> list[Outcome]:
+def answers(index: Index, queries: list[Question]) -> list[Outcome]:
     """The result or error of each query; queries with the same limit and threshold run in one call."""
     documents: dict[int, Any] = {}
     outcomes: dict[int, Outcome] = {}
-    for place, question in enumerate(asked):
+    for place, question in enumerate(queries):
         try:
-            documents[place] = question.asked(index)
+            documents[place] = question.query(index)
         except Exception as error:
             outcomes[place] = error
 
     def alike(place: int) -> tuple[int, float]:
-        threshold = asked[place].threshold
-        return asked[place].limit, -1.0 if threshold is None else threshold
+        threshold = queries[place].threshold
+        return queries[place].limit, -1.0 if threshold is None else threshold
 
     for _, places in groupby(sorted(documents, key=alike), alike):
-        outcomes |= found(index, asked, {place: documents[place] for place in places})
-    return [outcomes[place] for place in range(len(asked))]
+        outcomes |= similar_documents(index, queries, {place: documents[place] for place in places})
+    return [outcomes[place] for place in range(len(queries))]
 
 
-def found(index: Index, asked: list[Question], documents: dict[int, Any]) -> dict[int, Outcome]:
+def similar_documents(index: Index, queries: list[Question], documents: dict[int, Any]) -> dict[int, Outcome]:
     """The results of queries with the same limit and threshold, by position; an invalid one does not affect others."""
-    first = asked[next(iter(documents))]
+    first = queries[next(iter(documents))]
     try:
         matches = index.find_similar_batch(documents.values(), first.limit, first.threshold, threads=1)
         return dict(zip(documents, matches, strict=True))
@@ -120,5 +122,5 @@ def found(index: Index, asked: list[Question], documents: dict[int, Any]) -> dic
         return dict.fromkeys(documents, RuntimeError(f"the native core failed: {panic}"))
     outcomes: dict[int, Outcome] = {}
     for place, document in documents.items():
-        outcomes |= found(index, asked, {place: document})
+        outcomes |= similar_documents(index, queries, {place: document})
     return outcomes

@@ -27,7 +27,7 @@ class Written:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, told: Mapping[str, Any]) -> Written:
+    def of_json(cls, values: Mapping[str, Any]) -> Written:
         """Deserialize from another process."""
-        malformed = [(row, message) for row, message in told["malformed"]]
-        return cls(told["added"], told["new"], malformed, told["too_long"])
+        malformed = [(row, message) for row, message in values["malformed"]]
+        return cls(values["added"], values["new"], malformed, values["too_long"])

@@ -13,27 +13,27 @@ from benzer.service.jobs.tables import clusters, rows_of
 from benzer.wording import counted
 
 
-def opened(found: Duplicates, number: int, offset: int, limit: int, length: int) -> dict[str, Any]:
+def opened(result: Duplicates, number: int, offset: int, limit: int, length: int) -> dict[str, Any]:
     """One cluster: its row of the table, its links to other clusters, and some members with their texts.
 
     The kept document is the first member; the others are in input order.
     """
-    leader = leader_of(found, number)
-    members = members_of(found, leader)
-    shown = members[offset : offset + limit]
-    ids = found.corpus.ids(shown)
-    (report,) = found.safety.reports([number])
+    leader = leader_of(result, number)
+    members = members_of(result, leader)
+    listed = members[offset : offset + limit]
+    ids = result.corpus.ids(listed)
+    (report,) = result.safety.reports([number])
     return {
-        **rows_of(clusters(found, "source").part(number, number + 1))[0],
+        **rows_of(clusters(result, "source").part(number, number + 1))[0],
         "bridges": report.to_dict()["bridges"],
         "members": [
             {
                 "id": id,
                 "kept": position == leader,
-                "similarity": float(found.leader_similarity[position]),
-                **contents_of(found, position, length),
+                "similarity": float(result.leader_similarity[position]),
+                **contents_of(result, position, length),
             }
-            for id, position in zip(ids, shown.tolist(), strict=True)
+            for id, position in zip(ids, listed.tolist(), strict=True)
         ],
         "offset": offset,
         "limit": limit,
@@ -41,9 +41,9 @@ def opened(found: Duplicates, number: int, offset: int, limit: int, length: int)
     }
 
 
-def leader_of(found: Duplicates, number: int) -> int:
+def leader_of(result: Duplicates, number: int) -> int:
     """The position of the kept document of a cluster."""
-    leaders = found.safety.inside.leader
+    leaders = result.safety.inside.leader
     if not 0 <= number < len(leaders):
         raise Refusal(
             404,
@@ -53,24 +53,24 @@ def leader_of(found: Duplicates, number: int) -> int:
     return int(leaders[number])
 
 
-def members_of(found: Duplicates, leader: int) -> Any:
+def members_of(result: Duplicates, leader: int) -> Any:
     """The positions (uint32) of the documents of a cluster, the kept one first."""
-    others = np.flatnonzero((found.leader == leader) & found.led)
+    others = np.flatnonzero((result.leader == leader) & result.led)
     return np.concatenate(([leader], others)).astype(np.uint32)
 
 
-def contents_of(found: Duplicates, position: int, length: int) -> dict[str, Any]:
+def contents_of(result: Duplicates, position: int, length: int) -> dict[str, Any]:
     """The texts of a document, each up to a length; jobs do not keep the contents of other fields."""
-    texts = texts_of(found, position)
+    texts = texts_of(result, position)
     cut = {name: None if text is None else text[:length] for name, text in texts.items()}
     return {"contents": cut, "contents_cut": cut != texts}
 
 
-def texts_of(found: Duplicates, position: int) -> dict[str, str | None]:
+def texts_of(result: Duplicates, position: int) -> dict[str, str | None]:
     """The texts of a document by field."""
-    fields = enumerate(found.settings.schema.fields.items())
+    fields = enumerate(result.settings.schema.fields.items())
     return {
-        name: found.corpus.text(position, number)
+        name: result.corpus.text(position, number)
         for number, (name, field) in fields
         if isinstance(field, Text)
     }

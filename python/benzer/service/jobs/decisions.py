@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benzer.results import Duplicates
-from benzer.results.columns import held, places
+from benzer.results.columns import packed_table, places
 from benzer.service.errors import Refusal
 from benzer.service.jobs.clusters import leader_of, members_of
 from benzer.service.jobs.tables import Table, part_of
@@ -32,25 +32,25 @@ class Decision(NamedTuple):
 class Decided(NamedTuple):
     """Which documents are kept (bool, n)."""
 
-    found: Duplicates
+    result: Duplicates
     stays: NDArray[np.bool_]
 
     def table(self, name: Literal["kept", "removed"]) -> Table:
         """The kept or the removed documents, in the format of the tables of the job."""
         if name == "kept":
             stay = np.flatnonzero(self.stays).astype(np.uint32)
-            columns = {"id": IdColumn(self.found.corpus, stay), **places(self.found, stay)}
+            columns = {"id": IdColumn(self.result.corpus, stay), **places(self.result, stay)}
         else:
             columns = self._removed()
         total = len(next(iter(columns.values())))
         return Table(
-            total, lambda start, end: {key: part_of(one, start, end) for key, one in columns.items()}
+            total, lambda start, end: {key: part_of(column, start, end) for key, column in columns.items()}
         )
 
     def _removed(self) -> dict[str, Any]:
-        goes = np.flatnonzero(~self.found.stays)
+        goes = np.flatnonzero(~self.result.stays)
         rows = np.flatnonzero(~self.stays[goes])
-        return {key: chosen(column, rows) for key, column in held(self.found, "removed").items()}
+        return {key: chosen(column, rows) for key, column in packed_table(self.result, "removed").items()}
 
 
 def chosen(column: Any, rows: NDArray[np.intp]) -> Any:
@@ -61,7 +61,7 @@ def chosen(column: Any, rows: NDArray[np.intp]) -> Any:
     return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows.tolist()]
 
 
-def decided(found: Duplicates, decisions: Iterable[Decision]) -> Decided:
+def decided(result: Duplicates, decisions: Iterable[Decision]) -> Decided:
     """The kept documents after decisions; each cluster may have one decision.
 
     >>> from benzer import find_duplicates
@@ -69,32 +69,34 @@ def decided(found: Duplicates, decisions: Iterable[Decision]) -> Decided:
     >>> decided(found, [Decision(0, "split", ["c"])]).stays.tolist()
     [True, False, True]
     """
-    stays, seen = found.stays.copy(), set[int]()
-    for at, one in enumerate(decisions):
-        where = f"body.decisions.{at}"
-        if one.cluster in seen:
+    stays, seen = result.stays.copy(), set[int]()
+    for position, decision in enumerate(decisions):
+        where = f"body.decisions.{position}"
+        if decision.cluster in seen:
             raise Refusal(
-                422, f"cluster {one.cluster} has two decisions: send one decision per cluster", field=where
+                422,
+                f"cluster {decision.cluster} has two decisions: send one decision per cluster",
+                field=where,
             )
-        seen.add(one.cluster)
-        members = members_of(found, leader_of(found, one.cluster))
-        if one.decision == "keep" and one.members is not None:
+        seen.add(decision.cluster)
+        members = members_of(result, leader_of(result, decision.cluster))
+        if decision.decision == "keep" and decision.members is not None:
             raise Refusal(422, "a kept cluster must not have members: remove them", field=where)
-        if one.decision == "split":
-            stays[members if one.members is None else named(found, members, one, where)] = True
-    return Decided(found, stays)
+        if decision.decision == "split":
+            stays[members if decision.members is None else named(result, members, decision, where)] = True
+    return Decided(result, stays)
 
 
-def named(found: Duplicates, members: Any, decision: Decision, where: str) -> list[int]:
+def named(result: Duplicates, members: Any, decision: Decision, where: str) -> list[int]:
     """The positions of the members that a decision names."""
-    at = {
+    positions = {
         (type(id), id): position
-        for id, position in zip(found.corpus.ids(members), members.tolist(), strict=True)
+        for id, position in zip(result.corpus.ids(members), members.tolist(), strict=True)
     }
-    missing = [id for id in decision.members or () if (type(id), id) not in at]
+    missing = [id for id in decision.members or () if (type(id), id) not in positions]
     if missing:
         raise Refusal(
             422, f"cluster {decision.cluster} has no member {missing[0]!r:.200}: name only its members",
             field=f"{where}.members",
         )  # fmt: skip
-    return [at[type(id), id] for id in decision.members or ()]
+    return [positions[type(id), id] for id in decision.members or ()]

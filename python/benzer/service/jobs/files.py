@@ -57,8 +57,8 @@ def write_parquet(path: Path, table: Table, start: int, end: int) -> None:
 
 def arrow_parts(table: Table, start: int, end: int) -> Iterator[Any]:
     """Rows of a table as a sequence of Arrow tables; one empty table if there are no rows."""
-    for at in range(start, max(end, start + 1), PART_ROWS):
-        part = table.part(at, min(at + PART_ROWS, end))
+    for number in range(start, max(end, start + 1), PART_ROWS):
+        part = table.part(number, min(number + PART_ROWS, end))
         yield to_arrow({name: plain(column) for name, column in part.items()})
 
 
@@ -69,13 +69,13 @@ def common_types(parts: Iterable[Any]) -> Any:
     """
     pyarrow = require("pyarrow", extra="parquet", purpose="Parquet files")
     chosen: dict[str, Any] = {}
-    told = set()
+    types = set()
     for part in parts:
         for name, column in zip(part.column_names, part.columns, strict=True):
             says = column.null_count < len(column)
-            if name not in chosen or (says and (name not in told or column.type == pyarrow.large_string())):
+            if name not in chosen or (says and (name not in types or column.type == pyarrow.large_string())):
                 chosen[name] = column.type
-            told |= {name} if says else set()
+            types |= {name} if says else set()
     return pyarrow.schema(chosen)
 
 
@@ -84,8 +84,8 @@ def write_csv(path: Path, table: Table, start: int, end: int) -> None:
     with path.open("w", encoding="utf-8", errors="replace", newline="") as stream:
         lines = csv.writer(stream)
         lines.writerow(table.part(0, 0))
-        for at in range(start, end, PART_ROWS):
-            lines.writerows(cells(table.part(at, min(at + PART_ROWS, end))))
+        for number in range(start, end, PART_ROWS):
+            lines.writerows(cells(table.part(number, min(number + PART_ROWS, end))))
 
 
 def cells(columns: Columns) -> Iterator[list[Any]]:

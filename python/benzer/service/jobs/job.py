@@ -17,7 +17,7 @@ class Cancelled(BaseException):
     """Raised in a cancelled job; not an `Exception`, so that no handler catches it by mistake."""
 
 
-Told = Callable[[str, int, "int | None"], None]
+Report = Callable[[str, int, "int | None"], None]
 """Called by a job with (stage, done, total); raises `Cancelled` if the job was cancelled."""
 
 
@@ -69,21 +69,23 @@ class Job:
         """Whether the job has ended."""
         return self.state in ENDED
 
-    def begun(self, at: float) -> Job:
+    def begun(self, position: float) -> Job:
         """The same job, now running."""
-        return replace(self, state="running", started=at)
+        return replace(self, state="running", started=position)
 
     def seen(self, stage: str, done: int, total: int | None) -> Job:
         """The same job with new progress."""
         return replace(self, progress=Progress(stage, done, total))
 
-    def over(self, state: JobState, at: float, **known: Any) -> Job:
+    def over(self, state: JobState, position: float, **known: Any) -> Job:
         """The same job at its end; `known` are updated fields."""
-        return replace(self, state=state, ended=at, progress=None, **known)
+        return replace(self, state=state, ended=position, progress=None, **known)
 
-    def seconds(self, at: float) -> float:
+    def seconds(self, position: float) -> float:
         """The run time, until `at` if it has not ended; 0 before the start."""
-        return 0.0 if self.started is None else (at if self.ended is None else self.ended) - self.started
+        return (
+            0.0 if self.started is None else (position if self.ended is None else self.ended) - self.started
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The job as part of a response."""

@@ -14,7 +14,7 @@ from benzer.errors import InputError
 from benzer.fields import Schema
 from benzer.index import Index
 from benzer.service.errors import Refusal
-from benzer.service.jobs.job import Told
+from benzer.service.jobs.job import Report
 from benzer.service.settings import Limits
 from benzer.service.wire.documents import FieldReader, reader_of
 from benzer.sources.base import DocumentSink, Keep, MalformedRows, ReadOptions, ReadReport, Source, noun_of
@@ -65,9 +65,9 @@ class RowsSource:
 class IndexSource(RowsSource):
     """A snapshot of the documents of an index, in insertion order."""
 
-    def __init__(self, index: Index, told: Told) -> None:
+    def __init__(self, index: Index, report: Report) -> None:
         super().__init__("documents", "item", self._documents)
-        self._index, self._told = index, told
+        self._index, self._report = index, report
 
     def read_into(self, corpus: DocumentSink, number: int, options: ReadOptions) -> ReadReport:
         """Add each document from one snapshot (see `Source`)."""
@@ -78,7 +78,7 @@ class IndexSource(RowsSource):
         total = len(self._index)
         for number, document in enumerate(self._index.documents(), 1):
             if number % TOLD_ROWS == 1:
-                self._told("read", number - 1, total)
+                self._report("read", number - 1, total)
             yield number, as_row(document, options)
 
 
@@ -120,14 +120,14 @@ class Spool:
         """Delete the file; mapped parts remain until they are released."""
         self._file.close()
 
-    def source(self, schema: Schema, limits: Limits, told: Told) -> Source:
+    def source(self, schema: Schema, limits: Limits, report: Report) -> Source:
         """The documents in the file, parsed by the core if each line is a flat object of texts."""
         path = Path(self._file.name)
         texts = all(field.kind == "text" for field in schema.fields.values())
         if texts and ("fields" in schema.fields or not self._mentions(NESTED)):
             return JsonlSource(FileInput("upload", path, suffix=".jsonl", spool=self._file))
         return RowsSource(
-            "upload", "line", lambda options: documents(self._lines(told), schema, limits, options)
+            "upload", "line", lambda options: documents(self._lines(report), schema, limits, options)
         )
 
     def _mentions(self, word: bytes) -> bool:
@@ -136,11 +136,11 @@ class Spool:
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return content.find(word) >= 0
 
-    def _lines(self, told: Told) -> Iterator[tuple[int, Any]]:
+    def _lines(self, report: Report) -> Iterator[tuple[int, Any]]:
         with open(self._file.name, "rb") as stream:
             for number, line in enumerate(iter(partial(stream.readline, MOST_LINE), b""), 1):
                 if number % TOLD_ROWS == 1:
-                    told("read", stream.tell(), self.bytes)
+                    report("read", stream.tell(), self.bytes)
                 if len(line) == MOST_LINE:
                     raise InputError(
                         f"upload line {number} is longer than {count(MOST_LINE)} bytes: shorten it"
@@ -150,11 +150,11 @@ class Spool:
                     yield number, parsed(content)
 
 
-def listed(given: Sequence[Any], schema: Schema, limits: Limits, told: Told) -> Source:
+def listed(given: Sequence[Any], schema: Schema, limits: Limits, report: Report) -> Source:
     """The documents of a JSON body."""
 
     def rows(options: ReadOptions) -> Iterator[NumberedRow]:
-        told("read", 0, len(given))
+        report("read", 0, len(given))
         return documents(enumerate(given, 1), schema, limits, options)
 
     return RowsSource("upload", "item", rows)

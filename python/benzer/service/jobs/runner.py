@@ -16,7 +16,7 @@ from typing import Protocol
 
 from benzer.errors import BenzerError
 from benzer.service.errors import Refusal
-from benzer.service.jobs.job import Cancelled, Job, JobFailure, Told
+from benzer.service.jobs.job import Cancelled, Job, JobFailure, Report
 from benzer.service.jobs.results import Result
 from benzer.service.settings import Limits
 
@@ -34,8 +34,8 @@ logger = logging.getLogger("benzer.service")
 class Task(Protocol):
     """The work of a job, run in its own thread."""
 
-    def run(self, told: Told) -> Result:
-        """Run the work; calls `told` regularly, which raises if the job was cancelled."""
+    def run(self, report: Report) -> Result:
+        """Run the work; calls `report` regularly, which raises if the job was cancelled."""
 
     def close(self) -> None:
         """Release the input: the job has ended or was never started."""
@@ -76,7 +76,7 @@ class Jobs:
         Raises a `Refusal` (503) if the queue is full, so that an upload is not read in vain.
         """
         with self._lock:
-            busy = self._places + sum(not one.job.is_over for one in self._kept.values())
+            busy = self._places + sum(not item.job.is_over for item in self._kept.values())
             if self._closed or busy >= self._limits.max_jobs:
                 raise Refusal(
                     503, f"{busy} jobs are queued or running, the limit is {self._limits.max_jobs}: retry later",
@@ -161,24 +161,24 @@ class Jobs:
     def _run(self, kept: KeptJob, task: Task) -> None:
         """Run a job; every outcome is stored in its state."""
 
-        def told(stage: str, done: int, total: int | None) -> None:
+        def report(stage: str, done: int, total: int | None) -> None:
             if kept.stop.is_set():
                 raise Cancelled
             kept.job = kept.job.seen(stage, done, total)
 
         kept.job = kept.job.begun(time())
         try:
-            told("start", 0, None)
-            result = task.run(told)
+            report("start", 0, None)
+            result = task.run(report)
         except Cancelled:
             over = kept.job.over("cancelled", time())
         except BaseException as error:
             over = kept.job.over("failed", time(), error=failure_of(error, self._without_places))
         else:
             kept.result = result
-            over = kept.job.over("done", time(), **result.told())
+            over = kept.job.over("done", time(), **result.details())
             if "upload" in over.source:
-                over = replace(over, source={"upload": result.found.counts["read"]})
+                over = replace(over, source={"upload": result.result.counts["read"]})
         self._end(kept, over)
 
     def _end(self, kept: KeptJob, over: Job) -> None:
@@ -201,9 +201,9 @@ class Jobs:
     def _too_many(self) -> bool:
         """Whether the oldest finished job must be deleted; the latest is always kept."""
         results = [self._kept[id].result for id in self._ended]
-        held = sum(result.bytes for result in results if result is not None)
+        used_bytes = sum(result.bytes for result in results if result is not None)
         return len(self._ended) > 1 and (
-            len(self._ended) > self._limits.max_results or held > self._limits.max_result_bytes
+            len(self._ended) > self._limits.max_results or used_bytes > self._limits.max_result_bytes
         )
 
 

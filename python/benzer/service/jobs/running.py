@@ -16,7 +16,7 @@ from benzer.pipeline import against as older
 from benzer.pipeline.promise import Promise, method_of
 from benzer.service.errors import Refusal
 from benzer.service.indexes.served import ServedIndex
-from benzer.service.jobs.job import Told
+from benzer.service.jobs.job import Report
 from benzer.service.jobs.reading import IndexSource, Spool, listed
 from benzer.service.jobs.results import Result
 from benzer.service.settings import Limits
@@ -24,7 +24,7 @@ from benzer.sources import Source
 
 
 @dataclass(frozen=True)
-class Asked:
+class JobRequest:
     """The options of a job; None stands for the setting of the index or of the library."""
 
     threshold: float | None = None
@@ -42,15 +42,15 @@ class Older:
     It is passed to `benzer.find_duplicates` as `against`, and ends the work if the job is cancelled.
     """
 
-    def __init__(self, name: str, index: Index, told: Told) -> None:
-        self._name, self._index, self._told = name, index, told
-        self._asked = 0
+    def __init__(self, name: str, index: Index, report: Report) -> None:
+        self._name, self._index, self._report = name, index, report
+        self._searched = 0
         self.settings = index.settings
 
     def filed_under(self, keys: Any) -> Any:
         """The documents that share a bucket with some keys (see `Index.filed_under`)."""
-        self._told("against", self._asked, None)
-        self._asked += len(keys)
+        self._report("against", self._searched, None)
+        self._searched += len(keys)
         return self._index.filed_under(keys)
 
     def probability(self, similarity: float) -> Any:
@@ -69,35 +69,37 @@ class Older:
 class Search:
     """The task of a job: documents of an index or an upload, and the indexes that they are compared with."""
 
-    asked: Asked
+    request: JobRequest
     index: ServedIndex | None
     uploaded: Spool | Sequence[Any] | None
     against: Mapping[str, ServedIndex]
     limits: Limits = field(default_factory=Limits)
 
-    def run(self, told: Told) -> Result:
+    def run(self, report: Report) -> Result:
         """Find the duplicates; the result equals that of the library for the same documents."""
         with ExitStack() as stack:
-            olds = [Older(name, stack.enter_context(opened(one)), told) for name, one in self.against.items()]
+            olds = [
+                Older(name, stack.enter_context(opened(item)), report) for name, item in self.against.items()
+            ]
             index = None if self.index is None else stack.enter_context(opened(self.index))
             settings = arguments(
-                self.asked, None if index is None else index.settings, [one.settings for one in olds]
+                self.request, None if index is None else index.settings, [old.settings for old in olds]
             )
-            source = self._source(index, settings["schema"], told)
-            found = find_duplicates(
-                [source], keep=self.asked.keep, method=self.asked.method, against=olds, progress=told, **settings,
+            source = self._source(index, settings["schema"], report)
+            result = find_duplicates(
+                [source], keep=self.request.keep, method=self.request.method, against=olds, progress=report, **settings,
             )  # fmt: skip
-        told("measure", 0, None)
-        measured = found.measure_recall() if self.asked.measure and len(found.corpus) else None
-        told("measure", 1, 1)
-        return Result(found, measured)
+        report("measure", 0, None)
+        measured = result.measure_recall() if self.request.measure and len(result.corpus) else None
+        report("measure", 1, 1)
+        return Result(result, measured)
 
-    def _source(self, index: Index | None, schema: Schema, told: Told) -> Source:
+    def _source(self, index: Index | None, schema: Schema, report: Report) -> Source:
         if index is not None:
-            return IndexSource(index, told)
+            return IndexSource(index, report)
         if isinstance(self.uploaded, Spool):
-            return self.uploaded.source(schema, self.limits, told)
-        return listed(self.uploaded or (), schema, self.limits, told)
+            return self.uploaded.source(schema, self.limits, report)
+        return listed(self.uploaded or (), schema, self.limits, report)
 
     def close(self) -> None:
         """Delete the upload."""
@@ -112,7 +114,9 @@ def opened(served: ServedIndex) -> Iterator[Index]:
         yield index
 
 
-def arguments(asked: Asked, own: IndexSettings | None, olds: Sequence[IndexSettings]) -> dict[str, Any]:
+def arguments(
+    request: JobRequest, own: IndexSettings | None, olds: Sequence[IndexSettings]
+) -> dict[str, Any]:
     """The settings of a run: the requested ones, or those of the index, of the first older index, or of the library.
 
     By default an index is searched with its own signatures and bands, as in `Index.find_duplicates`.
@@ -123,24 +127,24 @@ def arguments(asked: Asked, own: IndexSettings | None, olds: Sequence[IndexSetti
     ['options', 'recall', 'schema', 'threshold']
     """
     model = own or (olds[0] if olds else None)
-    threshold = asked.threshold if asked.threshold is not None else model.threshold if model else 0.8
-    recall = asked.recall
+    threshold = request.threshold if request.threshold is not None else model.threshold if model else 0.8
+    recall = request.recall
     if recall is None:
-        recall = own.recall if own else min([0.95, *(one.recall for one in olds)])
-    schema = asked.schema or (model.schema if model else Schema())
-    options = Options(on_error=asked.on_error)
-    by_bands = asked.method in (None, "lsh")
+        recall = own.recall if own else min([0.95, *(old.recall for old in olds)])
+    schema = request.schema or (model.schema if model else Schema())
+    options = Options(on_error=request.on_error)
+    by_bands = request.method in (None, "lsh")
     if own is not None and by_bands and (threshold, recall) == (own.threshold, own.recall):
         options = replace(options, minhash=own.minhash, bands=own.bands)
     return {"threshold": threshold, "recall": recall, "schema": schema, "options": options}
 
 
-def check(asked: Asked, own: IndexSettings | None, against: Mapping[str, Index]) -> dict[str, Any]:
+def check(request: JobRequest, own: IndexSettings | None, against: Mapping[str, Index]) -> dict[str, Any]:
     """Reject invalid jobs before they are queued; returns the settings of the run."""
-    settings = arguments(asked, own, [one.settings for one in against.values()])
-    keep, schema = Keep.parse(asked.keep), settings["schema"]
+    settings = arguments(request, own, [item.settings for item in against.values()])
+    keep, schema = Keep.parse(request.keep), settings["schema"]
     promise = Promise(schema, settings["threshold"], settings["recall"], settings["options"])
-    method = method_of(asked.method, settings["recall"], settings["options"].bands, schema)
+    method = method_of(request.method, settings["recall"], settings["options"].bands, schema)
     promise.by(method)
     if own is not None and keep.column is not None and keep.column not in schema.fields:
         raise SettingsError(
@@ -159,7 +163,7 @@ def check(asked: Asked, own: IndexSettings | None, against: Mapping[str, Index])
         "method": method,
         "keep": str(keep),
         **({"against": list(against)} if against else {}),
-        "on_error": asked.on_error,
+        "on_error": request.on_error,
     }
 
 

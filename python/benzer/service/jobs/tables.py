@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benzer.results import Duplicates
-from benzer.results.columns import held, places
+from benzer.results.columns import packed_table, places
 from benzer.service.errors import Refusal
 from benzer.tables import IdColumn, NameColumn
 from benzer.tables.native import plain
@@ -28,11 +28,11 @@ class Table:
     part: Callable[[int, int], Columns]
 
 
-def table_of(found: Duplicates, name: str, order: str) -> Table:
+def table_of(result: Duplicates, name: str, order: str) -> Table:
     """A table by name: pairs, removed and malformed as in `Duplicates.table`, clusters and kept as below."""
     if name == "clusters":
-        return clusters(found, order)
-    columns = kept(found) if name == "kept" else held(found, name)
+        return clusters(result, order)
+    columns = kept(result) if name == "kept" else packed_table(result, name)
     total = len(next(iter(columns.values())))
     return Table(
         total, lambda start, end: {key: part_of(column, start, end) for key, column in columns.items()}
@@ -52,20 +52,20 @@ def part_of(column: Any, start: int, end: int) -> Any:
     return column[start:end]
 
 
-def kept(found: Duplicates) -> Columns:
+def kept(result: Duplicates) -> Columns:
     """The kept documents and their positions."""
-    stays = np.flatnonzero(found.stays).astype(np.uint32)
-    return {"id": IdColumn(found.corpus, stays), **places(found, stays)}
+    stays = np.flatnonzero(result.stays).astype(np.uint32)
+    return {"id": IdColumn(result.corpus, stays), **places(result, stays)}
 
 
-def clusters(found: Duplicates, order: str) -> Table:
+def clusters(result: Duplicates, order: str) -> Table:
     """The clusters: one row each, with its number, which is its place in input order."""
-    numbers = cluster_numbers(found, order)
-    means = cluster_means(found)
+    numbers = cluster_numbers(result, order)
+    means = cluster_means(result)
 
     def part(start: int, end: int) -> Columns:
         chosen = numbers[start:end]
-        reports = found.safety.reports(chosen)
+        reports = result.safety.reports(chosen)
         pairs = [report.least_pair for report in reports]
         return {
             "cluster": chosen.tolist(),
@@ -85,23 +85,23 @@ def clusters(found: Duplicates, order: str) -> Table:
     return Table(len(numbers), part)
 
 
-def cluster_numbers(found: Duplicates, order: str) -> Any:
+def cluster_numbers(result: Duplicates, order: str) -> Any:
     """The numbers of all clusters in an order."""
     if order not in ORDERS:
         raise Refusal(
             422, f"order must be one of {', '.join(ORDERS)}, got {order!r:.40}", field="query.order"
         )
     if order == "source":
-        return np.arange(len(found.safety.inside.leader))
-    return found.safety.order("largest" if order == "largest" else "doubtful")
+        return np.arange(len(result.safety.inside.leader))
+    return result.safety.order("largest" if order == "largest" else "doubtful")
 
 
-def cluster_means(found: Duplicates) -> Any:
+def cluster_means(result: Duplicates) -> Any:
     """The mean similarity of the members of each cluster to the kept document (float64)."""
-    leader = found.safety.inside.leader
-    led = np.flatnonzero(found.led)
-    number = np.searchsorted(leader, found.leader[led])
-    sums = np.bincount(number, weights=found.leader_similarity[led], minlength=len(leader))
+    leader = result.safety.inside.leader
+    led = np.flatnonzero(result.led)
+    number = np.searchsorted(leader, result.leader[led])
+    sums = np.bincount(number, weights=result.leader_similarity[led], minlength=len(leader))
     return np.minimum(sums / np.maximum(np.bincount(number, minlength=len(leader)), 1), 1.0)
 
 

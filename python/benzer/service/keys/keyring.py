@@ -77,9 +77,9 @@ class Keyring:
         return self._current().get(id)
 
     def _current(self) -> Mapping[str, Key]:
-        found = os.stat(self._path)
+        stat = os.stat(self._path)
         # A replaced file has another inode number, even if both were written within one clock tick.
-        seen = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+        seen = (stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size)
         if seen != self._read:
             self._keys = {key.id: key for key in read_keys(self._path)}
             self._read = seen
@@ -112,11 +112,11 @@ def read_keys(path: str | os.PathLike[str]) -> list[Key]:
         raise SettingsError(f"{path} is not a valid key file: {reason}") from error
 
 
-def keys_of(held: Any) -> list[Key]:
+def keys_of(content: Any) -> list[Key]:
     """Parse the keys of a file."""
-    if held["format"] != FORMAT:
-        raise SettingsError(f"its format is {held['format']!r}, this version reads {FORMAT}")
-    keys = [Key(**{**one, "scopes": tuple(one["scopes"])}) for one in held["keys"]]
+    if content["format"] != FORMAT:
+        raise SettingsError(f"its format is {content['format']!r}, this version reads {FORMAT}")
+    keys = [Key(**{**key, "scopes": tuple(key["scopes"])}) for key in content["keys"]]
     for key in keys:
         texts = (key.id, key.name, key.created, key.sha256)
         if not all(isinstance(text, str) for text in texts) or len(key.sha256) != len(NOBODY):

@@ -38,27 +38,27 @@ class Sessions:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._held: dict[str, Session] = {}
+        self._sessions: dict[str, Session] = {}
 
     def begin(self, key: str) -> str:
         """Start a session of a key and return its secret."""
         now = self._clock()
-        self._held = {one: session for one, session in self._held.items() if session.ends > now}
-        mine = [one for one, session in self._held.items() if session.key == key]
-        for one in mine[: max(0, len(mine) - MOST_OF_A_KEY + 1)]:
-            del self._held[one]
+        self._sessions = {entry: session for entry, session in self._sessions.items() if session.ends > now}
+        mine = [entry for entry, session in self._sessions.items() if session.key == key]
+        for item in mine[: max(0, len(mine) - MOST_OF_A_KEY + 1)]:
+            del self._sessions[item]
         secret = secrets.token_urlsafe(32)
-        self._held[digest(secret)] = Session(key, now + SECONDS)
+        self._sessions[digest(secret)] = Session(key, now + SECONDS)
         return secret
 
     def key_of(self, secret: str) -> str | None:
         """The id of the key of a session; None if it has ended or never existed."""
-        session = self._held.get(digest(secret))
+        session = self._sessions.get(digest(secret))
         return session.key if session is not None and session.ends > self._clock() else None
 
     def end(self, secret: str) -> None:
         """End a session if it exists."""
-        self._held.pop(digest(secret), None)
+        self._sessions.pop(digest(secret), None)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._sessions)

@@ -33,11 +33,13 @@ class Assets:
 def assets() -> Assets:
     """The static files of the package."""
     folder = files("benzer.service.pages").joinpath("static")
-    found = {one.name: one.read_bytes() for one in folder.iterdir() if one.name.rpartition(".")[2] in TYPES}
+    contents = {
+        item.name: item.read_bytes() for item in folder.iterdir() if item.name.rpartition(".")[2] in TYPES
+    }
     digest = sha256()
-    for name in sorted(found):
-        digest.update(name.encode() + b"\0" + found[name] + b"\0")
-    return Assets(found, digest.hexdigest()[:12])
+    for name in sorted(contents):
+        digest.update(name.encode() + b"\0" + contents[name] + b"\0")
+    return Assets(contents, digest.hexdigest()[:12])
 
 
 def missing(name: str) -> str:
@@ -60,7 +62,7 @@ def address(name: str) -> str:
 
 
 @router.get("/static/{version}/{name}")
-async def show(version: str, name: str) -> Response:
+async def asset(version: str, name: str) -> Response:
     """Send one file; the current version may be cached forever."""
     content = assets().files.get(name)
     if content is None:

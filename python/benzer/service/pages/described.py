@@ -56,9 +56,13 @@ class Operation:
 
     def curl(self, origin: str) -> str:
         """An example request as a curl command."""
-        samples = {one.name: one.sample for one in self.parameters}
+        samples = {parameter.name: parameter.sample for parameter in self.parameters}
         path = re.sub("{([^}]+)}", lambda name: quote(str(samples.get(name[1]) or 1), safe=""), self.path)
-        query = {one.name: one.sample for one in self.parameters if one.place == "query" and one.required}
+        query = {
+            parameter.name: parameter.sample
+            for parameter in self.parameters
+            if parameter.place == "query" and parameter.required
+        }
         path += f"?{urlencode(query)}" if query else ""
         words = ["curl"] if self.method == "get" else ["curl -X", self.method.upper()]
         url = f"{origin}{path}"
@@ -79,40 +83,45 @@ def operations(api: Api) -> Iterator[Operation]:
                 yield operation(api, path, method, methods[method])
 
 
-def operation(api: Api, path: str, method: str, told: Api) -> Operation:
+def operation(api: Api, path: str, method: str, description: Api) -> Operation:
     """One route."""
-    contents = told.get("requestBody", {}).get("content", {})
+    contents = description.get("requestBody", {}).get("content", {})
     schema = contents.get("application/json", {}).get("schema")
     sample = contents.get("application/json", {}).get("example")
-    status, answer = next((code, one) for code, one in told["responses"].items() if code.startswith("2"))
+    status, answer = next(
+        (code, response) for code, response in description["responses"].items() if code.startswith("2")
+    )
     answered = answer.get("content", {})
     given = answered.get("application/json", {}).get("schema")
     return Operation(
-        method, path, told.get("tags", ["other"])[0], told.get("description") or told.get("summary", ""),
-        (*asked(api, told), *in_body(api, schema)), tuple(contents),
+        method, path, description.get("tags", ["other"])[0],
+        description.get("description") or description.get("summary", ""),
+        (*parameters_of(api, description), *in_body(api, schema)), tuple(contents),
         sample if sample is not None or schema is None else example(api, schema, least=True),
         status, None if given is None else example(api, given), tuple(answered),
-        method != "get" and told.get("x-benzer-scope") != "read",
+        method != "get" and description.get("x-benzer-scope") != "read",
     )  # fmt: skip
 
 
-def asked(api: Api, told: Api) -> Iterator[Parameter]:
+def parameters_of(api: Api, description: Api) -> Iterator[Parameter]:
     """The parameters of the path and of the query."""
-    for one in told.get("parameters", []):
-        schema = one.get("schema", {})
-        about = one.get("description", schema.get("description", ""))
-        needed = one.get("required", False)
+    for item in description.get("parameters", []):
+        schema = item.get("schema", {})
+        about = item.get("description", schema.get("description", ""))
+        needed = item.get("required", False)
         sample = example(api, schema)
-        yield Parameter(one["name"], one["in"], type_of(api, schema), needed, about + default(schema), sample)
+        yield Parameter(
+            item["name"], item["in"], type_of(api, schema), needed, about + default(schema), sample
+        )
 
 
 def in_body(api: Api, schema: Api | None) -> Iterator[Parameter]:
     """The keys of a JSON body."""
     body = resolved(api, schema or {})
-    for name, one in body.get("properties", {}).items():
-        about = one.get("description", "") or resolved(api, one).get("description", "")
+    for name, item in body.get("properties", {}).items():
+        about = item.get("description", "") or resolved(api, item).get("description", "")
         yield Parameter(
-            name, "body", type_of(api, one), name in body.get("required", ()), about + default(one)
+            name, "body", type_of(api, item), name in body.get("required", ()), about + default(item)
         )
 
 
@@ -126,8 +135,8 @@ def resolved(api: Api, schema: Api) -> Api:
     """A schema, or the schema that its `$ref` points to."""
     if "$ref" not in schema:
         return schema
-    found: Api = api["components"]["schemas"].get(schema["$ref"].rpartition("/")[2], {})
-    return found
+    definition: Api = api["components"]["schemas"].get(schema["$ref"].rpartition("/")[2], {})
+    return definition
 
 
 def type_of(api: Api, schema: Api) -> str:
@@ -142,7 +151,7 @@ def type_of(api: Api, schema: Api) -> str:
     if "const" in schema:
         return str(schema["const"])
     if several := schema.get("anyOf") or schema.get("oneOf"):
-        named = [type_of(api, one) for one in several if one.get("type") != "null"]
+        named = [type_of(api, item) for item in several if item.get("type") != "null"]
         return " or ".join(dict.fromkeys(named)) or "null"
     if schema.get("type") == "array":
         return f"list of {type_of(api, schema.get('items', {}))}"
@@ -175,7 +184,7 @@ def example(api: Api, schema: Api, *, least: bool = False, depth: int = 0) -> An
 def chosen(schema: Api, parts: Api) -> list[str]:
     """The keys of an object that an example request includes."""
     required = [name for name in parts if name in schema.get("required", ())]
-    return required or [name for name, one in parts.items() if one.get("examples")][:1]
+    return required or [name for name, part in parts.items() if part.get("examples")][:1]
 
 
 def simple(api: Api, schema: Api, least: bool, depth: int) -> Any:

@@ -20,6 +20,6 @@ async def show_all(request: Request, shared: Shared) -> HTMLResponse:
 
 
 @router.get("/duplicates/{job}")
-async def show(request: Request, job: JobId) -> HTMLResponse:
+async def job_page(request: Request, job: JobId) -> HTMLResponse:
     """The page of one job; its script polls the job until it ends."""
     return page(request, "job.html", twin=f"/v1/duplicates/{part(job)}", job=job)

@@ -29,11 +29,11 @@ class FailurePages:
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self.app = app
-        self.shown = state.options.pages
+        self.has_pages = state.options.pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
-        if not (self.shown and scope["type"] == "http" and for_a_person(scope)):
+        if not (self.has_pages and scope["type"] == "http" and for_a_person(scope)):
             await self.app(scope, receive, send)
             return
         head: dict[str, Any] = {}

@@ -22,9 +22,9 @@ async def show_all(request: Request, shared: Shared) -> HTMLResponse:
 
 
 @router.get("/indexes/{index}")
-async def show(request: Request, index: IndexName, served: Served) -> HTMLResponse:
+async def index_page(request: Request, index: IndexName, served: Served) -> HTMLResponse:
     """One index: its figures, its settings as sentences, its documents."""
-    settings = await served.read(lambda held: held.settings)
+    settings = await served.read(lambda index: index.settings)
     return page(
         request,
         "index.html",

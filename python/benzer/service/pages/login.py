@@ -13,7 +13,7 @@ router = APIRouter()
 
 
 @router.get("/login")
-async def show(request: Request, shared: Shared, next: str = "/", failed: str = "") -> HTMLResponse:
+async def login_page(request: Request, shared: Shared, next: str = "/", failed: str = "") -> HTMLResponse:
     """The form; or a note if no key is required or the browser is logged in."""
     needed = shared.keys is not None
     return page(

@@ -44,10 +44,10 @@ STATUSES = {
 
 
 @router.get("/docs")
-async def show(request: Request, shared: Shared) -> HTMLResponse:
+async def reference_page(request: Request, shared: Shared) -> HTMLResponse:
     """The routes, grouped by tag."""
-    found = sorted(operations(request.app.openapi()), key=place)
-    groups = [(tag, list(of_tag)) for tag, of_tag in groupby(found, key=lambda one: one.tag)]
+    described = sorted(operations(request.app.openapi()), key=place)
+    groups = [(tag, list(of_tag)) for tag, of_tag in groupby(described, key=lambda item: item.tag)]
     return page(
         request, "reference.html", groups=groups, about=ABOUT, statuses=STATUSES, types=TYPES,
         origin=origin_of(request), prose=prose, limits=asdict(shared.limits),
@@ -68,7 +68,7 @@ def prose(text: str) -> Any:
     Markup('<p>Takes <code>&lt;id&gt;</code>.</p>')
     """
     paragraphs = [
-        Markup("<p>{}</p>").format(marked(one)) for one in re.split(r"\n\s*\n", text.strip()) if one
+        Markup("<p>{}</p>").format(marked(item)) for item in re.split(r"\n\s*\n", text.strip()) if item
     ]
     return Markup("").join(paragraphs)
 
@@ -77,5 +77,6 @@ def marked(text: str) -> Markup:
     """An escaped text in which backticks mark code."""
     parts = re.split(r"`+([^`]+)`+", " ".join(text.split()))
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+        Markup("<code>{}</code>").format(part) if position % 2 else escape(part)
+        for position, part in enumerate(parts)
     )

@@ -56,12 +56,12 @@ def origin_of(request: Request) -> str:
 def environment() -> Any:
     """The template environment with its filters and globals."""
     made = view_environment("benzer.service.pages")
-    made.filters.update(capitalized=capitalized, shown=shown)
+    made.filters.update(capitalized=capitalized, shown=indented_json)
     made.globals.update(static=address, navigation=NAVIGATION, version=__version__)
     return made
 
 
-def shown(value: Any) -> str:
+def indented_json(value: Any) -> str:
     """A value as indented JSON."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 

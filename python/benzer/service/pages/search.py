@@ -13,6 +13,6 @@ router = APIRouter()
 
 
 @router.get("/")
-async def show(request: Request, shared: Shared) -> HTMLResponse:
+async def search_page(request: Request, shared: Shared) -> HTMLResponse:
     """The page; its script runs the query of the address (`?index=&q=&id=`)."""
     return page(request, "search.html", twin="/v1/indexes", names=list(shared.catalog))

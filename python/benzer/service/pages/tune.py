@@ -19,7 +19,7 @@ HIGHEST = 0.999
 
 
 @router.get("/tune")
-async def show(request: Request, shared: Shared) -> HTMLResponse:
+async def tune_page(request: Request, shared: Shared) -> HTMLResponse:
     """The page; its script reads the settings in the address (`?index=&threshold=&recall=&unit=&size=`).
 
     For a request that accepts only HTML, the parts of the page that depend on these settings.

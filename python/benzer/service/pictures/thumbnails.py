@@ -64,7 +64,7 @@ def digest_of(description: bytes) -> bytes:
     return hashlib.blake2b(description, digest_size=16).digest()
 
 
-def found(thumbnails: Thumbnails, document: Document, field: str) -> Thumbnail | None:
+def stored_thumbnail(thumbnails: Thumbnails, document: Document, field: str) -> Thumbnail | None:
     """The thumbnail of a document, if it belongs to the current image of the document."""
     content = document.fields.get(field)
     kept = thumbnails.find(document.id, field) if isinstance(content, Description) else None
@@ -79,7 +79,7 @@ def urls_of(thumbnails: Thumbnails, index: str, document: Document) -> dict[str,
     return {
         name: url_of(index, document.id, name)
         for name in pictures
-        if found(thumbnails, document, name) is not None
+        if stored_thumbnail(thumbnails, document, name) is not None
     }
 
 
@@ -116,13 +116,13 @@ class FileThumbnails:
         """See `Thumbnails`."""
         rows = [
             (
-                name_of(one.id),
-                one.field,
-                one.digest,
-                MEDIA_TYPES.index(one.thumbnail.media_type),
-                one.thumbnail.data,
+                name_of(copy.id),
+                copy.field,
+                copy.digest,
+                MEDIA_TYPES.index(copy.thumbnail.media_type),
+                copy.thumbnail.data,
             )
-            for one in copies
+            for copy in copies
         ]
         if rows:
             self._run("INSERT OR REPLACE INTO thumbnail VALUES (?, ?, ?, ?, ?)", rows)
@@ -186,9 +186,9 @@ class RedisThumbnails:
     def put(self, copies: Iterable[Kept]) -> None:
         """See `Thumbnails`."""
         by_document: dict[DocumentId, dict[str, bytes]] = {}
-        for one in copies:
-            kind = bytes([MEDIA_TYPES.index(one.thumbnail.media_type)])
-            by_document.setdefault(one.id, {})[one.field] = one.digest + kind + one.thumbnail.data
+        for copy in copies:
+            kind = bytes([MEDIA_TYPES.index(copy.thumbnail.media_type)])
+            by_document.setdefault(copy.id, {})[copy.field] = copy.digest + kind + copy.thumbnail.data
         self._each(
             by_document,
             lambda pipe, id: (

@@ -15,7 +15,7 @@ from benzer.index import Index, Match
 from benzer.service.errors import Refusal
 from benzer.service.indexes.served import ServedIndex
 from benzer.service.media import FORM, media_type
-from benzer.service.questions.explaining import Found, answer_of, pictures_of
+from benzer.service.questions.explaining import QueryMatches, answer_of, pictures_of
 from benzer.service.settings import Limits
 from benzer.service.wire.bodies import contents_of_form, model_of, validated
 from benzer.service.wire.choices import exactly_one, never_both
@@ -140,24 +140,24 @@ async def question_from(
     return validated(model, {**given, "fields": await contents_of_form(request, schema, limits)})
 
 
-def document_of(asked: Side, index: Index, limits: Limits, place: str = "body") -> Document:
+def document_of(query: Side, index: Index, limits: Limits, place: str = "body") -> Document:
     """The query document; a given text or fields have the id "".
 
     place: its place in the request, for messages.
     """
-    if asked.id is None:
-        return given_document(asked, index.settings.schema, limits, place)
-    held = index.get(asked.id)
-    if held is None:
-        raise Refusal(404, f"no document has the id {asked.id!r}", field=f"{place}.id")
-    return held
+    if query.id is None:
+        return given_document(query, index.settings.schema, limits, place)
+    stored = index.get(query.id)
+    if stored is None:
+        raise Refusal(404, f"no document has the id {query.id!r}", field=f"{place}.id")
+    return stored
 
 
-def given_document(asked: Side, schema: Schema, limits: Limits, place: str = "body") -> Document:
+def given_document(query: Side, schema: Schema, limits: Limits, place: str = "body") -> Document:
     """A text or fields as a document of the schema."""
-    if asked.fields is not None:
-        check_names(asked.fields, schema, f"{place}.fields")
-        return Document("", contents_of(asked.fields, schema, limits, f"{place}.fields"))
+    if query.fields is not None:
+        check_names(query.fields, schema, f"{place}.fields")
+        return Document("", contents_of(query.fields, schema, limits, f"{place}.fields"))
     names = list(schema.fields)
     if len(names) > 1:
         raise Refusal(
@@ -166,7 +166,7 @@ def given_document(asked: Side, schema: Schema, limits: Limits, place: str = "bo
             field=f"{place}.text",
         )
     try:
-        return Document("", contents_of({names[0]: asked.text}, schema, limits, place))
+        return Document("", contents_of({names[0]: query.text}, schema, limits, place))
     except Refusal as error:
         raise Refusal(error.status, error.message, field=f"{place}.text", type=error.type) from error
 
@@ -182,44 +182,46 @@ def check_names(names: Collection[str], schema: Schema, place: str) -> None:
 
 
 def question_of(
-    asked: Asked, index: Index, limits: Limits, place: str = "body"
+    query: Asked, index: Index, limits: Limits, place: str = "body"
 ) -> Document | Mapping[str, Any]:
     """The argument of the search: a stored document, or fields; restricted to the fields to compare."""
-    return some_of(document_of(asked, index, limits, place), asked, index, place)
+    return some_of(document_of(query, index, limits, place), query, index, place)
 
 
 def some_of(
-    document: Document, asked: Asked, index: Index, place: str = "body"
+    document: Document, query: Asked, index: Index, place: str = "body"
 ) -> Document | Mapping[str, Any]:
     """The fields of a document to compare; a `Document` if the index may store it under an id."""
     fields = document.fields
-    if asked.only is not None:
-        check_names(asked.only, index.settings.schema, f"{place}.only")
-        fields = {name: fields.get(name) for name in asked.only}
-    itself = asked.itself if asked.id is None else document.id
+    if query.only is not None:
+        check_names(query.only, index.settings.schema, f"{place}.only")
+        fields = {name: fields.get(name) for name in query.only}
+    itself = query.itself if query.id is None else document.id
     return fields if itself is None else Document(itself, fields)
 
 
-def ask(index: Index, asked: Explained, limits: Limits, find: Callable[[Any], Sequence[Match]]) -> Found:
+def ask(
+    index: Index, query: Explained, limits: Limits, find: Callable[[Any], Sequence[Match]]
+) -> QueryMatches:
     """Find the matches of a query and, if needed, read their documents in the same snapshot of the index."""
-    if asked.evidence and asked.limit > MOST_EXPLAINED:
+    if query.evidence and query.limit > MOST_EXPLAINED:
         raise Refusal(
             422,
-            f"limit must be at most {MOST_EXPLAINED} with evidence, got {asked.limit}: use a lower limit",
+            f"limit must be at most {MOST_EXPLAINED} with evidence, got {query.limit}: use a lower limit",
             field="body.limit",
         )
-    with index.snapshot() if asked.evidence or asked.contents else nullcontext():
-        document = document_of(asked, index, limits)
-        matches = find(some_of(document, asked, index))
-        held = (
-            [one for match in matches if (one := index.get(match.id))]
-            if asked.evidence or asked.contents
+    with index.snapshot() if query.evidence or query.contents else nullcontext():
+        document = document_of(query, index, limits)
+        matches = find(some_of(document, query, index))
+        documents = (
+            [item for match in matches if (item := index.get(match.id))]
+            if query.evidence or query.contents
             else []
         )
-    return Found(document, matches, held)
+    return QueryMatches(document, matches, documents)
 
 
-def answered(found: Found, asked: Explained, index: Index, served: ServedIndex) -> dict[str, Any]:
+def answered(matches: QueryMatches, query: Explained, index: Index, served: ServedIndex) -> dict[str, Any]:
     """The response to a query with the requested parts."""
     pictures, schema = pictures_of(served), index.settings.schema
-    return answer_of(found, schema, pictures, contents=asked.contents, explains=asked.evidence)
+    return answer_of(matches, schema, pictures, contents=query.contents, explains=query.evidence)

@@ -20,7 +20,7 @@ from benzer.verify import verify
 
 Positions = NDArray[np.uint32]
 
-ASKED = (20_000, 5_000, 1_000, 200)
+SAMPLE_SIZES = (20_000, 5_000, 1_000, 200)
 """Number of documents whose neighbours are searched; fewer if only very similar ones could be searched."""
 LOW = 0.3
 """The similarity above which all pairs should be found."""
@@ -51,17 +51,19 @@ class Borders:
         """Find pairs of all similarities; deterministic for a corpus."""
         size = max(sum(spread.sizes), 1.0)
         order = corpus.sample(len(corpus), seed, threads)
-        asked, floor = reach_of(spread, schema, min(len(order), max(int(MOST_SHINGLES / size), 1)))
-        order = order[:asked].copy()
+        reach, floor = reach_of(spread, schema, min(len(order), max(int(MOST_SHINGLES / size), 1)))
+        order = order[:reach].copy()
         query, other = corpus.exact_neighbours(order, field_thresholds(schema, floor), threads)
         near = order[query], other
         far = drawn(order, min(DRAWN_PAIRS, int(MOST_SHINGLES / (2 * size))))
         left, right = (np.concatenate(sides) for sides in zip(near, far, strict=True))
         left, right = each_once(left, right)
         similarity = verify(corpus, left, right, schema.weights, threads)
-        found = np.lexsort((right, left, similarity))
-        found = found[similarity[found] > 0]  # pairs without common shingles are no useful examples
-        return cls(left[found], right[found], similarity[found])
+        order_by_similarity = np.lexsort((right, left, similarity))
+        order_by_similarity = order_by_similarity[
+            similarity[order_by_similarity] > 0
+        ]  # pairs without common shingles are no useful examples
+        return cls(left[order_by_similarity], right[order_by_similarity], similarity[order_by_similarity])
 
     def above(self, threshold: float, count: int) -> list[int]:
         """The positions of the pairs at or above the threshold, closest to it first."""
@@ -90,16 +92,16 @@ class Borders:
 
 def reach_of(spread: SampleSpread, schema: Schema, most: int) -> tuple[int, float]:
     """The number of documents whose neighbours are searched, and the minimum similarity."""
-    for asked in ASKED:
-        floor = floor_of(spread, schema, min(asked, most))
+    for count in SAMPLE_SIZES:
+        floor = floor_of(spread, schema, min(count, most))
         if floor <= LOW:
             break
-    return min(asked, most), floor
+    return min(count, most), floor
 
 
-def floor_of(spread: SampleSpread, schema: Schema, asked: int) -> float:
+def floor_of(spread: SampleSpread, schema: Schema, count: int) -> float:
     """The minimum similarity at which the neighbours of these documents are few and cheap enough to search."""
-    part = 2 * asked / max(spread.contents, 1)
+    part = 2 * count / max(spread.contents, 1)
     for floor in FLOORS:
         seconds = part * spread.exact_cost(field_thresholds(schema, floor))
         if part * spread.pairs(floor) <= MOST_PAIRS and seconds <= MOST_SECONDS:
@@ -117,9 +119,9 @@ def drawn(order: Positions, wanted: int) -> tuple[Positions, Positions]:
     steps = min(max(wanted // max(count, 1), 1), max(count // 2, 1))
     if count < 2:
         return order[:0], order[:0]
-    one = np.tile(np.arange(count), steps)
-    other = (one + np.repeat(np.arange(1, steps + 1), count)) % count
-    return order[one][:wanted], order[other][:wanted]
+    item = np.tile(np.arange(count), steps)
+    other = (item + np.repeat(np.arange(1, steps + 1), count)) % count
+    return order[item][:wanted], order[other][:wanted]
 
 
 def each_once(left: Positions, right: Positions) -> tuple[Positions, Positions]:

@@ -162,7 +162,7 @@ def passage_as_json(number: int, passage: Passage, unit: str, a: str, b: str) ->
         "b": list(passage.b),
         "tokens": passage.tokens,
         "shared": passage.shared,
-        "differences": [list(one) for one in passage.differences[:MOST_DIFFERENCES]],
+        "differences": [list(difference) for difference in passage.differences[:MOST_DIFFERENCES]],
         "more_differences": max(0, len(passage.differences) - MOST_DIFFERENCES),
         "caption": views.caption(number, passage, unit),
         "views": both(views.stretches(a, passage, "a"), views.stretches(b, passage, "b")),
@@ -179,4 +179,4 @@ def whole(evidence: Evidence, a: str, b: str) -> dict[str, Any]:
 
 def both(a: Sequence[Stretch], b: Sequence[Stretch]) -> dict[str, Any]:
     """The segments of both sides."""
-    return {"a": [one._asdict() for one in a], "b": [one._asdict() for one in b]}
+    return {"a": [item._asdict() for item in a], "b": [item._asdict() for item in b]}

@@ -81,30 +81,30 @@ class AskedFor(BaseModel):
     thumbnails: dict[str, str] = Field({}, description=THUMBNAIL_BY_FIELD)
 
 
-class Found(NamedTuple):
+class QueryMatches(NamedTuple):
     """The query, the matches, and the document of each match; no documents if only ids were requested."""
 
     document: Document
     matches: Sequence[Match]
-    held: Sequence[Document]
+    documents: Sequence[Document]
 
 
 def answer_of(
-    found: Found, schema: Schema, pictures: Pictures, *, contents: bool, explains: bool
+    result: QueryMatches, schema: Schema, pictures: Pictures, *, contents: bool, explains: bool
 ) -> dict[str, Any]:
     """The matches as part of a response, with `contents`, and with evidence if it `explains`.
 
     Slow for texts: call it without a snapshot.
     """
-    answer: dict[str, Any] = {"matches": [match_as_json(match) for match in found.matches]}
+    answer: dict[str, Any] = {"matches": [match_as_json(match) for match in result.matches]}
     allowance = Allowance(MOST_SHOWN)
     if explains:
-        answer["asked"] = shown_contents(found.document, pictures, allowance)
+        answer["asked"] = shown_contents(result.document, pictures, allowance)
     if contents:
-        for shown, document in zip(answer["matches"], found.held, strict=True):
-            shown.update(shown_contents(document, pictures, allowance))
+        for item, document in zip(answer["matches"], result.documents, strict=True):
+            item.update(shown_contents(document, pictures, allowance))
     if explains:
-        answer["unexplained"] = explain(found, answer["matches"], schema)
+        answer["unexplained"] = explain(result, answer["matches"], schema)
     return answer
 
 
@@ -128,12 +128,12 @@ def shown_contents(document: Document, pictures: Pictures, allowance: Allowance)
     return {"contents": contents if granted else None, "thumbnails": pictures(document)}
 
 
-def explain(found: Found, shown: Sequence[dict[str, Any]], schema: Schema) -> int:
+def explain(result: QueryMatches, matches: Sequence[dict[str, Any]], schema: Schema) -> int:
     """Add the evidence to each match; returns the number of matches that are too long for it."""
     allowance, unexplained = Allowance(MOST_READ), 0
-    for one, document in zip(shown, found.held, strict=True):
-        names = list(one["fields"])
-        one["evidence"] = explained_pair(found.document, document, names, schema, allowance, len(shown))
+    for item, document in zip(matches, result.documents, strict=True):
+        names = list(item["fields"])
+        item["evidence"] = explained_pair(result.document, document, names, schema, allowance, len(matches))
         unexplained += allowance.grants(0) is False
     return unexplained
 

@@ -65,7 +65,7 @@ class Looked:
     whole collection.
     """
 
-    held: int
+    count: int
     documents: Sequence[Document]
     schema: Schema
     whole: Read | None
@@ -73,26 +73,30 @@ class Looked:
     borders: Borders
 
     @classmethod
-    def at(
-        cls, held: int, documents: Sequence[Document], schema: Schema, whole: Sequence[Document] | None = None
+    def from_sample(
+        cls,
+        count: int,
+        documents: Sequence[Document],
+        schema: Schema,
+        whole: Sequence[Document] | None = None,
     ) -> Looked:
         """Read a sample of documents, and the whole collection if it is given or equals the sample."""
         sample = corpus_from(documents, schema)
         spread = look(sample.corpus, schema)
         borders = Borders.of(sample.corpus, schema, spread)
-        if len(documents) >= held:
-            return cls(held, documents, schema, sample, spread, borders)
-        if whole is None or len(whole) < held:
-            scaled = spread.scaled(held / max(len(documents), 1))
-            return cls(held, documents, schema, None, scaled, borders)
+        if len(documents) >= count:
+            return cls(count, documents, schema, sample, spread, borders)
+        if whole is None or len(whole) < count:
+            scaled = spread.scaled(count / max(len(documents), 1))
+            return cls(count, documents, schema, None, scaled, borders)
         everything = corpus_from(whole, schema)
-        return cls(held, documents, schema, everything, look(everything.corpus, schema), borders)
+        return cls(count, documents, schema, everything, look(everything.corpus, schema), borders)
 
     def examples(
         self, sides: Mapping[str, Sequence[int]], pictures: Pictures
     ) -> dict[str, list[dict[str, Any]]]:
         """Pairs by their positions in `borders`, with their similarities and evidence."""
-        shown, explained = Allowance(MOST_SHOWN), Allowance(MOST_READ)
+        texts, explained = Allowance(MOST_SHOWN), Allowance(MOST_READ)
         among = sum(map(len, sides.values()))
 
         def example(place: int) -> dict[str, Any]:
@@ -103,8 +107,8 @@ class Looked:
                 if left.fields.get(name) is not None and right.fields.get(name) is not None
             ]
             return {
-                "left": {"id": left.id, **shown_contents(left, pictures, shown)},
-                "right": {"id": right.id, **shown_contents(right, pictures, shown)},
+                "left": {"id": left.id, **shown_contents(left, pictures, texts)},
+                "right": {"id": right.id, **shown_contents(right, pictures, texts)},
                 "similarity": float(self.borders.similarity[place]),
                 "evidence": explained_pair(left, right, names, self.schema, explained, among),
             }
@@ -118,28 +122,28 @@ def corpus_from(documents: Sequence[Document], schema: Schema) -> Read:
     They were validated when they were added, so they are passed to the core without another check.
     """
     corpus = corpus_of(schema)
-    columns = [[one.fields.get(name) for one in documents] for name in schema.fields]
-    corpus.add(0, range(1, len(documents) + 1), [one.id for one in documents], columns)
+    columns = [[document.fields.get(name) for document in documents] for name in schema.fields]
+    corpus.add(0, range(1, len(documents) + 1), [document.id for document in documents], columns)
     return Read(corpus, (), (), ReadOptions())
 
 
 def documents_for(index: Index) -> tuple[int, list[Document], list[Document] | None]:
     """Return the size of an index, a sample of it, and all of its documents where these are few enough to be read."""
     with index.snapshot():
-        held = len(index)
-        whole = index.sample(held, WHOLE_BYTES) if 0 < held <= WHOLE_DOCUMENTS else []
-        if not whole or len(whole) < held:
-            return held, index.sample(MOST_DOCUMENTS, MOST_BYTES), None
-    if held <= MOST_DOCUMENTS and bytes_of(whole) <= MOST_BYTES:
-        return held, whole, None
-    places = np.random.default_rng(0).permutation(held)[:MOST_DOCUMENTS]
-    most = max(int(len(places) * min(1.0, MOST_BYTES * held / (len(places) * bytes_of(whole)))), 1)
-    return held, [whole[place] for place in sorted(places[:most].tolist())], whole
+        count = len(index)
+        whole = index.sample(count, WHOLE_BYTES) if 0 < count <= WHOLE_DOCUMENTS else []
+        if not whole or len(whole) < count:
+            return count, index.sample(MOST_DOCUMENTS, MOST_BYTES), None
+    if count <= MOST_DOCUMENTS and bytes_of(whole) <= MOST_BYTES:
+        return count, whole, None
+    places = np.random.default_rng(0).permutation(count)[:MOST_DOCUMENTS]
+    most = max(int(len(places) * min(1.0, MOST_BYTES * count / (len(places) * bytes_of(whole)))), 1)
+    return count, [whole[place] for place in sorted(places[:most].tolist())], whole
 
 
 def bytes_of(documents: Sequence[Document]) -> int:
     """The approximate bytes of some documents, at least 1."""
-    return 1 + sum(size_of(value) for one in documents for value in one.fields.values())
+    return 1 + sum(size_of(value) for document in documents for value in document.fields.values())
 
 
 def curve(bands: Bands, threshold: float, recall: float) -> dict[str, Any]:
@@ -173,18 +177,18 @@ def recipe_of(index: Index, fields: dict[str, dict[str, Any]] | None, shingle_si
     """The schema for reading an index: its own, or with other settings for texts and values."""
     own = index.settings.schema
     schema = own if fields is None else schema_from(fields)
-    for name, one in schema.fields.items():
-        check_recipe(own, name, one)
+    for name, item in schema.fields.items():
+        check_recipe(own, name, item)
     if shingle_size is None:
         return schema
-    texts = {name: one for name, one in schema.fields.items() if isinstance(one, Text)}
+    texts = {name: field for name, field in schema.fields.items() if isinstance(field, Text)}
     if not texts:
         raise Refusal(
             422,
             "shingle_size needs a text field, but the index has none: remove shingle_size",
             field="body.shingle_size",
         )
-    sized = {name: replace(one, shingle_size=shingle_size) for name, one in texts.items()}
+    sized = {name: replace(text, shingle_size=shingle_size) for name, text in texts.items()}
     return Schema(**{**schema.fields, **sized})
 
 
@@ -197,7 +201,7 @@ def check_recipe(own: Schema, name: str, given: Field) -> None:
         raise Refusal(
             422, f"the field {name!r} has the type {own.fields[name].kind}, not {given.kind}", field=place
         )
-    settings = ({**one.to_dict(), "weight": 1.0} for one in (given, own.fields[name]))
+    settings = ({**item.to_dict(), "weight": 1.0} for item in (given, own.fields[name]))
     if name in own.foreign and next(settings) != next(settings):
         raise Refusal(
             422,
@@ -264,7 +268,7 @@ class Sliders:
             "tune": curve(bands, threshold, self.recall),
             "candidates": max(round(spread.candidates(bands)), 0),
             "plan": plan(spread, schema, threshold, self.recall, num_hashes=self.num_hashes).to_dict(),
-            "documents": looked.held,
+            "documents": looked.count,
             "read": len(looked.documents),
             "identical": prices and prices.identical,
             "empty": prices and prices.empty,
@@ -273,7 +277,7 @@ class Sliders:
             "confidence": prices and prices.confidence,
             "histogram": {
                 "edges": [place / BINS for place in range(BINS + 1)],
-                "counts": [round(one, 3) for one in spread.histogram(BINS).tolist()],
+                "counts": [round(item, 3) for item in spread.histogram(BINS).tolist()],
             },
             "prices": list(prices.to_dict()["prices"]) if prices else [],
             **looked.examples(sides, pictures),
@@ -329,7 +333,7 @@ class Tunings:
     async def _looked(self, served: ServedIndex, schema: Schema, state: tuple[int, int]) -> Looked:
         known = self.looks.find((served, state, schema))
         if known is None:
-            held, documents, whole = await served.read(documents_for)
-            known = await asyncio.to_thread(Looked.at, held, documents, schema, whole)
+            count, documents, whole = await served.read(documents_for)
+            known = await asyncio.to_thread(Looked.from_sample, count, documents, schema, whole)
             self.looks.keep((served, state, schema), known)
         return known

@@ -40,7 +40,7 @@ async def find(question: CandidatesQuestion, served: Served, shared: Shared) -> 
     """Find the documents that share a bucket with a document: those that `similar` would compare, unverified."""
 
     def work(index: Index) -> list[dict[str, Any]]:
-        found = index.find_candidates(question_of(question, index, shared.limits), question.limit)
-        return [one._asdict() for one in found]
+        result = index.find_candidates(question_of(question, index, shared.limits), question.limit)
+        return [item._asdict() for item in result]
 
     return Answer({"candidates": await served.read(work)})

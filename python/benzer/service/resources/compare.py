@@ -141,12 +141,12 @@ def schema_of(pair: Pair) -> Schema:
 
 def compared(a: Document, b: Document, schema: Schema, minhash: MinHash, explains: bool) -> dict[str, Any]:
     """The comparison of two documents as a response."""
-    found: Comparison = comparison.compare(a, b, schema, minhash, evidence=explains)
+    result: Comparison = comparison.compare(a, b, schema, minhash, evidence=explains)
     fields = {
-        name: field_as_json(one, evidence.as_json(one.evidence, a.fields[name], b.fields[name]))
-        for name, one in found.fields.items()
+        name: field_as_json(item, evidence.as_json(item.evidence, a.fields[name], b.fields[name]))
+        for name, item in result.fields.items()
     }
-    return {"similarity": found.similarity, "estimate": found.estimate, "fields": fields}
+    return {"similarity": result.similarity, "estimate": result.estimate, "fields": fields}
 
 
 def field_as_json(field: FieldComparison, explained: dict[str, Any] | None) -> dict[str, Any]:

@@ -151,8 +151,8 @@ async def add_all(
 
     def given() -> list[Document]:
         return [
-            Document(one.id, read(one.fields, f"body.documents.{at}.fields"))
-            for at, one in enumerate(documents)
+            Document(document.id, read(document.fields, f"body.documents.{position}.fields"))
+            for position, document in enumerate(documents)
         ]
 
     ready = await in_thread(schema, lambda: all_prepared(schema, given()), len(documents))
@@ -182,8 +182,8 @@ async def show_all(
 
     def work(index: Index) -> dict[str, Any]:
         documents, next_number = index.page(start, limit, PAGE_CHARACTERS)
-        shown = [stored_as_json(served, document) for document in documents]
-        return {"documents": shown, "next": None if next_number is None else cursor_of(next_number)}
+        listed = [stored_as_json(served, document) for document in documents]
+        return {"documents": listed, "next": None if next_number is None else cursor_of(next_number)}
 
     return Answer(await served.read(work), about=about(served))
 
@@ -207,17 +207,17 @@ async def put(id: PathId, request: Request, served: Served, shared: Shared) -> A
     (document,) = ready.documents
 
     def work(index: Index) -> Id | None:
-        held = held_id(index, id)
-        known = document.id if held is None else held
-        served.thumbnails.put(one._replace(id=known) for one in ready.thumbnails)
+        old_id = held_id(index, id)
+        known = document.id if old_id is None else old_id
+        served.thumbnails.put(thumbnail._replace(id=known) for thumbnail in ready.thumbnails)
         index.add([Document(known, document.fields)])
         if not ready.thumbnails and schema.foreign:
             served.thumbnails.remove([known])
-        return held
+        return old_id
 
-    held = await served.write(work)
-    new = held is None
-    return Answer({"id": id if new else held, "replaced": not new}, 201 if new else 200)
+    known_id = await served.write(work)
+    new = known_id is None
+    return Answer({"id": id if new else known_id, "replaced": not new}, 201 if new else 200)
 
 
 @router.get("/{id:any}", response_model=StoredDocument)
@@ -239,17 +239,17 @@ async def remove(id: PathId, served: Served) -> Response:
     """Remove one document."""
 
     def work(index: Index) -> Id | None:
-        held = held_id(index, id)
-        if held is not None:
-            index.remove([held])
+        known = held_id(index, id)
+        if known is not None:
+            index.remove([known])
             if (
                 served.settings.schema.foreign
             ):  # here, in order: the thumbnail of a later document with this id is kept
-                served.thumbnails.remove([held])
-        return held
+                served.thumbnails.remove([known])
+        return known
 
-    held = await served.write(work)
-    if held is None:
+    known_id = await served.write(work)
+    if known_id is None:
         raise unknown(id)
     return Response(status_code=204)
 
@@ -261,10 +261,10 @@ def about(served: ServedIndex) -> dict[str, Any]:
 
 def stored_as_json(served: ServedIndex, document: Document) -> dict[str, Any]:
     """A document as a response; called in a thread, because it may look for thumbnails."""
-    shown = as_json(document)
+    values = as_json(document)
     if served.settings.schema.foreign:
-        shown["thumbnails"] = urls_of(served.thumbnails, served.name, document)
-    return shown
+        values["thumbnails"] = urls_of(served.thumbnails, served.name, document)
+    return values
 
 
 def held_id(index: Index, text: str) -> Id | None:

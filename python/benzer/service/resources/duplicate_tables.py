@@ -55,7 +55,7 @@ TableName = Annotated[
     Literal["pairs", "clusters", "removed", "kept", "malformed"],
     Path(description="The table.", examples=["pairs"]),
 ]
-At = Annotated[
+AtThreshold = Annotated[
     float | None,
     Query(
         alias="threshold",
@@ -80,16 +80,18 @@ Length = Annotated[
 ]
 
 
-async def viewed(shared: State, job: str, at: float | None, work: Callable[[View], Answered]) -> Answered:
+async def viewed(
+    shared: State, job: str, threshold: float | None, work: Callable[[View], Answered]
+) -> Answered:
     """Run some work on the result of a job, off the event loop."""
     result = shared.jobs.result(job)
-    return await asyncio.to_thread(contained, result, at, work)
+    return await asyncio.to_thread(contained, result, threshold, work)
 
 
-def contained(result: Result, at: float | None, work: Callable[[View], Answered]) -> Answered:
+def contained(result: Result, threshold: float | None, work: Callable[[View], Answered]) -> Answered:
     """Run the work; a panic of the native core becomes an exception that the server can handle."""
     try:
-        return work(result.at(at))
+        return work(result.view_at(threshold))
     except Exception:
         raise
     except BaseException as panic:
@@ -97,21 +99,21 @@ def contained(result: Result, at: float | None, work: Callable[[View], Answered]
 
 
 @router.get("/summary", response_model=dict[str, Any])
-async def summary(job: JobId, shared: Shared, at: At = None) -> Answer:
+async def summary(job: JobId, shared: Shared, at: AtThreshold = None) -> Answer:
     """Return counts, settings, sources and seconds by stage, as in `Duplicates.summary`, and the alarms."""
 
     def work(view: View) -> dict[str, Any]:
-        return {**view.found.summary(), "alarms": [alarm.to_dict() for alarm in view.found.alarms()]}
+        return {**view.result.summary(), "alarms": [alarm.to_dict() for alarm in view.result.alarms()]}
 
     about = {"job": shared.jobs[job].to_dict(), "at": at}
     return Answer(await viewed(shared, job, at, work), about=about)
 
 
 @router.get("/report", response_class=HTMLResponse)
-async def report(job: JobId, shared: Shared, at: At = None) -> Response:
+async def report(job: JobId, shared: Shared, at: AtThreshold = None) -> Response:
     """Return the report of a run as one self-contained HTML page."""
     recall = shared.jobs.result(job).recall if at is None else None
-    page = await viewed(shared, job, at, lambda view: report_html(view.found, recall))
+    page = await viewed(shared, job, at, lambda view: report_html(view.result, recall))
     return HTMLResponse(page.encode("utf-8", "replace"), headers={"Content-Security-Policy": REPORT_POLICY})
 
 
@@ -119,7 +121,7 @@ async def report(job: JobId, shared: Shared, at: At = None) -> Response:
 async def evidence(
     job: JobId, shared: Shared, left: Annotated[str, Query(description="The id of a document.", examples=["fox"])],
     right: Annotated[str, Query(description="The id of another document.", examples=["fox/again"])],
-    at: At = None, length: Length = LENGTH,
+    at: AtThreshold = None, length: Length = LENGTH,
     index: Annotated[
         str | None,
         Query(description="The index of the other document (kept_in), unless it is in the job.", examples=["demo"]),
@@ -130,12 +132,12 @@ async def evidence(
     Documents of an index that the job was compared with are available if the left document matches them. They are
     returned as currently stored in the index.
     """
-    old = None if index is None else await shared.catalog[index].read(partial(sides.held, right))
+    old = None if index is None else await shared.catalog[index].read(partial(sides.stored_document, right))
 
     def work(view: View) -> dict[str, Any]:
         if index is None:
-            return sides.compared(view.found, left, right, length)
-        return sides.compared_with_old(view.found, left, index, old, right, length)
+            return sides.compared(view.result, left, right, length)
+        return sides.compared_with_old(view.result, left, index, old, right, length)
 
     about = {"job": shared.jobs[job].to_dict(), "index": index}
     return Answer(await viewed(shared, job, at, work), about=about)
@@ -144,11 +146,14 @@ async def evidence(
 @router.get("/clusters/{number}", response_model=Cluster)
 async def cluster(
     job: JobId, shared: Shared, number: Annotated[int, Path(description="The number of the cluster.", examples=[0])],
-    at: At = None, offset: Offset = 0, limit: Annotated[int, Query(ge=1, le=1000)] = PAGE_ROWS, length: Length = LENGTH,
+    at: AtThreshold = None, offset: Offset = 0, limit: Annotated[int, Query(ge=1, le=1000)] = PAGE_ROWS,
+    length: Length = LENGTH,
 ) -> Answer:  # fmt: skip
     """Return a cluster: the kept document, the others with texts and similarity to it, and links to other clusters."""
     return Answer(
-        await viewed(shared, job, at, lambda view: clusters.opened(view.found, number, offset, limit, length))
+        await viewed(
+            shared, job, at, lambda view: clusters.opened(view.result, number, offset, limit, length)
+        )
     )
 
 
@@ -157,7 +162,7 @@ async def cluster(
     responses={200: {"content": {MEDIA_TYPES[kind]: {} for kind in DECIDED}}},
 )  # fmt: skip
 async def decide(
-    job: JobId, asked: Decisions, shared: Shared, at: At = None,
+    job: JobId, body: Decisions, shared: Shared, at: AtThreshold = None,
     table: Annotated[Literal["kept", "removed"], Query(description="The documents to return.")] = "kept",
     format: Annotated[Literal["json", "ndjson", "csv"], Query(description="The response format.")] = "json",
 ) -> Response:  # fmt: skip
@@ -165,10 +170,13 @@ async def decide(
 
     Each removed document still names a kept one, with the exact similarity found by the job.
     """
-    given = [decisions.Decision(one.cluster, one.decision, one.members) for one in asked.decisions]
+    given = [
+        decisions.Decision(decision.cluster, decision.decision, decision.members)
+        for decision in body.decisions
+    ]
 
     def work(view: View) -> Response:
-        decided = decisions.decided(view.found, given)
+        decided = decisions.decided(view.result, given)
         chosen = decided.table(table)
         if format != "json":
             return download(chosen, 0, chosen.total, format, f"{job}-{table}")
@@ -184,7 +192,7 @@ async def decide(
     responses={200: {"content": {media: {} for media in MEDIA_TYPES.values()}}, 501: {}},
 )  # fmt: skip
 async def table(
-    request: Request, job: JobId, table: TableName, shared: Shared, at: At = None, order: Order = "largest",
+    request: Request, job: JobId, table: TableName, shared: Shared, at: AtThreshold = None, order: Order = "largest",
     format: Annotated[Format, Query(description="json is paged; others are files.")] = "json", offset: Offset = 0,
     limit: Annotated[
         int | None, Query(ge=0, le=2**53, description="Maximum rows; default 100 for JSON, else all.", examples=[100])

@@ -24,7 +24,7 @@ from benzer.service.errors import UPLOAD_CUT_SHORT, Answer, Refusal
 from benzer.service.indexes.served import ServedIndex
 from benzer.service.jobs import Job
 from benzer.service.jobs.reading import Spool
-from benzer.service.jobs.running import Asked, Search, check
+from benzer.service.jobs.running import JobRequest, Search, check
 from benzer.service.jobs.wire import NewJob, SearchOptions, ShownJob, ShownJobs, UploadOptions
 from benzer.service.media import JSON, NDJSON, media_type
 from benzer.service.state import State
@@ -91,19 +91,19 @@ async def of_json(request: Request, shared: State) -> tuple[Search, Job]:
         raise Refusal(
             422, f"{name} is only valid in the query of an upload: move it to the body", field=f"query.{name}"
         )
-    asked = await model_of(request, NewJob, partial(check_listed, shared.limits, "documents"))
-    own = None if asked.index is None else shared.catalog[asked.index]
-    search, settings = await prepared(asked, asked.fields, own, asked.documents, shared)
-    source = {"upload": len(asked.documents or ())} if own is None else {"index": asked.index}
+    body = await model_of(request, NewJob, partial(check_listed, shared.limits, "documents"))
+    own = None if body.index is None else shared.catalog[body.index]
+    search, settings = await prepared(body, body.fields, own, body.documents, shared)
+    source = {"upload": len(body.documents or ())} if own is None else {"index": body.index}
     return search, Job(source, settings)
 
 
 async def of_upload(request: Request, shared: State) -> tuple[Search, Job]:
     """The job of an upload; the upload is complete when this returns."""
-    asked = of_query(request)
+    query = of_query(request)
     spool = Spool()
     try:
-        search, settings = await prepared(asked, asked.fields, None, spool, shared)
+        search, settings = await prepared(query, query.fields, None, spool, shared)
         async for chunk in request.stream():
             await asyncio.to_thread(spool.write, chunk)
         await asyncio.to_thread(spool.complete)
@@ -121,7 +121,7 @@ def of_query(request: Request) -> UploadOptions:
     try:
         return UploadOptions.model_validate(dict(request.query_params), strict=False)
     except ValidationError as error:
-        faults = [{**one, "loc": ("query", *one["loc"])} for one in error.errors()]
+        faults = [{**error, "loc": ("query", *error["loc"])} for error in error.errors()]
         raise RequestValidationError(faults) from error
 
 
@@ -131,17 +131,17 @@ async def prepared(
 ) -> tuple[Search, dict[str, Any]]:  # fmt: skip
     """The task and the settings of a job; rejects invalid combinations."""
     against = {name: shared.catalog[name] for name in options.against}
-    asked = Asked(
+    request = JobRequest(
         options.threshold, options.recall, options.keep, options.method,
         None if fields is None else schema_of(fields),
         getattr(options, "on_error", "stop"), options.measure,
     )  # fmt: skip
     settings = None if own is None else own.settings
     known: dict[str, Index] = {}
-    for name, one in against.items():
-        known[name] = await one.read(lambda index: index)
-    search = Search(asked, own, uploaded, against, shared.limits)
-    return search, await asyncio.to_thread(check, asked, settings, known)
+    for name, item in against.items():
+        known[name] = await item.read(lambda index: index)
+    search = Search(request, own, uploaded, against, shared.limits)
+    return search, await asyncio.to_thread(check, request, settings, known)
 
 
 def schema_of(fields: Mapping[str, Mapping[str, Any]]) -> Schema:

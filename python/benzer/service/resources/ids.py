@@ -16,7 +16,7 @@ from benzer.index import Index
 from benzer.service.access import READS, Served, Shared
 from benzer.service.errors import Answer
 from benzer.service.resources.documents import about, stored_as_json
-from benzer.service.resources.seen import shown
+from benzer.service.resources.seen import iso_time
 from benzer.service.wire.bodies import check_listed, described_body, model_of
 from benzer.service.wire.documents import Body, Content, Id, Many
 
@@ -74,20 +74,20 @@ class Removed(BaseModel):
 
 
 @router.post("/lookup", response_model=AllLookedUp, openapi_extra=READS)
-async def look_up(asked: Lookup, served: Served) -> Answer:
+async def look_up(body: Lookup, served: Served) -> Answer:
     """Look up documents by exact id, and when they were last seen."""
 
-    def one(index: Index, id: str | int) -> dict[str, Any] | None:
+    def entry(index: Index, id: str | int) -> dict[str, Any] | None:
         if id not in index:
             return None
         moment = index.last_seen(id)
-        seen = None if moment is None else shown(moment)
-        document = index.get(id) if asked.contents else None
+        seen = None if moment is None else iso_time(moment)
+        document = index.get(id) if body.contents else None
         return {**({"id": id} if document is None else stored_as_json(served, document)), "last_seen": seen}
 
     def work(index: Index) -> list[dict[str, Any] | None]:
         with index.snapshot():
-            return [one(index, id) for id in asked.ids]
+            return [entry(index, id) for id in body.ids]
 
     return Answer({"documents": await served.read(work)}, about=about(served))
 
@@ -95,14 +95,14 @@ async def look_up(asked: Lookup, served: Served) -> Answer:
 @router.post("/remove", response_model=Removed, openapi_extra=described_body(Remove))
 async def remove(request: Request, served: Served, shared: Shared) -> Answer:
     """Remove documents by exact id; unknown ids are ignored."""
-    asked = await model_of(request, Remove, partial(check_listed, shared.limits, "ids"))
+    body = await model_of(request, Remove, partial(check_listed, shared.limits, "ids"))
 
     def work(index: Index) -> dict[str, int]:
-        removed = index.remove(asked.ids)
+        removed = index.remove(body.ids)
         if (
             served.settings.schema.foreign
         ):  # here, in order: the thumbnail of a later document with such an id is kept
-            served.thumbnails.remove(asked.ids)
+            served.thumbnails.remove(body.ids)
         return {"removed": removed, "documents": len(index)}
 
     return Answer(await served.write(work))

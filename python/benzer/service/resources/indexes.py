@@ -60,19 +60,19 @@ async def described(name: str, shared: State, buckets: bool = False) -> dict[str
 @router.get("", response_model=Indexes)
 async def show_all(shared: Shared) -> Answer:
     """List the served indexes."""
-    told = []
+    listed = []
     for name in list(shared.catalog):
         with suppress(Refusal):  # it was deleted meanwhile
-            told.append(await described(name, shared))
-    return Answer({"indexes": told}, about={"grows": shared.catalog.grows})
+            listed.append(await described(name, shared))
+    return Answer({"indexes": listed}, about={"grows": shared.catalog.grows})
 
 
 @router.post("", response_model=Information, status_code=201)
-async def create(asked: NewIndex, shared: Shared) -> Answer:
+async def create(body: NewIndex, shared: Shared) -> Answer:
     """Create an index in the home of the service; it is durable when the response is sent."""
-    settings = await asyncio.to_thread(settings_of, asked)
-    await shared.catalog.create(asked.name, settings)
-    return Answer(await described(asked.name, shared), 201, {"Location": f"/v1/indexes/{asked.name}"})
+    settings = await asyncio.to_thread(settings_of, body)
+    await shared.catalog.create(body.name, settings)
+    return Answer(await described(body.name, shared), 201, {"Location": f"/v1/indexes/{body.name}"})
 
 
 @router.get("/{index}", response_model=Information)

@@ -71,16 +71,16 @@ async def find(
 
     def work(opened: Index) -> dict[str, Any]:
         limit, recall, threshold = question.limit, question.recall, question.threshold
-        found = ask(
+        result = ask(
             opened,
             question,
             shared.limits,
-            lambda asked: opened.find_nearest(asked, limit, recall, threshold),
+            lambda query: opened.find_nearest(query, limit, recall, threshold),
         )
         promised = {
-            name: getattr(found.matches, name) for name in ("recall", "compared", "documents", "threshold")
+            name: getattr(result.matches, name) for name in ("recall", "compared", "documents", "threshold")
         }
-        return {**answered(found, question, opened, served), **promised}
+        return {**answered(result, question, opened, served), **promised}
 
     begun = perf_counter()
     content = await served.read(work)

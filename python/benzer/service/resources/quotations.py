@@ -113,8 +113,8 @@ async def passages(question: PassagesQuestion, served: Served, shared: Shared) -
     """Find the passages of a text that appear in the index, with their documents and positions."""
 
     def work(index: Index) -> dict[str, Any]:
-        asked = question_of(question, index, shared.limits)
-        return index.find_passages(asked, question.least_words, question.limit, question.most).to_dict()
+        query = question_of(question, index, shared.limits)
+        return index.find_passages(query, question.least_words, question.limit, question.most).to_dict()
 
     return Answer(await served.read(work))
 
@@ -125,13 +125,13 @@ def contained_by(
     """The work of a containment query."""
 
     def work(index: Index) -> dict[str, Any]:
-        asked = question_of(question, index, limits)
-        found = find(index, asked, question.threshold, question.limit, question.most)
+        query = question_of(question, index, limits)
+        matches = find(index, query, question.threshold, question.limit, question.most)
         return {
-            "matches": [{**one._asdict(), "fields": dict(one.fields)} for one in found],
-            "candidates": found.candidates,
-            "compared": found.compared,
-            "short": list(found.short),
+            "matches": [{**item._asdict(), "fields": dict(item.fields)} for item in matches],
+            "candidates": matches.candidates,
+            "compared": matches.compared,
+            "short": list(matches.short),
         }
 
     return work

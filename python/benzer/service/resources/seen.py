@@ -94,18 +94,18 @@ class Seen(BaseModel):
 @router.post("/touch", response_model=Touched, openapi_extra=described_body(Touch))
 async def touch(request: Request, served: Served, shared: Shared) -> Answer:
     """Record that documents were seen unchanged. A time before the recorded one changes nothing."""
-    asked = await model_of(request, Touch, partial(check_listed, shared.limits, "ids"))
-    return Answer({"held": await served.write(lambda index: index.touch(asked.ids, asked.seen_at))})
+    body = await model_of(request, Touch, partial(check_listed, shared.limits, "ids"))
+    return Answer({"held": await served.write(lambda index: index.touch(body.ids, body.seen_at))})
 
 
 @router.post("/evict", response_model=Evicted)
-async def evict(asked: Evict, served: Served) -> Answer:
+async def evict(body: Evict, served: Served) -> Answer:
     """Remove the documents that were last seen before a given time."""
 
     def work(index: Index) -> dict[str, int]:
         pictured = index.settings.schema.foreign
-        gone = index.unseen(asked.unseen_since) if pictured else []
-        removed = index.evict(asked.unseen_since)
+        gone = index.unseen(body.unseen_since) if pictured else []
+        removed = index.evict(body.unseen_since)
         served.thumbnails.remove(gone)
         return {"removed": removed, "documents": len(index)}
 
@@ -117,11 +117,11 @@ async def seen(
     id: Annotated[str, Query(description="The id of the document.", examples=["fox"])], served: Served
 ) -> Answer:
     """Return when a document was added or last touched."""
-    found = await served.read(last_seen(id))
-    if found is None:
+    known = await served.read(last_seen(id))
+    if known is None:
         raise Refusal(404, f"no document has the id {id!r}", field="query.id")
-    held, second = found
-    return Answer({"id": held, "last_seen": None if second is None else shown(second)})
+    known_id, second = known
+    return Answer({"id": known_id, "last_seen": None if second is None else iso_time(second)})
 
 
 def last_seen(text: str) -> Callable[[Index], tuple[str | int, datetime | None] | None]:
@@ -129,13 +129,13 @@ def last_seen(text: str) -> Callable[[Index], tuple[str | int, datetime | None] 
 
     def work(index: Index) -> tuple[str | int, datetime | None] | None:
         with index.snapshot():
-            held = next((id for id in ids_of(text) if id in index), None)
-            return None if held is None else (held, index.last_seen(held))
+            known_id = next((id for id in ids_of(text) if id in index), None)
+            return None if known_id is None else (known_id, index.last_seen(known_id))
 
     return work
 
 
-def shown(moment: datetime) -> str:
+def iso_time(moment: datetime) -> str:
     """A time in UTC as ISO 8601.
 
     >>> shown(datetime(2026, 1, 31, 12, tzinfo=timezone.utc))

@@ -57,7 +57,7 @@ async def login(request: Request, shared: Shared) -> Response:
         if by_script:
             return failure(401, UNKNOWN_KEY, headers=CHALLENGE)
         return RedirectResponse("/login?" + urlencode({"failed": "1", "next": place}), 303)
-    known = access_of(key, asked=shared.keys is not None)
+    known = access_of(key, required=shared.keys is not None)
     access = {name: known[name] for name in ("name", "scopes")}
     answer: Response = Answer(access) if by_script else RedirectResponse(place, 303)
     if key is not None:

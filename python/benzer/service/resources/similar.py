@@ -89,28 +89,30 @@ async def find(
     A query by id does not return the document itself. `threshold` defaults to that of the index; a lower value is
     allowed, but matches below the threshold of the index are found with a lower recall than guaranteed.
     """
-    return await found(await question_from(request, Question, options, served, shared.limits), served, shared)
+    return await answer_question(
+        await question_from(request, Question, options, served, shared.limits), served, shared
+    )
 
 
 async def find_by_json(request: Request) -> Answer:
     """The same for JSON only, called by `app.Short` without dependency injection."""
     shared: State = request.app.state.shared
     served = shared.catalog[request.path_params["index"]]
-    return await found(await model_of(request, Question), served, shared)
+    return await answer_question(await model_of(request, Question), served, shared)
 
 
-async def found(question: Question, served: ServedIndex, shared: State) -> Answer:
+async def answer_question(question: Question, served: ServedIndex, shared: State) -> Answer:
     """The response to a query; small queries may run together with others."""
     if is_small(question):
         matches = await served.find_similar(
             lambda opened: question_of(question, opened, shared.limits), question.limit, question.threshold
         )
-        return Answer({"matches": [match_as_json(one) for one in matches]})
+        return Answer({"matches": [match_as_json(match) for match in matches]})
 
     def work(opened: Index) -> dict[str, Any]:
         limit, threshold = question.limit, question.threshold
         matches = ask(
-            opened, question, shared.limits, lambda asked: opened.find_similar(asked, limit, threshold)
+            opened, question, shared.limits, lambda query: opened.find_similar(query, limit, threshold)
         )
         return answered(matches, question, opened, served)
 
@@ -135,7 +137,10 @@ def is_small(question: Question) -> bool:
     if question.evidence or question.contents:
         return False
     contents = [question.text or "", *(question.fields or {}).values()]
-    return sum(len(one) if isinstance(one, str | list) else SMALL for one in contents if one) < SMALL
+    return (
+        sum(len(content) if isinstance(content, str | list) else SMALL for content in contents if content)
+        < SMALL
+    )
 
 
 @router.post("/batch", response_model=Answers, openapi_extra=READS | described_body(Questions))
@@ -146,12 +151,12 @@ async def find_batch(request: Request, served: Served, shared: Shared) -> Answer
     def work(start: int, opened: Index) -> list[dict[str, Any]]:
         part = batch.questions[start : start + TOGETHER]
         with opened.snapshot():
-            asked = [
-                question_of(one, opened, shared.limits, f"body.questions.{at}")
-                for at, one in enumerate(part, start)
+            queries = [
+                question_of(item, opened, shared.limits, f"body.questions.{position}")
+                for position, item in enumerate(part, start)
             ]
-        found = opened.find_similar_batch(asked, batch.limit, batch.threshold, threads=1)
-        return [{"matches": [match_as_json(one) for one in matches]} for matches in found]
+        results = opened.find_similar_batch(queries, batch.limit, batch.threshold, threads=1)
+        return [{"matches": [match_as_json(match) for match in matches]} for matches in results]
 
     answers: list[dict[str, Any]] = []
     for start in range(0, len(batch.questions), TOGETHER):

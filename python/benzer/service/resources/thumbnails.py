@@ -11,7 +11,7 @@ from benzer.index.documents import ids_of
 from benzer.service.access import Served
 from benzer.service.errors import Refusal
 from benzer.service.pictures.copies import Thumbnail
-from benzer.service.pictures.thumbnails import MEDIA_TYPES, found
+from benzer.service.pictures.thumbnails import MEDIA_TYPES, stored_thumbnail
 
 router = APIRouter(prefix="/v1/indexes/{index}/thumbnail", tags=["documents"])
 
@@ -42,11 +42,11 @@ async def show(
     """
 
     def work(index: Index) -> Thumbnail | None:
-        meant = [one for one in ids_of(id) if isinstance(one, int) or not number]
+        meant = [item for item in ids_of(id) if isinstance(item, int) or not number]
         document = next(filter(None, map(index.get, meant)), None)
         if document is None:
             raise Refusal(404, f"no document has the id {id!r}", field="query.id")
-        return found(served.thumbnails, document, field)
+        return stored_thumbnail(served.thumbnails, document, field)
 
     copy = await served.read(work)
     if copy is None:

@@ -216,15 +216,15 @@ async def tune(choice: Annotated[Choice, Query()]) -> Answer:
 
 
 @router.post("/indexes/{index}/tune", response_model=Tuned, openapi_extra=READS)
-async def tune_index(asked: TuneQuestion, served: Served, shared: Shared) -> Answer:
+async def tune_index(body: TuneQuestion, served: Served, shared: Shared) -> Answer:
     """Return the similarities in an index, the effect of thresholds, and pairs near the given threshold.
 
     The documents are read once, by whatever recipe, and kept for the next such question.
     """
     sliders = Sliders(
-        asked.threshold, asked.recall, asked.num_hashes, asked.bands, asked.rows, asked.sample, asked.examples
+        body.threshold, body.recall, body.num_hashes, body.bands, body.rows, body.sample, body.examples
     )
-    recipe = partial(recipe_of, fields=asked.fields, shingle_size=asked.shingle_size)
+    recipe = partial(recipe_of, fields=body.fields, shingle_size=body.shingle_size)
     content = await shared.tunings.answer(served, recipe, sliders)
     schema = await served.read(recipe)
     name = served.name if schema == served.settings.schema else ""

@@ -60,9 +60,9 @@ def landscape(seed: int) -> Pixels:
 
 def hills(rng: np.random.Generator, height: float, swing: float) -> NDArray[np.float64]:
     """The skyline of a range of hills: a sum of waves of decreasing length."""
-    at = np.arange(WIDTH) / WIDTH
+    position = np.arange(WIDTH) / WIDTH
     waves = [
-        swing / wave * np.sin(2 * np.pi * (wave * at * rng.uniform(0.7, 1.5) + rng.uniform()))
+        swing / wave * np.sin(2 * np.pi * (wave * position * rng.uniform(0.7, 1.5) + rng.uniform()))
         for wave in (1, 2, 4, 9)
     ]
     skyline: NDArray[np.float64] = height + np.sum(waves, axis=0)

@@ -28,12 +28,12 @@ class Metrics:
         registry = self.registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
-        asked = ["route", "method"]
+        labels = ["route", "method"]
         self.requests = Counter(
-            "benzer_requests", "Completed requests.", [*asked, "status"], registry=registry
+            "benzer_requests", "Completed requests.", [*labels, "status"], registry=registry
         )
         self.seconds = Histogram(
-            "benzer_request_seconds", "Time from the header of a request to the end of its response.", asked,
+            "benzer_request_seconds", "Time from the header of a request to the end of its response.", labels,
             buckets=SECONDS, registry=registry,
         )  # fmt: skip
         self.refused = Counter(

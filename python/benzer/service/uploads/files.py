@@ -89,7 +89,8 @@ def line_of(record: Mapping[str, Any] | BadRow, made_id: str, fields: Sequence[s
         return json.dumps(f"{made_id}: {record}").encode() + b"\n"
     row = dict(record) if not fields else kept(record, made_id, fields)
     row = {
-        name: None if isinstance(one, float) and not math.isfinite(one) else one for name, one in row.items()
+        name: None if isinstance(item, float) and not math.isfinite(item) else item
+        for name, item in row.items()
     }
     try:
         return json.dumps(row, default=plain, allow_nan=False).encode() + b"\n"
@@ -102,13 +103,13 @@ def kept(record: Mapping[str, Any], made_id: str, fields: Sequence[str]) -> dict
     id = made_id if record.get("id") in (None, "") else record["id"]
     nested = record.get("fields") if "fields" not in fields else None
     named = nested if isinstance(nested, Mapping) else record
-    found = {name: named[name] for name in fields if name in named}
-    if not found:
+    columns = {name: named[name] for name in fields if name in named}
+    if not columns:
         raise InputError(
             f"{made_id} has none of the fields of the index ({', '.join(fields)}); its columns are "
             f"{', '.join(named)}: rename one of them"
         )
-    return {"id": id, **found}
+    return {"id": id, **columns}
 
 
 def plain(value: Any) -> Any:

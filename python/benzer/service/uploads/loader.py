@@ -37,7 +37,7 @@ def main() -> None:
         os.nice(NICENESS)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output of libraries must not be read as a reply
-    orders = taken(sys.stdin.buffer)
+    orders = received(sys.stdin.buffer)
     start, _ = next(orders)
     hand = Hand(start["location"], start["timeout"])
     for order, block in orders:
@@ -57,7 +57,7 @@ def main() -> None:
         answers.close()
 
 
-def taken(orders: BinaryIO) -> Iterator[tuple[dict[str, Any], bytes]]:
+def received(orders: BinaryIO) -> Iterator[tuple[dict[str, Any], bytes]]:
     """The commands with their bytes; an incomplete one is ignored."""
     while (line := orders.readline()).endswith(b"\n"):
         order = json.loads(line)

@@ -38,18 +38,20 @@ def prepared(schema: Schema, documents: Sequence[Document], threads: int = 0) ->
     if not schema.foreign:
         return Prepared(list(documents))
     done, copies, faults = list(documents), [], dict[int, InputError]()
-    for name, one in schema.foreign.items():
-        held = [at for at, document in enumerate(done) if document.fields.get(name) is not None]
-        contents = [done[at].fields[name] for at in held]
-        for at, content, answer in zip(held, contents, described(one, contents, threads), strict=True):
+    for name, item in schema.foreign.items():
+        present = [number for number, document in enumerate(done) if document.fields.get(name) is not None]
+        contents = [done[number].fields[name] for number in present]
+        for position, content, answer in zip(
+            present, contents, described(item, contents, threads), strict=True
+        ):
             if isinstance(answer, InputError):
-                faults[at] = InputError(f"field {name}: {answer}")
+                faults[position] = InputError(f"field {name}: {answer}")
                 continue
-            done[at] = Document(done[at].id, {**done[at].fields, name: one.decode(answer)})
+            done[position] = Document(done[position].id, {**done[position].fields, name: item.decode(answer)})
             small = thumbnail_of(content) if isinstance(content, bytes) else None
             if small is not None:
-                copies.append(Kept(done[at].id, name, digest_of(answer), small))
-    gone = {id(done[at]) for at in faults}
+                copies.append(Kept(done[position].id, name, digest_of(answer), small))
+    gone = {id(done[number]) for number in faults}
     return Prepared(
         [document for document in done if id(document) not in gone], copies, dict(sorted(faults.items()))
     )
@@ -58,16 +60,18 @@ def prepared(schema: Schema, documents: Sequence[Document], threads: int = 0) ->
 def all_prepared(schema: Schema, documents: Sequence[Document], alone: bool = False) -> Prepared:
     """The same, but an invalid document rejects the request. `alone`: the document is the whole body."""
     ready = prepared(schema, documents)
-    for at, error in ready.faults.items():
+    for position, error in ready.faults.items():
         if alone:
             raise Refusal(422, str(error), field="body.fields")
-        raise Refusal(422, f"document {documents[at].id!r}, {error}", field=f"body.documents.{at}.fields")
+        raise Refusal(
+            422, f"document {documents[position].id!r}, {error}", field=f"body.documents.{position}.fields"
+        )
     return ready
 
 
 def without_copies(schema: Schema, documents: Sequence[Document], copies: Sequence[Kept]) -> list[DocumentId]:
     """The ids of documents without an image: an earlier document with such an id may have had one."""
-    pictured = {one.id for one in copies}
+    pictured = {copy.id for copy in copies}
     return [document.id for document in documents if document.id not in pictured] if schema.foreign else []
 
 

@@ -63,10 +63,10 @@ class Totals:
 
     def as_json(self) -> dict[str, Any]:
         """The response to the upload."""
-        shown = [{"row": row, "message": message} for row, message in self.malformed]
+        listed = [{"row": row, "message": message} for row, message in self.malformed]
         return {
             "read": self.read, "new": self.new, "documents": self.documents,
-            "malformed": shown, "malformed_count": self.malformed_count,
+            "malformed": listed, "malformed_count": self.malformed_count,
         }  # fmt: skip
 
 
@@ -96,7 +96,7 @@ class Upload:
         except (Refusal, HTTPException, BenzerError) as error:
             with suppress(Refusal, BenzerError):
                 await self._settled()
-            refusal = self._told(error)
+            refusal = self._refusal(error)
             await discarded(chunks)
             raise refusal from error
         except ClientDisconnect:
@@ -138,7 +138,7 @@ class Upload:
                 field=f"body.{written.too_long}",
             )  # fmt: skip
 
-    def _told(self, error: Refusal | HTTPException | BenzerError) -> Refusal:
+    def _refusal(self, error: Refusal | HTTPException | BenzerError) -> Refusal:
         durable = f"; {count(self.totals.read)} documents of this upload are durable"
         if isinstance(error, Refusal):
             after = (error.headers or {}).get("Retry-After")
@@ -220,8 +220,8 @@ def _describe(batch: Batch, numbers: list[int], schema: Schema, skip: bool) -> N
     """Replace images by descriptions; invalid images are malformed."""
     ready = prepared(schema, batch.documents)
     end = min(ready.faults, default=len(numbers)) if not skip else len(numbers)
-    kept = [row for at, row in enumerate(numbers) if at not in ready.faults]
-    batch.malformed += [(numbers[at], str(error)) for at, error in ready.faults.items()]
+    kept = [row for position, row in enumerate(numbers) if position not in ready.faults]
+    batch.malformed += [(numbers[position], str(error)) for position, error in ready.faults.items()]
     batch.malformed.sort()
     pairs = [
         (document, row)
@@ -231,7 +231,7 @@ def _describe(batch: Batch, numbers: list[int], schema: Schema, skip: bool) -> N
     batch.documents = [document for document, _ in pairs]
     batch.rows = {id(document): row for document, row in pairs}
     ids = {document.id for document in batch.documents}
-    batch.thumbnails = [one for one in ready.thumbnails if one.id in ids]
+    batch.thumbnails = [thumbnail for thumbnail in ready.thumbnails if thumbnail.id in ids]
 
 
 def document_of(line: bytes, read: Any) -> Document:

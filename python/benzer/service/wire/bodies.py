@@ -82,7 +82,7 @@ def validated(model: type[Model], value: Any) -> Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        faults = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
+        faults = [{**error, "loc": ("body", *error["loc"])} for error in error.errors()]
         raise RequestValidationError(faults) from error
 
 
@@ -193,7 +193,7 @@ def whole(schema: Any, parts: Mapping[str, Any]) -> Any:
     {'items': {'type': 'string'}}
     """
     if isinstance(schema, list):
-        return [whole(one, parts) for one in schema]
+        return [whole(item, parts) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:

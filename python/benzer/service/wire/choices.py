@@ -18,17 +18,17 @@ def exactly_one(*names: str) -> Rule:
     }
 
 
-def never_both(one: str, other: str) -> Rule:
+def never_both(item: str, other: str) -> Rule:
     """Allow at most one of these parts."""
-    return {"anyOf": [{"properties": {name: {"type": "null"}}} for name in (one, other)]}
+    return {"anyOf": [{"properties": {name: {"type": "null"}}} for name in (item, other)]}
 
 
-def both_or_neither(one: str, other: str) -> Rule:
+def both_or_neither(item: str, other: str) -> Rule:
     """Require these parts together."""
-    given = {name: {"not": {"type": "null"}} for name in (one, other)}
+    given = {name: {"not": {"type": "null"}} for name in (item, other)}
     return {
         "anyOf": [
-            {"properties": {name: {"type": "null"} for name in (one, other)}},
-            {"required": [one, other], "properties": given},
+            {"properties": {name: {"type": "null"} for name in (item, other)}},
+            {"required": [item, other], "properties": given},
         ]
     }

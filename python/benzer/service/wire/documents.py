@@ -44,8 +44,8 @@ Content = Annotated[Any, WithJsonSchema({"anyOf": _CONTENTS})]
 """The content of a field; the schema of the index determines the type."""
 
 
-One = TypeVar("One")
-Many = Annotated[list[One], Field(fail_fast=True)]
+Item = TypeVar("Item")
+Many = Annotated[list[Item], Field(fail_fast=True)]
 """A list in a request. Validation stops at the first fault: collecting a million faults takes half a minute."""
 
 MOST_KEYS = 100
@@ -59,7 +59,7 @@ def few(value: Any) -> Any:
     return value
 
 
-Few = Annotated[dict[str, One], BeforeValidator(few)]
+Few = Annotated[dict[str, Item], BeforeValidator(few)]
 
 
 class Body(BaseModel):
@@ -174,10 +174,10 @@ def as_json(document: Document) -> dict[str, Any]:
     >>> as_json(Document(7, {"text": "one", "photo": Description(b"seen")}))
     {'id': 7, 'fields': {'text': 'one', 'photo': {'description': 'c2Vlbg=='}}}
     """
-    return {"id": document.id, "fields": {name: shown(value) for name, value in document.fields.items()}}
+    return {"id": document.id, "fields": {name: excerpt(value) for name, value in document.fields.items()}}
 
 
-def shown(value: Any) -> Any:
+def excerpt(value: Any) -> Any:
     if isinstance(value, Description):
         return {"description": b64encode(value.data).decode()}
     return value

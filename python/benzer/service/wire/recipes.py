@@ -25,7 +25,7 @@ def schema_from(fields: Mapping[str, Mapping[str, Any]], place: str = "body.fiel
         raise Refusal(422, 'no fields: give at least one, as in {"text": {"type": "text"}}', field=place)
     if "self" in fields:
         raise Refusal(422, "a field cannot be named 'self': choose another name", field=f"{place}.self")
-    return Schema(**{name: _field(name, one, f"{place}.{name}") for name, one in fields.items()})
+    return Schema(**{name: _field(name, item, f"{place}.{name}") for name, item in fields.items()})
 
 
 def _field(name: str, settings: Mapping[str, Any], place: str) -> Field:

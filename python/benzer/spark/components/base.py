@@ -33,8 +33,8 @@ def tied(left: Numbers, right: Numbers) -> tuple[Numbers, NDArray[np.uint32]]:
 def compacted(left: Numbers, right: Numbers) -> tuple[Numbers, NDArray[np.uint32], NDArray[np.uint32]]:
     """The occurring numbers, ascending, and the position of each end among them."""
     numbers, inverse = np.unique(np.concatenate((left, right)), return_inverse=True)
-    at: NDArray[np.uint32] = inverse.astype(np.uint32)
-    return numbers, at[: len(left)], at[len(left) :]
+    positions: NDArray[np.uint32] = inverse.astype(np.uint32)
+    return numbers, positions[: len(left)], positions[len(left) :]
 
 
 def handed_back(run: Any, table: Any) -> DataFrame:
@@ -49,5 +49,7 @@ def handed_back(run: Any, table: Any) -> DataFrame:
 
 def tasks(run: Any) -> int:
     """The number of tasks of a shuffle if it must not change."""
-    asked = run.work.partitions or run.spark.conf.get("spark.sql.shuffle.partitions")
-    return int(asked) if str(asked).isdigit() else 200  # "auto" on some platforms: use the default of Spark
+    partitions = run.work.partitions or run.spark.conf.get("spark.sql.shuffle.partitions")
+    return (
+        int(partitions) if str(partitions).isdigit() else 200
+    )  # "auto" on some platforms: use the default of Spark

@@ -41,11 +41,11 @@ def levels(count: int, factor: int) -> list[int]:
     >>> levels(1, 8)
     []
     """
-    found = []
+    counts = []
     while count > 1:
-        found.append(count)
+        counts.append(count)
         count = -(-count // factor)
-    return found
+    return counts
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class Forest:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         none = np.empty(0, dtype=np.int64)
-        held, waiting, rows = (none, none), [(none, none)], 0
+        pending, waiting, rows = (none, none), [(none, none)], 0
         for batch in batches:
             waiting.append((batch.column(0).to_numpy(), batch.column(1).to_numpy()))
             rows += batch.num_rows
             # as many new edges as the forest has: each is then sorted a bounded number of times
-            if rows >= max(self.capacity, len(held[0])):
-                held, waiting, rows = _reduced([held, *waiting]), [], 0
-        yield from self._handed_on(*_joined([held, *waiting]))
+            if rows >= max(self.capacity, len(pending[0])):
+                pending, waiting, rows = _reduced([pending, *waiting]), [], 0
+        yield from self._handed_on(*_joined([pending, *waiting]))
 
     def _handed_on(self, left: Numbers, right: Numbers) -> Iterator[Any]:
         import pyarrow as pa

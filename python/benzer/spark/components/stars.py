@@ -81,10 +81,10 @@ def small_star(arcs: DataFrame, heavy: int | None) -> DataFrame:
     return _arcs(below.select(F.explode(F.array("one", "other")).alias("each"), "least"), "each", "least")
 
 
-def _named(arcs: DataFrame, one: str, other: str) -> DataFrame:
+def _named(arcs: DataFrame, item: str, other: str) -> DataFrame:
     from pyspark.sql import functions as F
 
-    return arcs.select(F.col(one).alias("one"), F.col(other).alias("other"))
+    return arcs.select(F.col(item).alias("one"), F.col(other).alias("other"))
 
 
 def _with_least(arcs: DataFrame, heavy: int | None) -> DataFrame:
@@ -102,12 +102,12 @@ def _with_least(arcs: DataFrame, heavy: int | None) -> DataFrame:
     return arcs.join(broad, "one", "left_anti").join(narrow, "one").unionByName(arcs.join(broad, "one"))
 
 
-def _arcs(edges: DataFrame, one: str, other: str) -> DataFrame:
+def _arcs(edges: DataFrame, item: str, other: str) -> DataFrame:
     from pyspark.sql import functions as F
 
     return (
-        edges.where(F.col(one) != F.col(other))
-        .select(F.greatest(one, other).alias("high"), F.least(one, other).alias("low"))
+        edges.where(F.col(item) != F.col(other))
+        .select(F.greatest(item, other).alias("high"), F.least(item, other).alias("low"))
         .distinct()
     )
 

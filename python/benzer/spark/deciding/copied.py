@@ -50,7 +50,9 @@ class Before:
         return rank[rows.num_rows :] < rank[: rows.num_rows]
 
 
-def outcomes_of_copies(run: Any, copied: DataFrame, found: DataFrame, known: DataFrame | None) -> DataFrame:
+def outcomes_of_copies(
+    run: Any, copied: DataFrame, outcomes: DataFrame, known: DataFrame | None
+) -> DataFrame:
     """A row REMOVED for each copy, in the columns of `OUTCOMES` and two more.
 
     same: it is a duplicate of its original. alone: `found` has no row about the original.
@@ -63,7 +65,7 @@ def outcomes_of_copies(run: Any, copied: DataFrame, found: DataFrame, known: Dat
         copied = copied.withColumn("first", first)
     else:
         copied = copied.join(firsts(copied).select("original", "first"), "original")
-    fates = found.filter(F.col("kind").isin(REMOVED, KEPT)).select(
+    fates = outcomes.filter(F.col("kind").isin(REMOVED, KEPT)).select(
         F.col("left").alias("original"),
         (F.col("kind") == REMOVED).alias("gone"),
         *(
@@ -86,7 +88,7 @@ def outcomes_of_copies(run: Any, copied: DataFrame, found: DataFrame, known: Dat
         (~gone).alias("same"),
         F.col("gone").isNull().alias("alone"),
     )
-    return _with_better(run, rows, _better(run, copied, found))
+    return _with_better(run, rows, _better(run, copied, outcomes))
 
 
 def _decided_as_copies(copied: DataFrame, known: DataFrame | None) -> DataFrame:
@@ -98,11 +100,11 @@ def _decided_as_copies(copied: DataFrame, known: DataFrame | None) -> DataFrame:
     return copied.join(known.withColumnRenamed("number", "original"), "original", "left_anti")
 
 
-def _better(run: Any, copied: DataFrame, found: DataFrame) -> DataFrame:
+def _better(run: Any, copied: DataFrame, outcomes: DataFrame) -> DataFrame:
     """For copies after a witness the last such witness, which is the most similar."""
     from pyspark.sql import functions as F
 
-    steps = found.filter(F.col("kind") == WITNESS)
+    steps = outcomes.filter(F.col("kind") == WITNESS)
     names = ("right", "right_id", "similarity", *(f"of_{name}" for name in RANKED))
     witnesses = steps.select(F.col("left").alias("original"), *names)
     both = copied.select("original", F.col("number").alias("left"), *RANKED).join(witnesses, "original")

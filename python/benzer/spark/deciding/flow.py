@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from benzer.spark.deciding.copied import originals_alone, outcomes_of_copies
-from benzer.spark.deciding.judging import FOUND, Judge
+from benzer.spark.deciding.judging import DECIDED, Judge
 from benzer.spark.deciding.parcels import parcelled
 from benzer.spark.deciding.rounds import Cut, names_of
 from benzer.spark.deciding.streams import members_with_others
@@ -35,9 +35,9 @@ def decide(
     """
     numbers = None if known is None else known.numbers
     members = members_with_others(run, blocked.members, copied, numbers, buckets)
-    found = _of_blocks(run, stages, documents, blocked, members)
-    copies = stages.keep("decided-copies", partial(outcomes_of_copies, run, copied, found, numbers))
-    return DecidedTables(found, copies, copied)
+    outcomes = _of_blocks(run, stages, documents, blocked, members)
+    copies = stages.keep("decided-copies", partial(outcomes_of_copies, run, copied, outcomes, numbers))
+    return DecidedTables(outcomes, copies, copied)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class DecidedTables:
     including known ones.
     """
 
-    found: DataFrame = field(repr=False)
+    decided: DataFrame = field(repr=False)
     copies: DataFrame = field(repr=False)
     copied: DataFrame = field(repr=False)
 
@@ -59,10 +59,10 @@ class DecidedTables:
         A document without a verified pair and without a copy has no row and is kept. A known one only has pairs.
         """
         columns = names_of(OUTCOMES)
-        found, copies, alone = (
-            part.select(*columns) for part in (self.found, self.copies, originals_alone(self.copies))
+        outcomes, copies, alone = (
+            part.select(*columns) for part in (self.decided, self.copies, originals_alone(self.copies))
         )
-        return found.unionByName(copies).unionByName(alone)
+        return outcomes.unionByName(copies).unionByName(alone)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -77,18 +77,18 @@ class DecidedTables:
             F.lit(None).cast("int").alias("kind"), F.lit(None).cast("bigint").alias("right")
         )
         rows = (
-            self.found.select("kind", "right", F.lit(False).alias("same"), F.lit(0).alias("copy"))
+            self.decided.select("kind", "right", F.lit(False).alias("same"), F.lit(0).alias("copy"))
             .unionByName(self.copies.select("kind", "right", "same", F.lit(0).alias("copy")))
             .unionByName(copies.select("*", F.lit(False).alias("same"), F.lit(1).alias("copy")))
         )
         removed = F.col("kind") == REMOVED
-        one = rows.agg(
+        item = rows.agg(
             F.count_if((F.col("kind") == PAIR) | (F.col("copy") == 1)).alias("pairs"),
             F.count_if(removed).alias("removed"),
             F.count_if(removed & F.col("same")).alias("identical"),
             F.countDistinct(F.when(removed, F.col("right"))).alias("clusters"),
         ).first()
-        counts = {name: int(one[name]) for name in ("pairs", "removed", "identical", "clusters")}
+        counts = {name: int(item[name]) for name in ("pairs", "removed", "identical", "clusters")}
         return {**counts, "near": counts["removed"] - counts["identical"]}
 
 
@@ -101,13 +101,13 @@ def _of_blocks(run: Any, stages: Any, documents: Any, blocked: Any, members: Dat
     def of_whole() -> DataFrame:
         pairs = _pairs_of(blocked, whole) if blocked.cut else blocked.pairs
         parcels = parcelled(run, documents, whole.drop("whole"), pairs, blocked.documents)
-        return parcels.rows.mapInArrow(ArrowTask(Whole(reader, judge, parcels.open)), run.typed(FOUND))
+        return parcels.rows.mapInArrow(ArrowTask(Whole(reader, judge, parcels.open)), run.typed(DECIDED))
 
-    found = stages.keep("decided", of_whole)
+    outcomes = stages.keep("decided", of_whole)
     if not blocked.cut:
-        return found
+        return outcomes
     parts = Cut(run, stages, documents, reader, judge)
-    return found.unionByName(parts.decide(cut.drop("whole"), _pairs_of(blocked, cut), blocked.documents))
+    return outcomes.unionByName(parts.decide(cut.drop("whole"), _pairs_of(blocked, cut), blocked.documents))
 
 
 def _pairs_of(blocked: Any, members: DataFrame) -> DataFrame:

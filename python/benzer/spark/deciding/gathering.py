@@ -20,7 +20,7 @@ def whole_groups(batches: Iterable[Any], column: str, most: int = GATHERED_BYTES
     divided, so the memory is `most`, a batch and the longest group.
     """
     pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
-    held: list[Any] = []
+    pending: list[Any] = []
     size, last = 0, None
     for batch in batches:
         if not batch.num_rows:
@@ -28,14 +28,14 @@ def whole_groups(batches: Iterable[Any], column: str, most: int = GATHERED_BYTES
         groups = batch.column(column).to_numpy(zero_copy_only=False)
         if size + batch.nbytes >= most:
             start = _last_group(groups)
-            if start or (held and groups[0] != last):
-                yield pyarrow.Table.from_batches([*held, batch.slice(0, start)])
-                held, size, batch = [], 0, batch.slice(start)
-        held.append(batch)
+            if start or (pending and groups[0] != last):
+                yield pyarrow.Table.from_batches([*pending, batch.slice(0, start)])
+                pending, size, batch = [], 0, batch.slice(start)
+        pending.append(batch)
         size += batch.nbytes
         last = groups[-1]
-    if held:
-        yield pyarrow.Table.from_batches(held)
+    if pending:
+        yield pyarrow.Table.from_batches(pending)
 
 
 def _last_group(groups: Any) -> int:

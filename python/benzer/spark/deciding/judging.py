@@ -15,7 +15,7 @@ from benzer.registry import require
 from benzer.spark.deciding.members import Members, input_order, whole_numbers
 from benzer.spark.frames import KEPT, OUTCOMES, PAIR, REMOVED, WITNESS
 
-FOUND = OUTCOMES + ", of_place {place}, of_extra string, of_length bigint"
+DECIDED = OUTCOMES + ", of_place {place}, of_extra string, of_length bigint"
 """Outcomes, and for a WITNESS the columns that determine the place of `right` in the keep order."""
 
 
@@ -106,9 +106,9 @@ class _Rows:
         leader = self.decision.leader
         tied = np.zeros(len(leader), dtype=bool)
         tied[self.pairs.left] = tied[self.pairs.right] = True
-        told = np.flatnonzero(tied & ~self.members.known).astype(np.uint32)
-        kind = np.where(leader[told] == told, KEPT, REMOVED)
-        return self._of(kind, told, leader[told], self.decision.similarity[told])
+        listed = np.flatnonzero(tied & ~self.members.known).astype(np.uint32)
+        kind = np.where(leader[listed] == listed, KEPT, REMOVED)
+        return self._of(kind, listed, leader[listed], self.decision.similarity[listed])
 
     def _witnesses(self) -> Any:
         """For each removed document the later kept ones that are more similar than all before.
@@ -152,9 +152,9 @@ class _Rows:
         place, number, id = (members.first(column) for column in ("place", "number", "id"))
         order = input_order(place, number)
         least = np.full(len(members), len(members), dtype=np.int64)
-        at = np.empty(len(members), dtype=np.int64)
-        at[order] = np.arange(len(members))
-        np.minimum.at(least, tied, at)
+        positions = np.empty(len(members), dtype=np.int64)
+        positions[order] = np.arange(len(members))
+        np.minimum.at(least, tied, positions)
         first = order[least[tied]] if len(members) else order
         return number.take(first), id.take(first)
 
@@ -201,8 +201,8 @@ class _Rows:
             "of_length": pyarrow.array(members.decided_lengths[right].astype(np.int64)),
         }
         for name, column in columns.items():
-            at = rows.schema.get_field_index(name)
-            rows = rows.set_column(at, rows.schema.field(at), column)
+            positions = rows.schema.get_field_index(name)
+            rows = rows.set_column(positions, rows.schema.field(positions), column)
         return rows
 
 

@@ -66,8 +66,8 @@ class Members:
         if "known" not in self.table.column_names:
             return np.zeros(len(self), dtype=bool)
         known = self.table.column("known").to_numpy(zero_copy_only=False).astype(bool)
-        found: NDArray[np.bool_] = known & ~self._replaced
-        return found
+        is_found: NDArray[np.bool_] = known & ~self._replaced
+        return is_found
 
     @cached_property
     def _replaced(self) -> NDArray[np.bool_]:
@@ -102,14 +102,14 @@ class Members:
         """The positions of documents by number."""
         order = np.argsort(self.numbers, kind="stable")
         places = np.searchsorted(self.numbers, numbers, sorter=order)
-        found = order[np.minimum(places, len(order) - 1)] if len(order) else places
-        if len(numbers) and (not len(order) or (self.numbers[found] != numbers).any()):
-            missing = numbers if not len(order) else numbers[self.numbers[found] != numbers]
+        positions = order[np.minimum(places, len(order) - 1)] if len(order) else places
+        if len(numbers) and (not len(order) or (self.numbers[positions] != numbers).any()):
+            missing = numbers if not len(order) else numbers[self.numbers[positions] != numbers]
             raise InputError(
                 f"{len(missing)} documents of candidate pairs were not read again, the first is number "
                 f"{missing[0]}: the input changed during the run; run again on a table that does not change"
             )
-        return found.astype(np.uint32)
+        return positions.astype(np.uint32)
 
     def rank(self, keep: Keep) -> Positions:
         """The rank of each document in the keep order (uint32, n)."""
@@ -150,5 +150,5 @@ def input_order(places: Any, numbers: Any) -> NDArray[np.int64]:
 
 def whole_numbers(column: Any) -> Numbers:
     """A column of integers without nulls as an array (int64)."""
-    found: Numbers = column.to_numpy().astype(np.int64, copy=False)
-    return found
+    numbers: Numbers = column.to_numpy().astype(np.int64, copy=False)
+    return numbers

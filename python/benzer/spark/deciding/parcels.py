@@ -63,7 +63,7 @@ def parcelled(
     pack = partial(
         PackParcels,
         APART if apart else parts,
-        held=min(max(HELD_BYTES, parts * PARCEL_BYTES), MOST_HELD_BYTES),
+        waiting=min(max(HELD_BYTES, parts * PARCEL_BYTES), MOST_HELD_BYTES),
         parcel=PARCEL_BYTES if bounds_bytes(run.spark) else FEW_PARCEL_BYTES,
     )
     rows = documents.wanted_through(pack(pairs=False, schema=wanted), PARCELS, members, count=count)
@@ -92,8 +92,8 @@ def arrow_schema(rows: DataFrame) -> Any:
     large = {pyarrow.string(): pyarrow.large_string(), pyarrow.binary(): pyarrow.large_binary()}
     return pyarrow.schema(
         [
-            (one.name, large.get(one.type, one.type) if one.name.startswith("field_") else one.type)
-            for one in to_arrow_schema(rows.schema)
+            (item.name, large.get(item.type, item.type) if item.name.startswith("field_") else item.type)
+            for item in to_arrow_schema(rows.schema)
         ]
     )
 
@@ -108,41 +108,43 @@ class PackParcels:
     parts: int
     pairs: bool
     schema: Any
-    held: int = HELD_BYTES
+    waiting: int = HELD_BYTES
     parcel: int = PARCEL_BYTES
     given: int = GIVEN_BYTES
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        held: list[Any] = []
+        pending: list[Any] = []
         size = 0
         for batch in batches:
             if batch.num_rows:
-                held.append(batch)
+                pending.append(batch)
                 size += batch.nbytes
-            if size >= self.held:
-                yield from self._packed(held)
-                held, size = [], 0
-        if held:
-            yield from self._packed(held)
+            if size >= self.waiting:
+                yield from self._packed(pending)
+                pending, size = [], 0
+        if pending:
+            yield from self._packed(pending)
 
-    def _packed(self, held: list[Any]) -> Iterator[Any]:
+    def _packed(self, pending: list[Any]) -> Iterator[Any]:
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
-        table = pyarrow.Table.from_batches(held).cast(self.schema)
+        table = pyarrow.Table.from_batches(pending).cast(self.schema)
         part = part_of(table.column("block").to_numpy(), self.parts)
         order = np.argsort(part, kind="stable")
         (rows,) = table.take(pyarrow.array(order)).combine_chunks().to_batches()
         starts = parcel_starts(part[order], max(1, rows.num_rows * self.parcel // max(rows.nbytes, 1)))
         parcels, size, first = [], 0, 0
-        for at, (start, end) in enumerate(zip(starts, np.append(starts[1:], rows.num_rows), strict=True), 1):
+        for position, (start, end) in enumerate(
+            zip(starts, np.append(starts[1:], rows.num_rows), strict=True), 1
+        ):
             parcels.append(rows.slice(start, end - start).serialize())
             size += parcels[-1].size
-            if size >= self.given or at == len(starts):
-                yield self._batch(part[order[starts[first:at]]], parcels)
-                parcels, size, first = [], 0, at
+            if size >= self.given or position == len(starts):
+                yield self._batch(part[order[starts[first:position]]], parcels)
+                parcels, size, first = [], 0, position
 
     def _batch(self, part: NDArray[np.int32], parcels: list[Any]) -> Any:
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
-        ends = np.cumsum([0, *(one.size for one in parcels)], dtype=np.int32)
+        ends = np.cumsum([0, *(parcel.size for parcel in parcels)], dtype=np.int32)
         buffers = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(parcels))]
         rows = pyarrow.Array.from_buffers(pyarrow.binary(), len(parcels), buffers)
         kinds = pyarrow.array(np.full(len(parcels), self.pairs))
@@ -178,32 +180,32 @@ class Open:
     most: int = GATHERED_BYTES
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        held: dict[bool, list[Any]] = {False: [], True: []}
+        pending: dict[bool, list[Any]] = {False: [], True: []}
         size, last = 0, None
         ipc = require("pyarrow.ipc", extra="spark", purpose="Arrow batches")
         for part, are_pairs, rows in _each(batches):
             if part != last and size >= self.most:
-                yield from self._divided(held)
-                held, size = {False: [], True: []}, 0
+                yield from self._divided(pending)
+                pending, size = {False: [], True: []}, 0
             schema = self.pairs if are_pairs else self.documents
-            held[are_pairs].append(ipc.read_record_batch(rows, schema))
+            pending[are_pairs].append(ipc.read_record_batch(rows, schema))
             size, last = size + rows.size, part
         if last is not None:
-            yield from self._divided(held)
+            yield from self._divided(pending)
 
-    def _divided(self, held: dict[bool, list[Any]]) -> Iterator[tuple[Any, Any]]:
+    def _divided(self, pending: dict[bool, list[Any]]) -> Iterator[tuple[Any, Any]]:
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
         documents, pairs = (
-            pyarrow.Table.from_batches(held[kind], schema)
+            pyarrow.Table.from_batches(pending[kind], schema)
             for kind, schema in ((False, self.documents), (True, self.pairs))
         )
         if not documents.num_rows or documents.nbytes + pairs.nbytes < 2 * self.most:
             yield documents, pairs
             return
         of_documents, of_pairs = (table.column("block").to_numpy() for table in (documents, pairs))
-        blocks, at = np.unique(of_documents, return_inverse=True)
+        blocks, positions = np.unique(of_documents, return_inverse=True)
         # Texts of one part are assumed to have similar sizes: they are in memory already, this limits derived data.
-        sizes = np.bincount(at) * (documents.nbytes / documents.num_rows)
+        sizes = np.bincount(positions) * (documents.nbytes / documents.num_rows)
         if pairs.num_rows:
             of_block = np.minimum(np.searchsorted(blocks, of_pairs), len(blocks) - 1)
             sizes += np.bincount(of_block, minlength=len(blocks)) * (pairs.nbytes / pairs.num_rows)
@@ -220,5 +222,5 @@ def _each(batches: Iterable[Any]) -> Iterator[tuple[int, bool, Any]]:
     for batch in batches:
         part = batch.column(0).to_pylist()
         kind = batch.column(1).to_pylist()
-        for at in range(batch.num_rows):
-            yield part[at], kind[at], batch.column(2)[at].as_buffer()
+        for number in range(batch.num_rows):
+            yield part[number], kind[number], batch.column(2)[number].as_buffer()

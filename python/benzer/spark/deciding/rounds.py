@@ -16,7 +16,7 @@ from functools import partial, reduce
 from typing import Any
 
 from benzer.spark.components import components
-from benzer.spark.deciding.judging import FOUND, Judge
+from benzer.spark.deciding.judging import DECIDED, Judge
 from benzer.spark.deciding.parcels import parcelled
 from benzer.spark.deciding.streams import streamed
 from benzer.spark.deciding.workers import WANTED, Compared, Reader, Tied
@@ -59,23 +59,23 @@ class Cut:
         labels = components(self.run, self.stages, edges, name="tied")
         nodes = nodes.join(labels, "number")
         edges = self._labelled(edges, labels)
-        found: list[DataFrame] = []
+        outcomes: list[DataFrame] = []
         while True:
-            name = f"round-{len(found) + 1}"  # different from the stage names of `components`
+            name = f"round-{len(outcomes) + 1}"  # different from the stage names of `components`
             decided = self.stages.keep(name, partial(self._decide, nodes, edges))
-            found.append(decided.filter(F.col("kind") != WANTED))
+            outcomes.append(decided.filter(F.col("kind") != WANTED))
             wanted = decided.filter(F.col("kind") == WANTED).select("component", "left", "right")
-            asked = wanted.count()
-            if not asked:
-                return reduce(lambda one, other: one.unionByName(other), found)
-            more = self.stages.keep(f"{name}-compared", partial(self._compare_wanted, wanted, asked))
+            wanted_count = wanted.count()
+            if not wanted_count:
+                return reduce(lambda item, other: item.unionByName(other), outcomes)
+            more = self.stages.keep(f"{name}-compared", partial(self._compare_wanted, wanted, wanted_count))
             open_ones = wanted.select("component").distinct()
             nodes = nodes.join(open_ones, "component", "left_semi")
             edges = edges.join(open_ones, "component", "left_semi").unionByName(self._labelled(more, labels))
 
     def _compare(self, members: DataFrame, pairs: DataFrame, least: float, count: int) -> DataFrame:
         parcels = parcelled(self.run, self.documents, members, pairs, count, apart=True)
-        others = [one for one in OTHERS.split(", ") if one.split()[0] in members.columns]
+        others = [item for item in OTHERS.split(", ") if item.split()[0] in members.columns]
         schema = self.run.typed(", ".join((COMPARED, *others)))
         compared = Compared(self.reader, least, names_of(schema), parcels.open)
         return parcels.rows.mapInArrow(ArrowTask(compared), schema)
@@ -93,7 +93,7 @@ class Cut:
 
     def _decide(self, nodes: DataFrame, edges: DataFrame) -> DataFrame:
         rows = streamed(self.run, nodes, edges, "component")
-        return rows.mapInArrow(ArrowTask(Tied(self.judge)), self.run.typed(FOUND))
+        return rows.mapInArrow(ArrowTask(Tied(self.judge)), self.run.typed(DECIDED))
 
     def _labelled(self, edges: DataFrame, labels: DataFrame) -> DataFrame:
         return edges.join(labels.withColumnRenamed("number", "left"), "left")

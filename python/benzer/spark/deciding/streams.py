@@ -46,10 +46,10 @@ def firsts(copied: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     number = F.max(F.when(F.col("id") == F.col("first_id"), F.col("number")))  # null if it is the original
-    found = copied.groupBy("original").agg(
+    originals = copied.groupBy("original").agg(
         number.alias("first"), F.max("first_id").alias("first_id"), F.max("first_place").alias("first_place")
     )
-    return found.withColumn("first", F.coalesce("first", "original"))
+    return originals.withColumn("first", F.coalesce("first", "original"))
 
 
 def replacing(copied: DataFrame, known: DataFrame) -> DataFrame:

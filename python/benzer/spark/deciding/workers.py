@@ -99,8 +99,8 @@ class Whole:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         for documents, pairs in self.open(batches):
             members, compare = self.reader.read(documents)
-            found = self.judge.outcomes(members, compare.pairs(members, pairs), compare, compare.families)
-            yield from _batches(found)
+            outcomes = self.judge.outcomes(members, compare.pairs(members, pairs), compare, compare.families)
+            yield from _batches(outcomes)
 
 
 @dataclass(frozen=True)
@@ -125,12 +125,12 @@ class Compared:
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
         ends = np.unique(np.concatenate((pairs.left, pairs.right)))
         nodes = members.table.take(ends)
-        told = {
+        columns_of_pairs = {
             "length": members.lengths[ends].astype(np.int64),
             "identity_a": np.ascontiguousarray(members.identity[ends, 0]),
             "identity_b": np.ascontiguousarray(members.identity[ends, 1]),
         }
-        for name, column in told.items():
+        for name, column in columns_of_pairs.items():
             nodes = nodes.append_column(name, pyarrow.array(column))
         edges = pyarrow.table(
             {
@@ -156,12 +156,12 @@ class Tied:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
         for documents, pairs in _parts(batches, "component", self.most):
-            found, wanted = self._decide(documents, pairs)
+            outcomes, wanted = self._decide(documents, pairs)
             if wanted.num_rows:
                 # The rest is decided again, which costs less than tracking the owners of rows.
                 still = pyarrow.array(np.unique(whole_numbers(wanted.column("component"))))
-                found, _ = self._decide(_without(documents, still), _without(pairs, still))
-            yield from _batches(pyarrow.concat_tables([found, wanted]))
+                outcomes, _ = self._decide(_without(documents, still), _without(pairs, still))
+            yield from _batches(pyarrow.concat_tables([outcomes, wanted]))
 
     def _decide(self, documents: Any, pairs: Any) -> tuple[Any, Any]:
         pyarrow = require("pyarrow", extra="spark", purpose="Arrow batches")
@@ -170,33 +170,33 @@ class Tied:
         identity = np.stack([whole_numbers(documents.column(f"identity_{half}")) for half in "ab"], axis=1)
         members = Members(documents, lengths, identity)
         left, right = _ends(members, pairs)
-        asked = Wanted()
-        found = self.judge.outcomes(
-            members, Verified.of(left, right, pairs.column("similarity").to_numpy()), asked
+        requests = Wanted()
+        outcomes = self.judge.outcomes(
+            members, Verified.of(left, right, pairs.column("similarity").to_numpy()), requests
         )
-        left, right = asked.pairs
-        columns = {field.name: pyarrow.nulls(len(left), field.type) for field in found.schema}
+        left, right = requests.pairs
+        columns = {field.name: pyarrow.nulls(len(left), field.type) for field in outcomes.schema}
         columns["kind"] = pyarrow.array(np.full(len(left), WANTED, dtype=np.int32))
         columns["left"], columns["right"] = (pyarrow.array(members.numbers[end]) for end in (left, right))
         columns["component"] = documents.column("component").take(pyarrow.array(left))
-        return found, pyarrow.table(columns, schema=found.schema)
+        return outcomes, pyarrow.table(columns, schema=outcomes.schema)
 
 
 @dataclass
 class Wanted:
     """Replaces a comparison that another task must do: records the pairs and reports none as similar."""
 
-    asked: list[tuple[Positions, Positions]] = field(default_factory=list)
+    requested: list[tuple[Positions, Positions]] = field(default_factory=list)
 
     def __call__(self, left: Positions, right: Positions) -> NDArray[np.float64]:
-        self.asked.append((left, right))
+        self.requested.append((left, right))
         return np.full(len(left), -1.0)
 
     @property
     def pairs(self) -> tuple[Positions, Positions]:
         """All requested pairs."""
         none = np.empty(0, dtype=np.uint32)
-        left, right = zip((none, none), *self.asked, strict=True)
+        left, right = zip((none, none), *self.requested, strict=True)
         return np.concatenate(left), np.concatenate(right)
 
 

@@ -51,8 +51,8 @@ def numbered(spark: Any, pieces: Sequence[FilePiece]) -> list[FilePiece]:
     if not cut:
         return list(pieces)
     count = Count(tuple(pieces[place] for place in cut))
-    found = to_arrow(spark.range(0, len(cut), 1, len(cut)).mapInArrow(ArrowTask(count), COUNTED)).to_pydict()
-    lines = dict(zip((cut[at] for at in found["piece"]), found["lines"], strict=True))
+    counts = to_arrow(spark.range(0, len(cut), 1, len(cut)).mapInArrow(ArrowTask(count), COUNTED)).to_pydict()
+    lines = dict(zip((cut[position] for position in counts["piece"]), counts["lines"], strict=True))
     return list(_numbered(pieces, lines))
 
 

@@ -77,16 +77,16 @@ def read_files(
         delimiter=delimiter,
         threads=1,
     )
-    sources = [located(one) for one in opened(inputs, schema, format)]
+    sources = [located(item) for item in opened(inputs, schema, format)]
     if len(sources) >= MOST_SOURCES:
         raise SettingsError(
             f"at most {MOST_SOURCES - 1:,} files are supported, got {len(sources):,}: pass folders"
         )
-    places = keep.source_places([one.name for one in sources])
+    places = keep.source_places([source.name for source in sources])
     pieces = [
         replace(piece, place=place if keep.rule == "source" else None)
-        for number, (one, place) in enumerate(zip(sources, places, strict=True))
-        for piece in pieces_of(number, one, options)
+        for number, (item, place) in enumerate(zip(sources, places, strict=True))
+        for piece in pieces_of(number, item, options)
     ]
     return FileDocuments(spark, schema, options, tuple(sources), Parts.of(numbered(spark, pieces)), keep)
 
@@ -94,8 +94,8 @@ def read_files(
 def opened(inputs: Any, schema: Schema, format: str | None) -> list[Source]:
     """The files of a run, opened but not read; rejects object store addresses ("s3://bucket/docs.jsonl") and "-"."""
     names = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    for one in names:
-        name = str(one)
+    for item in names:
+        name = str(item)
         if "://" in name:
             raise SettingsError(
                 f"{name} is an address of an object store, but files are read by path: mount it, or read it with Spark "
@@ -138,7 +138,7 @@ class FileDocuments(Documents):
 
     def facts(self) -> dict[str, Any]:
         """The files, their modification times, and how they are read."""
-        pieces = [piece for at in range(len(self.parts)) for piece in self.parts.pieces(at)]
+        pieces = [piece for number in range(len(self.parts)) for piece in self.parts.pieces(number)]
         stamps = repr([(piece.source.name, piece.stamp) for piece in pieces]).encode()
         return {
             "files": {"count": len(self.sources), "digest": hashlib.sha256(stamps).hexdigest()[:32]},
@@ -158,7 +158,9 @@ class FileDocuments(Documents):
     def duplicate(self, rows: Sequence[Mapping[str, Any]]) -> DuplicateIdError:
         """The error for a repeated id, with its first two positions."""
         numbers = sorted(row["number"] for row in rows)[:2]
-        places = " and ".join(f"{self.sources[one >> SOURCE_BITS].name} row {one & ROW}" for one in numbers)
+        places = " and ".join(
+            f"{self.sources[number >> SOURCE_BITS].name} row {number & ROW}" for number in numbers
+        )
         return DuplicateIdError(
             f"the id {json.loads(rows[0]['id'])!r} occurs in {places}: make ids unique, use another id column, or "
             f"remove the id column"
@@ -191,10 +193,10 @@ class FileDocuments(Documents):
     @property
     def _fields(self) -> str:
         kinds = (
-            "string" if one.kind == "text" else "struct<encoded: binary>"
-            for one in self.schema.fields.values()
+            "string" if item.kind == "text" else "struct<encoded: binary>"
+            for item in self.schema.fields.values()
         )
-        return ", ".join(f"field_{at} {kind}" for at, kind in enumerate(kinds))
+        return ", ".join(f"field_{position} {kind}" for position, kind in enumerate(kinds))
 
     def _chosen(self, members: Any, worker: Worker, schema: str) -> Any:
         parts = len(self.parts)
@@ -208,7 +210,7 @@ class FileDocuments(Documents):
 
 def columns_of(table: Any) -> str:
     """The Spark schema of a table."""
-    return ", ".join(f"{one.name} {one.dataType.simpleString()}" for one in table.schema.fields)
+    return ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in table.schema.fields)
 
 
 def handed_on(batches: Iterator[Any]) -> Iterator[Any]:
@@ -267,27 +269,29 @@ class Choose:
 
     def _documents(self, batches: Iterator[Any]) -> Iterator[Any]:
         pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
-        held: list[Any] = []
+        pending: list[Any] = []
         for batch in batches:
             for run in runs_of(batch):
-                if held and held[0].column("part")[0] != run.column("part")[0]:
-                    yield from self._part(pyarrow.Table.from_batches(held).drop_columns(["part"]), held[0])
-                    held = []
-                held.append(run)
-        if held:
-            yield from self._part(pyarrow.Table.from_batches(held).drop_columns(["part"]), held[0])
+                if pending and pending[0].column("part")[0] != run.column("part")[0]:
+                    yield from self._part(
+                        pyarrow.Table.from_batches(pending).drop_columns(["part"]), pending[0]
+                    )
+                    pending = []
+                pending.append(run)
+        if pending:
+            yield from self._part(pyarrow.Table.from_batches(pending).drop_columns(["part"]), pending[0])
 
     def _part(self, members: Any, first: Any) -> Iterator[Any]:
         numbers = members.column("number").to_numpy()
         left = np.unique(numbers)
-        found = 0
+        count = 0
         for piece in self.parts.pieces(first.column("part")[0].as_py()):
             for batch in batches_of(piece, self.schema, self.options, left):
-                found += batch.num_rows
+                count += batch.num_rows
                 yield from matched(members, numbers, batch)
-        if found != len(left):
+        if count != len(left):
             raise InputError(
-                f"{len(left) - found} documents could not be read again: run again on the current files"
+                f"{len(left) - count} documents could not be read again: run again on the current files"
             )
 
 

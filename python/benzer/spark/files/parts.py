@@ -141,13 +141,13 @@ def located(source: Any) -> Source:
 def folder_pieces(number: int, source: FolderSource) -> Iterator[FilePiece]:
     """The files of a folder in groups."""
     sizes = [size for size, _ in source.stamps()]
-    start = held = 0
+    start = bytes_read = 0
     for end, size in enumerate(sizes, 1):
-        held += size
-        if held >= PART_BYTES or end - start >= PART_FILES or end == len(sizes):
+        bytes_read += size
+        if bytes_read >= PART_BYTES or end - start >= PART_FILES or end == len(sizes):
             part = source.part(start, end)
-            yield FilePiece(number, part, stamp_of(part), held, first_row=start + 1)
-            start, held = end, 0
+            yield FilePiece(number, part, stamp_of(part), bytes_read, first_row=start + 1)
+            start, bytes_read = end, 0
 
 
 def line_pieces(whole: FilePiece, options: ReadOptions) -> Iterator[FilePiece]:
@@ -156,8 +156,8 @@ def line_pieces(whole: FilePiece, options: ReadOptions) -> Iterator[FilePiece]:
     plan = whole.source.plan(options)
     with path.open("rb") as stream:
         borders = [0]
-        for at in range(PART_BYTES, whole.size, PART_BYTES):
-            stream.seek(max(at, borders[-1]) - 1)
+        for number in range(PART_BYTES, whole.size, PART_BYTES):
+            stream.seek(max(number, borders[-1]) - 1)
             stream.readline()
             borders.append(stream.tell())
     for start, end in pairwise(sorted({*borders, whole.size})):
@@ -184,7 +184,14 @@ def groups_plan(content: Any, options: ReadOptions) -> IdPlan:
     """The location of the ids, determined by the first row of the file."""
     if options.id_column is not None or "id" not in content.schema_arrow.names:
         return id_plan(options, None)
-    batch = next((one for one in content.iter_batches(batch_size=1, columns=["id"]) if one.num_rows), None)
+    batch = next(
+        (
+            iter_batch
+            for iter_batch in content.iter_batches(batch_size=1, columns=["id"])
+            if iter_batch.num_rows
+        ),
+        None,
+    )
     return id_plan(options, None if batch is None else batch.to_pylist()[0])
 
 

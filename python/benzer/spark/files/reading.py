@@ -95,7 +95,7 @@ def read_piece(piece: FilePiece, rows: RowSink, options: ReadOptions) -> list[tu
     options = replace(options, id_plan=piece.plan, on_error="skip", threads=1)
     if piece.end is None:
         report = piece.source.read_into(rows, piece.number, options)
-        return [(one.row, one.reason) for one in report.malformed]
+        return [(item.row, item.reason) for item in report.malformed]
     if isinstance(piece.source, JsonlSource):
         return read_lines(piece, rows, options)
     return read_groups(piece, rows, options)
@@ -118,7 +118,7 @@ def read_lines(piece: FilePiece, rows: RowSink, options: ReadOptions) -> list[tu
     reader = RowReader.of(options, None, piece.source.path.parent)
     malformed = MalformedRows(piece.source.name, "skip", unit="line")
     add_rows(rows, piece.number, numbered_lines(data, piece.start == 0), reader, malformed)
-    return [(one.row, one.reason) for one in malformed.found]
+    return [(item.row, item.reason) for item in malformed.found]
 
 
 def numbered_lines(data: bytes, begins: bool) -> Iterator[NumberedRow]:
@@ -133,8 +133,8 @@ def read_groups(piece: FilePiece, rows: RowSink, options: ReadOptions) -> list[t
     """Read some row groups of a Parquet file, as `ParquetSource` reads the whole file."""
     assert piece.end is not None
     batches = piece.source.groups(piece.start, piece.end, options)
-    found = add_batches(rows, piece.number, batches, piece.source.name, options, piece.source.path.parent)
-    return [(one.row, one.reason) for one in found.malformed]
+    report = add_batches(rows, piece.number, batches, piece.source.name, options, piece.source.path.parent)
+    return [(item.row, item.reason) for item in report.malformed]
 
 
 @dataclass
@@ -154,7 +154,7 @@ class RowSink:
     kinds: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.kinds = [one.kind for one in self.schema.fields.values()]
+        self.kinds = [item.kind for item in self.schema.fields.values()]
         self._pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
 
     def __len__(self) -> int:
@@ -174,41 +174,43 @@ class RowSink:
     ) -> list[tuple[int, str]]:
         """Emit documents; returns the rows with invalid contents and their reasons."""
         numbers, places = self._chosen(np.asarray(rows, dtype=np.int64))
-        at = places.tolist()
+        positions = places.tolist()
         columns: list[Any] = []
         faults: dict[int, str] = {}
-        for one, kind, given in zip(self.schema.fields.values(), self.kinds, fields, strict=True):
-            contents = [given[place] for place in at]
+        for item, kind, given in zip(self.schema.fields.values(), self.kinds, fields, strict=True):
+            contents = [given[place] for place in positions]
             if kind == "text":
                 columns.append(self.texts(contents))
                 continue
-            held = [place for place, content in enumerate(contents) if content is not None]
+            present = [place for place, content in enumerate(contents) if content is not None]
             encoded: list[bytes | None] = [None] * len(contents)
-            for place, found in zip(held, described(one, [contents[p] for p in held], 1), strict=True):
-                if isinstance(found, InputError):
-                    faults.setdefault(place, str(found))
+            for place, description in zip(
+                present, described(item, [contents[p] for p in present], 1), strict=True
+            ):
+                if isinstance(description, InputError):
+                    faults.setdefault(place, str(description))
                 else:
-                    encoded[place] = found
+                    encoded[place] = description
             columns.append(self.encoded(encoded))
         listed = list(ids)
-        names = [listed[place] for place in at]
-        values = None if extras is None else [extras[place] for place in at]
-        good = np.array([place not in faults for place in range(len(at))], dtype=bool)
+        names = [listed[place] for place in positions]
+        values = None if extras is None else [extras[place] for place in positions]
+        good = np.array([place not in faults for place in range(len(positions))], dtype=bool)
         self._give(numbers, names, columns, values, good)
-        return [(rows[at[place]], faults[place]) for place in sorted(faults)]
+        return [(rows[positions[place]], faults[place]) for place in sorted(faults)]
 
     def add_columns(self, source: int, first_row: int, count: int, ids: Any, fields: Sequence[Any]) -> bool:
         """Emit columns without copying; returns False if the source must process single rows."""
         if any(kind != "text" for kind in self.kinds):
             return False
-        numbers, at = self._chosen(np.arange(first_row, first_row + count, dtype=np.int64))
-        arrays = [self._text_array(count, *one) for one in fields]
+        numbers, positions = self._chosen(np.arange(first_row, first_row + count, dtype=np.int64))
+        arrays = [self._text_array(count, *field) for field in fields]
         names = None if ids is None else self._id_array(count, ids)
-        if len(at) < count:
-            chosen = self._pyarrow.array(at)
-            arrays = [one.take(chosen) for one in arrays]
+        if len(positions) < count:
+            chosen = self._pyarrow.array(positions)
+            arrays = [array.take(chosen) for array in arrays]
             names = None if names is None else names.take(chosen)
-        self._give(numbers, names, [one.cast(self._pyarrow.string()) for one in arrays], None, None)
+        self._give(numbers, names, [array.cast(self._pyarrow.string()) for array in arrays], None, None)
         return True
 
     def _id_array(self, count: int, ids: Any) -> Any:
@@ -224,10 +226,10 @@ class RowSink:
         self.name = given["name"]
         before = self.piece.first_row - 1  # ids are generated from rows of the file, not of the piece
         count, faults = corpus.add_jsonl(**{**given, "first_row": given["first_row"] + before})
-        numbers, at = self._chosen(corpus.rows().astype(np.int64) - before)
+        numbers, positions = self._chosen(corpus.rows().astype(np.int64) - before)
         extras = corpus.extras() if given["extra_column"] is not None else None
-        for start in range(0, len(at), BATCH_DOCUMENTS):
-            places = at[start : start + BATCH_DOCUMENTS].astype(np.uint32)
+        for start in range(0, len(positions), BATCH_DOCUMENTS):
+            places = positions[start : start + BATCH_DOCUMENTS].astype(np.uint32)
             texts = [self._texts_of(corpus, places, number) for number in range(len(self.kinds))]
             names = None if given["id_column"] is None else corpus.ids(places)
             values = None if extras is None else [extras[p] for p in places.tolist()]
@@ -253,9 +255,9 @@ class RowSink:
         numbers = self._numbers(rows)
         if self.wanted is None:
             return numbers, np.arange(len(rows))
-        at = np.minimum(np.searchsorted(self.wanted, numbers), len(self.wanted) - 1)
-        found = self.wanted[at] == numbers if len(self.wanted) else np.zeros(len(rows), dtype=bool)
-        return numbers[found], np.flatnonzero(found)
+        positions = np.minimum(np.searchsorted(self.wanted, numbers), len(self.wanted) - 1)
+        is_wanted = self.wanted[positions] == numbers if len(self.wanted) else np.zeros(len(rows), dtype=bool)
+        return numbers[is_wanted], np.flatnonzero(is_wanted)
 
     def _numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         return (self.piece.number << SOURCE_BITS) | (rows + self.piece.first_row - 1)
@@ -268,17 +270,19 @@ class RowSink:
 
     def texts(self, contents: Sequence[Any]) -> Any:
         """A column of texts; lone surrogates are converted as in the core."""
-        plain = [one.decode() if isinstance(one, bytes) else one for one in contents]
+        plain = [content.decode() if isinstance(content, bytes) else content for content in contents]
         try:
             return self._pyarrow.array(plain, self._pyarrow.string())
         except UnicodeEncodeError:
-            whole = [one if one is None else HALVES.sub("\ufffd", one) for one in plain]
+            whole = [item if item is None else HALVES.sub("\ufffd", item) for item in plain]
             return self._pyarrow.array(whole, self._pyarrow.string())
 
     def encoded(self, contents: Sequence[bytes | None]) -> Any:
         """A column of contents encoded by their field."""
         kind = self._pyarrow.struct([("encoded", self._pyarrow.binary())])
-        return self._pyarrow.array([None if one is None else {"encoded": one} for one in contents], kind)
+        return self._pyarrow.array(
+            [None if content is None else {"encoded": content} for content in contents], kind
+        )
 
     def _give(self, numbers: Any, names: Any, columns: list[Any], extras: Any, good: Any) -> None:
         batch = self._batch(numbers, self._ids(numbers, names), columns, extras, None)
@@ -300,7 +304,7 @@ class RowSink:
             start = json.dumps(f"{self.name}:")[:-1]
             return compute.binary_join_element_wise(start, pyarrow.array(rows).cast("string"), '"', "")
         if isinstance(names, list):
-            kinds = {type(one) for one in names}
+            kinds = {type(name) for name in names}
             if kinds not in ({str}, {int}):
                 return self._json(names, rows)
             names = pyarrow.array(names)
@@ -316,7 +320,7 @@ class RowSink:
             f"{self.name}:{row}" if id is None else HALVES.sub("\ufffd", id) if isinstance(id, str) else id
             for id, row in zip(names, rows.tolist(), strict=True)
         ]
-        return self._pyarrow.array([json.dumps(one) for one in made], self._pyarrow.string())
+        return self._pyarrow.array([json.dumps(item) for item in made], self._pyarrow.string())
 
     def _batch(
         self, numbers: NDArray[np.int64], ids: Any, columns: list[Any], extras: Any, reasons: Any
@@ -331,10 +335,12 @@ class RowSink:
             "place": pyarrow.array(numbers, pyarrow.int64()),
             "extra": nothing
             if extras is None
-            else pyarrow.array([one if one is None else one.decode() for one in extras], pyarrow.string()),
+            else pyarrow.array(
+                [extra if extra is None else extra.decode() for extra in extras], pyarrow.string()
+            ),
             "source": pyarrow.array(np.full(count, self.piece.number, dtype=np.int32)),
             "reason": nothing if reasons is None else pyarrow.array(reasons, pyarrow.string()),
-            **{f"field_{at}": column for at, column in enumerate(columns)},
+            **{f"field_{position}": column for position, column in enumerate(columns)},
         }
         return pyarrow.RecordBatch.from_pydict(known)
 

@@ -30,7 +30,7 @@ Columns = dict[str, Any]
 
 
 def write_folder(
-    found: SparkDuplicates,
+    result: SparkDuplicates,
     output: Path,
     summary: Mapping[str, Any] | None = None,
     tables: Literal["jsonl", "parquet"] = "jsonl",
@@ -43,26 +43,26 @@ def write_folder(
 
     Documents are copied from their files in the format of each file; tables are collected in parts, in order.
     """
-    documents: FileDocuments = found.documents
+    documents: FileDocuments = result.documents
     check_destination([source.path for source in documents.sources if source.path is not None], output)
-    set_aside = list(malformed_rows(found))
+    set_aside = list(malformed_rows(result))
     with OutputFolder(output, replace=replace) as folder:
-        names = write_documents(found, set_aside, folder)
+        names = write_documents(result, set_aside, folder)
         for name, make in TABLES.items():
             if name != "malformed" or set_aside:
                 names[name] = folder / f"{name}.{tables}"
-                write_parts(names[name], make(found), tables)
+                write_parts(names[name], make(result), tables)
         for file_name, write in (extra or {}).items():
             names[Path(file_name).stem] = folder / file_name
             write(folder / file_name)
         names["summary"] = folder / "summary.json"
-        write_summary(names["summary"], found.summary() if summary is None else summary)
+        write_summary(names["summary"], result.summary() if summary is None else summary)
     return {name: output / path.relative_to(folder) for name, path in names.items()}
 
 
-def write_documents(found: SparkDuplicates, set_aside: list[MalformedRow], folder: Path) -> dict[str, Path]:
+def write_documents(result: SparkDuplicates, set_aside: list[MalformedRow], folder: Path) -> dict[str, Path]:
     """Copy the kept and the removed documents of each source; one file for a single source, otherwise a folder."""
-    documents: FileDocuments = found.documents
+    documents: FileDocuments = result.documents
     sources, kinds = documents.sources, ("kept", "removed_documents")
     targets = {kind: folder / f"{kind}{sources[0].suffix}" for kind in kinds}
     if len(sources) > 1:
@@ -70,7 +70,7 @@ def write_documents(found: SparkDuplicates, set_aside: list[MalformedRow], folde
         for target in targets.values():
             target.mkdir()
     names = file_names(sources)
-    decided = by_source(found)
+    decided = by_source(result)
     malformed = {name: list(rows) for name, rows in groupby(set_aside, lambda row: row.source)}
     documents.check_unchanged()
     for number, source in enumerate(sources):
@@ -84,12 +84,12 @@ def write_documents(found: SparkDuplicates, set_aside: list[MalformedRow], folde
     return targets
 
 
-def by_source(found: SparkDuplicates) -> dict[int, NDArray[np.bool_]]:
+def by_source(result: SparkDuplicates) -> dict[int, NDArray[np.bool_]]:
     """Which documents of each source are kept (bool), in row order: one byte per document on the driver."""
     from pyspark.sql import functions as F
 
-    gone = found.removed.select("number", F.lit(False).alias("stays"))
-    everyone = found.sketches.where(F.col("state") != MALFORMED).select("number")
+    gone = result.removed.select("number", F.lit(False).alias("stays"))
+    everyone = result.sketches.where(F.col("state") != MALFORMED).select("number")
     decided = everyone.join(gone, "number", "left").select(
         "number", F.coalesce("stays", F.lit(True)).alias("stays")
     )
@@ -99,17 +99,17 @@ def by_source(found: SparkDuplicates) -> dict[int, NDArray[np.bool_]]:
         stays = batch.column("stays").to_numpy(zero_copy_only=False)
         for source in np.unique(sources).tolist():
             parts.setdefault(source, []).append(stays[sources == source])
-    return {source: np.concatenate(held) for source, held in parts.items()}
+    return {source: np.concatenate(arrays) for source, arrays in parts.items()}
 
 
-def malformed_rows(found: SparkDuplicates) -> Iterator[MalformedRow]:
+def malformed_rows(result: SparkDuplicates) -> Iterator[MalformedRow]:
     """All malformed rows in order."""
     from pyspark.sql import functions as F
 
-    rows = found.sketches.where(F.col("state") == MALFORMED).select("number", "reason").orderBy("number")
+    rows = result.sketches.where(F.col("state") == MALFORMED).select("number", "reason").orderBy("number")
     for batch in streamed(rows):
         for number, reason in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield found.documents.malformed(number, None, number >> SOURCE_BITS, reason)
+            yield result.documents.malformed(number, None, number >> SOURCE_BITS, reason)
 
 
 def streamed(ordered: Any) -> Iterator[Any]:
@@ -125,15 +125,15 @@ def streamed(ordered: Any) -> Iterator[Any]:
         yield pa.RecordBatch.from_pylist([], to_arrow_schema(ordered.schema))
 
 
-def pairs(found: SparkDuplicates) -> Iterator[Columns]:
+def pairs(result: SparkDuplicates) -> Iterator[Columns]:
     """The table of pairs in the order of a local run."""
     from pyspark.sql import functions as F
 
     names = ("left", "right", "left_id", "right_id", "similarity")
     first = F.col("original") < F.col("number")
 
-    def of(one: str, other: str) -> Any:
-        return F.when(first, F.col(one)).otherwise(F.col(other))
+    def of(item: str, other: str) -> Any:
+        return F.when(first, F.col(item)).otherwise(F.col(other))
 
     ends = (
         of("original", "number"),
@@ -141,10 +141,10 @@ def pairs(found: SparkDuplicates) -> Iterator[Columns]:
         of("original_id", "id"),
         of("id", "original_id"),
     )
-    copies = found.copied.select(
+    copies = result.copied.select(
         *(end.alias(name) for end, name in zip((*ends, F.lit(1.0)), names, strict=True))
     )
-    alike = found.outcomes.where(F.col("kind") == PAIR).select(*names)
+    alike = result.outcomes.where(F.col("kind") == PAIR).select(*names)
     for batch in streamed(alike.unionByName(copies).orderBy("left", "right")):
         yield {
             "left_id": ids(batch.column("left_id")),
@@ -153,11 +153,11 @@ def pairs(found: SparkDuplicates) -> Iterator[Columns]:
         }
 
 
-def removed(found: SparkDuplicates) -> Iterator[Columns]:
+def removed(result: SparkDuplicates) -> Iterator[Columns]:
     """The table of removals in the order of a local run."""
-    more = () if found.known is None else ("kept_in",)
+    more = () if result.known is None else ("kept_in",)
     names = ("id", "kept_id", "similarity", "file", "row", "kept_file", "kept_row", *more)
-    for batch in streamed(found.removed.orderBy("number").select(*names)):
+    for batch in streamed(result.removed.orderBy("number").select(*names)):
         cells = {name: batch.column(name).to_pylist() for name in names}
         for name in ("id", "kept_id"):
             cells[name] = ids(batch.column(name))
@@ -167,20 +167,20 @@ def removed(found: SparkDuplicates) -> Iterator[Columns]:
         yield cells
 
 
-def clusters(found: SparkDuplicates) -> Iterator[Columns]:
+def clusters(result: SparkDuplicates) -> Iterator[Columns]:
     """The table of clusters in the order of a local run: the kept document first."""
     from pyspark.sql import functions as F
 
-    gone = found.outcomes.where(F.col("kind") == REMOVED)
+    gone = result.outcomes.where(F.col("kind") == REMOVED)
     cluster = (F.col("right").alias("leader"), F.col("right_id").alias("cluster_id"))
-    told = ("similarity", "component_id")
-    members = gone.select(*cluster, F.col("left").alias("number"), F.col("left_id").alias("id"), *told)
+    columns = ("similarity", "component_id")
+    members = gone.select(*cluster, F.col("left").alias("number"), F.col("left_id").alias("id"), *columns)
     leaders = gone.select(
         *cluster,
         F.col("right").alias("number"),
         F.col("right_id").alias("id"),
-        F.lit(1.0).alias(told[0]),
-        told[1],
+        F.lit(1.0).alias(columns[0]),
+        columns[1],
     ).distinct()
     stays = F.col("number") == F.col("leader")
     rows = members.unionByName(leaders).orderBy("leader", stays.desc(), "number")
@@ -192,13 +192,13 @@ def clusters(found: SparkDuplicates) -> Iterator[Columns]:
             "similarity": batch.column("similarity").to_numpy(),
             "representative": numbers == batch.column("leader").to_numpy(),
             "component_id": ids(batch.column("component_id")),
-            **places(found, numbers),
+            **places(result, numbers),
         }
 
 
-def malformed(found: SparkDuplicates) -> Iterator[Columns]:
+def malformed(result: SparkDuplicates) -> Iterator[Columns]:
     """The table of malformed rows."""
-    rows = list(malformed_rows(found))
+    rows = list(malformed_rows(result))
     yield {
         "file": [row.source for row in rows],
         "row": [row.row for row in rows],
@@ -216,12 +216,12 @@ TABLES: dict[str, Callable[[SparkDuplicates], Iterator[Columns]]] = {
 
 def ids(column: Any) -> list[str | int | None]:
     """The ids of a column of JSON."""
-    return [None if one is None else json.loads(one) for one in column.to_pylist()]
+    return [None if item is None else json.loads(item) for item in column.to_pylist()]
 
 
-def places(found: SparkDuplicates, numbers: NDArray[np.int64]) -> Columns:
+def places(result: SparkDuplicates, numbers: NDArray[np.int64]) -> Columns:
     """The file and row of documents."""
-    names = [source.name for source in found.documents.sources]
+    names = [source.name for source in result.documents.sources]
     return {
         "file": [names[source] for source in (numbers >> SOURCE_BITS).tolist()],
         "row": (numbers & ROW).astype(np.uint64),
@@ -235,13 +235,13 @@ def write_parts(path: Path, parts: Iterator[Columns], format: Literal["jsonl", "
             for part in parts:
                 stream.writelines(json_lines(part, len(next(iter(part.values())))))
         return
-    held = list(parts)
-    whole = {name: joined([part[name] for part in held]) for name in held[0]} if held else {}
+    collected = list(parts)
+    whole = {name: joined([part[name] for part in collected]) for name in collected[0]} if collected else {}
     write_table(path, whole, format)
 
 
 def joined(cells: list[Any]) -> Any:
     """A column of all parts; an array if all are arrays."""
-    if all(isinstance(one, np.ndarray) for one in cells):
+    if all(isinstance(cell, np.ndarray) for cell in cells):
         return np.concatenate(cells)
     return list(chain.from_iterable(cells))

@@ -70,7 +70,7 @@ def join(
         for name, deal in _passes(run, width, parts, sizes)
     ]
     counted = [_counted(table) for table in tables]
-    found = [_hot_keys(table) for table, (_, hot) in zip(tables, counted, strict=True) if hot]
+    hot_keys = [_hot_keys(table) for table, (_, hot) in zip(tables, counted, strict=True) if hot]
     if len(tables) == 1:
         pairs, candidates = _pairs(tables[0]), counted[0][0]
     else:
@@ -83,9 +83,9 @@ def join(
         )
         pairs, candidates = _pairs(all_pairs), _counted(all_pairs)[0]
     given = run.settings.bucket_limit
-    if not found:
+    if not hot_keys:
         return Joined(pairs, candidates, limit=given or LIMITS[1])
-    keys = {band: keys for one in found for band, keys in one.items()}
+    keys = {band: keys for item in hot_keys for band, keys in item.items()}
     belong = stages.keep("join-large", lambda: large.memberships(own, width, keys, sizes.hot))
     limit = given
     if limit is None:

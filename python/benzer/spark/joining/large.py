@@ -22,7 +22,7 @@ MEMBERSHIPS = "number bigint, bucket bigint"
 """A document and a large bucket that it is in. Buckets are numbered in the order of band and key, as in a local run."""
 
 
-def memberships(sketches: DataFrame, width: int, found: dict[int, Words], most: int) -> DataFrame:
+def memberships(sketches: DataFrame, width: int, hot_keys: dict[int, Words], most: int) -> DataFrame:
     """The rows of `MEMBERSHIPS`.
 
     Args:
@@ -34,21 +34,21 @@ def memberships(sketches: DataFrame, width: int, found: dict[int, Words], most: 
     own = sketches.select("number", "keys")
     tables = [
         own.mapInArrow(ArrowTask(Belong(width, first, keys)), MEMBERSHIPS)
-        for first, keys in portions(found, most)
+        for first, keys in portions(hot_keys, most)
     ]
-    return reduce(lambda one, other: one.unionByName(other), tables)
+    return reduce(lambda item, other: item.unionByName(other), tables)
 
 
-def portions(found: dict[int, Words], most: int) -> Iterator[tuple[int, dict[int, Words]]]:
+def portions(hot_keys: dict[int, Words], most: int) -> Iterator[tuple[int, dict[int, Words]]]:
     """The keys by band, up to a maximum number at a time, with the number of the first one.
 
     >>> found = {0: np.array([5, 7], dtype=np.uint64), 3: np.array([1], dtype=np.uint64)}
     >>> [(first, {band: keys.tolist() for band, keys in part.items()}) for first, part in portions(found, 2)]
     [(0, {0: [5, 7]}), (2, {3: [1]})]
     """
-    ordered = sorted(found)
-    bands = np.repeat(ordered, [len(found[band]) for band in ordered])
-    keys = np.concatenate([np.sort(found[band]) for band in ordered])
+    ordered = sorted(hot_keys)
+    bands = np.repeat(ordered, [len(hot_keys[band]) for band in ordered])
+    keys = np.concatenate([np.sort(hot_keys[band]) for band in ordered])
     for start in range(0, len(keys), most):
         some, own = bands[start : start + most], keys[start : start + most]
         yield start, {int(band): own[some == band] for band in np.unique(some)}
@@ -75,13 +75,13 @@ class Belong:
             table = words(batch.column("keys")).reshape(-1, self.width)
             numbers = batch.column("number").to_numpy()
             number = self.first
-            found = []
+            parts = []
             for band, wanted in sorted(self.keys.items()):
-                at = np.minimum(np.searchsorted(wanted, table[:, band]), len(wanted) - 1)
-                rows = np.flatnonzero(wanted[at] == table[:, band])
-                found.append((numbers[rows], number + at[rows]))
+                positions = np.minimum(np.searchsorted(wanted, table[:, band]), len(wanted) - 1)
+                rows = np.flatnonzero(wanted[positions] == table[:, band])
+                parts.append((numbers[rows], number + positions[rows]))
                 number += len(wanted)
-            columns = [np.concatenate([part[end] for part in found]) for end in (0, 1)]
+            columns = [np.concatenate([part[end] for part in parts]) for end in (0, 1)]
             yield pa.record_batch([pa.array(column) for column in columns], names=["number", "bucket"])
 
 

@@ -35,7 +35,7 @@ class Sizes:
     parts: int = 4096
     large: int = 1 << 22
     dealt: int = 1 << 20
-    held: int = 1 << 23
+    waiting: int = 1 << 23
     hot: int = 1 << 20
 
     def parts_of(self, entries: int) -> int:
@@ -54,8 +54,8 @@ def words(column: Any, dtype: Any = np.uint64) -> NDArray[Any]:
     ends = np.frombuffer(offsets, np.int64 if large else np.int32)[
         column.offset : column.offset + len(column) + 1
     ]
-    found = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].view(dtype)
-    return np.require(found, requirements="A")
+    numbers = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].view(dtype)
+    return np.require(numbers, requirements="A")
 
 
 def packed(left: NDArray[Any], right: Numbers | None, ends: Numbers, first_part: int = 0) -> Any:

@@ -46,21 +46,21 @@ class Deal:
 
 def tables(batches: Iterator[Any], width: int, rows: int) -> Iterator[tuple[Numbers, Words]]:
     """Numbers (n) and keys (n x width) of sketches, about so many rows at a time."""
-    held: list[tuple[Numbers, Words]] = []
+    pending: list[tuple[Numbers, Words]] = []
     count = 0
     for batch in batches:
         keys = words(batch.column("keys"))
-        held.append((batch.column("number").to_numpy(), keys.reshape(-1, width)))
+        pending.append((batch.column("number").to_numpy(), keys.reshape(-1, width)))
         count += batch.num_rows
         if count >= rows:
-            yield _stacked(held)
-            held, count = [], 0
+            yield _stacked(pending)
+            pending, count = [], 0
     if count:
-        yield _stacked(held)
+        yield _stacked(pending)
 
 
-def _stacked(held: list[tuple[Numbers, Words]]) -> tuple[Numbers, Words]:
-    return np.concatenate([numbers for numbers, _ in held]), np.concatenate([keys for _, keys in held])
+def _stacked(pending: list[tuple[Numbers, Words]]) -> tuple[Numbers, Words]:
+    return np.concatenate([numbers for numbers, _ in pending]), np.concatenate([keys for _, keys in pending])
 
 
 class Pairing:
@@ -68,33 +68,33 @@ class Pairing:
 
     def __init__(self, parts: int, most: int) -> None:
         self.parts, self.most = parts, most
-        self.held: list[tuple[Numbers, Numbers]] = []
+        self.pending: list[tuple[Numbers, Numbers]] = []
         self.count = 0
 
     def add(self, left: Numbers, right: Numbers) -> Iterator[Any]:
         """Add pairs; returns a batch of `PACKED` when there are enough."""
-        self.held.append((left, right))
+        self.pending.append((left, right))
         self.count += len(left)
         if self.count >= self.most:
             yield from self.rest()
 
     def within(self, members: Numbers, ends: Numbers) -> Iterator[Any]:
         """All pairs of the members of each group."""
-        at = 0
-        while at < len(members):
-            left, right, at = pairs_within(members, ends, at, self.most)
+        position = 0
+        while position < len(members):
+            left, right, position = pairs_within(members, ends, position, self.most)
             yield from self.add(left, right)
 
     def rest(self) -> Iterator[Any]:
         """Return the remaining pairs."""
         if self.count:
-            left, right = _columns(self.held)
+            left, right = _columns(self.pending)
             yield packed(*deal_pairs(left, right, self.parts))
-        self.held, self.count = [], 0
+        self.pending, self.count = [], 0
 
 
-def _columns(held: list[tuple[Any, Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    return np.concatenate([left for left, _ in held]), np.concatenate([right for _, right in held])
+def _columns(pending: list[tuple[Any, Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    return np.concatenate([left for left, _ in pending]), np.concatenate([right for _, right in pending])
 
 
 @dataclass(frozen=True)
@@ -125,17 +125,17 @@ class Meet:
 
     def _entries(self, given: Iterator[Piece]) -> tuple[Words, Numbers, Words]:
         """All entries of a part; without those of keys above the limit, once there are many."""
-        held: list[tuple[Words, Numbers]] = []
-        hot, count, room = NO_KEYS, 0, self.sizes.held
+        pending: list[tuple[Words, Numbers]] = []
+        hot, count, room = NO_KEYS, 0, self.sizes.waiting
         for piece in given:
-            held.append((piece.left, piece.right))
+            pending.append((piece.left, piece.right))
             hot = np.concatenate((hot, piece.alone))
             count += len(piece.left)
             if count > room:
-                keys, numbers, hot = without_hot(*_columns(held), self.limit, hot)
-                held, count = [(keys, numbers)], len(keys)
-                room = max(self.sizes.held, 2 * count)
-        return *_columns(held), np.unique(hot)
+                keys, numbers, hot = without_hot(*_columns(pending), self.limit, hot)
+                pending, count = [(keys, numbers)], len(keys)
+                room = max(self.sizes.waiting, 2 * count)
+        return *_columns(pending), np.unique(hot)
 
 
 @dataclass(frozen=True)
@@ -153,16 +153,16 @@ class Distinct:
                 yield from joined(*self._distinct(given))
 
     def _distinct(self, given: Iterator[Piece]) -> tuple[Numbers, Numbers]:
-        held: list[tuple[Numbers, Numbers]] = []
+        pending: list[tuple[Numbers, Numbers]] = []
         count, room = 0, self.sizes.dealt
         for piece in given:
-            held.append((piece.left.view(np.int64), piece.right))
+            pending.append((piece.left.view(np.int64), piece.right))
             count += len(piece.right)
             if count > room:
-                held = [distinct_pairs(*_columns(held))]
-                count = len(held[0][0])
+                pending = [distinct_pairs(*_columns(pending))]
+                count = len(pending[0][0])
                 room = max(self.sizes.dealt, 2 * count)
-        return distinct_pairs(*_columns(held))
+        return distinct_pairs(*_columns(pending))
 
 
 def joined(left: Numbers, right: Numbers | None, band: int | None = None) -> Iterator[Any]:
@@ -170,12 +170,12 @@ def joined(left: Numbers, right: Numbers | None, band: int | None = None) -> Ite
     import pyarrow as pa
 
     for start in range(0, len(left), ROWS):
-        one = left[start : start + ROWS]
-        other = pa.nulls(len(one), pa.int64()) if right is None else pa.array(right[start : start + ROWS])
+        item = left[start : start + ROWS]
+        other = pa.nulls(len(item), pa.int64()) if right is None else pa.array(right[start : start + ROWS])
         bands = (
-            pa.nulls(len(one), pa.int32()) if band is None else pa.array(np.full(len(one), band, np.int32))
+            pa.nulls(len(item), pa.int32()) if band is None else pa.array(np.full(len(item), band, np.int32))
         )
-        yield pa.record_batch([pa.array(one), other, bands], names=["left", "right", "band"])
+        yield pa.record_batch([pa.array(item), other, bands], names=["left", "right", "band"])
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,9 @@ class Asking:
 
     def schema(self, collection: Any, verify: Verify) -> str:
         """The Spark schema of `matches`."""
-        fields = [f", similarity_{at} double" for at in range(len(verify.schema.fields)) if verify.fields]
+        fields = [
+            f", similarity_{number} double" for number in range(len(verify.schema.fields)) if verify.fields
+        ]
         known = f"number bigint, id {self.run.columns['id']}, old_number bigint, old_id {collection.columns['id']}"
         return f"{known}, similarity double, rank int{''.join(fields)}"
 
@@ -75,11 +77,11 @@ class Asking:
         from pyspark.sql import functions as F
 
         members = candidates.mapInArrow(ArrowTask(Askers()), MEMBERS).distinct()
-        fields = [f"field_{at}" for at in range(len(self.run.settings.schema.fields))]
+        fields = [f"field_{number}" for number in range(len(self.run.settings.schema.fields))]
         asks = self.documents.wanted(members).select(
             "block", F.lit(ASKS).alias("kind"), "number", F.col("number").alias("member"), "id", *fields
         )
-        held = collection.contents.join(candidates, "number").select(
+        documents = collection.contents.join(candidates, "number").select(
             "block",
             F.lit(IS_HELD).alias("kind"),
             "number",
@@ -97,7 +99,9 @@ class Asking:
             F.col("number").alias("member"),
             "id",
         )  # fmt: skip
-        return asks.unionByName(held, allowMissingColumns=True).unionByName(copies, allowMissingColumns=True)
+        return asks.unionByName(documents, allowMissingColumns=True).unionByName(
+            copies, allowMissingColumns=True
+        )
 
 
 MEMBERS = "block bigint, number bigint"
@@ -112,8 +116,8 @@ class Askers:
             if not batch.num_rows:
                 continue
             packed = batch.column("asked").to_pylist()
-            number, at = np.unique(
-                np.concatenate([np.frombuffer(one, "<i8") for one in packed]), return_index=True
+            number, positions = np.unique(
+                np.concatenate([np.frombuffer(item, "<i8") for item in packed]), return_index=True
             )
-            blocks = np.repeat(batch.column("block").to_numpy(), [len(one) // 8 for one in packed])
-            yield batch_of(block=blocks[at], number=number)
+            blocks = np.repeat(batch.column("block").to_numpy(), [len(item) // 8 for item in packed])
+            yield batch_of(block=blocks[positions], number=number)

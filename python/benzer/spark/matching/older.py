@@ -46,10 +46,10 @@ def as_tuple(against: Any) -> tuple[Any, ...]:
         return ()
     several = isinstance(against, Iterable) and not isinstance(against, (str, Collection))
     given = tuple(against) if several else (against,)
-    for one in given:
-        if not isinstance(one, (str, Collection)):
+    for item in given:
+        if not isinstance(item, (str, Collection)):
             raise SettingsError(
-                f"against must be collections or their paths, got {one!r:.80}: use read_collection(spark, path)"
+                f"against must be collections or their paths, got {item!r:.80}: use read_collection(spark, path)"
             )
     return given
 
@@ -60,12 +60,12 @@ def opened(df: Any, against: Any) -> tuple[Collection, ...]:
     if not given:
         return ()
     spark = df.spark if isinstance(df, Documents) else session_of(df)
-    return tuple(one if isinstance(one, Collection) else read_collection(spark, one) for one in given)
+    return tuple(item if isinstance(item, Collection) else read_collection(spark, item) for item in given)
 
 
 def schema_of(collections: Sequence[Collection]) -> Schema:
     """The default schema of a run: that of the first collection, or one text field."""
-    return next((one.settings.schema for one in collections), Schema())
+    return next((collection.settings.schema for collection in collections), Schema())
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ def names_of(against: Any) -> tuple[str, ...]:
     >>> names_of(["new", "old", "new"])
     ('new (1)', 'old', 'new (3)')
     """
-    given = [CollectionAtPath(one.rstrip("/")) if isinstance(one, str) else one for one in as_tuple(against)]
+    given = [
+        CollectionAtPath(item.rstrip("/")) if isinstance(item, str) else item for item in as_tuple(against)
+    ]
     return local.names_of(given)  # type: ignore[arg-type]
 
 
@@ -106,11 +108,15 @@ def known(
     unchanged(stages, collections)
     names = names_of(collections)
     parts = [
-        look_up(run, stages, documents, sketches, copied, one, number)
-        for number, one in enumerate(collections)
+        look_up(run, stages, documents, sketches, copied, collection, number)
+        for number, collection in enumerate(collections)
     ]
-    found = joined(names, collections, parts)
-    return found if stages.path is not None else replace(found, numbers=told_anew(run, found.numbers))
+    known_documents = joined(names, collections, parts)
+    return (
+        known_documents
+        if stages.path is not None
+        else replace(known_documents, numbers=told_anew(run, known_documents.numbers))
+    )
 
 
 def told_anew(run: SparkRun, numbers: Any) -> Any:
@@ -125,9 +131,13 @@ def told_anew(run: SparkRun, numbers: Any) -> Any:
 
 def unchanged(stages: StageTables, collections: Sequence[Collection]) -> None:
     """Reject continuing a run whose collections have changed since its start."""
-    states = {str(number): one.state for number, one in enumerate(collections)}
+    states = {str(number): collection.state for number, collection in enumerate(collections)}
     before = stages.note("against", lambda: states)
-    changed = [one.name for number, one in enumerate(collections) if before.get(str(number)) != one.state]
+    changed = [
+        collection.name
+        for number, collection in enumerate(collections)
+        if before.get(str(number)) != collection.state
+    ]
     if changed:
         raise SettingsError(
             f"{changed[0]} has changed since the run of this checkpoint started: delete the checkpoint and start again"
@@ -160,10 +170,10 @@ def joined(names: tuple[str, ...], collections: Sequence[Collection], parts: Seq
     """The matches with all collections, and the match that removes each document."""
     from pyspark.sql import functions as F
 
-    kinds = {one.columns["id"] for one in collections}
+    kinds = {collection.columns["id"] for collection in collections}
     kind = kinds.pop() if len(kinds) == 1 else "string"
     matches = reduce(
-        lambda one, other: one.union(other),
+        lambda item, other: item.union(other),
         [
             part.select(
                 "number",

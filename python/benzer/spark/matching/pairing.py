@@ -18,7 +18,7 @@ from benzer.registry import require
 from benzer.spark.tasks import ArrowTask
 from benzer.storage.base import NO_KEY
 
-ASKED, HELD = range(2)
+QUERY_SIDE, STORED_SIDE = range(2)
 """The sides: queries and collection."""
 
 PACKED = "part bigint, side int, entries binary"
@@ -44,7 +44,9 @@ def arrow() -> Any:
 def batch_of(**columns: Any) -> Any:
     """A record batch of these columns."""
     pyarrow = arrow()
-    arrays = [one if isinstance(one, pyarrow.Array) else pyarrow.array(one) for one in columns.values()]
+    arrays = [
+        column if isinstance(column, pyarrow.Array) else pyarrow.array(column) for column in columns.values()
+    ]
     return pyarrow.record_batch(arrays, names=list(columns))
 
 
@@ -56,14 +58,14 @@ class PackKeys:
     parts: int
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        held: list[Entries] = []
+        pending: list[Entries] = []
         for batch in batches:
-            held.append(entries_of(batch))
-            if sum(map(len, held)) >= PACKED_TOGETHER:
-                yield self._packed(np.concatenate(held))
-                held = []
-        if sum(map(len, held)):
-            yield self._packed(np.concatenate(held))
+            pending.append(entries_of(batch))
+            if sum(map(len, pending)) >= PACKED_TOGETHER:
+                yield self._packed(np.concatenate(pending))
+                pending = []
+        if sum(map(len, pending)):
+            yield self._packed(np.concatenate(pending))
 
     def _packed(self, entries: Entries) -> Any:
         # The keys may come from other hash functions: a multiplication distributes them evenly.
@@ -84,14 +86,14 @@ def entries_of(batch: Any) -> Entries:
     """One entry for each band key of each document; missing keys are omitted."""
     column = batch.column("keys")
     numbers = batch.column("number").to_numpy(zero_copy_only=False)
-    keys = [np.frombuffer(one, dtype="<u8") for one in column.to_pylist() if one is not None]
+    keys = [np.frombuffer(item, dtype="<u8") for item in column.to_pylist() if item is not None]
     if not keys:
         return np.empty(0, dtype=ENTRY)
     whole = column.is_valid().to_numpy(zero_copy_only=False)
-    found = np.empty(sum(map(len, keys)), dtype=ENTRY)
-    found["key"] = np.concatenate(keys)
-    found["number"] = np.repeat(numbers[whole], [len(one) for one in keys])
-    filed: Entries = found[found["key"] != NO_KEY]
+    entries = np.empty(sum(map(len, keys)), dtype=ENTRY)
+    entries["key"] = np.concatenate(keys)
+    entries["number"] = np.repeat(numbers[whole], [len(key) for key in keys])
+    filed: Entries = entries[entries["key"] != NO_KEY]
     return filed
 
 
@@ -100,35 +102,35 @@ class MatchKeys:
     """Converts packed rows, sorted by part and side, to pairs (`MET`); a pair with several common keys may repeat."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        part, asked = -1, np.empty(0, dtype=ENTRY)
+        part, queries = -1, np.empty(0, dtype=ENTRY)
         waiting: list[Entries] = []
         for batch in batches:
             rows = zip(*(batch.column(name).to_pylist() for name in ("part", "side", "entries")), strict=True)
             for here, side, packed in rows:
                 if here != part:
-                    part, asked, waiting = here, np.empty(0, dtype=ENTRY), []
-                if side == ASKED:
+                    part, queries, waiting = here, np.empty(0, dtype=ENTRY), []
+                if side == QUERY_SIDE:
                     waiting.append(np.frombuffer(packed, dtype=ENTRY))
                     continue
                 if waiting:
-                    asked = np.concatenate(waiting)
-                    asked, waiting = asked[np.argsort(asked["key"], kind="stable")], []
-                yield from met(asked, np.frombuffer(packed, dtype=ENTRY))
+                    queries = np.concatenate(waiting)
+                    queries, waiting = queries[np.argsort(queries["key"], kind="stable")], []
+                yield from met(queries, np.frombuffer(packed, dtype=ENTRY))
 
 
-def met(asked: Entries, held: Entries) -> Iterator[Any]:
+def met(queries: Entries, stored: Entries) -> Iterator[Any]:
     """The pairs of entries with equal keys; the query entries are sorted by key."""
-    keys = np.ascontiguousarray(asked["key"])
-    first = np.searchsorted(keys, held["key"], side="left")
-    counts = np.searchsorted(keys, held["key"], side="right") - first
+    keys = np.ascontiguousarray(queries["key"])
+    first = np.searchsorted(keys, stored["key"], side="left")
+    counts = np.searchsorted(keys, stored["key"], side="right") - first
     shared = np.flatnonzero(counts)
     first, counts = first[shared], counts[shared]
     ends = np.cumsum(counts)
     for start in range(0, int(ends[-1]) if len(ends) else 0, PAIRS_TOGETHER):
-        at = np.arange(start, min(start + PAIRS_TOGETHER, int(ends[-1])))
-        row = np.searchsorted(ends, at, side="right")
-        with_whom = asked["number"][first[row] + at - (ends[row] - counts[row])]
-        yield batch_of(asked=with_whom, number=held["number"][shared[row]])
+        positions = np.arange(start, min(start + PAIRS_TOGETHER, int(ends[-1])))
+        row = np.searchsorted(ends, positions, side="right")
+        with_whom = queries["number"][first[row] + positions - (ends[row] - counts[row])]
+        yield batch_of(asked=with_whom, number=stored["number"][shared[row]])
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,11 @@ class Gather:
             columns = [np.concatenate(both) for both in zip(rest, columns, strict=True)]
             if not len(columns[0]):
                 continue
-            columns = [one[changes(*columns)] for one in columns]
+            columns = [column[changes(*columns)] for column in columns]
             last = changes(*columns[:2])[-1]
-            rest = [one[last:] for one in columns]
+            rest = [column[last:] for column in columns]
             if last:
-                yield gathered(*(one[:last] for one in columns))
+                yield gathered(*(column[:last] for column in columns))
         if len(rest[0]):
             yield gathered(*rest)
 
@@ -161,16 +163,16 @@ def changes(*columns: Numbers) -> NDArray[np.intp]:
     [0, 2]
     """
     differs = np.ones(len(columns[0]), dtype=bool)
-    differs[1:] = np.any([one[1:] != one[:-1] for one in columns], axis=0)
+    differs[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
     return np.flatnonzero(differs)
 
 
-def gathered(number: Numbers, block: Numbers, asked: Numbers) -> Any:
+def gathered(number: Numbers, block: Numbers, queries: Numbers) -> Any:
     """One row for each document and block."""
     starts = changes(number, block)
     bounds = np.append(starts, len(number)) * 8
     pyarrow = arrow()
-    offsets, data = pyarrow.py_buffer(bounds.astype(np.int32)), pyarrow.py_buffer(asked.tobytes())
+    offsets, data = pyarrow.py_buffer(bounds.astype(np.int32)), pyarrow.py_buffer(queries.tobytes())
     packed = pyarrow.Array.from_buffers(pyarrow.binary(), len(starts), [None, offsets, data])
     return batch_of(block=block[starts], number=number[starts], asked=packed)
 
@@ -180,14 +182,14 @@ def parts_for(entries: int, partitions: int) -> int:
     return max(4 * partitions, -(-entries // PART_ENTRIES))
 
 
-def pairs(asked: Any, held: Any, entries: int, partitions: int) -> Any:
+def pairs(queries: Any, stored: Any, entries: int, partitions: int) -> Any:
     """The pairs with a common key (`MET`) of two DataFrames with `number` and `keys`; `entries`: of the queries."""
     parts = parts_for(entries, partitions)
     packed = [
         side.select("number", "keys")
         .where("keys is not null")
         .mapInArrow(ArrowTask(PackKeys(number, parts)), PACKED)
-        for number, side in ((ASKED, asked), (HELD, held))
+        for number, side in ((QUERY_SIDE, queries), (STORED_SIDE, stored))
     ]
     together = packed[0].union(packed[1]).repartition("part")
     return together.sortWithinPartitions("part", "side").mapInArrow(ArrowTask(MatchKeys()), MET)

@@ -10,7 +10,7 @@ from benzer.index.documents import check_limit
 from benzer.spark import copies, sketching
 from benzer.spark.collection import Collection, collection_of, read_collection, run_of
 from benzer.spark.documents import documents_of
-from benzer.spark.failures import told_plainly
+from benzer.spark.failures import raised_plainly
 from benzer.spark.matching.asking import Asking
 from benzer.spark.matching.verifying import Verify
 from benzer.spark.session import configured, session_of
@@ -18,7 +18,7 @@ from benzer.spark.settings import Work
 from benzer.spark.stages import StageTables
 
 
-@told_plainly()
+@raised_plainly()
 def find_similar(
     queries: Any,
     collection: Any,
@@ -69,18 +69,18 @@ def find_similar(
     if threshold is not None:
         check_threshold(threshold, zero=True)
     spark = session_of(queries)
-    held = as_collection(spark, collection, threshold, text, id, work)
-    documents = documents_of(queries, held.settings.schema, text, id, None, None, on_error)
-    run = run_of(documents, held.settings, on_error, work)
-    least = held.settings.threshold if threshold is None else threshold
-    verify = Verify(held.settings.schema, least, limit, identified, fields)
+    opened = as_collection(spark, collection, threshold, text, id, work)
+    documents = documents_of(queries, opened.settings.schema, text, id, None, None, on_error)
+    run = run_of(documents, opened.settings, on_error, work)
+    least = opened.settings.threshold if threshold is None else threshold
+    verify = Verify(opened.settings.schema, least, limit, identified, fields)
     with configured(spark, run.work.partitions), StageTables.opened(run, documents, None, None) as stages:
         sketches = stages.keep("sketch", lambda: sketching.sketch(run, documents))
         counts = sketching.counted(run, stages, documents, sketches)
         copied = stages.keep("copies", lambda: copies.copies(run, sketches, counts.repeated))
         asking = Asking(run, documents, sketches, copied)
-        candidates = stages.keep("candidates", lambda: asking.candidates(held))
-        return named(asking.matches(held, candidates, verify), verify).persist()
+        candidates = stages.keep("candidates", lambda: asking.candidates(opened))
+        return named(asking.matches(opened, candidates, verify), verify).persist()
 
 
 def as_collection(
@@ -104,5 +104,5 @@ def named(matches: Any, verify: Verify) -> Any:
         F.col("old_id").alias("id"),
         "similarity",
         "rank",
-        *(F.col(f"similarity_{at}").alias(f"similarity_{name}") for at, name in enumerate(names)),
+        *(F.col(f"similarity_{position}").alias(f"similarity_{name}") for position, name in enumerate(names)),
     )

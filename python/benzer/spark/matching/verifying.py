@@ -72,37 +72,37 @@ class Verify:
 class CurrentMatches:
     """The current matches, in any order of queries; those of each query are in the order of the collection."""
 
-    asked: NDArray[np.int64]
+    query: NDArray[np.int64]
     similarity: NDArray[np.float64]
     of_field: NDArray[np.float64]
     old_number: NDArray[np.int64]
     old_id: Any
 
     def __len__(self) -> int:
-        return len(self.asked)
+        return len(self.query)
 
-    def at(self, rows: NDArray[np.int64]) -> CurrentMatches:
+    def rows_at(self, rows: NDArray[np.int64]) -> CurrentMatches:
         """Some of the matches."""
         return CurrentMatches(
-            self.asked[rows], self.similarity[rows], self.of_field[rows], self.old_number[rows], self.old_id.take(rows)
+            self.query[rows], self.similarity[rows], self.of_field[rows], self.old_number[rows], self.old_id.take(rows)
         )  # fmt: skip
 
     def best(self, most: int | None) -> CurrentMatches:
         """Sorted by query, most similar first, equal ones in their order; up to a maximum per query."""
-        order = np.lexsort((-self.similarity, self.asked))
+        order = np.lexsort((-self.similarity, self.query))
         if most is not None:
-            order = order[places(self.asked[order]) < most]
-        return self.at(order)
+            order = order[places(self.query[order]) < most]
+        return self.rows_at(order)
 
     @classmethod
     def joined(cls, parts: list[CurrentMatches]) -> CurrentMatches:
         """Concatenated matches."""
         return cls(
-            np.concatenate([one.asked for one in parts]),
-            np.concatenate([one.similarity for one in parts]),
-            np.concatenate([one.of_field for one in parts]),
-            np.concatenate([one.old_number for one in parts]),
-            arrow().concat_arrays([one.old_id for one in parts]),
+            np.concatenate([part.query for part in parts]),
+            np.concatenate([part.similarity for part in parts]),
+            np.concatenate([part.of_field for part in parts]),
+            np.concatenate([part.old_number for part in parts]),
+            arrow().concat_arrays([part.old_id for part in parts]),
         )
 
 
@@ -117,7 +117,7 @@ class Block:
         self._askers: Any = None
         self._contents: Contents | None = None
         self._kept: dict[int, Encoded] = {}
-        self._found: list[CurrentMatches] = []
+        self._matches: list[CurrentMatches] = []
         self._answered = False
 
     def take(self, kind: int, rows: Any) -> Iterator[Any]:
@@ -131,7 +131,7 @@ class Block:
             self._rows.append(rows)
             if (
                 sum(map(len, self._rows)) >= COMPARED_TOGETHER
-                or sum(one.nbytes for one in self._rows) >= COMPARED_BYTES
+                or sum(_row.nbytes for _row in self._rows) >= COMPARED_BYTES
             ):
                 self._compare()
             return
@@ -146,7 +146,7 @@ class Block:
         if self._contents is None:
             self._read_askers()
         self._compare()
-        self._found = [CurrentMatches.joined(self._found).best(self._asks.most)] if self._found else []
+        self._matches = [CurrentMatches.joined(self._matches).best(self._asks.most)] if self._matches else []
         yield from self._answer(self._askers)
 
     def _read_askers(self) -> None:
@@ -159,7 +159,9 @@ class Block:
         schema = self._asks.schema
         encoded: list[list[bytes | None]] = [[] for _ in schema.fields]
         if len(rows):
-            columns = [as_array(self._askers.column(f"field_{at}")) for at in range(len(schema.fields))]
+            columns = [
+                as_array(self._askers.column(f"field_{number}")) for number in range(len(schema.fields))
+            ]
             encoded = encode(schema, columns)[0]
         self._contents = contents_of(schema, encoded)
         self._kept = {number: encoded[number] for number in own_fields(schema)}
@@ -168,13 +170,13 @@ class Block:
         rows, self._rows = self._rows, []
         if not rows:
             return
-        held = arrow().concat_tables(rows)
+        stored = arrow().concat_tables(rows)
         schema = self._asks.schema
-        packed = held.column("asked").to_pylist()
-        askers = np.concatenate([np.frombuffer(one, dtype="<i8") for one in packed])
-        right = np.repeat(np.arange(len(held)), [len(one) // 8 for one in packed])
+        packed = stored.column("asked").to_pylist()
+        askers = np.concatenate([np.frombuffer(item, dtype="<i8") for item in packed])
+        right = np.repeat(np.arange(len(stored)), [len(item) // 8 for item in packed])
         left = np.searchsorted(self._askers.column("number").to_numpy(), askers)
-        encoded = [held.column(f"old_field_{at}").to_pylist() for at in range(len(schema.fields))]
+        encoded = [stored.column(f"old_field_{number}").to_pylist() for number in range(len(schema.fields))]
         assert self._contents is not None
         ends = left.astype(np.uint32), right.astype(np.uint32)
         overlaps = self._contents.overlaps(contents_of(schema, encoded), *ends)
@@ -183,54 +185,54 @@ class Block:
         alike = np.flatnonzero(similarity >= self._asks.threshold)
         if not len(alike):
             return
-        numbers = held.column("number").to_numpy()[right[alike]]
-        ids = as_array(held.column("old_id")).take(right[alike])
-        self._found.append(CurrentMatches(left[alike], similarity[alike], of_field[alike], numbers, ids))
-        if self._asks.limit is not None and sum(map(len, self._found)) >= HELD_MATCHES:
-            self._found = [CurrentMatches.joined(self._found).best(self._asks.most)]
+        numbers = stored.column("number").to_numpy()[right[alike]]
+        ids = as_array(stored.column("old_id")).take(right[alike])
+        self._matches.append(CurrentMatches(left[alike], similarity[alike], of_field[alike], numbers, ids))
+        if self._asks.limit is not None and sum(map(len, self._matches)) >= HELD_MATCHES:
+            self._matches = [CurrentMatches.joined(self._matches).best(self._asks.most)]
 
     def _answer(self, members: Any) -> Iterator[Any]:
         """The matches of documents from the query with the same content: `number` is that of the query."""
-        if not self._found or not len(members):
+        if not self._matches or not len(members):
             return
-        found = self._found[0]
+        matches = self._matches[0]
         known = self._askers.column("number").to_numpy()
         asker = np.searchsorted(known, members.column("number").to_numpy())
-        starts = np.searchsorted(found.asked, asker, side="left")
-        counts = np.searchsorted(found.asked, asker, side="right") - starts
+        starts = np.searchsorted(matches.query, asker, side="left")
+        counts = np.searchsorted(matches.query, asker, side="right") - starts
         for start, end in portions(counts, ANSWERED_TOGETHER):
             yield from self._rows_of(members.slice(start, end - start), starts[start:end], counts[start:end])
 
     def _rows_of(self, members: Any, starts: NDArray[Any], counts: NDArray[Any]) -> Iterator[Any]:
         member = np.repeat(np.arange(len(members)), counts)
-        at = np.arange(len(member)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+        position = np.arange(len(member)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
         ids = as_array(members.column("id")).take(member)
-        old_ids = self._found[0].old_id.take(at)
+        old_ids = self._matches[0].old_id.take(position)
         if self._asks.identified and ids.type == old_ids.type:
             others = np.flatnonzero(
                 ids.to_numpy(zero_copy_only=False) != old_ids.to_numpy(zero_copy_only=False)
             )
-            member, at = member[others], at[others]
+            member, position = member[others], position[others]
         rank = places(member)
         if self._asks.limit is not None:
             stay = rank < self._asks.limit
-            member, at, rank = member[stay], at[stay], rank[stay]
+            member, position, rank = member[stay], position[stay], rank[stay]
         if len(member):
-            yield self._batch(members.take(member), self._found[0].at(at), rank)
+            yield self._batch(members.take(member), self._matches[0].rows_at(position), rank)
 
-    def _batch(self, members: Any, found: CurrentMatches, rank: NDArray[np.int64]) -> Any:
+    def _batch(self, members: Any, matches: CurrentMatches, rank: NDArray[np.int64]) -> Any:
         columns = {
             "number": as_array(members.column("member")),
             "id": as_array(members.column("id")),
-            "old_number": found.old_number,
-            "old_id": found.old_id,
-            "similarity": found.similarity,
+            "old_number": matches.old_number,
+            "old_id": matches.old_id,
+            "similarity": matches.similarity,
             "rank": (rank + 1).astype(np.int32),
         }
         if self._asks.fields:
-            for number in range(found.of_field.shape[1]):
-                one = found.of_field[:, number]
-                columns[f"similarity_{number}"] = arrow().array(one, mask=np.isnan(one))
+            for number in range(matches.of_field.shape[1]):
+                item = matches.of_field[:, number]
+                columns[f"similarity_{number}"] = arrow().array(item, mask=np.isnan(item))
         return batch_of(**columns)
 
 
@@ -253,10 +255,10 @@ def portions(counts: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
     [(0, 2), (2, 3), (3, 4)]
     """
     start, together = 0, 0
-    for at, count in enumerate(counts.tolist()):
-        if at > start and together + count > most:
-            yield start, at
-            start, together = at, 0
+    for position, count in enumerate(counts.tolist()):
+        if position > start and together + count > most:
+            yield start, position
+            start, together = position, 0
         together += count
     if start < len(counts):
         yield start, len(counts)

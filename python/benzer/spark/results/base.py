@@ -19,7 +19,7 @@ from benzer.errors import SettingsError
 from benzer.registry import require
 from benzer.results import Settings, SourceCounts
 from benzer.sources import MalformedRow
-from benzer.spark.failures import told_plainly
+from benzer.spark.failures import raised_plainly
 from benzer.spark.frames import EMPTY, KEPT, MALFORMED, PAIR, REMOVED, SHORT
 from benzer.spark.session import from_arrow
 from benzer.spark.settings import SparkRun
@@ -115,13 +115,13 @@ class ClusterTables:
         return table(self, name)
 
     @cached_property
-    @told_plainly()
+    @raised_plainly()
     def counts(self) -> dict[str, int]:
         """The counts of the run, with the names of a local result."""
         return counts(self)
 
     @cached_property
-    @told_plainly()
+    @raised_plainly()
     def known_removed(self) -> int:
         """The number of documents removed because of a match in an older collection."""
         return 0 if self.known is None else int(self.known.numbers.count())
@@ -130,69 +130,69 @@ class ClusterTables:
     def files(self) -> list[str] | None:
         """The names of the input files in order; None for a DataFrame."""
         sources = getattr(self.documents, "sources", None)
-        return None if sources is None else [one.name for one in sources]
+        return None if sources is None else [source.name for source in sources]
 
     @property
     def malformed_rows(self) -> list[MalformedRow]:
         """The malformed rows that the run collected on the driver."""
         return list(self.reading.malformed)
 
-    @told_plainly()
+    @raised_plainly()
     def by_source(self) -> list[SourceCounts]:
         """Return the counts of each source in input order."""
         return by_source(self)
 
 
-def table(found: ClusterTables, name: str) -> DataFrame:
+def table(result: ClusterTables, name: str) -> DataFrame:
     """One of `TABLES`."""
     if name not in TABLES:
         raise SettingsError(f"unknown table {name!r}: choose one of {', '.join(TABLES)}")
-    return TABLES[name](found)
+    return TABLES[name](result)
 
 
-def of_kind(found: ClusterTables, kind: int) -> DataFrame:
+def of_kind(result: ClusterTables, kind: int) -> DataFrame:
     """The outcomes of one kind."""
     from pyspark.sql import functions as F
 
-    return found.outcomes.where(F.col("kind") == kind)
+    return result.outcomes.where(F.col("kind") == kind)
 
 
-def pairs(found: ClusterTables) -> DataFrame:
+def pairs(result: ClusterTables) -> DataFrame:
     """The verified pairs: those of different contents, and each copy with the representative of its content."""
     from pyspark.sql import functions as F
 
     columns = ("left_id", "right_id", "similarity")
-    copies = with_original_place(found)
+    copies = with_original_place(result)
     original_first = F.col("original_place") < F.col("place")
-    if found.settings.keep.rule == "first":
+    if result.settings.keep.rule == "first":
         original_first = F.lit(True)
     copied = copies.select(
         F.when(original_first, F.col("original_id")).otherwise(F.col("id")).alias("left_id"),
         F.when(original_first, F.col("id")).otherwise(F.col("original_id")).alias("right_id"),
         F.lit(1.0).alias("similarity"),
     )
-    return of_kind(found, PAIR).select(*columns).unionByName(copied)
+    return of_kind(result, PAIR).select(*columns).unionByName(copied)
 
 
-def with_original_place(found: ClusterTables) -> DataFrame:
+def with_original_place(result: ClusterTables) -> DataFrame:
     """The copies with the place of their representative, which determines the earlier one of the two."""
     from pyspark.sql import functions as F
 
-    if found.settings.keep.rule == "first" or "original_place" in found.copied.columns:
-        return found.copied
-    places = found.sketches.select(
+    if result.settings.keep.rule == "first" or "original_place" in result.copied.columns:
+        return result.copied
+    places = result.sketches.select(
         F.col("number").alias("original"),
         F.struct("place", "number").alias("original_place"),
     )
-    copies = found.copied.withColumn("place", F.struct("place", "number"))
+    copies = result.copied.withColumn("place", F.struct("place", "number"))
     return copies.join(places, "original")
 
 
-def removed(found: ClusterTables) -> DataFrame:
+def removed(result: ClusterTables) -> DataFrame:
     """The removals: each removed document with the kept one and the reason."""
     from pyspark.sql import functions as F
 
-    rows = originals_of(found, of_kind(found, REMOVED))
+    rows = originals_of(result, of_kind(result, REMOVED))
     same = F.col("left_original") == F.col("right_original")
     near = rows.select(
         F.col("left_id").alias("id"),
@@ -206,35 +206,35 @@ def removed(found: ClusterTables) -> DataFrame:
         F.col("left").alias("number"),
         F.col("right").alias("kept_number"),
     )
-    if found.known is not None:
-        near = together(near, known_removals(found))
-    return with_places(found, near)
+    if result.known is not None:
+        near = together(near, known_removals(result))
+    return with_places(result, near)
 
 
-def originals_of(found: ClusterTables, rows: DataFrame) -> DataFrame:
+def originals_of(result: ClusterTables, rows: DataFrame) -> DataFrame:
     """Rows with the representatives of the contents of `left` and `right`."""
     from pyspark.sql import functions as F
 
     for end in ("left", "right"):
         named = f"{end}_original"
-        if end == "right" and found.known is None:
+        if end == "right" and result.known is None:
             # The kept document is the representative of its content unless another one of that content is known.
             return rows.withColumn(named, F.col(end))
-        copies = found.copied.select(F.col("number").alias(end), F.col("original").alias(named))
+        copies = result.copied.select(F.col("number").alias(end), F.col("original").alias(named))
         rows = rows.join(copies, end, "left").withColumn(named, F.coalesce(F.col(named), F.col(end)))
     return rows
 
 
-def known_removals(found: ClusterTables) -> DataFrame:
+def known_removals(result: ClusterTables) -> DataFrame:
     """The removals of known documents, in the columns of `tables.removed`, each with its best match."""
     from pyspark.sql import functions as F
 
-    identity = found.sketches.select("number", "identity_a", "identity_b")
-    best = found.known.matches.where("best").join(identity, "number")
+    identity = result.sketches.select("number", "identity_a", "identity_b")
+    best = result.known.matches.where("best").join(identity, "number")
     return best.select(
         "id",
         F.col("old_id").alias("kept_id"),
-        F.lit(None).cast(found.run.columns["id"]).alias("cluster"),
+        F.lit(None).cast(result.run.columns["id"]).alias("cluster"),
         "similarity",
         F.lit("known").alias("reason"),
         F.col("index").alias("kept_in"),
@@ -250,15 +250,15 @@ def together(near: DataFrame, known: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     if dict(near.dtypes)["kept_id"] != dict(known.dtypes)["kept_id"]:
-        near, known = (one.withColumn("kept_id", F.col("kept_id").cast("string")) for one in (near, known))
+        near, known = (item.withColumn("kept_id", F.col("kept_id").cast("string")) for item in (near, known))
     return near.unionByName(known)
 
 
-def clusters(found: ClusterTables) -> DataFrame:
+def clusters(result: ClusterTables) -> DataFrame:
     """The members of each cluster of two or more documents."""
     from pyspark.sql import functions as F
 
-    gone = of_kind(found, REMOVED)
+    gone = of_kind(result, REMOVED)
     members = gone.select(
         F.col("right_id").alias("cluster_id"),
         F.col("left_id").alias("id"),
@@ -269,7 +269,7 @@ def clusters(found: ClusterTables) -> DataFrame:
     )
     led = gone.select("right").distinct()
     leaders = (
-        of_kind(found, KEPT)
+        of_kind(result, KEPT)
         .join(led, "right", "left_semi")
         .select(
             F.col("left_id").alias("cluster_id"),
@@ -280,58 +280,60 @@ def clusters(found: ClusterTables) -> DataFrame:
             F.col("left").alias("number"),
         )
     )
-    return with_places(found, members.unionByName(leaders))
+    return with_places(result, members.unionByName(leaders))
 
 
-def malformed(found: ClusterTables) -> DataFrame:
+def malformed(result: ClusterTables) -> DataFrame:
     """The malformed rows."""
     from pyspark.sql import functions as F
 
-    rows = found.sketches.where(F.col("state") == MALFORMED)
-    return with_places(found, rows.select("id", "reason", "number"))
+    rows = result.sketches.where(F.col("state") == MALFORMED)
+    return with_places(result, rows.select("id", "reason", "number"))
 
 
-def old_matches(found: ClusterTables) -> DataFrame:
+def old_matches(result: ClusterTables) -> DataFrame:
     """The verified matches with documents of older collections; empty without collections."""
     from pyspark.sql import functions as F
 
-    if found.known is None:
-        none = found.outcomes.limit(0).select(F.col("left_id").alias("id"), F.col("right_id").alias("old_id"))
+    if result.known is None:
+        none = result.outcomes.limit(0).select(
+            F.col("left_id").alias("id"), F.col("right_id").alias("old_id")
+        )
         return none.withColumns({"index": F.lit(""), "similarity": F.lit(1.0)})
-    return found.known.matches.select("id", "old_id", "index", "similarity")
+    return result.known.matches.select("id", "old_id", "index", "similarity")
 
 
-def with_places(found: ClusterTables, rows: DataFrame) -> DataFrame:
+def with_places(result: ClusterTables, rows: DataFrame) -> DataFrame:
     """Rows with the file and the row of `number` and of `kept_number`, for documents in files."""
     from pyspark.sql import functions as F
 
     ends = {"number": "", "kept_number": "kept_"}
-    if found.files is not None:
+    if result.files is not None:
         for number, prefix in ends.items():
             if number not in rows.columns:
                 continue
             source, row = (f"{prefix}{name}" for name in ("source", "row"))
-            names = F.broadcast(sources_of(found, source, f"{prefix}file"))
+            names = F.broadcast(sources_of(result, source, f"{prefix}file"))
             rows = rows.withColumn(source, F.shiftright(F.col(number), SOURCE_BITS).cast("int"))
             rows = rows.join(names, source, "left").drop(source)
             rows = rows.withColumn(row, F.col(number).bitwiseAND(F.lit((1 << SOURCE_BITS) - 1)))
     return rows.drop("kept_number")
 
 
-def sources_of(found: ClusterTables, number: str, name: str) -> DataFrame:
+def sources_of(result: ClusterTables, number: str, name: str) -> DataFrame:
     """The number and name of each file."""
     pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
-    names = list(found.files or ())
+    names = list(result.files or ())
     return from_arrow(
-        found.run.spark,
+        result.run.spark,
         pyarrow.table({number: pyarrow.array(range(len(names)), pyarrow.int32()), name: names}),
     )
 
 
-def counts(found: ClusterTables) -> dict[str, int]:
+def counts(result: ClusterTables) -> dict[str, int]:
     """The counts of a result, with the names and the order of a local one."""
-    read, joined, decided = found.reading, found.joined, found.decided.counts
-    known = found.known_removed
+    read, joined, decided = result.reading, result.joined, result.decided.counts
+    known = result.known_removed
     removed = decided["removed"] + known
     return {
         "read": read.read,
@@ -341,7 +343,7 @@ def counts(found: ClusterTables) -> dict[str, int]:
         "removed": removed,
         "identical": decided["identical"],
         "near": decided["near"],
-        **({} if found.known is None else {"known": known}),
+        **({} if result.known is None else {"known": known}),
         "short": read.short,
         "empty": read.empty,
         "candidates": joined.candidates,
@@ -352,20 +354,20 @@ def counts(found: ClusterTables) -> dict[str, int]:
     }
 
 
-def by_source(found: ClusterTables) -> list[SourceCounts]:
+def by_source(result: ClusterTables) -> list[SourceCounts]:
     """The counts of each source in input order; one job."""
     from pyspark.sql import functions as F
 
     states: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for (at, state), count in found.reading.by_source.items():
-        states[at or 0][state] += count
+    for (position, state), count in result.reading.by_source.items():
+        states[position or 0][state] += count
     reasons: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    source = F.shiftright(F.col("number"), SOURCE_BITS) if found.files is not None else F.lit(0)
-    gone = found.removed.groupBy(source.cast("int").alias("source"), "reason").count()
+    source = F.shiftright(F.col("number"), SOURCE_BITS) if result.files is not None else F.lit(0)
+    gone = result.removed.groupBy(source.cast("int").alias("source"), "reason").count()
     for row in gone.collect():
         reasons[row["source"]][row["reason"]] += row["count"]
-    names = [found.documents.name] if found.files is None else found.files
-    return [_of_source(name, states[at], reasons[at]) for at, name in enumerate(names)]
+    names = [result.documents.name] if result.files is None else result.files
+    return [_of_source(name, states[number], reasons[number]) for number, name in enumerate(names)]
 
 
 def _of_source(name: str, states: dict[int, int], reasons: dict[str, int]) -> SourceCounts:
@@ -391,9 +393,9 @@ def column(rows: Any, name: str) -> NDArray[Any]:
     return values
 
 
-def plain_id(found: ClusterTables, one: Any) -> Any:
+def plain_id(result: ClusterTables, item: Any) -> Any:
     """An id as given by the user; ids of files are transferred as JSON."""
-    return json.loads(one) if found.documents.id_form == "json" and one is not None else one
+    return json.loads(item) if result.documents.id_form == "json" and item is not None else item
 
 
 TABLES: dict[str, Callable[[ClusterTables], DataFrame]] = {

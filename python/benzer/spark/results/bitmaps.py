@@ -24,17 +24,17 @@ DataFrame = Any
 PACKED = "source int, removed bigint, bitmap binary"
 
 
-def bitmaps(found: ClusterTables) -> DataFrame:
+def bitmaps(result: ClusterTables) -> DataFrame:
     """One row per file with removed documents. A task holds the bits of one file at a time."""
     from pyspark.sql import functions as F
 
-    if found.files is None:
+    if result.files is None:
         raise SettingsError(
             "a DataFrame has no row numbers: use kept(), which selects rows by id, or apply()"
         )
-    gone = found.removed.select(F.shiftright("number", SOURCE_BITS).cast("int").alias("source"), "number")
+    gone = result.removed.select(F.shiftright("number", SOURCE_BITS).cast("int").alias("source"), "number")
     ordered = gone.repartition("source").sortWithinPartitions("number")
-    names = F.broadcast(sources_of(found, "source", "file"))
+    names = F.broadcast(sources_of(result, "source", "file"))
     packed = ordered.select("number").mapInArrow(ArrowTask(pack), PACKED).join(names, "source")
     return packed.select("source", "file", "removed", "bitmap")
 
@@ -56,12 +56,12 @@ def pack(batches: Iterable[Any]) -> Iterator[Any]:
     for batch in batches:
         numbers = batch.column("number").to_numpy(zero_copy_only=False)
         sources = numbers >> SOURCE_BITS
-        for one in np.unique(sources).tolist():
-            if one != source:
+        for item in np.unique(sources).tolist():
+            if item != source:
                 if removed:
                     yield done()
-                source, bits, removed = one, np.zeros(0, dtype=np.uint8), 0
-            rows = (numbers[sources == one] & ((1 << SOURCE_BITS) - 1)) - 1
+                source, bits, removed = item, np.zeros(0, dtype=np.uint8), 0
+            rows = (numbers[sources == item] & ((1 << SOURCE_BITS) - 1)) - 1
             bits = grown(bits, int(rows[-1]) // 8 + 1)
             np.bitwise_or.at(bits, rows // 8, (1 << (rows % 8)).astype(np.uint8))
             removed += len(rows)
@@ -120,15 +120,15 @@ def copy_parquet(source: Path, bitmap: bytes, destination: Path) -> int:
     """Copy a Parquet file in groups of rows."""
     pyarrow = require("pyarrow", extra="parquet", purpose="Parquet files")
     parquet = require("pyarrow.parquet", extra="parquet", purpose="Parquet files")
-    at = went = 0
+    position = went = 0
     with (
         parquet.ParquetFile(source) as content,
         parquet.ParquetWriter(destination, content.schema_arrow, compression="zstd") as copy,
     ):
         for batch in content.iter_batches():
-            mask = gone(bitmap, at, batch.num_rows)
+            mask = gone(bitmap, position, batch.num_rows)
             copy.write_batch(batch.filter(pyarrow.array(~mask)))
-            at, went = at + batch.num_rows, went + int(mask.sum())
+            position, went = position + batch.num_rows, went + int(mask.sum())
     return went
 
 
@@ -136,8 +136,8 @@ def copy_lines(source: Path, bitmap: bytes, destination: Path) -> int:
     """Copy a file of lines."""
     went = 0
     with source.open("rb") as lines, destination.open("wb") as copy:
-        for at, line in enumerate(lines):
-            if at // 8 < len(bitmap) and bitmap[at // 8] >> (at % 8) & 1:
+        for position, line in enumerate(lines):
+            if position // 8 < len(bitmap) and bitmap[position // 8] >> (position % 8) & 1:
                 went += 1
             else:
                 copy.write(line)

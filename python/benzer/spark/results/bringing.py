@@ -64,7 +64,7 @@ class Placed:
         """The ids at some positions, or all."""
         if positions is None:
             return list(self._ids)
-        return [self._ids[int(at)] for at in positions]
+        return [self._ids[int(position)] for position in positions]
 
     def sources(self) -> NDArray[np.uint32]:
         """The source of each document."""
@@ -75,27 +75,27 @@ class Placed:
         return self._rows
 
 
-def to_local(found: ClusterTables, documents: int) -> LocalDuplicates:
+def to_local(result: ClusterTables, documents: int) -> LocalDuplicates:
     """See `SparkDuplicates.to_local`."""
     if documents < 2:
         raise SettingsError(f"documents must be at least 2, got {documents}: use a larger number")
-    chosen = choose(found, documents)
-    corpus, numbers, rows = read(found, chosen)
-    sketcher = found.run.sketcher
+    chosen = choose(result, documents)
+    corpus, numbers, rows = read(result, chosen)
+    sketcher = result.run.sketcher
     sketches = sketcher.sketch(corpus)
-    rank = ranked(found, corpus, rows)
+    rank = ranked(result, corpus, rows)
     stands_for = identical(corpus, sketches.content, sketches.empty, rank)
 
     def compare(left: Positions, right: Positions) -> NDArray[np.float64]:
-        return verify(corpus, left, right, found.settings.schema.weights)
+        return verify(corpus, left, right, result.settings.schema.weights)
 
-    at = Finder(numbers)
-    pairs, similarity = verified_pairs(found, chosen, at)
-    proposed, values, second = split(found, chosen, at, pairs, similarity, compare)
-    leader, likeness = leaders(found, chosen, at)
+    positions = Finder(numbers)
+    pairs, similarity = verified_pairs(result, chosen, positions)
+    proposed, values, second = split(result, chosen, positions, pairs, similarity, compare)
+    leader, likeness = leaders(result, chosen, positions)
     return LocalDuplicates(
-        settings=found.settings,
-        reading=reading_of(found),
+        settings=result.settings,
+        reading=reading_of(result),
         corpus=corpus,
         empty=sketches.empty,
         short=sketcher.short(sketches),
@@ -105,10 +105,10 @@ def to_local(found: ClusterTables, documents: int) -> LocalDuplicates:
         verified=values,
         decision=ClusterDecision(leader, likeness, *second, 0),
         compare=compare,
-        families=families_of(corpus, found.settings.schema, compare),
-        timings=found.timings,
-        matches=matches_of(found, chosen, at),
-        whole=found,
+        families=families_of(corpus, result.settings.schema, compare),
+        timings=result.timings,
+        matches=matches_of(result, chosen, positions),
+        whole=result,
         chosen=chosen,
         numbers=numbers,
     )
@@ -124,35 +124,35 @@ class Finder:
     def _order(self) -> NDArray[np.intp]:
         return np.argsort(self.numbers)
 
-    def __call__(self, asked: Numbers) -> Positions:
-        places = np.searchsorted(self.numbers[self._order], asked)
-        found: Positions = self._order[places].astype(np.uint32)
-        return found
+    def __call__(self, queries: Numbers) -> Positions:
+        places = np.searchsorted(self.numbers[self._order], queries)
+        positions: Positions = self._order[places].astype(np.uint32)
+        return positions
 
 
-def read(found: ClusterTables, chosen: Chosen) -> tuple[Placed, Numbers, Any]:
+def read(result: ClusterTables, chosen: Chosen) -> tuple[Placed, Numbers, Any]:
     """The corpus of the chosen documents in input order, their numbers, and their columns."""
-    table = placed(to_arrow(found.documents.wanted(chosen.members, count=chosen.documents)))
-    batch = corpus_of_batch(found.settings.schema, table)
+    table = placed(to_arrow(result.documents.wanted(chosen.members, count=chosen.documents)))
+    batch = corpus_of_batch(result.settings.schema, table)
     numbers = column(table, "number").astype(np.int64)
-    ids = ids_of(found, table)
+    ids = ids_of(result, table)
     sources = column(table, "source").astype(np.uint32)
-    rows = (numbers & ((1 << SOURCE_BITS) - 1) if found.files is not None else np.zeros_like(numbers)).astype(
-        np.uint64
-    )
+    rows = (
+        numbers & ((1 << SOURCE_BITS) - 1) if result.files is not None else np.zeros_like(numbers)
+    ).astype(np.uint64)
     return Placed(batch.corpus, ids, sources, rows), numbers, table
 
 
-def ids_of(found: ClusterTables, table: Any, name: str = "id") -> list[str | int]:
+def ids_of(result: ClusterTables, table: Any, name: str = "id") -> list[str | int]:
     """Ids as given by the user."""
     ids: list[str | int] = table.column(name).to_pylist()
-    return [plain_id(found, one) for one in ids] if found.documents.id_form == "json" else ids
+    return [plain_id(result, item) for item in ids] if result.documents.id_form == "json" else ids
 
 
-def ranked(found: ClusterTables, corpus: DocumentCorpus, rows: Any) -> Positions:
+def ranked(result: ClusterTables, corpus: DocumentCorpus, rows: Any) -> Positions:
     """The keep order of the collected documents."""
-    keep, count = found.settings.keep, len(corpus)
-    extras = [None if one is None else one.encode() for one in rows.column("extra").to_pylist()]
+    keep, count = result.settings.keep, len(corpus)
+    extras = [None if item is None else item.encode() for item in rows.column("extra").to_pylist()]
     lengths = (
         corpus.text_lengths(np.arange(count, dtype=np.uint32), 0)
         if keep.rule == "longest"
@@ -160,7 +160,7 @@ def ranked(found: ClusterTables, corpus: DocumentCorpus, rows: Any) -> Positions
     )
     places = None
     if keep.rule == "source":
-        places = np.array(keep.source_places(found.files or [found.documents.name]))[corpus.sources()]
+        places = np.array(keep.source_places(result.files or [result.documents.name]))[corpus.sources()]
     return keep.rank(lengths.astype(np.uint64), extras, places)
 
 
@@ -176,19 +176,19 @@ def rows_within(chosen: Chosen, rows: Any, ends: Sequence[str]) -> Any:
 
 
 def verified_pairs(
-    found: ClusterTables, chosen: Chosen, at: Finder
+    result: ClusterTables, chosen: Chosen, position: Finder
 ) -> tuple[tuple[Positions, Positions], NDArray[np.float64]]:
     """The verified pairs of the chosen documents by position, the earlier one in the input first."""
-    rows = of_kind(found, PAIR).select("left", "right", "similarity")
+    rows = of_kind(result, PAIR).select("left", "right", "similarity")
     table = to_arrow(rows_within(chosen, rows, ("left", "right")))
-    left, right = at(column(table, "left")), at(column(table, "right"))
+    left, right = position(column(table, "left")), position(column(table, "right"))
     return (np.minimum(left, right), np.maximum(left, right)), column(table, "similarity")
 
 
 def split(
-    found: ClusterTables,
+    result: ClusterTables,
     chosen: Chosen,
-    at: Finder,
+    position: Finder,
     pairs: tuple[Positions, Positions],
     similarity: NDArray[np.float64],
     compare: Any,
@@ -198,8 +198,8 @@ def split(
     Candidates below the threshold were compared by the workers; if all documents are collected, they are compared
     again.
     """
-    table = to_arrow(rows_within(chosen, found.joined.pairs.select("left", "right"), ("left", "right")))
-    left, right = at(column(table, "left")), at(column(table, "right"))
+    table = to_arrow(rows_within(chosen, result.joined.pairs.select("left", "right"), ("left", "right")))
+    left, right = position(column(table, "left")), position(column(table, "right"))
     keys = np.unique(packed(np.minimum(left, right), np.maximum(left, right)))
     known = packed(*pairs)
     order = np.argsort(known)
@@ -214,22 +214,22 @@ def split(
     elif new.any():
         verified[new] = compare(low[new], high[new])
     return (
-        Candidates(low, high, large_of(found, chosen, at)),
+        Candidates(low, high, large_of(result, chosen, position)),
         verified,
         (*unpacked(known[second]), values[second]),
     )
 
 
-def large_of(found: ClusterTables, chosen: Chosen, at: Finder) -> LargeBuckets:
+def large_of(result: ClusterTables, chosen: Chosen, place: Finder) -> LargeBuckets:
     """The large buckets with their collected documents."""
-    if found.joined.buckets is None:
+    if result.joined.buckets is None:
         return LargeBuckets()
-    table = to_arrow(rows_within(chosen, found.joined.buckets.select("number", "buckets"), ("number",)))
+    table = to_arrow(rows_within(chosen, result.joined.buckets.select("number", "buckets"), ("number",)))
     buckets = table.column("buckets").combine_chunks()
     _, bucket = np.unique(buckets.flatten().to_numpy(), return_inverse=True)
-    position = np.repeat(at(column(table, "number")), np.diff(buckets.offsets.to_numpy()))
+    position = np.repeat(place(column(table, "number")), np.diff(buckets.offsets.to_numpy()))
     order = np.lexsort((position, bucket))
-    ends = np.cumsum(np.bincount(bucket, minlength=found.joined.oversized_buckets))
+    ends = np.cumsum(np.bincount(bucket, minlength=result.joined.oversized_buckets))
     return LargeBuckets(position[order].astype(np.uint32), ends.astype(np.int64))
 
 
@@ -238,29 +238,29 @@ def unpacked(keys: NDArray[np.uint64]) -> tuple[Positions, Positions]:
     return (keys >> np.uint64(32)).astype(np.uint32), (keys & np.uint64(2**32 - 1)).astype(np.uint32)
 
 
-def leaders(found: ClusterTables, chosen: Chosen, at: Finder) -> tuple[Positions, NDArray[np.float64]]:
+def leaders(result: ClusterTables, chosen: Chosen, position: Finder) -> tuple[Positions, NDArray[np.float64]]:
     """The kept document for each collected document, and their similarity."""
-    count = len(at.numbers)
+    count = len(position.numbers)
     leader, likeness = np.arange(count, dtype=np.uint32), np.ones(count)
-    rows = of_kind(found, REMOVED).select("left", "right", "similarity")
+    rows = of_kind(result, REMOVED).select("left", "right", "similarity")
     table = to_arrow(rows_within(chosen, rows, ("left", "right")))
-    gone = at(column(table, "left"))
-    leader[gone] = at(column(table, "right"))
+    gone = position(column(table, "left"))
+    leader[gone] = position(column(table, "right"))
     likeness[gone] = column(table, "similarity")
     return leader, likeness
 
 
-def matches_of(found: ClusterTables, chosen: Chosen, at: Finder) -> Known | None:
+def matches_of(result: ClusterTables, chosen: Chosen, value: Finder) -> Known | None:
     """The matches of the collected documents with older collections."""
-    if found.known is None:
+    if result.known is None:
         return None
-    held = found.known.matches.join(chosen.members.select("number"), "number", "left_semi")
-    table = to_arrow(held.select("number", "old_id", "collection", "similarity", "rank"))
-    position, collection = at(column(table, "number")), column(table, "collection").astype(np.uint32)
+    matches = result.known.matches.join(chosen.members.select("number"), "number", "left_semi")
+    table = to_arrow(matches.select("number", "old_id", "collection", "similarity", "rank"))
+    position, collection = value(column(table, "number")), column(table, "collection").astype(np.uint32)
     order = np.lexsort((column(table, "rank"), collection, position))
-    old_ids = [plain_id(found, one) for one in table["old_id"].to_pylist()]
+    old_ids = [plain_id(result, item) for item in table["old_id"].to_pylist()]
     return Known(
-        found.known.names,
+        result.known.names,
         position[order],
         collection[order],
         [old_ids[place] for place in order.tolist()],
@@ -268,14 +268,14 @@ def matches_of(found: ClusterTables, chosen: Chosen, at: Finder) -> Known | None
     )
 
 
-def reading_of(found: ClusterTables) -> Reading:
+def reading_of(result: ClusterTables) -> Reading:
     """The sources by name, and the malformed rows that were collected."""
-    counts = found.by_source()
-    rows: dict[str, list[MalformedRow]] = {one.name: [] for one in counts}
-    for row in found.malformed_rows:
+    counts = result.by_source()
+    rows: dict[str, list[MalformedRow]] = {count.name: [] for count in counts}
+    for row in result.malformed_rows:
         rows.setdefault(row.source, []).append(row)
-    own = found.documents
+    own = result.documents
     given = getattr(own, "options", None)
     options = given or ReadOptions(fields=dict(own.fields), id_column=None if own.id == "id" else own.id)
-    reports = [ReadReport(one.read, one.documents, rows[one.name]) for one in counts]
-    return Reading([NamedSource(one.name) for one in counts], reports, options)  # type: ignore[misc]
+    reports = [ReadReport(count.read, count.documents, rows[count.name]) for count in counts]
+    return Reading([NamedSource(count.name) for count in counts], reports, options)  # type: ignore[misc]

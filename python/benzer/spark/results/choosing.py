@@ -56,65 +56,65 @@ class Chosen:
     Attributes:
         members: Their numbers.
         all: Whether these are all documents with candidates or copies.
-        told: A sentence about the omitted documents.
+        note: A sentence about the omitted documents.
         giants: The ids of the kept documents of the largest clusters that did not fit, with their sizes.
     """
 
     members: DataFrame
     documents: int
     all: bool
-    told: str = ""
+    note: str = ""
     giants: tuple[tuple[str | int, int], ...] = ()
     components: Components = field(
         repr=False, default_factory=lambda: Components(*(np.empty(0, np.int64),) * 3)
     )
 
 
-def choose(found: ClusterTables, documents: int) -> Chosen:
+def choose(result: ClusterTables, documents: int) -> Chosen:
     """Choose up to a maximum number of documents, and a few examples."""
-    involved = numbers_of(found)
+    involved = numbers_of(result)
     few = to_numbers(involved.limit(documents + 1))
-    poor = poor_documents(found)
-    if len(few) <= documents and found.joined.candidates <= CANDIDATES:
+    poor = poor_documents(result)
+    if len(few) <= documents and result.joined.candidates <= CANDIDATES:
         numbers = np.union1d(few, poor)
-        return Chosen(frame_of(found, numbers), len(numbers), True)
-    return choose_clusters(found, documents, poor)
+        return Chosen(frame_of(result, numbers), len(numbers), True)
+    return choose_clusters(result, documents, poor)
 
 
-def numbers_of(found: ClusterTables) -> DataFrame:
+def numbers_of(result: ClusterTables) -> DataFrame:
     """The documents that have candidates or copies, or are known."""
     from pyspark.sql import functions as F
 
-    pairs, copied = found.joined.pairs, found.copied
+    pairs, copied = result.joined.pairs, result.copied
     ends = [
         pairs.select(F.col("left").alias("number")),
         pairs.select(F.col("right").alias("number")),
         copied.select("number"),
         copied.select(F.col("original").alias("number")),
     ]
-    if found.known is not None:
-        ends.append(found.known.numbers.select("number"))
-    if found.joined.buckets is not None:
-        ends.append(found.joined.buckets.select("number"))
-    return reduce(lambda one, other: one.unionByName(other), ends).distinct()
+    if result.known is not None:
+        ends.append(result.known.numbers.select("number"))
+    if result.joined.buckets is not None:
+        ends.append(result.joined.buckets.select("number"))
+    return reduce(lambda item, other: item.unionByName(other), ends).distinct()
 
 
-def poor_documents(found: ClusterTables) -> Numbers:
+def poor_documents(result: ClusterTables) -> Numbers:
     """The first documents shorter than a shingle."""
-    if not found.reading.short + found.reading.empty:
+    if not result.reading.short + result.reading.empty:
         return np.empty(0, dtype=np.int64)
     from pyspark.sql import functions as F
 
-    poor = found.sketches.where(F.col("state").isin(SHORT, EMPTY))
+    poor = result.sketches.where(F.col("state").isin(SHORT, EMPTY))
     return to_numbers(poor.orderBy("place", "number").limit(POOR).select("number"))
 
 
-def choose_clusters(found: ClusterTables, documents: int, poor: Numbers) -> Chosen:
+def choose_clusters(result: ClusterTables, documents: int, poor: Numbers) -> Chosen:
     """Whole clusters: half of the maximum for the largest, half for those with the least similar members."""
     from pyspark.sql import functions as F
 
     clusters = (
-        of_kind(found, REMOVED)
+        of_kind(result, REMOVED)
         .groupBy(F.col("right").alias("leader"))
         .agg(
             (F.count(F.lit(1)) + 1).alias("size"),
@@ -124,38 +124,38 @@ def choose_clusters(found: ClusterTables, documents: int, poor: Numbers) -> Chos
     )
     most = max(documents // 2, 1)
     orders = ([F.desc("size"), F.asc("least")], [F.asc("least"), F.desc("size")])
-    taken: dict[int, int] = {}
+    chosen: dict[int, int] = {}
     giants: dict[Any, int] = {}
     for number, order in enumerate(orders):
         room = documents if number else most
         rows = to_arrow(clusters.orderBy(*order, "leader").limit(most))
-        held = sum(taken.values())
+        chosen_count = sum(chosen.values())
         for leader, size, id in zip(
             *(rows[name].to_pylist() for name in ("leader", "size", "id")), strict=True
         ):
-            if leader not in taken and held + size <= room:
-                taken[leader] = size
-                held += size
+            if leader not in chosen and chosen_count + size <= room:
+                chosen[leader] = size
+                chosen_count += size
             elif not number and size > most:
-                giants[plain_id(found, id)] = size
-    leaders = np.array(sorted(taken), dtype=np.int64)
-    led = of_kind(found, REMOVED).join(F.broadcast(frame_of(found, leaders, "right")), "right", "left_semi")
+                giants[plain_id(result, id)] = size
+    leaders = np.array(sorted(chosen), dtype=np.int64)
+    led = of_kind(result, REMOVED).join(F.broadcast(frame_of(result, leaders, "right")), "right", "left_semi")
     numbers = np.union1d(np.union1d(to_numbers(led.select(F.col("left").alias("number"))), leaders), poor)
-    members = frame_of(found, numbers)
-    told = (
+    members = frame_of(result, numbers)
+    sentence = (
         f"The clusters, bridges and alarms below are from {count(len(leaders))} of "
-        f"{count(found.counts['clusters'])} clusters, the largest and the most doubtful ones; the counts and the "
+        f"{count(result.counts['clusters'])} clusters, the largest and the most doubtful ones; the counts and the "
         f"figures are those of the whole run."
     )
     largest = tuple(giants.items())[:GIANTS]
-    return Chosen(members, len(numbers), False, told, largest, components_of(found, members))
+    return Chosen(members, len(numbers), False, sentence, largest, components_of(result, members))
 
 
-def components_of(found: ClusterTables, members: DataFrame) -> Components:
+def components_of(result: ClusterTables, members: DataFrame) -> Components:
     """The components of some documents, with their sizes in the whole run."""
     from pyspark.sql import functions as F
 
-    tied = found.outcomes.where(F.col("kind").isin(REMOVED, KEPT))
+    tied = result.outcomes.where(F.col("kind").isin(REMOVED, KEPT))
     own = tied.select(F.col("left").alias("number"), "component").join(members, "number", "left_semi")
     rows = to_arrow(own)
     names = F.broadcast(own.select("component").distinct())
@@ -187,7 +187,7 @@ def to_numbers(rows: DataFrame) -> Numbers:
     return numbers
 
 
-def frame_of(found: ClusterTables, numbers: Numbers, name: str = "number") -> DataFrame:
+def frame_of(result: ClusterTables, numbers: Numbers, name: str = "number") -> DataFrame:
     """Numbers on the driver as a table."""
     pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
-    return from_arrow(found.run.spark, pyarrow.table({name: pyarrow.array(numbers, pyarrow.int64())}))
+    return from_arrow(result.run.spark, pyarrow.table({name: pyarrow.array(numbers, pyarrow.int64())}))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from benzer.recall import RecallEstimate
 from benzer.results import Alarm, AlarmLimits
-from benzer.spark.failures import told_plainly
+from benzer.spark.failures import raised_plainly
 from benzer.spark.results import applying, bitmaps, bringing, writing
 from benzer.spark.results import recall as recalling
 from benzer.spark.results.applying import Applied
@@ -93,12 +93,12 @@ class SparkDuplicates(ClusterTables):
         """Return one row per file with removed documents: source, file, removed (count), bitmap (see `filter_file`)."""
         return bitmaps.bitmaps(self)
 
-    @told_plainly()
+    @raised_plainly()
     def write_bitmaps(self, path: str, replace: bool = False) -> None:
         """Write `bitmaps` as Parquet to any storage that Spark can write to."""
         writing.write_frame(self.bitmaps(), path, "parquet", replace)
 
-    @told_plainly()
+    @raised_plainly()
     def write(
         self, path: str, tables: Literal["jsonl", "parquet"] = "parquet", replace: bool = False
     ) -> dict[str, str]:
@@ -119,12 +119,12 @@ class SparkDuplicates(ClusterTables):
         """
         return writing.write_tables(self, path, tables, replace)
 
-    @told_plainly()
+    @raised_plainly()
     def summary(self) -> dict[str, Any]:
         """Return JSON-able counts, settings, sources, timings and facts of the Spark session."""
         return writing.summary(self)
 
-    @told_plainly()
+    @raised_plainly()
     def to_local(self, documents: int = DOCUMENTS) -> LocalDuplicates:
         """Collect the documents with candidates or copies on the driver, with the decisions of the run.
 
@@ -133,12 +133,12 @@ class SparkDuplicates(ClusterTables):
         """
         return bringing.to_local(self, documents)
 
-    @told_plainly()
+    @raised_plainly()
     def alarms(self, limits: AlarmLimits | None = None, documents: int = DOCUMENTS) -> list[Alarm]:
         """Return the warnings to check before using the result; see `to_local` for the documents that are examined."""
         return self.to_local(documents).alarms(limits)
 
-    @told_plainly()
+    @raised_plainly()
     def measure_recall(
         self, documents: int = 1000, confidence: float = 0.95, seed: int = 0
     ) -> RecallEstimate:
@@ -149,7 +149,7 @@ class SparkDuplicates(ClusterTables):
         """
         return recalling.measure_recall(self, documents, confidence, seed)
 
-    @told_plainly()
+    @raised_plainly()
     def write_report(
         self,
         path: str | Path,

@@ -17,7 +17,7 @@ from benzer.results import Alarm, AlarmLimits, Duplicates, SourceCounts
 from benzer.results.known import OfCollection
 from benzer.results.rows import Spread
 from benzer.results.safety import Safety
-from benzer.spark.failures import told_plainly
+from benzer.spark.failures import raised_plainly
 from benzer.spark.frames import PAIR, REMOVED
 from benzer.spark.results.base import ClusterTables, of_kind
 from benzer.spark.results.choosing import Chosen
@@ -44,7 +44,7 @@ class LocalDuplicates(Duplicates):
     @property
     def part(self) -> str:  # type: ignore[override]
         """A sentence about the part of the run that was collected; "" if nothing is missing."""
-        return self.chosen.told
+        return self.chosen.note
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -82,7 +82,7 @@ class LocalDuplicates(Duplicates):
         """The collected clusters, in components with known total sizes."""
         return super().safety if self.chosen.all else PartSafety(self)
 
-    @told_plainly()
+    @raised_plainly()
     def measure_recall(
         self, documents: int = 1000, confidence: float = 0.95, seed: int = 0, threads: int = 0
     ) -> RecallEstimate:
@@ -103,22 +103,22 @@ class LocalDuplicates(Duplicates):
 class PartSafety(Safety):
     """The same if not all clusters are collected: components have their sizes in the whole run."""
 
-    def __init__(self, found: LocalDuplicates) -> None:
-        super().__init__(found)
-        self.facts = found.chosen.components
+    def __init__(self, result: LocalDuplicates) -> None:
+        super().__init__(result)
+        self.facts = result.chosen.components
 
     @cached_property
     def component(self) -> Positions:
         """By the component of the run, named by its first collected document."""
-        named = self.facts.of(self.found.numbers)  # type: ignore[attr-defined]
+        named = self.facts.of(self.result.numbers)  # type: ignore[attr-defined]
         _, first, back = np.unique(named, return_index=True, return_inverse=True)
         return first[back].astype(np.uint32)
 
     def _whole(self, name: str) -> NDArray[np.int64]:
-        named = self.facts.of(self.found.numbers)  # type: ignore[attr-defined]
-        found = np.zeros(len(named), dtype=np.int64)
-        found[self.component] = self.facts.fact(name, named)
-        return found
+        named = self.facts.of(self.result.numbers)  # type: ignore[attr-defined]
+        values = np.zeros(len(named), dtype=np.int64)
+        values[self.component] = self.facts.fact(name, named)
+        return values
 
     @cached_property
     def component_sizes(self) -> NDArray[np.int64]:
@@ -136,10 +136,10 @@ class PartSafety(Safety):
         return self._whole("largest")
 
 
-def giants(found: LocalDuplicates, limits: AlarmLimits) -> Iterator[Alarm]:
+def giants(result: LocalDuplicates, limits: AlarmLimits) -> Iterator[Alarm]:
     """Clusters with more than a share of all documents that are too large to be collected."""
-    documents = found.counts["documents"]
-    for name, size in found.chosen.giants:
+    documents = result.counts["documents"]
+    for name, size in result.chosen.giants:
         if size > limits.cluster * documents:
             of_all = f"{share(size, documents)} of the documents ({size:,} of {documents:,})"
             said = f"{of_all} are in one cluster, represented by {name!r}"
@@ -151,7 +151,7 @@ def giants(found: LocalDuplicates, limits: AlarmLimits) -> Iterator[Alarm]:
             yield Alarm("cluster", said, numbers, (name,))
 
 
-def spread_of(found: ClusterTables, edges: NDArray[np.float64]) -> Spread:
+def spread_of(result: ClusterTables, edges: NDArray[np.float64]) -> Spread:
     """The number of verified pairs between ascending edges, including the last edge; one job.
 
     Candidates below the threshold are compared by the workers and not stored, so they are not counted here.
@@ -160,33 +160,33 @@ def spread_of(found: ClusterTables, edges: NDArray[np.float64]) -> Spread:
 
     similarity, last = F.col("similarity"), len(edges) - 2
     columns: list[Any] = [F.count(F.lit(1)).alias("all")]
-    for at, (start, end) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
-        within = (similarity >= start) & ((similarity <= end) if at == last else (similarity < end))
-        columns.append(F.count_if(within).alias(f"bin_{at}"))
-    told = of_kind(found, PAIR).agg(*columns).first()
-    return Spread([told[f"bin_{at}"] for at in range(last + 1)], told["all"], None, 0)
+    for position, (start, end) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
+        within = (similarity >= start) & ((similarity <= end) if position == last else (similarity < end))
+        columns.append(F.count_if(within).alias(f"bin_{position}"))
+    row = of_kind(result, PAIR).agg(*columns).first()
+    return Spread([row[f"bin_{number}"] for number in range(last + 1)], row["all"], None, 0)
 
 
-def sizes_of(found: ClusterTables) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sizes_of(result: ClusterTables) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The sizes of clusters of two or more documents, ascending, and the number of clusters of each size; one job."""
     from pyspark.sql import functions as F
 
-    gone = of_kind(found, REMOVED).groupBy("right").count()
+    gone = of_kind(result, REMOVED).groupBy("right").count()
     rows = gone.groupBy((F.col("count") + 1).alias("size")).count().orderBy("size").collect()
     sizes, clusters = ([row[name] for row in rows] for name in ("size", "count"))
     return np.array(sizes, dtype=np.int64), np.array(clusters, dtype=np.int64)
 
 
-def collections_of(found: ClusterTables) -> list[OfCollection]:
+def collections_of(result: ClusterTables) -> list[OfCollection]:
     """The number of removed documents and the lowest similarity for each collection; one job."""
     from pyspark.sql import functions as F
 
-    best = found.known.matches.where("best").groupBy("collection")
-    told = best.agg(F.count(F.lit(1)).alias("removed"), F.min("similarity").alias("least")).collect()
-    rows = {row["collection"]: row for row in told}
+    best = result.known.matches.where("best").groupBy("collection")
+    counted = best.agg(F.count(F.lit(1)).alias("removed"), F.min("similarity").alias("least")).collect()
+    rows = {row["collection"]: row for row in counted}
     return [
-        OfCollection(name, rows[at]["removed"], rows[at]["least"])
-        if at in rows
+        OfCollection(name, rows[position]["removed"], rows[position]["least"])
+        if position in rows
         else OfCollection(name, 0, 1.0)
-        for at, name in enumerate(found.known.names)
+        for position, name in enumerate(result.known.names)
     ]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benzer import recall as local
 from benzer.fields import Schema
 from benzer.fields.base import has_own_similarity
-from benzer.recall import Answers, Missed, RecallEstimate, Told
+from benzer.recall import Answers, Missed, RecallEstimate, RunCounts
 from benzer.registry import require
 from benzer.spark.frames import EMPTY, PAIR
 from benzer.spark.reading import corpus_of_batch
@@ -44,7 +44,7 @@ class Least:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
-        held = np.empty((0, 4), dtype=np.int64)
+        lowest = np.empty((0, 4), dtype=np.int64)
         for batch in batches:
             number, a, b = (
                 batch.column(name).to_numpy(zero_copy_only=False)
@@ -52,8 +52,8 @@ class Least:
             )
             content = np.stack([a.view(np.uint64), b.view(np.uint64)], axis=1)
             place = (local.draw_places(content, self.seed) ^ SIGN).view(np.int64)
-            held = self._least(np.concatenate((held, np.stack([number, a, b, place], axis=1))))
-        columns = [pyarrow.array(np.ascontiguousarray(held[:, at])) for at in range(4)]
+            lowest = self._least(np.concatenate((lowest, np.stack([number, a, b, place], axis=1))))
+        columns = [pyarrow.array(np.ascontiguousarray(lowest[:, number])) for number in range(4)]
         yield pyarrow.RecordBatch.from_arrays(columns, ["number", "content_a", "content_b", "place"])
 
     def _least(self, rows: Numbers) -> Numbers:
@@ -73,9 +73,9 @@ class Lengths:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
         for batch in map(identified, batches):
-            found = corpus_of_batch(self.schema, batch)
-            lengths = found.corpus.text_sizes(np.arange(len(found.rows), dtype=np.uint32), 1)
-            numbers = batch.column("number").take(pyarrow.array(found.rows))
+            corpus = corpus_of_batch(self.schema, batch)
+            lengths = corpus.corpus.text_sizes(np.arange(len(corpus.rows), dtype=np.uint32), 1)
+            numbers = batch.column("number").take(pyarrow.array(corpus.rows))
             columns = [numbers, pyarrow.array(lengths.astype(np.int64))]
             yield pyarrow.RecordBatch.from_arrays(columns, ["number", "length"])
 
@@ -98,28 +98,28 @@ class Ask:
     drawn: Any
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        held: list[Any] = []
+        pending: list[Any] = []
         for batch in batches:
-            held.append(identified(batch).select(self.drawn.column_names))
-            if sum(one.nbytes for one in held) >= max(TOGETHER, self.drawn.nbytes):
-                yield from self._ask(held)
-                held = []
-        if held:
-            yield from self._ask(held)
+            pending.append(identified(batch).select(self.drawn.column_names))
+            if sum(item.nbytes for item in pending) >= max(TOGETHER, self.drawn.nbytes):
+                yield from self._ask(pending)
+                pending = []
+        if pending:
+            yield from self._ask(pending)
 
     def _ask(self, batches: list[Any]) -> Iterator[Any]:
         pyarrow = require("pyarrow", extra="spark", purpose="runs on Spark")
         table = pyarrow.concat_tables(
             [self.drawn, pyarrow.Table.from_batches(batches).cast(self.drawn.schema)]
         )
-        found = corpus_of_batch(self.schema, table)
-        numbers = table["number"].to_numpy()[found.rows]
+        corpus = corpus_of_batch(self.schema, table)
+        numbers = table["number"].to_numpy()[corpus.rows]
         count = self.drawn.num_rows
         drawn = np.arange(count, dtype=np.uint32)
-        query, other = local.possible_neighbours(found.corpus, drawn, self.schema, self.threshold, 1)
+        query, other = local.possible_neighbours(corpus.corpus, drawn, self.schema, self.threshold, 1)
         new = (other >= count) & (numbers[other] != numbers[query])
         query, other = query[new], other[new]
-        similarity = verify(found.corpus, query, other, self.schema.weights, 1)
+        similarity = verify(corpus.corpus, query, other, self.schema.weights, 1)
         several = len(self.schema.fields) > 1 or any(map(has_own_similarity, self.schema.fields.values()))
         alike = np.flatnonzero(similarity >= self.threshold) if several else np.arange(len(query))
         columns = [
@@ -130,15 +130,15 @@ class Ask:
         yield pyarrow.RecordBatch.from_arrays(columns, ["query", "number", "similarity"])
 
 
-def measure_recall(found: ClusterTables, documents: int, confidence: float, seed: int) -> RecallEstimate:
+def measure_recall(result: ClusterTables, documents: int, confidence: float, seed: int) -> RecallEstimate:
     """See `SparkDuplicates.measure_recall`."""
     local.check_sample(documents, confidence, seed)
-    survey = Survey(found, seed)
-    told = survey.told()
-    most = min(told.most(survey.pilot), local.affordable(survey.schema, told.contents))
-    answers = local.asked_until(int(documents), told, most, survey.ask)
-    expected = local.predicted(*survey.proposed(), found.bands, found.settings.schema)
-    return local.estimated(told, answers, confidence, expected, survey.missed(answers))
+    survey = Survey(result, seed)
+    counts = survey.counts()
+    most = min(counts.most(survey.pilot), local.affordable(survey.schema, counts.contents))
+    answers = local.sample_until(int(documents), counts, most, survey.ask)
+    expected = local.predicted(*survey.proposed(), result.bands, result.settings.schema)
+    return local.estimated(counts, answers, confidence, expected, survey.missed(answers))
 
 
 class DrawnDocuments(NamedTuple):
@@ -151,57 +151,59 @@ class DrawnDocuments(NamedTuple):
 class Survey:
     """Searches the documents of a run; documents get positions in the order in which they are found."""
 
-    def __init__(self, found: ClusterTables, seed: int) -> None:
-        self.found, self.seed = found, seed
-        self.schema: Schema = found.settings.schema
+    def __init__(self, result: ClusterTables, seed: int) -> None:
+        self.result, self.seed = result, seed
+        self.schema: Schema = result.settings.schema
         self._drawn = DrawnDocuments(np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.uint64))
         self._met: dict[int, int] = {}
         self._similarity: dict[tuple[int, int], float] = {}
         self._ids: dict[int, Any] = {}
 
-    def told(self) -> Told:
+    def counts(self) -> RunCounts:
         """The amount of work; three jobs."""
         from pyspark.sql import functions as F
 
-        found = self.found
-        copies = found.copied.count()
+        result = self.result
+        copies = result.copied.count()
         ends = self._pairs.select(F.col("left").alias("end")).unionByName(
             self._pairs.select(F.col("right").alias("end"))
         )
         degrees = ends.groupBy("end").agg(F.count(F.lit(1)).alias("degree"))
-        held = found.copied.groupBy(F.col("original").alias("end")).agg(F.count(F.lit(1)).alias("copies"))
-        tied = degrees.join(held, "end", "left").agg(
+        copies_by_original = result.copied.groupBy(F.col("original").alias("end")).agg(
+            F.count(F.lit(1)).alias("copies")
+        )
+        tied = degrees.join(copies_by_original, "end", "left").agg(
             F.count(F.lit(1)).alias("paired"),
             F.sum("degree").alias("degree"),
             # each pair adds the other end and its copies to one end; summed over all ends, each end adds its own
             F.sum(F.col("degree") * (1 + F.coalesce("copies", F.lit(0)))).alias("neighbours"),
         )
         paired = tied.first()
-        return Told(
-            contents=found.reading.documents - found.reading.empty - copies,
+        return RunCounts(
+            contents=result.reading.documents - result.reading.empty - copies,
             paired=paired["paired"],
             pairs=(paired["degree"] or 0) // 2,
             length=self._length(),
             neighbours=copies + (paired["neighbours"] or 0),
-            cut_short=found.joined.oversized_buckets,
+            cut_short=result.joined.oversized_buckets,
         )
 
     def _length(self) -> int:
         """Return the size in bytes of all different contents together."""
         from pyspark.sql import functions as F
 
-        found = self.found
-        sound = found.sketches.where(F.col("state") < EMPTY).join(
-            found.copied.select("number"), "number", "left_anti"
+        result = self.result
+        sound = result.sketches.where(F.col("state") < EMPTY).join(
+            result.copied.select("number"), "number", "left_anti"
         )
         # The sketches have at most the length in characters, which the rule `longest` uses.
-        lengths = found.documents.through(Lengths(self.schema), LENGTHS)
+        lengths = result.documents.through(Lengths(self.schema), LENGTHS)
         sound = sound.drop("length").join(lengths, "number")
         return int(sound.agg(F.sum("length").alias("length")).first()["length"] or 0)
 
     @property
     def _pairs(self) -> Any:
-        return of_kind(self.found, PAIR)
+        return of_kind(self.result, PAIR)
 
     def proposed(self) -> tuple[NDArray[np.float64], Numbers]:
         """The number of verified candidates by similarity, in thousandths."""
@@ -210,7 +212,7 @@ class Survey:
         ends = (F.least("left", "right").alias("left"), F.greatest("left", "right").alias("right"))
         pairs = self._pairs.select(*ends, "similarity")
         candidates = pairs.join(
-            self.found.joined.pairs.select("left", "right"), ["left", "right"], "left_semi"
+            self.result.joined.pairs.select("left", "right"), ["left", "right"], "left_semi"
         )
         step = F.floor(F.col("similarity") * 1000.0).cast("bigint").alias("step")
         rows = candidates.groupBy(step).count().orderBy("step").collect()
@@ -234,16 +236,16 @@ class Survey:
         left, right = self._positions(numbers)[query], self._positions(right_number)
         self._remember(left, right, table)
         chosen = local.chosen_neighbours(query, content[query], theirs, self.seed)
-        told = table["found"].to_numpy(zero_copy_only=False).astype(bool)
-        return Answers(query + start, left, right, told, chosen, start + len(numbers))
+        is_found = table["found"].to_numpy(zero_copy_only=False).astype(bool)
+        return Answers(query + start, left, right, is_found, chosen, start + len(numbers))
 
     def missed(self, answers: Answers) -> tuple[Missed, ...]:
         """The first missed pairs with both documents."""
-        at = local.missed_first(answers).tolist()
-        if not at:
+        positions = local.missed_first(answers).tolist()
+        if not positions:
             return ()
         number_of = {place: number for number, place in self._met.items()}
-        ends = [(int(answers.left[one]), int(answers.right[one])) for one in at]
+        ends = [(int(answers.left[item]), int(answers.right[item])) for item in positions]
         numbers = [number_of[end] for pair in ends for end in pair]
         ids, gone = self._told_of(numbers)
         return tuple(
@@ -258,33 +260,33 @@ class Survey:
 
     def _told_of(self, numbers: list[int]) -> tuple[dict[int, str | int], set[int]]:
         """The ids of some documents, and which of them are removed."""
-        found = self.found
-        asked = frame_of(found, np.unique(np.array(numbers, dtype=np.int64)))
-        named = found.sketches.select("number", "id").join(asked, "number", "left_semi").collect()
-        gone = found.removed.select("number").join(asked, "number", "left_semi").collect()
-        return {row["number"]: plain_id(found, row["id"]) for row in named}, {row["number"] for row in gone}
+        result = self.result
+        wanted = frame_of(result, np.unique(np.array(numbers, dtype=np.int64)))
+        named = result.sketches.select("number", "id").join(wanted, "number", "left_semi").collect()
+        gone = result.removed.select("number").join(wanted, "number", "left_semi").collect()
+        return {row["number"]: plain_id(result, row["id"]) for row in named}, {row["number"] for row in gone}
 
     def _positions(self, numbers: Numbers) -> NDArray[np.uint32]:
         met = self._met
-        return np.array([met.setdefault(one, len(met)) for one in numbers.tolist()], dtype=np.uint32)
+        return np.array([met.setdefault(number, len(met)) for number in numbers.tolist()], dtype=np.uint32)
 
     def _remember(self, left: NDArray[np.uint32], right: NDArray[np.uint32], table: Any) -> None:
         missed = np.flatnonzero(~table["found"].to_numpy(zero_copy_only=False).astype(bool))
         similarity = table["similarity"].to_numpy()
-        for at in missed.tolist():
-            self._similarity[int(left[at]), int(right[at])] = float(similarity[at])
+        for position in missed.tolist():
+            self._similarity[int(left[position]), int(right[position])] = float(similarity[position])
 
     def _draw(self, count: int, seed: int) -> DrawnDocuments:
         """The documents with the lowest seeded content hashes, one representative per content."""
         from pyspark.sql import functions as F
 
-        found = self.found
-        sound = found.sketches.where(F.col("state") < EMPTY).select("number", "content_a", "content_b")
+        result = self.result
+        sound = result.sketches.where(F.col("state") < EMPTY).select("number", "content_a", "content_b")
         least = sound.mapInArrow(ArrowTask(Least(count, seed)), DRAWN).groupBy(
             "content_a", "content_b", "place"
         )
         first = least.agg(F.min("number").alias("number")).orderBy("place").limit(count)
-        originals = found.copied.select("number", "original")
+        originals = result.copied.select("number", "original")
         rows = to_arrow(
             first.join(originals, "number", "left").withColumn("number", F.coalesce("original", "number"))
         )
@@ -295,28 +297,30 @@ class Survey:
 
     def _neighbours(self, numbers: Numbers) -> Any:
         """The place of each drawn document with each true neighbour."""
-        found = self.found
-        members = frame_of(found, numbers)
-        table = to_arrow(found.documents.wanted(members, count=len(numbers)))
+        result = self.result
+        members = frame_of(result, numbers)
+        table = to_arrow(result.documents.wanted(members, count=len(numbers)))
         order = np.argsort(table["number"].to_numpy())
         back = np.empty(len(numbers), dtype=np.int64)
         back[np.argsort(numbers)] = order
         fields = [name for name in table.column_names if name.startswith("field_")]
-        asked = table.select(["number", *fields]).take(back)
-        return found.documents.through(Ask(self.schema, found.threshold, asked.combine_chunks()), NEIGHBOURS)
+        drawn = table.select(["number", *fields]).take(back)
+        return result.documents.through(
+            Ask(self.schema, result.threshold, drawn.combine_chunks()), NEIGHBOURS
+        )
 
     def _answers(self, numbers: Numbers) -> Any:
         """Each place of the draw with each similar content, and whether the run found the pair."""
         from pyspark.sql import functions as F
 
-        found = self.found
+        result = self.result
         places = require("pyarrow", extra="spark", purpose="runs on Spark").table(
             {"query": np.arange(len(numbers)), "left": numbers}
         )
-        copies = found.copied.select("number", "original")
+        copies = result.copied.select("number", "original")
         alike = self._neighbours(numbers).join(copies, "number", "left")
         alike = alike.withColumn("right", F.coalesce("original", "number"))
-        alike = alike.join(F.broadcast(from_arrow(found.run.spark, places)), "query")
+        alike = alike.join(F.broadcast(from_arrow(result.run.spark, places)), "query")
         alike = alike.where(F.col("left") != F.col("right"))
         alike = alike.groupBy("query", "left", "right").agg(F.max("similarity").alias("similarity"))
         pairs = self._pairs.select(
@@ -328,12 +332,12 @@ class Survey:
         alike = alike.join(pairs, ["low", "high"], "left").withColumn(
             "found", F.coalesce("found", F.lit(False))
         )
-        if found.joined.buckets is not None:
+        if result.joined.buckets is not None:
             alike = self._sharing_a_bucket(alike)
-        told = found.sketches.where(F.col("state") < EMPTY).select(
+        contents = result.sketches.where(F.col("state") < EMPTY).select(
             F.col("number").alias("right"), "place", "content_a", "content_b"
         )
-        rows = to_arrow(alike.join(told, "right"))
+        rows = to_arrow(alike.join(contents, "right"))
         return rows.take(self._order(rows))
 
     def _sharing_a_bucket(self, pairs: Any) -> Any:
@@ -341,7 +345,7 @@ class Survey:
         from pyspark.sql import functions as F
 
         for end in ("left", "right"):
-            own = self.found.joined.buckets.select(
+            own = self.result.joined.buckets.select(
                 F.col("number").alias(end), F.col("buckets").alias(f"of_{end}")
             )
             pairs = pairs.join(own, end, "left")
@@ -359,4 +363,4 @@ class Survey:
 
 def words(a: Any, b: Any) -> Words:
     """Two columns of 64-bit integers as content hashes (uint64, n x 2)."""
-    return np.stack([one.to_numpy().astype(np.int64).view(np.uint64) for one in (a, b)], axis=1)
+    return np.stack([item.to_numpy().astype(np.int64).view(np.uint64) for item in (a, b)], axis=1)

@@ -18,7 +18,7 @@ FORMATS = {"parquet": "parquet", "jsonl": "json"}
 
 
 def write_tables(
-    found: ClusterTables, path: str, tables: Literal["jsonl", "parquet"], replace: bool
+    result: ClusterTables, path: str, tables: Literal["jsonl", "parquet"], replace: bool
 ) -> dict[str, str]:
     """Write each table as a folder, and the summary as a folder with one line of JSON.
 
@@ -28,27 +28,29 @@ def write_tables(
     if tables not in FORMATS:
         raise unknown_format(tables)
     path = path.rstrip("/")
-    refuse_input(found, path)
-    if refuse_existing(found.run.spark, path, replace):
-        write_summary(found.run.spark, f"{path}/summary", {"complete": False})
-    chosen = [name for name in TABLES if name != "old_matches" or found.known is not None]
+    refuse_input(result, path)
+    if refuse_existing(result.run.spark, path, replace):
+        write_summary(result.run.spark, f"{path}/summary", {"complete": False})
+    chosen = [name for name in TABLES if name != "old_matches" or result.known is not None]
     names = {name: f"{path}/{name}" for name in (*chosen, "summary")}
     for name in chosen:
-        found.table(name).write.mode("overwrite").format(FORMATS[tables]).save(names[name])
-    write_summary(found.run.spark, names["summary"], {"complete": True, **summary(found)})
+        result.table(name).write.mode("overwrite").format(FORMATS[tables]).save(names[name])
+    write_summary(result.run.spark, names["summary"], {"complete": True, **summary(result)})
     return names
 
 
-def summary(found: ClusterTables) -> dict[str, Any]:
+def summary(result: ClusterTables) -> dict[str, Any]:
     """Counts, settings, sources, timings and facts of the Spark session as JSON values."""
-    sources = [{"name": one.name, "rows": one.read, "documents": one.documents} for one in found.by_source()]
+    sources = [
+        {"name": item.name, "rows": item.read, "documents": item.documents} for item in result.by_source()
+    ]
     return {
-        "counts": found.counts,
-        "settings": found.settings.to_dict(),
-        "probability_at_threshold": found.probability(found.threshold),
+        "counts": result.counts,
+        "settings": result.settings.to_dict(),
+        "probability_at_threshold": result.probability(result.threshold),
         "sources": sources,
-        "seconds_by_stage": {name: round(seconds, 6) for name, seconds in found.timings.items()},
-        "spark": spark_facts(found.run),
+        "seconds_by_stage": {name: round(seconds, 6) for name, seconds in result.timings.items()},
+        "spark": spark_facts(result.run),
     }
 
 
@@ -66,9 +68,9 @@ def write_summary(spark: Any, path: str, summary: dict[str, Any]) -> None:
     frame.coalesce(1).write.mode("overwrite").text(path)
 
 
-def refuse_input(found: ClusterTables, path: str) -> None:
+def refuse_input(result: ClusterTables, path: str) -> None:
     """Reject a path that contains the input, because replacing it would delete the input while it is read."""
-    for name in found.files or ():
+    for name in result.files or ():
         if name == path or name.startswith(f"{path}/"):
             raise OutputError(f"output {path} would replace the input {name}: choose another path")
 

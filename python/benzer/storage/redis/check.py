@@ -51,12 +51,12 @@ def _check(session: RedisSession, known: list[str], mortal: bool) -> None:
     _, end, _, postings, ids, shards, id_shards = map(int, known[:7])
     documents = dict(_documents(session, end, mortal))
     hidden = np.array(sorted(_removed(session)), np.int64)
-    held = np.fromiter(documents, np.int64, len(documents))
-    count = sum(len(table) for table in _shards(session, "p", shards, held, hidden))
+    numbers = np.fromiter(documents, np.int64, len(documents))
+    count = sum(len(table) for table in _shards(session, "p", shards, numbers, hidden))
     if count != postings:
         raise _damaged(session, f"there are {count} postings, its state says {postings}")
     count = 0
-    for table in _shards(session, "i", id_shards, held, hidden):
+    for table in _shards(session, "i", id_shards, numbers, hidden):
         count += len(table)
         for key, number in table.tolist():
             document_id = documents.get(number)
@@ -69,7 +69,7 @@ def _check(session: RedisSession, known: list[str], mortal: bool) -> None:
 
 
 def _shards(
-    session: RedisSession, kind: str, shards: int, held: Numbers, hidden: Numbers
+    session: RedisSession, kind: str, shards: int, stored: Numbers, hidden: Numbers
 ) -> Iterator[npt.NDArray[np.void]]:
     """Yield all shards of a kind after checking that they name only stored documents or known removed ones."""
     for shard, piece in pieces(session, kind, shards):
@@ -78,7 +78,7 @@ def _shards(
             raise _damaged(session, f"shard {kind}{shard} holds what belongs to another")
         numbers = table["number"].astype(np.int64)
         view = session.view  # what lies beyond it is another writer's, not yet committed
-        known = np.isin(numbers, held) | np.isin(numbers, hidden)
+        known = np.isin(numbers, stored) | np.isin(numbers, hidden)
         strange = numbers[~known & (numbers >= view.expired) & (numbers < view.published)]
         if len(strange):
             raise _damaged(session, f"shard {kind}{shard} names document {strange[0]}, which is not held")
@@ -97,21 +97,21 @@ def _documents(session: RedisSession, end: int, mortal: bool) -> Iterator[tuple[
 
 
 def _removed(session: RedisSession) -> Iterator[int]:
-    at = 0
+    position = 0
     while True:
-        (piece,) = session.read("shards", "x", at, at + 1)[1]
+        (piece,) = session.read("shards", "x", position, position + 1)[1]
         if not piece:
             return
         yield from (int(number) for number in piece[::2])
-        at += 1
+        position += 1
 
 
 def pieces(session: RedisSession, kind: str, count: int) -> Iterator[tuple[int, Any]]:
-    at = 0
-    while at < count:
-        some = session.read("shards", kind, at, min(count, at + _AT_ONCE))[1]
-        yield from enumerate(some, at)
-        at += len(some)
+    position = 0
+    while position < count:
+        some = session.read("shards", kind, position, min(count, position + _AT_ONCE))[1]
+        yield from enumerate(some, position)
+        position += len(some)
 
 
 def _damaged(session: RedisSession, fault: str) -> StoreFormatError:
@@ -125,9 +125,9 @@ def counted(session: RedisSession) -> dict[int, int]:
     for _ in range(_TRIES):
         with session.reading():
             end, rewrites, shards = _extent(session)
-            found = bucket_sizes(_portions(session, shards, end))
+            sizes = bucket_sizes(_portions(session, shards, end))
             if _extent(session)[1:] == (rewrites, shards):
-                return found
+                return sizes
     raise StorageError(
         f"the shards of {session.address!r} were rewritten {_TRIES} times while they were read: try again"
     )
@@ -140,22 +140,22 @@ def _extent(session: RedisSession) -> tuple[int, int, int]:
 
 
 def _portions(session: RedisSession, shards: int, end: int) -> Iterator[Postings]:
-    asked, held = np.zeros(0, np.bool_), np.zeros(0, np.bool_)  # two bytes a document
+    known, exists = np.zeros(0, np.bool_), np.zeros(0, np.bool_)  # two bytes a document
     for shard, piece in pieces(session, "p", shards):
         table = postings_in(f"p{shard}", piece)
         table = table[table["number"] < end]  # others came after this snapshot, or the shard is damaged
         if not len(table):
             continue
         numbers = table["number"].astype(np.int64)
-        if (beyond := int(numbers.max()) + 1 - len(asked)) > 0:
-            more = np.zeros(max(beyond, len(asked)), np.bool_)
-            asked, held = np.concatenate([asked, more]), np.concatenate([held, more])
-        _ask(session, np.unique(numbers[~asked[numbers]]), asked, held)
-        keys = table["key"][held[numbers]].astype(np.uint64)
+        if (beyond := int(numbers.max()) + 1 - len(known)) > 0:
+            more = np.zeros(max(beyond, len(known)), np.bool_)
+            known, exists = np.concatenate([known, more]), np.concatenate([exists, more])
+        _ask(session, np.unique(numbers[~known[numbers]]), known, exists)
+        keys = table["key"][exists[numbers]].astype(np.uint64)
         yield Postings(np.sort(keys), np.empty(0, np.uint32))
 
 
-def _ask(session: RedisSession, numbers: Numbers, asked: np.ndarray, held: np.ndarray) -> None:
+def _ask(session: RedisSession, numbers: Numbers, known: np.ndarray, exists: np.ndarray) -> None:
     if len(numbers):
-        asked[numbers] = True
-        held[alive(session, numbers)] = True
+        known[numbers] = True
+        exists[alive(session, numbers)] = True

@@ -145,11 +145,11 @@ def wanted_keys(keys: Keys) -> tuple[Keys, Numbers, Numbers, Numbers]:
     flat = keys.reshape(-1)
     order = np.argsort(flat, kind="stable")
     ordered = flat[order]
-    held = int(np.searchsorted(ordered, NO_KEY))
-    ordered = ordered[:held]
-    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if held else order[:0]
-    counts = np.diff(np.append(first, held))
-    return ordered[first], first, counts, order[:held] // max(1, keys.shape[1])
+    end = int(np.searchsorted(ordered, NO_KEY))
+    ordered = ordered[:end]
+    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if end else order[:0]
+    counts = np.diff(np.append(first, end))
+    return ordered[first], first, counts, order[:end] // max(1, keys.shape[1])
 
 
 def postings_in(shard: str, piece: bytes) -> npt.NDArray[np.void]:
@@ -168,8 +168,8 @@ def search_piece(shard: str, piece: bytes, wanted: Keys) -> Pairs:
     if not len(wanted) or not len(postings):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     place = np.minimum(np.searchsorted(wanted, postings["key"]), len(wanted) - 1)
-    found = wanted[place] == postings["key"]
-    return place[found], postings["number"][found].astype(np.int64)
+    is_wanted = wanted[place] == postings["key"]
+    return place[is_wanted], postings["number"][is_wanted].astype(np.int64)
 
 
 def packed_numbers(numbers: Numbers) -> bytes:

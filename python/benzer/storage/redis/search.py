@@ -28,8 +28,8 @@ def find(session: RedisSession, keys: Keys, mortal: bool) -> Pairs:
     """Return (row, number) of the documents that share a key with a row of `keys`, sorted, each pair once."""
     if len(keys) == 1 and keys.shape[1] <= _KEYS_AT_ONCE:
         wanted = np.sort(keys[0])  # not `np.unique`, 8 microseconds: a key that comes twice does no harm
-        held, long = _search(session, wanted[wanted != NO_KEY], mortal, alone=True)[2:]
-        numbers = np.unique(np.concatenate([held, long[1]])) if len(long[1]) else np.sort(held)
+        short, long = _search(session, wanted[wanted != NO_KEY], mortal, alone=True)[2:]
+        numbers = np.unique(np.concatenate([short, long[1]])) if len(long[1]) else np.sort(short)
         return np.zeros(len(numbers), np.int64), numbers
     wanted, first, counts, rows = wanted_keys(keys)
     places, numbers_found = [_NONE], [_NONE]
@@ -47,8 +47,8 @@ def find(session: RedisSession, keys: Keys, mortal: bool) -> Pairs:
 
 def _find_some(session: RedisSession, wanted: Keys, mortal: bool) -> Pairs:
     """Return (position of the key, number) of the documents under distinct keys."""
-    place, number, held, long = _search(session, wanted, mortal, alone=False)
-    there = np.isin(number, held)
+    place, number, stored, long = _search(session, wanted, mortal, alone=False)
+    there = np.isin(number, stored)
     return np.concatenate([place[there], long[0]]), np.concatenate([number[there], long[1]])
 
 
@@ -70,32 +70,32 @@ def _search_once(
     rewrites, matches, packed, records, long = session.read(
         "find", packed_keys, _RECORDS_ALONG, "1" if alone else "0"
     )
-    held = unpacked_numbers(packed)
-    for number, record in zip(held.tolist(), records, strict=False):
+    stored = unpacked_numbers(packed)
+    for number, record in zip(stored.tolist(), records, strict=False):
         if record:
             session.documents[number] = read_record(number, record, mortal)
     pairs = np.frombuffer(matches, "<u4").reshape(-1, 2).astype(np.int64)
     in_long = _NONE, _NONE
     if long:
-        found = [_find_in_long(session, wanted, shard, rewrites) for shard in long]
-        places, numbers = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        long_pairs = [_find_in_long(session, wanted, shard, rewrites) for shard in long]
+        places, numbers = (np.concatenate(parts) for parts in zip(*long_pairs, strict=True))
         there = np.isin(numbers, alive(session, np.unique(numbers)))
         in_long = places[there], numbers[there]
-    return pairs[:, 0], pairs[:, 1], held, in_long
+    return pairs[:, 0], pairs[:, 1], stored, in_long
 
 
 def _find_in_long(session: RedisSession, wanted: Keys, shard: list[Any], rewrites: int) -> Pairs:
     """Search a shard that is read in pieces; postings appended meanwhile are beyond the reported length."""
     name, length, piece = shard
-    at, places, numbers = 0, [], []
+    position, places, numbers = 0, [], []
     while True:
         place, number = search_piece(f"p{name}", piece, wanted)
         places.append(place)
         numbers.append(number)
-        at += len(piece)
-        if at >= length:
+        position += len(piece)
+        if position >= length:
             return np.concatenate(places), np.concatenate(numbers)
-        (piece,) = session.read("piece", name, at, rewrites)
+        (piece,) = session.read("piece", name, position, rewrites)
         if not piece:
             raise StoreFormatError(
                 f"shard p{name} of {session.address!r} is truncated: restore it from a copy"

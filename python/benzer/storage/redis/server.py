@@ -48,13 +48,13 @@ def parts() -> dict[str, tuple[list[str], str]]:
 
     A line `--! add: shared, turn` begins the part "add".
     """
-    found: dict[str, tuple[list[str], str]] = {}
+    parts_by_name: dict[str, tuple[list[str], str]] = {}
     for file in (files("benzer.storage.redis") / "lua").iterdir():
         if file.name.endswith(".lua"):
             _, *pieces = _PART.split(file.read_text(encoding="utf-8"))
-            for name, before, text in zip(*(pieces[at::3] for at in range(3)), strict=True):
-                found[name] = (before.split(", ") if before else [], text.rstrip("\n") + "\n")
-    return found
+            for name, before, text in zip(*(pieces[number::3] for number in range(3)), strict=True):
+                parts_by_name[name] = (before.split(", ") if before else [], text.rstrip("\n") + "\n")
+    return parts_by_name
 
 
 @cache
@@ -138,7 +138,7 @@ class IndexServer:
             except (self._errors.RedisError, self._errors.RedisClusterException, OSError) as error:
                 seconds = time.monotonic() - start
                 if attempt == tries or seconds > _PATIENCE or not self._passing(error):
-                    raise self._told(error, attempt, seconds) from error
+                    raise self._error_of(error, attempt, seconds) from error
                 if (
                     attempt > 1
                 ):  # the first failure may be of a connection that the server had closed long ago
@@ -150,11 +150,11 @@ class IndexServer:
         key = self.address.key
         keys = 2, key, key[:-1] + self.made
         try:
-            return self._told_to("EVALSHA", digest, *keys, *arguments)  # type: ignore[no-any-return]
+            return self._send("EVALSHA", digest, *keys, *arguments)  # type: ignore[no-any-return]
         except self._errors.NoScriptError:  # a new server, or one that was started again
-            return self._told_to("EVAL", text, *keys, *arguments)  # type: ignore[no-any-return]
+            return self._send("EVAL", text, *keys, *arguments)  # type: ignore[no-any-return]
 
-    def _told_to(self, *command: Any) -> Any:
+    def _send(self, *command: Any) -> Any:
         """Send a command and return the reply, on a connection that is kept.
 
         Taking one from the pool each time took a fifth of the time of a search (173 instead of 140 microseconds,
@@ -188,7 +188,7 @@ class IndexServer:
             return True
         return isinstance(error, errors.MasterDownError) or str(error).startswith("BUSY")
 
-    def _told(self, error: Exception, tries: int, seconds: float) -> StorageError:
+    def _error_of(self, error: Exception, tries: int, seconds: float) -> StorageError:
         if "WRONGTYPE" in str(error):
             return StoreFormatError(
                 f"{self.address!r}: the keys of another program use this prefix ({error}): choose another prefix"

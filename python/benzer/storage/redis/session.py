@@ -179,7 +179,7 @@ class RedisSession:
     def _begin(self) -> None:
         self._seq += 1
         deadline = time.monotonic() + self.timeout
-        while (reply := self._asked())[0] == 4:
+        while (reply := self._read_reply())[0] == 4:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise self._locked(reply[1])
@@ -192,7 +192,7 @@ class RedisSession:
         if ready:
             self._clean(ready)
 
-    def _asked(self) -> list[Any]:
+    def _read_reply(self) -> list[Any]:
         grace = self.limits.grace
         reply = self.server.run_raw("begin", self._token, self._seq, self._lease(), grace)
         if reply[0] not in (0, 4):

@@ -177,34 +177,34 @@ class RedisStorage:
         with session.changing():
             for start in range(0, len(latest), _IDS_AT_ONCE):
                 some = latest[start : start + _IDS_AT_ONCE]
-                fields = [part for one, second in some for part in (_field(one), second)]
+                fields = [part for item, second in some for part in (_field(item), second)]
                 count += session.write("touch", *fields, last)
             session.changes += count
         return count
 
     def last_seen(self, numbers: Sequence[int] | Numbers) -> Numbers:
         """Return when documents were last seen; see Storage.last_seen."""
-        asked, parts = np.asarray(numbers, np.int64), []
+        wanted, parts = np.asarray(numbers, np.int64), []
         with self._session.reading():
-            for start in range(0, len(asked), _TIMES_AT_ONCE):
-                packed = packed_numbers(asked[start : start + _TIMES_AT_ONCE])
+            for start in range(0, len(wanted), _TIMES_AT_ONCE):
+                packed = packed_numbers(wanted[start : start + _TIMES_AT_ONCE])
                 parts.append(bytes(self._session.read("seen", packed)[0]))
         return np.frombuffer(b"".join(parts), "<f8").astype(np.int64)
 
     def unseen(self, before: int) -> list[DocumentId]:
         """Return the ids of documents last seen before a second; see Storage.unseen. Reads all documents."""
-        found: list[DocumentId] = []
+        ids: list[DocumentId] = []
         for batch in self.iterate():
             times = self.last_seen(batch.numbers).tolist()
-            found.extend(one for one, time in zip(batch.ids, times, strict=True) if 0 < time < before)
-        return found
+            ids.extend(item for item, time in zip(batch.ids, times, strict=True) if 0 < time < before)
+        return ids
 
-    def held(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
+    def stored(self, numbers: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
         """Return which document numbers are stored."""
-        asked = np.asarray(numbers, np.int64)
-        there = asked[(asked >= 0) & (asked < 2**32)]
+        wanted = np.asarray(numbers, np.int64)
+        there = wanted[(wanted >= 0) & (wanted < 2**32)]
         with self._session.reading():
-            return np.isin(asked, alive(self._session, np.unique(there)))
+            return np.isin(wanted, alive(self._session, np.unique(there)))
 
     def candidates(self, keys: Keys) -> Pairs:
         """Return (row, number) of the documents that share a key; see Storage.candidates."""
@@ -233,17 +233,17 @@ class RedisStorage:
         return [record.id for record in records], [record.payload for record in records]
 
     def _records(self, numbers: Sequence[int] | Numbers) -> list[Record]:
-        asked = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
+        wanted = numbers.tolist() if isinstance(numbers, np.ndarray) else [int(number) for number in numbers]
         session = self._session
         with session.reading():
-            missing = sorted({number for number in asked if number not in session.documents})
+            missing = sorted({number for number in wanted if number not in session.documents})
             if not missing:
-                return [session.documents[number] for number in asked]
-            found = dict(self._fetched(missing))
-            if len(session.documents) + len(found) <= _RECORDS_KEPT:
-                session.documents.update(found)
-            found |= session.documents
-            return [found[number] for number in asked]
+                return [session.documents[number] for number in wanted]
+            records = dict(self._fetched(missing))
+            if len(session.documents) + len(records) <= _RECORDS_KEPT:
+                session.documents.update(records)
+            records |= session.documents
+            return [records[number] for number in wanted]
 
     def _fetched(self, numbers: list[int]) -> Iterator[tuple[int, Record]]:
         if numbers[0] < 0 or numbers[-1] >= 2**32:
@@ -251,15 +251,15 @@ class RedisStorage:
         if len(numbers) > _FEW_NUMBERS:
             yield from self._fetched_plainly(numbers)
             return
-        at = 0
-        while at < len(numbers):
-            (records,) = self._session.read("fetch", packed_numbers(np.array(numbers[at:], np.int64)))
-            yield from self._read(numbers[at:], records)
-            at += len(records)
+        position = 0
+        while position < len(numbers):
+            (records,) = self._session.read("fetch", packed_numbers(np.array(numbers[position:], np.int64)))
+            yield from self._read(numbers[position:], records)
+            position += len(records)
 
     def _fetched_plainly(self, numbers: list[int]) -> Iterator[tuple[int, Record]]:
         """Yield records without a script, which would be slow for many. A record never changes, it is only removed."""
-        asked = np.array(numbers, np.int64)
+        wanted = np.array(numbers, np.int64)
         records: list[bytes | None] = []
         count = 64
         while len(records) < len(numbers):
@@ -268,7 +268,7 @@ class RedisStorage:
             mean = sum(len(record or b"") for record in some) // len(some) + 1
             count = max(1, min(2000, _REPLY_BYTES // mean))
         # asked last, so that all of them are this index's and this snapshot's
-        strange = asked[~np.isin(asked, alive(self._session, asked))]
+        strange = wanted[~np.isin(wanted, alive(self._session, wanted))]
         if len(strange):
             raise missing_number(int(strange[0]))
         yield from self._read(numbers, records)
@@ -302,14 +302,14 @@ class RedisStorage:
             with session.reading():
                 last, (first, packed, records) = first, session.read("walk", first, end, batch_size)
                 numbers = unpacked_numbers(packed)
-                found = [
+                batch = [
                     read_record(number, record, self._mortal)
                     for number, record in zip(numbers.tolist(), records, strict=True)
                 ]
             if first <= last:
                 return  # the index was made anew meanwhile
-            if found:
-                yield StoredBatch(numbers, [one.id for one in found], [one.payload for one in found])
+            if batch:
+                yield StoredBatch(numbers, [item.id for item in batch], [item.payload for item in batch])
 
     def __len__(self) -> int:
         session = self._session
