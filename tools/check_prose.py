@@ -23,6 +23,7 @@ CHECKED: list[str] = [  # files and folders that are written in plain English; a
     "README.md",
     "SECURITY.md",
     "benchmarks",
+    "crates",
     "docs",
     "examples",
     "python/benzer/advice.py",
@@ -66,7 +67,7 @@ CHECKED: list[str] = [  # files and folders that are written in plain English; a
     "python/benzer/wording.py",
     "tools",
 ]
-SUFFIXES = {".md", ".py", ".html", ".js"}
+SUFFIXES = {".md", ".py", ".html", ".js", ".rs"}
 SENTENCE_START = r"(?:^|(?<=[.:;|>*-]\s))"  # followed by a capital letter; a line can begin within a sentence
 BE = r"(?:is|are|was|were|be|been|being)"
 

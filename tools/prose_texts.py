@@ -1,7 +1,7 @@
 """Read the user-facing texts of a file, with the line of each.
 
 Markdown without its code, help texts, docstrings and error messages of Python modules, the visible text of HTML
-templates, and the strings of JavaScript. Code inside a text is blanked, so that positions and lines stay the same.
+templates, the strings of JavaScript, and the comments of Rust. Code inside a text is blanked, so that positions and lines stay the same.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ HTML_TEXT_ATTRIBUTE = re.compile(r'\b(?:alt|title|placeholder|aria-label)="([^"]
 JAVASCRIPT_TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`""", re.DOTALL
 )
+RUST_COMMENT = re.compile(r"(?:^[ \t]*//[/!]? ?.*\n?)+", re.MULTILINE)
+RUST_PREFIX = re.compile(r"^[ \t]*//[/!]? ?", re.MULTILINE)
 DOCTEST = re.compile(r"^[ \t]*>>>.*?(?=^[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 TEXT_ARGUMENTS = {"help", "short_help", "epilog", "description", "summary"}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -51,6 +53,8 @@ def texts(path: Path) -> list[Text]:
         return [Text("page", 1, html_text(content))]
     if path.suffix == ".js":
         return list(javascript_strings(content))
+    if path.suffix == ".rs":
+        return list(rust_comments(content))
     if path.suffix == ".py":
         return sorted(python_texts(ast.parse(content)), key=lambda text: text.line)
     return []
@@ -86,6 +90,12 @@ def javascript_strings(content: str) -> Iterator[Text]:
         string = re.sub(r"\$\{[^{}]*\}", " … ", token[1:-1])
         if not token.startswith("/") and " " in string.strip():
             yield Text("script", content.count("\n", 0, match.start()) + 1, string)
+
+
+def rust_comments(content: str) -> Iterator[Text]:
+    """Yield the blocks of comment lines of a Rust file, without the slashes."""
+    for match in RUST_COMMENT.finditer(content):
+        yield Text("comment", content.count("\n", 0, match.start()) + 1, RUST_PREFIX.sub("", match[0]))
 
 
 def python_texts(tree: ast.Module) -> Iterator[Text]:

@@ -79,6 +79,11 @@ def test_strings_of_javascript_are_read(tmp_path: Path) -> None:
     assert found_in(tmp_path, "a.js", text) == [(3, "picture")]
 
 
+def test_comments_of_rust_are_read(tmp_path: Path) -> None:
+    text = '//! One\n//! picture.\n\nfn picture() {\n    // A picture.\n    let a = "picture";\n}\n'
+    assert found_in(tmp_path, "a.rs", text) == [(2, "picture"), (5, "picture")]
+
+
 def test_findings_are_printed_with_their_place_and_advice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-//! How similar are two sets exactly? Sets of shingle hashes, sorted and distinct, laid out one after the other.
+//! The exact similarity of sets of shingle hashes, sorted and distinct, one after the other in memory.
 
 use rayon::prelude::*;
 
@@ -87,7 +87,7 @@ fn piled_up(ends: &[u32]) -> bool {
     ends[0] > 64 || ends.windows(2).any(|pair| pair[1] - pair[0] > 64)
 }
 
-/// Sorts what is almost sorted. Whoever chooses the hashes can have them far from it, so that the moves are bounded.
+/// Sorts almost sorted values. The number of moves is limited, because an attacker can choose unsorted hashes.
 fn insertion_sort(hashes: &mut [u64]) {
     let mut moves = MOVES * hashes.len();
     for i in 1..hashes.len() {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn many_repeats_in_the_first_place_are_sorted_in_no_time() {
-        // By insertion this would take some 10^10 steps.
+        // By insertion this would take about 10^10 steps.
         let mut hashes = [vec![u64::MAX], vec![9; 200_000], vec![5; 200_000]].concat();
         sort_distinct(&mut hashes, &mut Vec::new());
         assert_eq!(hashes, [5, 9, u64::MAX]);

@@ -1,6 +1,6 @@
-//! Which of many short sketches agree with one in the most places? A scan over all of them.
+//! The sketches that agree with a given one in the most places, found by a scan over all of them.
 //!
-//! A sketch here is a row of bytes, one for each value of a signature: 128 bytes a document are read at the speed of
+//! A sketch here is a row of bytes, one for each value of a signature: 128 bytes per document are read at the speed of
 //! memory, and no index has to be tuned or can miss anything.
 
 use crate::isa::{self, Isa, Level, Task};

@@ -1,5 +1,5 @@
-//! Which documents of an index are most similar to one? It is read once, and compared exactly with documents as they
-//! are kept.
+//! The documents of an index that are most similar to a query. The query is read once, and compared exactly with
+//! documents as they are stored.
 //!
 //! A kept document is, for each field, its length (uint32, little-endian; [`LACKING`] where it lacks the field) and its
 //! stored content; see [`FieldReader`].
@@ -77,7 +77,7 @@ impl Rules {
         isa::run(Keys { rules: self, documents, given, out })
     }
 
-    /// What kept documents have in common with the one in question, which is the right one of each pair.
+    /// The elements that stored documents share with the query, which is the right one of each pair.
     pub fn overlaps(&self, question: &Question, kept: &[&[u8]], given: Given<'_>) -> Result<Overlaps, Malformed> {
         isa::run(Compare { rules: self, question, kept, given })
     }

@@ -1,4 +1,4 @@
-//! How similar are two documents, by what their fields share? The one definition, whatever compares documents.
+//! The similarity of two documents from the elements that their fields share: the only definition.
 //!
 //! The similarity is the weighted mean over the fields that both documents hold and that are not empty in both. Without
 //! such a field, documents are similar (1) only if both are empty in every field.
@@ -72,7 +72,7 @@ impl Mean {
     }
 }
 
-/// What one field of two documents has in common.
+/// The elements that one field of two documents shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overlap {
     /// Elements of both sets.
@@ -109,7 +109,7 @@ impl Overlap {
 /// The similarities of one field that come from outside, such as those of a field type with a similarity of its own.
 pub type Own<'a> = Option<&'a [f64]>;
 
-/// What pairs of documents have in common, field by field.
+/// The elements that pairs of documents share, field by field.
 #[derive(Debug, Default)]
 pub struct Overlaps {
     /// The number of fields.

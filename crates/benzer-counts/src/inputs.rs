@@ -54,7 +54,7 @@ pub fn texts(count: usize, script: Script) -> Vec<String> {
 fn document(random: &mut SplitMix64, vocabulary: &[String]) -> String {
     let mut text = String::new();
     for _ in 0..WORDS / 2 + below(random, WORDS) {
-        // The least of two draws: a few words are frequent, as in any language.
+        // The minimum of two draws: a few words are frequent, as in any language.
         let rank = below(random, vocabulary.len()).min(below(random, vocabulary.len()));
         text.push_str(&vocabulary[rank]);
         text.push_str([" ", " ", " ", " ", " ", " ", ", ", ". ", "\n", " 1984 "][below(random, 10)]);

@@ -19,7 +19,7 @@ const ROWS: usize = 8;
 const DOCUMENTS: usize = 50;
 const JOINED: usize = 20_000;
 
-/// What a kernel does once its input is made; its number depends on all results, so that nothing is left out.
+/// The work of a kernel after its input is made; the number depends on all results, so that none is optimized away.
 type Work = Box<dyn FnMut() -> u64>;
 
 /// A kernel by name.

@@ -10,7 +10,7 @@ mod kernels;
 use benzer_core::isa::{self, Isa};
 use std::process::ExitCode;
 
-/// Runs `work`. Its symbol is what the counting tool is told, so it is neither renamed nor inlined.
+/// Runs `work`. The counting tool finds it by its symbol, so it is neither renamed nor inlined.
 // SAFETY: no other symbol of the program has this name.
 #[unsafe(no_mangle)]
 #[inline(never)]

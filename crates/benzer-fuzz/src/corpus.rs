@@ -132,7 +132,7 @@ fn check_neighbours(documents: &Documents, threshold: f64) {
     assert_eq!(actual, expected, "neighbours at {threshold}");
 }
 
-/// What a run keeps of each document.
+/// The data that a run stores of each document.
 struct Sketched {
     keys: Vec<u64>,
     bands: usize,

@@ -22,7 +22,7 @@ pub struct Documents {
     pub corpus: Corpus,
     /// Each field of each document.
     pub fields: Vec<Vec<Field>>,
-    /// What each field counts.
+    /// The weight of each field.
     pub weights: Vec<f64>,
     /// The exact similarity of any two documents.
     pub similarity: Vec<Vec<f64>>,

@@ -31,7 +31,7 @@ pub fn evidence(data: &[u8]) {
     }
 }
 
-/// What is left, cut at the first NUL byte, else in the middle.
+/// The rest of the input, divided at the first NUL byte, otherwise in the middle.
 fn halves<'a>(input: &mut Input<'a>) -> [&'a [u8]; 2] {
     let rest = input.rest();
     match rest.iter().position(|&byte| byte == 0) {

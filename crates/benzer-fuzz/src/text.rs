@@ -1,4 +1,4 @@
-//! Texts: the shingle hashes of the fast reader are those of the definition, and each token is where it is said to be.
+//! Texts: the shingle hashes of the fast reader are those of the definition, and each token is at its reported position.
 
 use benzer_core::hash::shingle::{char_shingle, token_hash, word_shingle};
 use benzer_core::hash::strings::StringHash;

@@ -1,4 +1,4 @@
-//! Columns of Arrow tables, which stay where they are.
+//! Columns of Arrow tables, which are not copied.
 
 use crate::convert::{Flags, Threads, error, in_pool};
 use crate::sketching::{SketchTexts, matrix, sketcher};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Texts sketched by one thread at a time.
 const CHUNK: usize = 256;
 
-/// What of a column is there; all where there is none.
+/// Which values of a column are not null; without a mask, all of them.
 pub type Mask = Option<Flags>;
 /// A column of texts: offsets, bytes, mask.
 pub type TextArrays<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u8>, Mask);
@@ -40,7 +40,7 @@ unsafe impl Send for SharedArray {}
 unsafe impl Sync for SharedArray {}
 
 impl SharedArray {
-    /// Refused are arrays that do not lie in one piece, and those that may be written to.
+    /// Rejects arrays that are not contiguous, and writable ones.
     pub fn share(array: &PyReadonlyArray1<'_, u8>) -> PyResult<SharedBytes> {
         if array.getattr("flags")?.getattr("writeable")?.extract()? {
             return Err(error(array.py(), "SettingsError", "the data of a column must be read-only".to_owned()));

@@ -165,7 +165,7 @@ impl Contents {
         Ok(set_arrays(py, Sets { offsets: offsets.clone(), hashes: hashes.clone() }))
     }
 
-    /// What pairs of these documents (left) and others (right) have in common.
+    /// The elements that pairs of these documents (left) and others (right) share.
     #[pyo3(signature = (others, left, right, threads = Threads::ONE))]
     fn overlaps(
         &self, py: Python<'_>, others: &Contents, left: PyReadonlyArray1<'_, u32>, right: PyReadonlyArray1<'_, u32>,
@@ -188,7 +188,7 @@ fn in_threads<T: Send>(py: Python<'_>, threads: Threads, count: usize, work: imp
     if count <= FEW { Ok(py.detach(work)) } else { in_pool(py, threads, work) }
 }
 
-/// What pairs of documents have in common.
+/// The elements that pairs of documents share.
 #[pyclass(frozen, module = "benzer._native")]
 pub struct Overlaps {
     pub overlaps: similarity::Overlaps,

@@ -19,10 +19,10 @@ pub fn error(py: Python<'_>, class: &str, message: String) -> PyErr {
     }
 }
 
-/// The most threads that may be asked for: each takes memory, and thousands take seconds to start.
+/// Maximum number of threads: each takes memory, and thousands take seconds to start.
 const MOST_THREADS: usize = 4096;
 
-/// How many threads are asked for; 0 means one for each core.
+/// The requested number of threads; 0 means one for each core.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Threads(usize);
 

@@ -157,8 +157,8 @@ impl Corpus {
         Ok(report(added, most))
     }
 
-    /// Adds documents by columns, which stay where they are: for each field (offsets, data, mask of what is there or
-    /// none), for the ids the same, (integers, mask), or nothing. False, and nothing added, where one is not sound.
+    /// Adds documents by columns without copying: for each field (offsets, data, optional mask), for the ids the same,
+    /// (integers, mask), or nothing. Returns false and adds nothing if a column is invalid.
     fn add_columns<'py>(
         &mut self, py: Python<'py>, source: u32, first_row: u64, count: usize, ids: Option<IdArrays<'py>>,
         fields: Vec<TextArrays<'py>>,
@@ -236,7 +236,7 @@ impl Corpus {
         reading(py, || (0..self.inner.len()).map(|position| self.inner.extra(position)).collect())
     }
 
-    /// Raises where a file that the documents lie in was truncated since it was read.
+    /// Raises an error if a file of the documents was truncated since it was read.
     fn check_files(&self, py: Python<'_>) -> PyResult<()> {
         reading(py, || self.inner.check_files())
     }
@@ -261,7 +261,7 @@ impl Corpus {
         Ok(PyArray1::from_vec(py, lengths))
     }
 
-    /// The bytes of each document's fields as they lie in memory.
+    /// The bytes of each document's fields in memory.
     fn lengths<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
         PyArray1::from_iter(py, (0..self.inner.len()).map(|position| self.inner.size(position)))
     }
@@ -383,7 +383,7 @@ impl Corpus {
         clusters::compare_families(py, &self.inner, documents, large, threshold, &weights, threads)
     }
 
-    /// An order in which pairs that hang together are neighbours, and where it is cut into parts of `most` bytes.
+    /// An order in which connected pairs are adjacent, and the ends of its parts of `most` bytes.
     fn batches<'py>(
         &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, most: u64,
     ) -> PyResult<(Positions<'py>, Vec<usize>)> {
@@ -393,7 +393,7 @@ impl Corpus {
         Ok((PyArray1::from_vec(py, found.order), found.ends))
     }
 
-    /// What pairs of documents have in common, field by field.
+    /// The elements that pairs of documents share, field by field.
     fn overlaps<'py>(
         &self, py: Python<'py>, left: PyReadonlyArray1<'py, u32>, right: PyReadonlyArray1<'py, u32>, threads: Threads,
     ) -> PyResult<Overlaps> {
@@ -425,14 +425,14 @@ impl Corpus {
         setjoin::sets_of(py, &self.inner, field, positions.as_slice()?, threads)
     }
 
-    /// Each query (by its place among them) with every other document of which a field reaches its threshold.
+    /// Each query (by its position in the list) with every other document with a field that reaches its threshold.
     fn exact_neighbours<'py>(
         &self, py: Python<'py>, queries: PyReadonlyArray1<'py, u32>, thresholds: Vec<f64>, threads: Threads,
     ) -> PyResult<(Positions<'py>, Positions<'py>)> {
         setjoin::neighbours(py, &self.inner, queries.as_slice()?, &thresholds, threads)
     }
 
-    /// All pairs of documents of which a field reaches its threshold; their similarity where there is one field.
+    /// All pairs of documents with a field that reaches its threshold; for one field, also their similarity.
     #[pyo3(signature = (thresholds, taking_part, threads, progress = None))]
     fn exact_pairs<'py>(
         &self, py: Python<'py>, thresholds: Vec<f64>, taking_part: Flags, threads: Threads,
@@ -441,7 +441,7 @@ impl Corpus {
         setjoin::exact_pairs(py, &self.inner, &thresholds, &taking_part.0, threads, progress.as_ref())
     }
 
-    /// All ordered pairs of documents of which the right one holds that share of a field of the left one.
+    /// All ordered pairs of documents whose right one has that share of a field of the left one.
     fn contained_pairs<'py>(
         &self, py: Python<'py>, field: usize, threshold: f64, taking_part: Flags, threads: Threads,
     ) -> PyResult<PairArrays<'py>> {

@@ -43,7 +43,7 @@ impl KnownText {
         Ok(KnownText { reader, known })
     }
 
-    /// What it shares with another text.
+    /// The passages that it shares with another text.
     #[pyo3(signature = (other, least, gap))]
     fn passages<'py>(
         &self, py: Python<'py>, other: &Bound<'py, PyAny>, least: Option<usize>, gap: usize,

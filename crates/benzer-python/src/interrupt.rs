@@ -16,9 +16,9 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs `work` without the GIL in a pool of so many threads (0: one for each core), and waits for it.
 ///
-/// Whoever waits looks at signals meanwhile, and calls `progress` with what is done, of how much, where the work says
-/// so. Where a handler of a signal or `progress` raises, the work is stopped at its next look at its
-/// [`Watch`], and the error is given; nothing of the work runs on when this returns.
+/// The waiting thread checks signals meanwhile, and calls `progress` with the completed and the total work if the work
+/// reports them. If a signal handler or `progress` raises, the work stops when it checks its [`Watch`] the next time,
+/// and the error is returned. No part of the work continues after the return.
 ///
 /// The pool lives only for the call: a pool that outlives it would be dead in a forked child.
 pub fn watched<T: Send>(

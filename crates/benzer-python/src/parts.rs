@@ -68,7 +68,7 @@ pub fn buckets_of<'py>(
     Ok((PyArray1::from_vec(py, found.members), ends_of(py, found.ends), PyArray1::from_vec(py, hot)))
 }
 
-/// Pairs of the members from the first one on, about as many as asked for; and the member to go on with.
+/// Pairs of the members from the first one on, about as many as requested; and the member to continue with.
 #[pyfunction]
 pub fn pairs_within<'py>(
     py: Python<'py>, members: Given<'py, i64>, ends: Given<'py, i64>, first: usize, most: usize,

@@ -102,7 +102,7 @@ impl Rules {
         Ok((contents, sets))
     }
 
-    /// What `work` makes of each part of some documents, with its sets that are given.
+    /// Runs `work` on each part of some documents, with its given sets.
     fn in_parts<T: Send>(
         &self, py: Python<'_>, threads: Threads, documents: &[Vec<Option<&[u8]>>], given: &[Option<Sets>],
         work: impl Fn(question::Documents<'_>, question::Given<'_>) -> Result<T, Malformed> + Sync + Send,
@@ -211,7 +211,7 @@ impl Question {
         self.overlaps(py, kept, None)?.similarities(py, self.rules.weights.clone(), None)
     }
 
-    /// What documents as they are kept (left) have in common with this one (right).
+    /// The elements that stored documents (left) share with this one (right).
     #[pyo3(signature = (kept, given = None))]
     #[allow(clippy::needless_pass_by_value)]
     fn overlaps(&self, py: Python<'_>, kept: Vec<Bound<'_, PyBytes>>, given: GivenArrays<'_>) -> PyResult<Overlaps> {

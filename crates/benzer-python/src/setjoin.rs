@@ -49,7 +49,7 @@ pub fn sets_of<'py>(
     Ok((PyArray1::from_iter(py, offsets), PyArray1::from_vec(py, sets.hashes)))
 }
 
-/// Each query, by its place among them, with every other document of which a field reaches its threshold.
+/// Each query, by its position in the list, with every other document with a field that reaches its threshold.
 pub fn neighbours<'py>(
     py: Python<'py>, corpus: &Corpus, queries: &[u32], thresholds: &[f64], threads: Threads,
 ) -> PyResult<(Positions<'py>, Positions<'py>)> {
@@ -122,7 +122,7 @@ pub fn exact_join<'py>(
     join_sets(py, &offsets, &hashes, Relation::Alike, threshold, threads)
 }
 
-/// All ordered pairs of sets of which the right one holds the threshold's share of the left one: left, right,
+/// All ordered pairs of sets whose right one has the threshold's share of the left one: left, right,
 /// containment.
 #[pyfunction]
 pub fn contained<'py>(
@@ -149,7 +149,7 @@ fn name(pairs: &mut [Pair], positions: &[u32]) {
     }
 }
 
-/// All pairs of documents of which a field reaches its threshold, and for one field how alike they are.
+/// All pairs of documents with a field that reaches its threshold, and for one field their similarity.
 pub fn exact_pairs<'py>(
     py: Python<'py>, corpus: &Corpus, thresholds: &[f64], taking_part: &[bool], threads: Threads,
     progress: Option<&Bound<'py, PyAny>>,
@@ -178,7 +178,7 @@ pub fn exact_pairs<'py>(
     Ok((left, right, (thresholds.len() == 1).then_some(similarity)))
 }
 
-/// All ordered pairs of documents of which the right one holds the threshold's share of a field of the left one.
+/// All ordered pairs of documents whose right one has the threshold's share of a field of the left one.
 pub fn contained_pairs<'py>(
     py: Python<'py>, corpus: &Corpus, field: usize, threshold: f64, taking_part: &[bool], threads: Threads,
 ) -> PyResult<PairArrays<'py>> {

@@ -91,7 +91,7 @@ impl Task for SketchSets<'_> {
     }
 }
 
-/// Texts to sketch, and room for as many signatures.
+/// Texts to sketch, and space for as many signatures.
 pub struct SketchTexts<'a, T> {
     /// Makes the signatures.
     pub sketcher: &'a Sketcher,

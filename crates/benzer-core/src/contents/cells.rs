@@ -1,4 +1,4 @@
-//! Which elements has an image that is described by a level for each cell of a grid?
+//! The elements of an image that is described by a level for each cell of a grid.
 //!
 //! The description is a tag of two bytes, then 4 bits for each cell, row by row; the first of two cells is the low half
 //! of its byte. The tag names the image method.
@@ -11,7 +11,7 @@ const CELLS: usize = 256;
 /// Numbers that the elements of one cell may have.
 const STEP: u32 = 16;
 
-/// What the elements of a described image mean.
+/// The meaning of the elements of a described image.
 #[derive(Clone, Copy)]
 enum Method {
     /// "G1": a twelfth of the ranking by brightness; a cell has two elements, and an image without detail has none.

@@ -1,4 +1,4 @@
-//! What sets have the fields of documents, from the bytes that are stored of them?
+//! The sets of the fields of documents, read from their stored bytes.
 
 pub mod cells;
 mod values;
@@ -22,7 +22,7 @@ pub enum FieldReader {
     Values,
     /// The description of an image by cells.
     Cells,
-    /// Not here: whoever reads the field passes its sets.
+    /// Read elsewhere: the caller passes the sets of the field.
     Given,
 }
 
@@ -135,7 +135,7 @@ impl Contents {
         self.len() == 0
     }
 
-    /// What pairs of these documents and others have in common.
+    /// The elements that pairs of these documents and others share.
     ///
     /// # Panics
     /// Where the two do not have the same number of fields, or a position is too high.

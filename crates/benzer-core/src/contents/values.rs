@@ -1,4 +1,4 @@
-//! Which values does a stored value set hold? It is a JSON array of strings and integers.
+//! The values of a stored value set, which is a JSON array of strings and integers.
 
 use crate::hash::shingle::value_hash;
 use crate::isa;

@@ -1,4 +1,4 @@
-//! Which pairs are compared together, where not all may be held at once?
+//! Batches of pairs that are compared together if the memory is limited.
 
 use super::super::Corpus;
 use super::groups::{Ends, Groups};
@@ -9,7 +9,7 @@ const COMPARED_TOGETHER: u64 = 4 << 30;
 /// Pairs, cut into batches.
 #[derive(Debug, Default)]
 pub struct Batches {
-    /// The pairs, those that hang together side by side. This order depends on nothing but the pairs.
+    /// The pairs, connected ones adjacent. This order depends only on the pairs.
     pub order: Vec<u32>,
     /// Where each batch ends in that order.
     pub ends: Vec<usize>,
@@ -18,14 +18,14 @@ pub struct Batches {
 /// The batch that is being filled.
 struct Filling {
     batch: u32,
-    /// The bytes of its documents, and of those of its pairs, of which a document may have many.
+    /// The bytes of its documents and pairs; a document may have many pairs.
     held: u64,
     compared: u64,
 }
 
 impl Corpus {
-    /// Batches of pairs whose documents have `most` bytes together (one pair may have more). Only pairs that hang
-    /// together and whose documents have more are torn apart; of all others each document is read for one batch only.
+    /// Batches of pairs whose documents have `most` bytes together (one pair may have more). Only connected pairs
+    /// whose documents have more are divided; all other documents are read for one batch only.
     pub fn batches(&self, left: &[u32], right: &[u32], most: u64) -> Batches {
         let pairs = Ends::new(left, right);
         let groups = Groups::new(&pairs.left, &pairs.right);

@@ -1,4 +1,4 @@
-//! Which pairs hang together, so that each document of theirs is read once?
+//! Groups of connected pairs, so that each of their documents is read once.
 
 use crate::clusters::components;
 use crate::watch;
@@ -10,7 +10,7 @@ const SPARSE: usize = 16;
 
 const NOWHERE: u32 = u32::MAX;
 
-/// Pairs that hang together through common documents, and these documents.
+/// Pairs connected by common documents, and these documents.
 pub struct Group {
     /// Its pairs: a part of [`Groups::pairs`].
     pub pairs: Range<usize>,

@@ -1,6 +1,6 @@
-//! How similar are two documents exactly?
+//! The exact similarity of documents.
 //!
-//! [`groups`] says which pairs hang together; [`batches`] cuts them where the memory is bounded; [`sets`] reads the
+//! [`groups`] finds connected pairs; [`batches`] divides them if the memory is limited; [`sets`] reads the
 //! documents; [`numbering`] makes small numbers of their shingles; [`overlaps`] counts what two sets share.
 
 mod batches;
@@ -18,7 +18,7 @@ use overlaps::{FieldOverlaps, Pairs, Scratch};
 use rayon::prelude::*;
 pub(super) use sets::Scratch as Lists;
 
-/// Pairs that are handed to a thread together, if as many hang together or not.
+/// Number of pairs that a thread gets at a time, connected or not.
 const TOGETHER: usize = 32;
 
 /// Documents, or pairs, from which on one group occupies all threads.
@@ -44,19 +44,19 @@ impl Corpus {
 
     /// The exact similarity of each pair.
     ///
-    /// Pairs that hang together are compared by one thread, which reads each of their documents once and drops what it
-    /// made of them before the next: for the many small clusters of real data it never leaves the cache.
+    /// Connected pairs are compared by one thread, which reads each of their documents once and frees their sets
+    /// before the next group: the sets of the many small clusters of real data stay in the cache.
     pub fn similarity(&self, left: &[u32], right: &[u32], weights: &Weights<'_>) -> Vec<f64> {
         self.by_groups(left, right, |pair| self.weighted(pair, weights))
     }
 
-    /// What each pair has in common, field by field, in the same way.
+    /// The elements that each pair shares, field by field, in the same way.
     pub fn overlaps(&self, left: &[u32], right: &[u32]) -> Overlaps {
         let each = self.by_groups(left, right, |pair| self.each_field(pair).collect::<Vec<Overlap>>());
         Overlaps { fields: self.fields(), each: each.concat() }
     }
 
-    /// What `compare` says of each pair.
+    /// The result of `compare` for each pair.
     fn by_groups<T: Clone + Default + Send>(
         &self, left: &[u32], right: &[u32], compare: impl Fn(&Pair<'_>) -> T + Sync,
     ) -> Vec<T> {
@@ -88,7 +88,7 @@ impl Corpus {
         similarity.value()
     }
 
-    /// What the pair has in common in each field.
+    /// The elements that the pair shares in each field.
     #[inline(always)]
     fn each_field<'a>(&'a self, pair: &'a Pair<'_>) -> impl Iterator<Item = Overlap> + 'a {
         pair.fields.iter().enumerate().map(|(field, overlaps)| Overlap {

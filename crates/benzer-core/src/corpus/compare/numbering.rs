@@ -1,6 +1,6 @@
-//! Which number has each element of a group's sets?
+//! Small numbers for the elements of a group's sets.
 //!
-//! Elements are numbered in the order in which they come up, through a hash table small enough to stay in the cache.
+//! Elements are numbered in the order of first occurrence, by a hash table small enough to stay in the cache.
 //! Two sets of numbers share what the sets of hashes share, and numbers are looked up in an array of bytes: with
 //! sorted hashes instead, sorting and merging took half of the time of verification, reading the texts the other.
 
@@ -8,8 +8,8 @@ use crate::hash::mix::SplitMix64;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
-/// What spreads elements over the table: drawn anew in each process, so that nobody can write texts that collide. The
-/// numbers do not depend on it.
+/// The seed that spreads elements over the table: random in each process, so that nobody can write texts that collide.
+/// The numbers do not depend on it.
 pub static MULTIPLIER: LazyLock<u64> =
     LazyLock::new(|| SplitMix64::new(RandomState::new().hash_one(0u8)).next_u64() | 1);
 
@@ -18,7 +18,7 @@ const LEAST_SLOTS: usize = 64;
 /// The elements of one group so far; their numbers begin with 1.
 pub struct Numbering {
     multiplier: u64,
-    /// The number of the element that lies in each slot; 0 in a free one. At most three of four are taken.
+    /// The number of the element in each slot; 0 in a free one. At most three of four slots are used.
     slots: Vec<u32>,
     /// How many of `slots` are in use: a power of two.
     size: usize,
@@ -112,8 +112,8 @@ impl Numbering {
 
     /// Writes the numbers of the distinct ones of `hashes` into `numbers`, which is as long; how many they are.
     ///
-    /// What is new and what is a repeat makes no branch, since both mispredict. A first step to the next slot without
-    /// a branch as well took 1.1 to 1.4 times as long: few slots are taken.
+    /// New and repeated elements are processed without a branch, because the branch would be mispredicted. A first
+    /// step to the next slot without a branch took 1.1 to 1.4 times as long: few slots are used.
     #[inline(always)]
     fn number(&mut self, hashes: &[u64], numbers: &mut [u32]) -> usize {
         let (set, mask, multiplier) = (self.set, self.size - 1, self.multiplier);
@@ -124,7 +124,7 @@ impl Numbering {
         let (mut next, mut taken) = (self.next, 0);
         for &hash in hashes {
             let mut slot = (hash.wrapping_mul(multiplier) >> shift) as usize;
-            // SAFETY: a slot is at most `mask`; what lies in slots is below `next`, which is below `most` until all
+            // SAFETY: a slot is at most `mask`; the numbers in slots are below `next`, which is below `most` until all
             // hashes are done, and `taken` is below their number.
             unsafe {
                 // The number of a free slot is 0, so the search ends there too.

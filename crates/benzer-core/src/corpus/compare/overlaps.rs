@@ -1,4 +1,4 @@
-//! How many elements do the two sets of each pair share?
+//! The number of elements that the two sets of each pair share.
 
 use super::super::Corpus;
 use super::numbering::Numbering;

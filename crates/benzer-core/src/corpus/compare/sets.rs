@@ -1,4 +1,4 @@
-//! What are the sets of some documents?
+//! The sets of some documents.
 
 use super::super::{Column, Corpus, RawScratch};
 use crate::contents::{ContentColumn, Contents};
