@@ -211,8 +211,8 @@ def _measured(rates: Rates) -> str:
     return (
         f"Measured: {rates.documents:,} documents of {rates.text_bytes / rates.documents:,.0f} bytes on "
         f"{rates.cores} cores, {rates.bands} bands of {rates.rows} rows; {rates.documents / whole:,.0f} documents per "
-        f"second and core. Microseconds of a core for each document: {told}. Of 100 documents {copies:.1f} had the "
-        f"content of another, {members:.1f} had a candidate, and there were {candidates:.1f} candidates."
+        f"second and core. Microseconds of a core for each document: {told}. Of 100 documents, {copies:.1f} had the "
+        f"same content as another one, {members:.1f} had a candidate, and there were {candidates:.1f} candidates."
     )
 
 

@@ -1,7 +1,8 @@
 """Read the user-facing texts of a file, with the line of each.
 
 Markdown without its code, help texts, docstrings and error messages of Python modules, the visible text of HTML
-templates, the strings of JavaScript, and the comments of Rust. Code inside a text is blanked, so that positions and lines stay the same.
+templates, the strings of JavaScript, and the comments of Rust. Code inside a text is blanked, so that positions and
+lines stay the same.
 """
 
 from __future__ import annotations

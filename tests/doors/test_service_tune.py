@@ -67,7 +67,7 @@ def client(folder: Path) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def looked() -> Looked:
-    return Looked.at(len(TEXTS), [Document(name, text) for name, text in TEXTS.items()], WORDS)
+    return Looked.from_sample(len(TEXTS), [Document(name, text) for name, text in TEXTS.items()], WORDS)
 
 
 def tune(client: httpx.Client, name: str = "texts", **asked: Any) -> Any:
@@ -133,7 +133,7 @@ def test_prices_and_plan_are_those_of_the_library(
     for name in ("identical", "empty", "contents", "sampled"):
         assert said[name] == getattr(prices, name)
     assert (said["documents"], said["read"]) == (len(TEXTS), len(TEXTS))
-    looked = Looked.at(len(TEXTS), [Document(name, text) for name, text in TEXTS.items()], WORDS)
+    looked = Looked.from_sample(len(TEXTS), [Document(name, text) for name, text in TEXTS.items()], WORDS)
     assert said["plan"] == json.loads(
         json.dumps(choose(corpus_from(looked.documents, WORDS).corpus, WORDS, threshold, recall).to_dict())
     )
@@ -301,7 +301,7 @@ def test_a_forecast_is_for_all_documents_where_examples_are_of_a_part(
     """A tenth of the documents has a hundredth of the pairs: what a part of them loses says nothing of all."""
     monkeypatch.setattr(tuning, "MOST_DOCUMENTS", 50)
     with Index.open(folder / "texts.benzer", mode="read") as index:
-        looked = Looked.at(*documents_with(WORDS, *tuning.documents_for(index)))
+        looked = Looked.from_sample(*documents_with(WORDS, *tuning.documents_for(index)))
     said = tuning.Sliders(0.6, 0.95, None, None, None, 2000, 5).answer(looked, lambda document: {})
     assert (said["documents"], said["read"]) == (160, 50)
     prices = price(TEXTS, sorted({0.5, 0.6, 0.7, 0.8, 0.9}))
@@ -323,7 +323,7 @@ def test_a_collection_that_is_not_read_whole_has_no_forecast(
     monkeypatch.setattr(tuning, "MOST_DOCUMENTS", 50)
     monkeypatch.setattr(tuning, bound, value)
     with Index.open(folder / "texts.benzer", mode="read") as index:
-        looked = Looked.at(*documents_with(WORDS, *tuning.documents_for(index)))
+        looked = Looked.from_sample(*documents_with(WORDS, *tuning.documents_for(index)))
     said = tuning.Sliders(0.6, 0.95, None, None, None, 2000, 5).answer(looked, lambda document: {})
     assert (said["documents"], said["read"], said["prices"]) == (160, 50, [])
     assert [said[name] for name in ("identical", "empty", "contents", "sampled", "confidence")] == [None] * 5

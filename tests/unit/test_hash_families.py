@@ -230,7 +230,7 @@ REFUSED = [
     (lambda: Modular(p=5, multipliers=[1, 10]), "a multiplier is 0 modulo 5"),
     (lambda: Modular(addends=[1]), "give a multiplier for each addend"),
     (lambda: Modular(multipliers=[]), "give a multiplier for each addend"),
-    (lambda: Linear(multipliers=[1, 2], addends=[3]), "2 multipliers and 1 addends"),
+    (lambda: Linear(multipliers=[1, 2], addends=[3]), "equal in number, got 2 and 1"),
     (lambda: Linear(multipliers=[0.5]), r"multipliers must be whole numbers, got \[0.5\]"),
     (lambda: Multiplicative(multipliers=[4]), "a multiplier must be odd, got 4"),
     (lambda: MultiplyShift(multipliers=[4]), "a multiplier must be odd, got 4"),

@@ -72,7 +72,7 @@ def test_the_tune_page_and_the_dry_run_give_the_same_estimate(
     texts = collection(kind, 1)
     documents = [Document(number, {"text": text}) for number, text in enumerate(texts)]
     part = random.Random(1).sample(documents, len(documents) // 10)
-    looked = Looked.at(len(documents), part, Schema(), documents)
+    looked = Looked.from_sample(len(documents), part, Schema(), documents)
     prices = Sliders(0.8, 0.95, None, None, None, SAMPLE, 0).prices(looked)
     expected = price(dict(enumerate(texts)), (0.5, 0.8), documents=SAMPLE)
     assert prices is not None
@@ -86,8 +86,8 @@ def test_a_collection_that_is_too_large_to_read_has_no_forecast() -> None:
     """A part of it does not tell how many documents are removed, but pairs can be scaled."""
     texts = collection("pairs", 2)
     documents = [Document(number, {"text": text}) for number, text in enumerate(texts)]
-    whole = Looked.at(len(documents), documents, Schema())
-    part = Looked.at(len(documents), documents[: len(documents) // 2], Schema())
+    whole = Looked.from_sample(len(documents), documents, Schema())
+    part = Looked.from_sample(len(documents), documents[: len(documents) // 2], Schema())
     assert Sliders(0.8, 0.95, None, None, None, SAMPLE, 0).prices(part) is None
     assert 0.5 <= part.spread.pairs(0.5) / whole.spread.pairs(0.5) <= 2
     assert part.spread.contents == pytest.approx(whole.spread.contents, rel=0.1)

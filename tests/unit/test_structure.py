@@ -19,6 +19,22 @@ CLASSES = [
 SHORTEST_SENTENCE = 40
 """Shorter texts, such as labels, may be equal by chance."""
 WORDS = 4
+AVOIDED = {"arrived", "asked", "at", "found", "held", "one", "show", "shown", "taken", "told"}
+"""Names that say neither what a value is nor what a function does."""
+PUBLISHED = {
+    ("benzer.index.upkeep", "Taken"),
+    ("benzer.recall.estimate", "asked"),
+    ("benzer.recall.estimate", "found"),
+    ("benzer.results.duplicates", "told"),
+    ("benzer.service.questions.asked", "Asked"),
+    ("benzer.service.resources.duplicate_tables", "at"),
+    ("benzer.service.resources.duplicates", "show"),
+    ("benzer.service.resources.indexes", "show"),
+    ("benzer.service.resources.seen", "held"),
+    ("benzer.service.resources.similar", "asked"),
+    ("benzer.service.resources.thumbnails", "show"),
+}
+"""Names of the public API, JSON keys, query parameters, and functions whose names are operation ids of OpenAPI."""
 
 
 def module_of(path: Path) -> str:
@@ -91,3 +107,29 @@ def test_each_sentence_for_users_is_defined_once() -> None:
             places[sentence].append(module_of(path))
     repeated = {sentence: modules for sentence, modules in places.items() if len(modules) > 1}
     assert repeated == {}, "define the sentence once, and use that definition"
+
+
+def definitions(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of all functions, classes, parameters, variables and attributes that a file defines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.ExceptHandler | ast.alias):
+            yield node.name or "" if isinstance(node, ast.ExceptHandler) else node.asname or ""
+
+
+def test_values_are_named_by_nouns_and_functions_by_verbs() -> None:
+    avoided = {
+        (module_of(path), name)
+        for path, tree in TREES.items()
+        for name in definitions(tree)
+        if name.strip("_").lower() in AVOIDED
+    }
+    assert avoided - PUBLISHED == set(), "use the terms of the field: matches, query, stored, report"
+    assert PUBLISHED - avoided == set(), "remove names that are no longer used"

@@ -120,7 +120,12 @@ def check_destination(inputs: Iterable[str | Path], output: str | Path) -> None:
     for given in inputs:
         real = Path(os.path.realpath(given))
         if place == real or place in real.parents or _same_file(place, real):
-            raise OutputError(f"output {output} would replace the input {given}: choose another path")
+            raise would_replace(output, given)
+
+
+def would_replace(output: str | Path, given: str | Path) -> OutputError:
+    """Return the error for an output that contains an input."""
+    return OutputError(f"output {output} would replace the input {given}: choose another path")
 
 
 def _same_file(item: Path, other: Path) -> bool:

@@ -11,6 +11,7 @@ from benzer.registry import require
 from benzer.spark.results.base import TABLES, ClusterTables
 from benzer.spark.session import from_arrow, is_connect
 from benzer.spark.settings import SparkRun
+from benzer.tables.output import would_replace
 from benzer.tables.writing import unknown_format
 
 DataFrame = Any
@@ -72,7 +73,7 @@ def refuse_input(result: ClusterTables, path: str) -> None:
     """Reject a path that contains the input, because replacing it would delete the input while it is read."""
     for name in result.files or ():
         if name == path or name.startswith(f"{path}/"):
-            raise OutputError(f"output {path} would replace the input {name}: choose another path")
+            raise would_replace(path, name)
 
 
 def refuse_existing(spark: Any, path: str, replace: bool) -> bool:
