@@ -34,6 +34,6 @@ def spooled(*rows: Any) -> Spool:
 def search(asked: JobRequest, uploaded: Any = None, index: Any = None, against: Any = None) -> Duplicates:
     task = Search(asked, index, uploaded, against or {})
     try:
-        return task.run(unheard).found
+        return task.run(unheard).result
     finally:
         task.close()

@@ -301,7 +301,7 @@ def test_no_rows_make_no_outcomes() -> None:
     rows=st.integers(1, 70),
     most=st.integers(1, 4000),
     size=st.integers(0, 3000),
-    sizes=st.fixed_dictionaries(dict.fromkeys(("held", "parcel", "given"), st.integers(1, 20_000))),
+    sizes=st.fixed_dictionaries(dict.fromkeys(("waiting", "parcel", "given"), st.integers(1, 20_000))),
 )
 def test_parcels_hold_all_rows_and_keep_blocks_together(
     blocks: list[int], parts: int, rows: int, most: int, size: int, sizes: dict[str, int]

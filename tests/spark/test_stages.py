@@ -42,7 +42,7 @@ def test_a_stage_of_a_checkpoint_is_made_once_and_found_again(spark: Any, tmp_pa
     table = again.keep("sketch", first)
     assert (table.collect(), table.dtypes) == (rows, first().dtypes)
     assert again.note("counts", lambda: {"read": 4}) == {"read": 3}
-    assert (first.times, again.found) == (2, ["sketch", "counts"])
+    assert (first.times, again.read_stages) == (2, ["sketch", "counts"])
     assert again.timings.keys() == {"sketch", "counts"}
 
 
@@ -54,7 +54,7 @@ def test_a_half_written_stage_is_made_again(spark: Any, tmp_path: Path) -> None:
     again = opened(spark, tmp_path)
     for name in ("sketch", "copies"):
         assert again.keep(name, make).count() == 1
-    assert (make.times, again.found) == (4, [])
+    assert (make.times, again.read_stages) == (4, [])
 
 
 def test_a_stage_that_failed_leaves_no_mark(spark: Any, tmp_path: Path) -> None:

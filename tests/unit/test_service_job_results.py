@@ -102,7 +102,7 @@ def test_a_result_is_seen_at_a_higher_threshold_without_another_run() -> None:
     view = result.view_at(0.9)
     assert view is result.view_at(0.9)
     assert view.result.removed == FOUND.rethreshold(0.9).removed != FOUND.removed
-    assert result.view_at().found is result.view_at(0.6).found is FOUND
+    assert result.view_at().result is result.view_at(0.6).result is FOUND
     for least in (0.5, 1.1, float("nan")):
         with pytest.raises(Refusal, match=r"threshold must be from 0\.6") as refusal:
             result.view_at(least)

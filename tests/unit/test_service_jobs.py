@@ -106,7 +106,7 @@ def test_a_job_waits_runs_and_is_done(jobs: Jobs) -> None:
     task.go_on.set()
     job = over(jobs, id)
     assert (job.state, job.counts, job.source) == ("done", FOUND.counts, {"upload": 6})
-    assert jobs.result(id).found is FOUND
+    assert jobs.result(id).result is FOUND
     assert task.closed == 1
     shown = job.to_dict()
     assert shown["created"] <= shown["started"] <= shown["ended"]
@@ -329,7 +329,7 @@ def test_a_job_reads_an_index_as_it_is_at_one_moment(tmp_path: Path) -> None:
                 changed.append(index.remove(["d"]) + index.add([("a", "another text")]))
 
     with ServedIndex.open(path) as served:
-        same(Search(JobRequest(), served, None, {}).run(told).found, before)
+        same(Search(JobRequest(), served, None, {}).run(told).result, before)
     assert changed == [2]
 
 

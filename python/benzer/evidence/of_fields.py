@@ -12,6 +12,11 @@ from benzer.fields.text import text_content
 def field_evidence(field: Field, a: FieldValue, b: FieldValue) -> Evidence | None:
     """Return common passages of texts or shared elements of value sets; None for images and other field types.
 
+    Args:
+        field: The field type.
+        a: The content of the first document.
+        b: The content of the second document.
+
     >>> field_evidence(ValueSet(), ["red", "round"], ["red"]).shared
     ('red',)
     """

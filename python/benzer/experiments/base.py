@@ -46,6 +46,10 @@ QUESTIONS: Mapping[str, str] = {
 class ResultTable:
     """Rows of cells under named columns; None is an undefined cell.
 
+    Attributes:
+        columns: Names of the columns.
+        rows: The cells of each row.
+
     >>> table = ResultTable(("family", "error"), (("modular", 0.1), ("murmur3_32", 0.2)))
     >>> table.column("error"), table.where(family="modular").column("error")
     ((0.1, 0.2), (0.1,))
@@ -55,12 +59,20 @@ class ResultTable:
     rows: tuple[tuple[Cell, ...], ...]
 
     def column(self, name: str) -> tuple[Any, ...]:
-        """Return the cells of one column."""
+        """Return the cells of one column.
+
+        Args:
+            name: Name of the column.
+        """
         positions = self.columns.index(name)
         return tuple(row[positions] for row in self.rows)
 
     def where(self, **equal: Cell) -> ResultTable:
-        """Return the rows that have these values in these columns."""
+        """Return the rows that have given values.
+
+        Args:
+            **equal: The value of each column by its name.
+        """
         wanted = [(self.columns.index(name), value) for name, value in equal.items()]
         return ResultTable(
             self.columns, tuple(row for row in self.rows if all(row[position] == v for position, v in wanted))
@@ -69,7 +81,11 @@ class ResultTable:
     def wide(self, rows: Sequence[str], across: str, value: str, head: str = "{}") -> ResultTable:
         """Return one row for each combination of some columns, and one column for each value of another.
 
-        `head` formats the names of those columns from their values.
+        Args:
+            rows: Columns whose combinations become rows.
+            across: Column whose values become columns.
+            value: Column with the cells.
+            head: Format of the names of the new columns.
 
         >>> table = ResultTable(("n_h", "sketch", "error"), ((10, "one", 0.2), (10, "many", 0.3), (20, "one", 0.1)))
         >>> table.wide(["n_h"], "sketch", "error")
@@ -90,7 +106,14 @@ class ResultTable:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def series(self, label: str, x: str, y: str, **options: Any) -> Series:
-        """Return two columns as a series of a figure; rows without one of the two are left out."""
+        """Return two columns as a series of a figure; rows without one of the two are left out.
+
+        Args:
+            label: Name in the legend.
+            x: Column of the x values.
+            y: Column of the y values.
+            **options: Other attributes of the `Series`.
+        """
         points = [(a, b) for a, b in zip(self.column(x), self.column(y), strict=True) if None not in (a, b)]
         return Series(label, tuple(a for a, _ in points), tuple(b for _, b in points), **options)
 
@@ -139,7 +162,13 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentFigure:
-    """Panels side by side; those with the same measure share one y axis, unless `own_scales`."""
+    """Panels side by side; those with the same measure share one y axis.
+
+    Attributes:
+        title: Title of the figure.
+        panels: The panels.
+        own_scales: Whether each panel has its own y axis.
+    """
 
     title: str
     panels: tuple[Panel, ...]

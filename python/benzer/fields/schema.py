@@ -113,7 +113,14 @@ class Schema:
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Mapping[str, Any]]) -> Schema:
-        """Return the schema that `to_dict` described."""
+        """Return the schema that `to_dict` described.
+
+        Args:
+            settings: The settings of each field by name.
+
+        Raises:
+            SettingsError: A setting is invalid.
+        """
         return cls(**{name: field_from_dict(setting) for name, setting in settings.items()})
 
 

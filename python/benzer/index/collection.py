@@ -186,7 +186,17 @@ class Index:
         threshold: float | None = None,
         threads: int = 0,
     ) -> list[list[Match]]:
-        """Run `find_similar` for many documents and return the results in the same order; faster than single calls."""
+        """Run `find_similar` for many documents and return the results in the same order; faster than single calls.
+
+        Args:
+            documents: Queries, as in `find_similar`.
+            limit: Maximum number of matches of each query; None returns all.
+            threshold: Minimum similarity. Defaults to that of the index.
+            threads: Number of threads; 0 uses all cores.
+
+        Returns:
+            The matches of each query.
+        """
         check_documents(documents)
         least = self._least(limit, threshold)
         queries = iter(documents)
@@ -217,6 +227,19 @@ class Index:
         a lower `threshold` or a higher `recall` (1 compares all). Without a threshold, the recall holds from 0.1 on,
         and a result with fewer than `limit` matches is filled with the best of the next 1,000. The first call reads
         the whole index and keeps 137 bytes per document of one field in memory (docs/decisions/0019-nearest.md).
+
+        Args:
+            document: A text, a mapping of fields or a `Document`.
+            limit: Maximum number of matches; None returns all.
+            recall: Minimum probability of finding a true neighbour, in (0, 1].
+            threshold: Minimum similarity. Defaults to none.
+            threads: Number of threads; 0 uses all cores.
+
+        Returns:
+            The matches, with the number of compared documents.
+
+        Raises:
+            SettingsError: An argument is out of range.
 
         >>> with Index.open("memory:") as index:
         ...     added = index.add({"a": "one two three four five six", "b": "one two three nine ten eleven"})
@@ -342,9 +365,15 @@ class Index:
     def find_candidates(self, document: Any, limit: int | None = 10) -> list[Candidate]:
         """Find the documents that share buckets with a document, without comparing them.
 
-        These are the neighbours by locality-sensitive hashing, most shared buckets first. `find_similar` compares them
-        exactly; use it unless you want to inspect candidates or compare them yourself. Takes the arguments of
-        `find_similar`.
+        These are the neighbours by locality-sensitive hashing, most shared buckets first. `find_similar` compares
+        them exactly; use it unless you want to inspect candidates or compare them yourself.
+
+        Args:
+            document: A text, a mapping of fields or a `Document`.
+            limit: Maximum number of candidates; None returns all.
+
+        Returns:
+            The candidates with the number of shared bands.
 
         >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
         ...     added = index.add([("a", "one two three four five six"), ("b", "seven eight nine ten")])
@@ -356,7 +385,16 @@ class Index:
     def find_candidates_batch(
         self, documents: Iterable[Any], limit: int | None = 10, threads: int = 0
     ) -> list[list[Candidate]]:
-        """Run `find_candidates` for many documents and return the results in order; faster than single calls."""
+        """Run `find_candidates` for many documents and return the results in order; faster than single calls.
+
+        Args:
+            documents: Queries, as in `find_candidates`.
+            limit: Maximum number of candidates of each query; None returns all.
+            threads: Number of threads; 0 uses all cores.
+
+        Returns:
+            The candidates of each query.
+        """
         check_limit(limit)
         queries = iter(documents)
         candidates: list[list[Candidate]] = []
@@ -478,7 +516,11 @@ class Index:
         )
 
     def get(self, document_id: DocumentId) -> Document | None:
-        """Return the document with this id, or None."""
+        """Return the document with an id, or None.
+
+        Args:
+            document_id: The id; 1 and "1" are different ids.
+        """
         with self._storage.snapshot():
             numbers = self._storage.numbers([document_id])
             if numbers[0] < 0:
@@ -503,6 +545,9 @@ class Index:
 
         It is computed again from the stored document.
 
+        Args:
+            document_id: The id of the document.
+
         >>> with Index.open("memory:", IndexSettings(threshold=0.5)) as index:
         ...     added = index.add({"a": "one two three four five six"})
         ...     index.signature("a")["text"].shape == (index.settings.minhash.num_hashes,)
@@ -522,7 +567,10 @@ class Index:
     def page(self, after: int = -1, limit: int = 100, most: int = 2**63) -> tuple[list[Document], int | None]:
         """Return some documents in the order in which they were added, and `after` for the next page, or None.
 
-        `most`: Maximum total size of the stored documents in bytes; a page that reaches it ends there.
+        Args:
+            after: The value returned with the previous page; -1 for the first page.
+            limit: Maximum number of documents.
+            most: Maximum total size of the stored documents in bytes; a page that reaches it ends there.
 
         >>> with Index.open("memory:") as index:
         ...     added = index.add({"a": "one two", "b": "three four", "c": "five six"})
@@ -546,8 +594,12 @@ class Index:
     def sample(self, count: int, most_bytes: int | None = None, seed: int = 0) -> list[Document]:
         """Return a seeded sample of the documents, in the order in which they were added.
 
-        Reads only the returned documents: at most `count`, with a total stored size of at most `most_bytes`. The same
-        collection and seed give the same sample.
+        Reads only the returned documents. The same collection and seed give the same sample.
+
+        Args:
+            count: Maximum number of documents.
+            most_bytes: Maximum total stored size.
+            seed: Seed of the sample.
 
         >>> with Index.open("memory:") as index:
         ...     added = index.add({name: f"a text about {name}" for name in "abcdefgh"})
@@ -623,6 +675,9 @@ class Index:
     def last_seen(self, document_id: DocumentId) -> datetime | None:
         """Return when a document was added or last touched, in UTC, to the second.
 
+        Args:
+            document_id: The id of the document.
+
         Returns:
             The time; None if the id is unknown, or if an earlier version of Benzer added the document and nothing
             was added since.
@@ -633,7 +688,11 @@ class Index:
         return datetime.fromtimestamp(second, timezone.utc) if second else None
 
     def unseen(self, since: When) -> list[DocumentId]:
-        """Return the ids of documents last seen before a time, in the order in which they were added."""
+        """Return the ids of documents last seen before a time, in the order in which they were added.
+
+        Args:
+            since: A datetime with a time zone, or seconds since 1970.
+        """
         return self._storage.unseen(given_second(since))
 
     def evict(self, unseen_since: When) -> int:
@@ -775,8 +834,19 @@ class Index:
     def import_(self, path: str | Path, on_conflict: str = "replace", threads: int = 0) -> Taken:
         """Add the documents of a file written by `export`, as `merge` does from another index.
 
-        Create a new index for it with `benzer.index.exported_settings(path)`. A truncated file raises an InputError at
-        its end: call `rollback` then, or leave the `with` block.
+        Create a new index for it with `benzer.index.exported_settings(path)`.
+
+        Args:
+            path: A file written by `export`.
+            on_conflict: "replace" or "keep" existing documents with the same id.
+            threads: Number of threads; 0 uses all cores.
+
+        Returns:
+            The number of added, replaced and kept documents.
+
+        Raises:
+            InputError: The file is truncated or invalid: call `rollback`, or leave the `with` block.
+            SettingsMismatchError: The settings differ from those of the index.
         """
         from benzer.index.exchange import exported_settings, read_export
 

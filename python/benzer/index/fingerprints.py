@@ -66,7 +66,16 @@ class Passages:
 
     @classmethod
     def of(cls, given: Any) -> Passages | None:
-        """Convert the value of `IndexSettings`: True for the defaults, False or None for none, or settings.
+        """Convert the value of `IndexSettings`.
+
+        Args:
+            given: True for the defaults, False or None for no passages, or settings.
+
+        Returns:
+            The settings, or None.
+
+        Raises:
+            SettingsError: The value has another type.
 
         >>> Passages.of(True), Passages.of(None), Passages.of({"size": 5, "window": 4})
         (Passages(size=4, window=4), None, Passages(size=5, window=4))

@@ -71,7 +71,10 @@ class Options:
         check_on_error(self.on_error)
 
     def signature(self, num_values: int) -> MinHash:
-        """Return the settings of a signature whose bands use so many values.
+        """Return the settings of a signature for bands.
+
+        Args:
+            num_values: Number of signature values that the bands use.
 
         >>> Options(seed=7).signature(120)
         MinHash(algorithm='fast', num_hashes=120, seed=7, family='mixed')
@@ -86,7 +89,15 @@ class Options:
         return self.minhash.num_hashes if isinstance(self.minhash, MinHash) else self.num_hashes
 
     def refuse(self, names: Iterable[str], where: str, fix: str = "remove it") -> None:
-        """Raise an error if one of these settings is given.
+        """Raise an error if one of some settings is given.
+
+        Args:
+            names: Names of the settings.
+            where: The place that does not support them, for the message.
+            fix: The fix, for the message.
+
+        Raises:
+            SettingsError: A setting is given.
 
         >>> Options(seed=7).refuse(("bands", "seed"), "for an index, which has its own")
         Traceback (most recent call last):

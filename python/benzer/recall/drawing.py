@@ -37,7 +37,12 @@ def drawn(content: Words, population: Positions, draws: int, seed: int = 0) -> P
 
 
 def draw_places(content: Words, seed: int) -> Words:
-    """Return the order of contents in the draw: the lowest comes first, and of equal places the lowest content."""
+    """Return the order of contents in the draw: the lowest comes first, and of equal places the lowest content.
+
+    Args:
+        content: Content hashes (uint64, n x 2).
+        seed: Seed of the draw.
+    """
     return mixed((mixed(content[:, 0] ^ _as_word(seed)) ^ content[:, 1]) + GOLDEN)
 
 

@@ -9,7 +9,14 @@ from benzer.wording import count, percentage, ratio, rounded
 
 
 class Missed(NamedTuple):
-    """A pair at or above the threshold that the run missed, and whether both documents are kept."""
+    """A pair at or above the threshold that the run missed.
+
+    Attributes:
+        left_id: Id of the first document.
+        right_id: Id of the second document.
+        similarity: Exact similarity.
+        both_stay: Whether both documents are kept.
+    """
 
     left_id: str | int
     right_id: str | int

@@ -9,10 +9,18 @@ from functools import lru_cache
 
 @lru_cache(maxsize=256)  # the Tune page asks for the same counts again and again
 def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the interval of a share, given the number of positive answers (Clopper and Pearson 1934).
+    """Return the interval of a share, given the number of successes (Clopper and Pearson 1934).
 
     The interval contains the true share with at least the confidence: each end is the share for which the observed
-    answers, or more extreme ones, have a probability of half the rest.
+    number of successes, or a more extreme one, has a probability of half the rest.
+
+    Args:
+        successes: Number of successes.
+        trials: Number of trials.
+        confidence: Confidence of the interval, in (0, 1).
+
+    Returns:
+        The lower and the upper bound.
 
     >>> low, high = clopper_pearson(98, 100)
     >>> f"{low:.4f} {high:.4f}"

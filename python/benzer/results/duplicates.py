@@ -229,7 +229,14 @@ class Duplicates(DecidedDocuments):
         return table(self, name)
 
     def to_arrow(self, name: str) -> Any:
-        """Return a table (see `table`) as a `pyarrow.Table`."""
+        """Return a table as a `pyarrow.Table`.
+
+        Args:
+            name: Name of the table, see `table`.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+        """
         return to_arrow(self.table(name))
 
     def write(

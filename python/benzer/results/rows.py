@@ -14,7 +14,13 @@ Positions = NDArray[np.uint32]
 
 
 class Pair(NamedTuple):
-    """Two documents and their exact similarity."""
+    """Two documents and their exact similarity.
+
+    Attributes:
+        left_id: Id of the document that comes first in the input.
+        right_id: Id of the other document.
+        similarity: Exact similarity.
+    """
 
     left_id: str | int
     right_id: str | int
@@ -50,7 +56,12 @@ class Removal(_Witness):
 
 
 class Cluster(NamedTuple):
-    """A kept document, and all documents removed because of it with their exact similarity to it."""
+    """A kept document, and all documents removed because of it with their exact similarity to it.
+
+    Attributes:
+        representative: Id of the kept document.
+        removed: The removed documents, with their similarities.
+    """
 
     representative: str | int
     removed: dict[str | int, float]

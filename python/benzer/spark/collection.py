@@ -181,6 +181,13 @@ def write_collection(
 def read_collection(spark: Any, path: str) -> Collection:
     """Open the collection at a path; later appends are not visible.
 
+    Args:
+        spark: The session.
+        path: The path of the folder.
+
+    Returns:
+        The collection.
+
     Raises:
         StorageError: The collection does not exist.
         StoreFormatError: The collection cannot be read.

@@ -249,7 +249,13 @@ class Universal:
 
     @classmethod
     def as_published(cls, bits: int, count: int, seed: int = 0) -> Universal:
-        """Return `count` functions with any multiplier, odd or even, and an addend below 2^bits."""
+        """Return functions with any multiplier, odd or even, and an addend below 2^bits.
+
+        Args:
+            bits: Number of bits of a value.
+            count: Number of functions.
+            seed: Seed of the functions.
+        """
         check_whole("bits", bits, 1, 32, "32")
         bits = int(bits)
         multipliers, addends = MultiplyShift(seed).parameters(count)

@@ -101,6 +101,10 @@ def signed(values: NDArray[np.uint64], bits: int = 32) -> NDArray[np.int64]:
     Java, Scala and C use signed hashes. Their remainder has the sign of the dividend, so `hash % 13` has 25 buckets
     from -12 to 12, and 0 gets twice its share. `numpy.fmod` does the same; `%` of Python and numpy does not.
 
+    Args:
+        values: Unsigned numbers (uint64).
+        bits: Number of bits, 1 to 64.
+
     >>> signed(np.array([5, 2**32 - 5], dtype=np.uint64)).tolist()
     [5, -5]
     >>> np.fmod(signed(np.array([2**32 - 15], dtype=np.uint64)), 13).tolist()

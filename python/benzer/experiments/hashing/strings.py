@@ -138,6 +138,9 @@ class Murmur3x128(_Seeded):
     def digest(self, text: str | bytes) -> bytes:
         """Return all 16 bytes, in the order in which the author's program writes them.
 
+        Args:
+            text: The string; a `str` is hashed as UTF-8.
+
         >>> Murmur3x128().hash("x") == int.from_bytes(Murmur3x128().digest("x")[:8], "little")
         True
         """

@@ -92,7 +92,13 @@ class Vocabulary:
 
     @classmethod
     def from_list(cls, words: Sequence[str]) -> Vocabulary:
-        """Return the vocabulary written by `to_list`; a repeated word raises an InputError.
+        """Return the vocabulary written by `to_list`.
+
+        Args:
+            words: The words by id.
+
+        Raises:
+            InputError: A word is repeated.
 
         >>> Vocabulary.from_list(["to", "be"]) == Vocabulary(["to", "be", "to"])
         True

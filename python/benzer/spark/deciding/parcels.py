@@ -100,9 +100,15 @@ def arrow_schema(rows: DataFrame) -> Any:
 
 @dataclass(frozen=True)
 class PackParcels:
-    """Rows with a `block` -> `PARCELS`.
+    """Packs rows with a `block` into rows of `PARCELS`.
 
-    parts: how many there are. held, parcel, given: bytes that are packed at a time, of a parcel, of a batch of them.
+    Attributes:
+        parts: Number of parts.
+        pairs: Whether the rows are pairs.
+        schema: The Arrow schema of the rows.
+        waiting: Bytes that are packed at a time.
+        parcel: Bytes of a parcel.
+        given: Bytes of a batch of parcels.
     """
 
     parts: int

@@ -26,9 +26,13 @@ PACKED_TOGETHER = 512
 class Sizes:
     """The memory limits of a task; they do not affect the result.
 
-    part: entries (a key, a number) of a part. parts: no more parts than this, as long as each has at most `large`
-    entries. dealt: entries or pairs that are dealt out at a time. held: entries of one part beyond which keys above
-    the limit are looked for and dropped. hot: keys above the limit that a task gets at a time.
+    Attributes:
+        part: Entries (a key, a number) of a part.
+        parts: Maximum number of parts, as long as each has at most `large` entries.
+        large: Entries of a part from which more parts are made.
+        dealt: Entries or pairs that are distributed at a time.
+        waiting: Entries of one part from which keys above the limit are searched and dropped.
+        hot: Keys above the limit that a task gets at a time.
     """
 
     part: int = 1 << 16
