@@ -71,7 +71,7 @@ def test_documents_live_for_the_time_to_live(url: str) -> None:
 
 def test_the_time_to_live_belongs_to_the_index(url: str) -> None:
     open_storage(f"{url}&ttl=60", "{}").close()
-    with pytest.raises(SettingsMismatchError, match="made with ttl=60, got ttl=61"):
+    with pytest.raises(SettingsMismatchError, match="created with ttl=60, got ttl=61"):
         open_storage(f"{url}&ttl=61", "{}")
     storage = open_storage(url, "{}")
     assert storage.info()["ttl"] == 60

@@ -57,7 +57,7 @@ def is_index(location: str) -> bool:
 def printable_location(location: str) -> str:
     """Format a location without the password of its URL.
 
-    >>> shown("redis://reader:secret@localhost:6379/0?prefix=a"), shown("redis://localhost?password=secret&db=1")
+    >>> printable_location("redis://reader:secret@localhost:6379/0?prefix=a"), printable_location("redis://localhost?password=secret&db=1")
     ('redis://reader:***@localhost:6379/0?prefix=a', 'redis://localhost?password=***&db=1')
     """
     # up to the last @, because a password may contain an unescaped @

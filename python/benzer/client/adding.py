@@ -86,7 +86,7 @@ def partial_error(error: BenzerError, part: Sequence[Row], read: int) -> BenzerE
     """The error with row numbers and durable documents counted from the start of the input, not of the part.
 
     >>> lines = [Row(2001, b""), Row(2002, b"")]
-    >>> told(BenzerError("row 2: no text; 1 documents of this upload are durable"), lines, 2000)
+    >>> partial_error(BenzerError("row 2: no text; 1 documents of this upload are durable"), lines, 2000)
     BenzerError('row 2002: no text; 2,001 documents are durable')
     """
     message = str(error)

@@ -247,7 +247,7 @@ def table_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> ResultTa
 def formatted(cell: Cell, decimals: int = 3) -> str:
     """Format a cell: counts with separators, from 100 on without decimals; "" for None.
 
-    >>> shown(71994000), shown(0.04987), shown(1234.5), shown(1.0, 1), shown(None)
+    >>> formatted(71994000), formatted(0.04987), formatted(1234.5), formatted(1.0, 1), formatted(None)
     ('71,994,000', '0.050', '1,234', '1.0', '')
     """
     if cell is None:

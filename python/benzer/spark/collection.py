@@ -280,7 +280,7 @@ def mismatch(path: str, stored: IndexSettings, given: IndexSettings) -> Settings
 def types_text(columns: Mapping[str, str]) -> str:
     """The types of ids and places.
 
-    >>> told({"id": "string", "place": "bigint"})
+    >>> types_text({"id": "string", "place": "bigint"})
     'ids of type string and an order by bigint'
     """
     return f"ids of type {columns['id']} and an order by {columns['place']}"

@@ -172,7 +172,7 @@ def wrong_key(state: State, scope: Scope) -> Failure | None:
 def access_of(key: Key | None, *, required: bool) -> dict[str, Any]:
     """The client, in the form that pages read. `asked`: whether the service requires keys.
 
-    >>> access_of(None, asked=False), access_of(None, asked=True)
+    >>> access_of(None, required=False), access_of(None, required=True)
     ({'id': None, 'name': None, 'scopes': ['read', 'write']}, {'id': None, 'name': None, 'scopes': []})
     """
     if key is not None:

@@ -45,9 +45,9 @@ class Job:
     owner: the id of the key that started it; None if the service requires no keys.
 
     >>> job = Job({"index": "news"}, {"threshold": 0.8}, id="a1", created=0.0)
-    >>> running = job.begun(at=1.0).seen("read", 10, 20)
-    >>> done = running.over("done", at=3.0)
-    >>> (job.state, running.state, done.state, done.progress, done.seconds(at=9.0))
+    >>> running = job.begun(moment=1.0).seen("read", 10, 20)
+    >>> done = running.over("done", moment=3.0)
+    >>> (job.state, running.state, done.state, done.progress, done.seconds(moment=9.0))
     ('waiting', 'running', 'done', None, 2.0)
     """
 
@@ -69,23 +69,21 @@ class Job:
         """Whether the job has ended."""
         return self.state in ENDED
 
-    def begun(self, position: float) -> Job:
+    def begun(self, moment: float) -> Job:
         """The same job, now running."""
-        return replace(self, state="running", started=position)
+        return replace(self, state="running", started=moment)
 
     def seen(self, stage: str, done: int, total: int | None) -> Job:
         """The same job with new progress."""
         return replace(self, progress=Progress(stage, done, total))
 
-    def over(self, state: JobState, position: float, **known: Any) -> Job:
+    def over(self, state: JobState, moment: float, **known: Any) -> Job:
         """The same job at its end; `known` are updated fields."""
-        return replace(self, state=state, ended=position, progress=None, **known)
+        return replace(self, state=state, ended=moment, progress=None, **known)
 
-    def seconds(self, position: float) -> float:
-        """The run time, until `at` if it has not ended; 0 before the start."""
-        return (
-            0.0 if self.started is None else (position if self.ended is None else self.ended) - self.started
-        )
+    def seconds(self, moment: float) -> float:
+        """The run time, until `moment` if it has not ended; 0 before the start."""
+        return 0.0 if self.started is None else (moment if self.ended is None else self.ended) - self.started
 
     def to_dict(self) -> dict[str, Any]:
         """The job as part of a response."""

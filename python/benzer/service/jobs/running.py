@@ -121,9 +121,9 @@ def arguments(
 
     By default an index is searched with its own signatures and bands, as in `Index.find_duplicates`.
 
-    >>> arguments(Asked(threshold=0.7), None, [])["threshold"]
+    >>> arguments(JobRequest(threshold=0.7), None, [])["threshold"]
     0.7
-    >>> sorted(arguments(Asked(), IndexSettings(), []))
+    >>> sorted(arguments(JobRequest(), IndexSettings(), []))
     ['options', 'recall', 'schema', 'threshold']
     """
     model = own or (olds[0] if olds else None)

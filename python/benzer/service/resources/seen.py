@@ -138,7 +138,7 @@ def last_seen(text: str) -> Callable[[Index], tuple[str | int, datetime | None] 
 def iso_time(moment: datetime) -> str:
     """A time in UTC as ISO 8601.
 
-    >>> shown(datetime(2026, 1, 31, 12, tzinfo=timezone.utc))
+    >>> iso_time(datetime(2026, 1, 31, 12, tzinfo=timezone.utc))
     '2026-01-31T12:00:00Z'
     """
     return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
