@@ -20,7 +20,7 @@ TEXTS = {
     "d": "nothing of the kind stands anywhere else in all of these texts",
 }
 ROWS = [{"id": id, "text": text} for id, text in TEXTS.items()]
-FOUND = find_duplicates([Document(id, text) for id, text in TEXTS.items()], threshold=0.6)
+RESULT = find_duplicates([Document(id, text) for id, text in TEXTS.items()], threshold=0.6)
 
 
 def spooled(*rows: Any) -> Spool:

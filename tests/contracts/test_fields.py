@@ -12,7 +12,7 @@ import pytest
 from benzer.errors import BenzerError, SettingsError
 from benzer.fields import FIELD_TYPES, Image, Schema, Text, ValueSet
 from benzer.fields.schema import field_from_dict
-from tests.pictures import as_file, flat, scene
+from tests.images import as_file, flat, scene
 
 FIELDS: dict[str, Any] = {
     "words": Text(),

@@ -17,7 +17,7 @@ from benzer.index import Index, IndexSettings
 from tests.corpora import collection
 from tests.doors.service import JSON
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
-from tests.pictures import as_file, scene
+from tests.images import as_file, scene
 
 SCRIPTS = {
     "emoji": (

@@ -38,7 +38,7 @@ def family(seed: int, length: int = 60) -> dict[str, str]:
     return {f"{seed}-{changes}": " ".join(changed(first, seed + 1000, changes)) for changes in (0, 2, 8, 20)}
 
 
-def shown(value: float) -> str:
+def as_shown(value: float) -> str:
     """A similarity as the pages write it: rounded down to three places."""
     return f"{math.floor(1000 * value + 1e-9) / 1000:.3f}"
 

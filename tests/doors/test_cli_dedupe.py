@@ -98,7 +98,7 @@ def test_an_index_that_finds_too_little_is_refused_with_the_cure() -> None:
 
 
 @pytest.mark.parametrize(
-    "options, method, told",
+    "options, method, message",
     [
         ((), "lsh", "A pair at 0.80 is found with probability 0.952 by 10 bands of 6 rows"),
         (("--recall", "1"), "exact", "Every pair at 0.80 and above is found"),
@@ -106,11 +106,13 @@ def test_an_index_that_finds_too_little_is_refused_with_the_cure() -> None:
         (("--method", "auto"), None, "Method: "),
     ],
 )
-def test_each_method_says_how_it_found_pairs(options: tuple[str, ...], method: str | None, told: str) -> None:
+def test_each_method_says_how_it_found_pairs(
+    options: tuple[str, ...], method: str | None, message: str
+) -> None:
     write("docs.jsonl", collection(2, 150))
     found = answer("dedupe", "docs.jsonl", *options, "--output", "clean")
     assert method in (None, found["settings"]["method"])
-    assert told in run("dedupe", "docs.jsonl", *options, "--output", "again").stdout
+    assert message in run("dedupe", "docs.jsonl", *options, "--output", "again").stdout
 
 
 def test_bands_that_find_every_pair_are_refused() -> None:

@@ -191,7 +191,7 @@ def test_without_a_shared_bucket_there_is_no_candidate(library: str) -> None:
     assert "shares a bucket" in result.stderr
 
 
-@pytest.mark.parametrize("asked, reason", [
+@pytest.mark.parametrize("query, reason", [
     ("{", "stdin is not JSON"),
     ("[1]", "stdin is not a JSON object"),
     ('{"name": "emma"}', "none of the fields of the index: title, tags"),
@@ -203,8 +203,8 @@ def test_without_a_shared_bucket_there_is_no_candidate(library: str) -> None:
     ('{"tags": ' + "[" * 10_000 + "]" * 10_000 + "}", "stdin is not JSON"),
     ('{"tags": [' + "9" * 5_000 + "]}", "stdin is not JSON"),
 ])  # fmt: skip
-def test_a_json_document_that_cannot_be_asked_for(library: str, asked: str, reason: str) -> None:
-    assert reason in one_line(run("search", library, "--json-document", "-", stdin=asked, status=2))
+def test_a_json_document_that_cannot_be_asked_for(library: str, query: str, reason: str) -> None:
+    assert reason in one_line(run("search", library, "--json-document", "-", stdin=query, status=2))
 
 
 @pytest.mark.parametrize("arguments, reason", [

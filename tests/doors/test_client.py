@@ -31,7 +31,7 @@ from benzer.service.keys import add_key
 from benzer.sources import MalformedRow
 from tests.doors.service import serving
 from tests.doors.shell import FOX, FOX_AGAIN, OTHER
-from tests.pictures import as_file, scene
+from tests.images import as_file, scene
 
 SCHEMA = Schema(text=Text(), tags=ValueSet())
 SETTINGS = IndexSettings(SCHEMA, threshold=0.5, passages=True)

@@ -30,7 +30,7 @@ from benzer.service.pictures.thumbnails import (
     url_of,
 )
 from tests.doors.service import refused, serving
-from tests.pictures import as_file, scene
+from tests.images import as_file, scene
 from tests.redis_server import shared_server
 
 PHOTOS = "/v1/indexes/photos"

@@ -28,7 +28,7 @@ from benzer.service.resources.tune import Curve, Tuned
 from tests.corpora import collection
 from tests.doors.service import refused, serving
 from tests.doors.shell import answer as answer_of_cli
-from tests.pictures import as_file, scene
+from tests.images import as_file, scene
 from tests.reference.hashing import shingle_hashes
 from tests.reference.similarity import jaccard, text_similarity
 from tests.reference.text import Recipe
@@ -86,15 +86,15 @@ def similarities() -> list[float]:
 # In general
 
 
-@pytest.mark.parametrize("asked", [
+@pytest.mark.parametrize("query", [
     {}, {"threshold": "0.5", "recall": "0.99"}, {"threshold": "0.7", "num_hashes": "64"}, {"bands": "20", "rows": "5"},
     {"rows": "4", "num_hashes": "128"}, {"threshold": "1"},
 ])  # fmt: skip
-def test_the_curve_is_that_of_the_command(client: httpx.Client, asked: dict[str, str]) -> None:
-    response = client.get("/v1/tune", params=asked)
+def test_the_curve_is_that_of_the_command(client: httpx.Client, query: dict[str, str]) -> None:
+    response = client.get("/v1/tune", params=query)
     assert response.status_code == 200, response.text
     said = response.json()
-    options = [word for name, value in asked.items() for word in (f"--{name.replace('_', '-')}", value)]
+    options = [word for name, value in query.items() for word in (f"--{name.replace('_', '-')}", value)]
     told = answer_of_cli("tune", *options)
     names = {"threshold": "threshold", "recall": "recall", "bands": "bands", "rows": "rows"}
     names |= {"num_hashes": "num_values", "probability": "probability_at_threshold"}

@@ -16,7 +16,7 @@ from benzer.index import Index, IndexSettings
 from benzer.views.jobs import status_html
 from tests.doors.browsing import visit
 from tests.doors.service import serving
-from tests.doors.stories import VIEWS, agreement, family, lines_file, shown, texts, tiles, words
+from tests.doors.stories import VIEWS, agreement, as_shown, family, lines_file, texts, tiles, words
 
 DOCUMENTS = {
     **{key: text for seed in (1, 2, 3) for key, text in family(seed, 60).items()},
@@ -122,7 +122,7 @@ def test_an_index_is_searched_its_clusters_decided_and_the_decisions_taken_home(
         members = page.locator(".member:not(.stays)")
         expect(members).to_have_count(2)
         pair = benzer.compare(DOCUMENTS["1-0"], DOCUMENTS["1-8"])
-        assert texts(members.first.locator(".number")) == [shown(pair.similarity)]
+        assert texts(members.first.locator(".number")) == [as_shown(pair.similarity)]
         passage = page.locator("figure.passage")
         expect(passage).to_have_count(1)
         left, right = agreement(passage)

@@ -16,10 +16,10 @@ from tests.doors.stories import (
     COLOURED,
     VIEWS,
     agreement,
+    as_shown,
     changed,
     drop,
     lines_file,
-    shown,
     texts,
     tiles,
     words,
@@ -68,7 +68,7 @@ def search(page: Page) -> None:
     with Index.open("memory:") as index:
         index.add({**TEXTS, "lined": LINED})
         alike = [one.similarity for one in index.find_similar(TEXTS["one.txt"], threshold=0.6)]
-    assert texts(page.locator(".match .head .number")) == [shown(one) for one in alike]
+    assert texts(page.locator(".match .head .number")) == [as_shown(one) for one in alike]
     page.get_by_role("button", name="Side by side").nth(1).click()
     left, right = agreement(page.locator("figure.passage").first)
     assert left == right

@@ -12,8 +12,8 @@ from benzer.document import Document
 from benzer.index import Index, IndexSettings
 from tests.doors.browsing import visit
 from tests.doors.service import serving
-from tests.doors.stories import VIEWS, agreement, changed, family, shown, texts, words
-from tests.pictures import as_file, resized, scene
+from tests.doors.stories import VIEWS, agreement, as_shown, changed, family, texts, words
+from tests.images import as_file, resized, scene
 
 ASKED = family(7)["7-0"]
 NEWS = {**family(7), **family(8)}
@@ -59,7 +59,7 @@ def library(text: str, threshold: float) -> list[tuple[str, str]]:
     with Index.open("memory:", IndexSettings(threshold=0.6)) as index:
         index.add(NEWS)
         found = index.find_similar(text, threshold=threshold)
-        return [(str(one.id), shown(one.similarity)) for one in found]
+        return [(str(one.id), as_shown(one.similarity)) for one in found]
 
 
 @VIEWS

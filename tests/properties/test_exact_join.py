@@ -17,7 +17,7 @@ from benzer.corpus import corpus_of
 from tests.arrays import csr
 from tests.isas import each_isa
 from tests.reference import setjoin as reference
-from tests.reference.setjoin import Found
+from tests.reference.setjoin import Similarities
 
 THRESHOLDS = [1e-9, 0.2, 1 / 3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 0.9, 1.0]
 BESIDE = [np.nextafter(1 / 3, 1), np.nextafter(2 / 3, 0), np.nextafter(0.5, 1), np.nextafter(0.8, 0)]
@@ -39,7 +39,7 @@ def collection(choice: random.Random) -> Sets:
     return made
 
 
-def table(left: Iterable[Any], right: Iterable[Any], values: Any) -> Found:
+def table(left: Iterable[Any], right: Iterable[Any], values: Any) -> Similarities:
     """Columns as a mapping of pairs; each pair must come once, in order."""
     pairs = list(zip(map(int, left), map(int, right), strict=True))
     assert pairs == sorted(set(pairs))
@@ -91,7 +91,7 @@ def test_large_sets_of_known_similarity(threshold: float) -> None:
     """Sets of 100 to 3,000 elements with copies that share just enough, or one element too few."""
     generator = np.random.default_rng(7)
     sets: Sets = []
-    expected: Found = {}
+    expected: Similarities = {}
     for size in (100, 313, 1000, 3000):
         for extra in (0, size // 10):
             total = 2 * size + extra

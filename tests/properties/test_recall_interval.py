@@ -10,8 +10,8 @@ import pytest
 
 from benzer.fields import Schema
 from benzer.recall import RecallEstimate, clopper_pearson, measure
-from tests.asked import Known, known
 from tests.bounds import deviation
+from tests.recall_runs import Known, known
 
 COLLECTIONS = 20
 SEEDS = 50
@@ -80,10 +80,10 @@ def test_the_mean_of_the_estimates_is_the_recall() -> None:
         assert abs(found - asked * truth) <= deviation(asked * truth * (1 - truth))
 
 
-@pytest.mark.parametrize("found", [0.2, 0.5, 0.8])
-def test_a_document_answers_for_any_of_its_neighbours_alike(found: float) -> None:
+@pytest.mark.parametrize("result", [0.2, 0.5, 0.8])
+def test_a_document_answers_for_any_of_its_neighbours_alike(result: float) -> None:
     """Found and missed ones lie in the same families, so that a choice that knew of them would show."""
-    made = known(seed=77, families=100, alone=0, largest=9, found=found, whole=0.0)
+    made = known(seed=77, families=100, alone=0, largest=9, found=result, whole=0.0)
     answers = [measure(made.corpus, made.reported, Schema(), 0.8, seed=s, documents=ASKED) for s in range(20)]
     yes, asked = sum(one.found for one in answers), 20 * ASKED
     truth = made.document_recall
@@ -106,16 +106,16 @@ def tail(least: int, count: int, share: float) -> float:
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
-@pytest.mark.parametrize("asked", [1, 2, 7, 30])
-def test_the_ends_are_where_what_was_seen_becomes_too_rare(asked: int, confidence: float) -> None:
+@pytest.mark.parametrize("query", [1, 2, 7, 30])
+def test_the_ends_are_where_what_was_seen_becomes_too_rare(query: int, confidence: float) -> None:
     rest = (1 - confidence) / 2
-    for found in range(asked + 1):
-        low, high = clopper_pearson(found, asked, confidence)
-        assert low <= found / asked <= high
+    for found in range(query + 1):
+        low, high = clopper_pearson(found, query, confidence)
+        assert low <= found / query <= high
         if found:
-            assert tail(found, asked, low) == pytest.approx(rest, rel=1e-9)
-        if found < asked:
-            assert 1 - tail(found + 1, asked, high) == pytest.approx(rest, rel=1e-9)
+            assert tail(found, query, low) == pytest.approx(rest, rel=1e-9)
+        if found < query:
+            assert 1 - tail(found + 1, query, high) == pytest.approx(rest, rel=1e-9)
 
 
 def test_the_ends_without_a_miss_are_those_of_the_literature() -> None:

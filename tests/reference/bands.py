@@ -63,7 +63,7 @@ def candidates(keys: Sequence[Sequence[int]], limit: int) -> tuple[list[tuple[in
     return [pair for pair in candidate_pairs(keys) if pair not in shared], large
 
 
-def found(similarity: float, bands: int, rows: int) -> float:
+def probability_found(similarity: float, bands: int, rows: int) -> float:
     """The probability that a pair of this similarity shares at least one band: 1 - (1 - s^r)^b.
 
     >>> round(found(0.8, 9, 4), 3)
@@ -77,14 +77,14 @@ def least_bands(threshold: float, recall: float, rows: int) -> int:
     if threshold == 1.0:
         return 1
     bands = max(1, math.ceil(math.log1p(-recall) / math.log1p(-(threshold**rows))) - 1)
-    while found(threshold, bands, rows) < recall:
+    while probability_found(threshold, bands, rows) < recall:
         bands += 1
     return bands
 
 
 def cost(bands: int, rows: int) -> float:
     """Nanoseconds a document: making the keys, and comparing what a million-document background brings."""
-    chance = sum(weight * found(similarity, bands, rows) for similarity, weight in BACKGROUND)
+    chance = sum(weight * probability_found(similarity, bands, rows) for similarity, weight in BACKGROUND)
     return bands * (30 + 2 * rows) + 500 * 50000 * chance
 
 

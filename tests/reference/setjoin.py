@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from itertools import combinations, permutations
 
-Found = dict[tuple[int, int], float]
+Similarities = dict[tuple[int, int], float]
 
 
-def alike(sets: Sequence[Collection[Hashable]], threshold: float) -> Found:
+def alike(sets: Sequence[Collection[Hashable]], threshold: float) -> Similarities:
     """The Jaccard similarity of every two places whose sets reach the threshold; an empty set is alike nothing.
 
     >>> alike([{1, 2}, {2, 1}, {2, 3}, set()], 0.5)
@@ -23,7 +23,7 @@ def alike(sets: Sequence[Collection[Hashable]], threshold: float) -> Found:
     }
 
 
-def contained(sets: Sequence[Collection[Hashable]], threshold: float) -> Found:
+def contained(sets: Sequence[Collection[Hashable]], threshold: float) -> Similarities:
     """The share of the left set that is in the right one, of every ordered two places that reach the threshold.
 
     >>> contained([{1, 2, 3, 4}, {1, 2, 9}], 0.5)

@@ -139,23 +139,23 @@ class Case:
             similarity.tolist(),
             strict=True,
         )
-        assert told(outcomes, PAIR, "left_id", "right_id", "similarity") == sorted(pairs)
+        assert rows_of_kind(outcomes, PAIR, "left_id", "right_id", "similarity") == sorted(pairs)
         originals = set(ids[stands_for].tolist())
-        gone = told(outcomes, REMOVED, "left_id", "right_id", "similarity")
+        gone = rows_of_kind(outcomes, REMOVED, "left_id", "right_id", "similarity")
         assert [row for row in gone if row[0] in originals] == [
             row for row in self.removed if row[0] in originals
         ]
-        kept = {id for (id,) in told(outcomes, KEPT, "left_id")}
+        kept = {id for (id,) in rows_of_kind(outcomes, KEPT, "left_id")}
         assert {right for _, right, _ in gone} <= kept
         assert kept <= set(self.found.kept)
 
     def check(self, outcomes: pa.Table, counts: dict[str, int]) -> None:
         """All that the local run says, to the last bit."""
         self.check_originals(outcomes)
-        assert told(outcomes, REMOVED, "left_id", "right_id", "similarity") == self.removed
+        assert rows_of_kind(outcomes, REMOVED, "left_id", "right_id", "similarity") == self.removed
         expected = {name: self.found.counts[name] for name in counts}
         assert counts == {**expected, "removed": len(self.removed)}
-        rows = [*told(outcomes, KEPT, *TOLD), *told(outcomes, REMOVED, *TOLD)]
+        rows = [*rows_of_kind(outcomes, KEPT, *REPORTED), *rows_of_kind(outcomes, REMOVED, *REPORTED)]
         assert len({row[0] for row in rows}) == len(rows)
         clusters = self.found.table("clusters")
         tied = {id: component for id, component, *_ in rows}
@@ -173,10 +173,10 @@ class Case:
         return sorted((id, one.kept_id, one.similarity) for id, one in removals if one.kept_in is None)
 
 
-TOLD = ("left_id", "component_id", "component", "identity_a", "identity_b")
+REPORTED = ("left_id", "component_id", "component", "identity_a", "identity_b")
 
 
-def told(outcomes: pa.Table, kind: int, *columns: str) -> list[tuple[Any, ...]]:
+def rows_of_kind(outcomes: pa.Table, kind: int, *columns: str) -> list[tuple[Any, ...]]:
     """Some columns of the outcomes of a kind, in order."""
     rows = outcomes.filter(pc.equal(outcomes.column("kind"), kind))
     return sorted(zip(*(rows.column(name).to_pylist() for name in columns), strict=True))

@@ -26,12 +26,12 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(
-    "asked, told", REFUSED, ids=lambda one: " ".join(one) if isinstance(one, dict) else ""
+    "query, message", REFUSED, ids=lambda one: " ".join(one) if isinstance(one, dict) else ""
 )
-def test_a_setting_that_makes_no_run_is_refused(asked: Mapping[str, Any], told: str) -> None:
+def test_a_setting_that_makes_no_run_is_refused(query: Mapping[str, Any], message: str) -> None:
     with pytest.raises(SettingsError) as error:
-        find_duplicates(None, **asked)
-    assert told in str(error.value)
+        find_duplicates(None, **query)
+    assert message in str(error.value)
 
 
 def test_what_is_no_dataframe_is_refused_with_what_to_do() -> None:
@@ -44,10 +44,10 @@ WRONG_WORK: list[Mapping[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("asked", WRONG_WORK, ids=str)
-def test_work_that_cannot_be_cut_so_is_refused(asked: Mapping[str, Any]) -> None:
-    with pytest.raises(SettingsError, match=f"{next(iter(asked))} must be a whole number of at least"):
-        Work(**asked)
+@pytest.mark.parametrize("query", WRONG_WORK, ids=str)
+def test_work_that_cannot_be_cut_so_is_refused(query: Mapping[str, Any]) -> None:
+    with pytest.raises(SettingsError, match=f"{next(iter(query))} must be a whole number of at least"):
+        Work(**query)
 
 
 def test_every_name_of_spark_is_there_and_documented() -> None:

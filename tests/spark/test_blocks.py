@@ -33,14 +33,14 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Found:
+class Candidates:
     """Blocks as they are."""
 
     pairs: list[tuple[int, int, int]]
     members: list[tuple[int, int, bool]]
 
     @classmethod
-    def of(cls, found: Blocks) -> Found:
+    def of(cls, found: Blocks) -> Candidates:
         assert found.pairs.dtypes == [("block", "bigint"), ("left", "bigint"), ("right", "bigint")]
         assert found.members.dtypes == [("block", "bigint"), ("number", "bigint"), ("whole", "boolean")]
         one = cls(rows(found.pairs), rows(found.members))
@@ -55,9 +55,9 @@ class Found:
         return held
 
 
-def blocks_of(spark: Any, joined: Joined, **work: int) -> Found:
+def blocks_of(spark: Any, joined: Joined, **work: int) -> Candidates:
     with StageTables(spark) as stages:
-        found = Found.of(blocks(run_of(spark, **work), stages, joined))
+        found = Candidates.of(blocks(run_of(spark, **work), stages, joined))
         stages.release()
     return found
 
@@ -117,7 +117,7 @@ def test_pairs_that_fit_on_the_driver_once_each_are_grouped_there(spark: Any) ->
 
 @pytest.mark.parametrize("driver_pairs", [HERE, 0])
 def test_no_pairs_need_no_blocks(spark: Any, driver_pairs: int) -> None:
-    assert blocks_of(spark, Joined(table(spark, [])), driver_pairs=driver_pairs) == Found([], [])
+    assert blocks_of(spark, Joined(table(spark, [])), driver_pairs=driver_pairs) == Candidates([], [])
 
 
 def test_a_block_is_filled_as_far_as_it_goes() -> None:

@@ -69,7 +69,7 @@ def address(spark: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def told(address: str, folder: Path) -> dict[str, Any]:
+def reported(address: str, folder: Path) -> dict[str, Any]:
     """What a client said of the whole job; no Java is on its path."""
     command = [sys.executable, "-m", "tests.spark.remote", address, str(folder)]
     done = subprocess.run(

@@ -16,7 +16,7 @@ from benzer.spark.documents import documents_of
 from benzer.spark.frames import WITNESS
 from benzer.spark.session import from_arrow, to_arrow
 from benzer.spark.settings import SparkRun, Work
-from tests.spark.decided import TAGS, Case, described, families, told
+from tests.spark.decided import TAGS, Case, described, families, rows_of_kind
 from tests.spark.made import Stages
 
 
@@ -55,7 +55,7 @@ def test_whole_blocks_and_copies_of_what_goes_are_decided_as_in_a_local_run(spar
     case = Case.of(families(1, 40), "last")
     assert len(case.found.decision.left)  # the second look has found some
     outcomes, counts, _ = decided(spark, case, partitions=3)
-    steps = told(outcomes, WITNESS, "left_id", "right_id")
+    steps = rows_of_kind(outcomes, WITNESS, "left_id", "right_id")
     gone = {(original, kept) for original, kept, _ in case.removed}
     assert set(steps).isdisjoint(gone)
     copies = dict(

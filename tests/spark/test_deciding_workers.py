@@ -21,7 +21,7 @@ from benzer.spark.deciding.judging import Judge
 from benzer.spark.deciding.members import rank_of
 from benzer.spark.deciding.parcels import Open, PackParcels
 from benzer.spark.deciding.workers import WANTED, Compared, Reader, Tied, Whole
-from tests.pictures import as_file, scene
+from tests.images import as_file, scene
 from tests.spark.decided import Case, described, families
 
 RULES = (

@@ -20,7 +20,7 @@ from benzer.spark.frames import SHORT
 from benzer.spark.reading import corpus_of_batch
 from benzer.spark.session import to_arrow
 from benzer.spark.sketching import sketch
-from tests.pictures import as_file, scene
+from tests.images import as_file, scene
 from tests.spark import made
 
 UTC = dt.timezone.utc

@@ -17,7 +17,7 @@ from benzer import Image, Index, IndexSettings, Schema, Text, ValueSet, find_dup
 from benzer.errors import SettingsError, SettingsMismatchError
 from tests.corpora import collection
 from tests.doors.shell import rows
-from tests.pictures import as_file, scene
+from tests.images import as_file, scene
 from tests.reference.hashing import shingle_hashes
 from tests.reference.similarity import jaccard
 from tests.reference.text import Recipe

@@ -24,14 +24,14 @@ def shape(bands: Bands) -> tuple[int, int]:
 def test_probability_is_the_formula() -> None:
     for bands, rows in [(1, 1), (9, 4), (20, 5), (50, 2)]:
         for similarity in (0.0, 0.1, 0.5, 0.8, 1.0):
-            expected = reference.found(similarity, bands, rows)
+            expected = reference.probability_found(similarity, bands, rows)
             assert float(Bands(bands, rows).probability(similarity)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_probability_of_an_array_is_an_array() -> None:
     similarities = np.array([[0.0, 0.5], [0.8, 1.0]])
     got = Bands(9, 4).probability(similarities)
-    expected = [[reference.found(s, 9, 4) for s in row] for row in similarities.tolist()]
+    expected = [[reference.probability_found(s, 9, 4) for s in row] for row in similarities.tolist()]
     assert np.allclose(got, expected, rtol=0, atol=1e-12)
 
 
@@ -61,7 +61,7 @@ def test_the_curve_goes_from_nothing_to_all() -> None:
     curve = Bands(9, 4).curve(points=11)
     assert curve.shape == (11, 2)
     assert np.allclose(curve[:, 0], np.linspace(0, 1, 11))
-    assert np.allclose(curve[:, 1], [reference.found(s, 9, 4) for s in np.linspace(0, 1, 11)])
+    assert np.allclose(curve[:, 1], [reference.probability_found(s, 9, 4) for s in np.linspace(0, 1, 11)])
     assert Bands(9, 4).curve().shape == (101, 2)
 
 
@@ -176,10 +176,10 @@ def test_area_has_the_least_error(threshold: float, num_hashes: int) -> None:
     assert error_area(*shape(chosen), threshold) <= least + 1e-3
 
 
-@pytest.mark.parametrize("threshold, found", [(0.5, 0.55), (0.7, 0.44), (0.8, 0.40), (0.9, 0.31)])
-def test_area_finds_what_is_published_of_it_and_recall_finds_more(threshold: float, found: float) -> None:
+@pytest.mark.parametrize("threshold, result", [(0.5, 0.55), (0.7, 0.44), (0.8, 0.40), (0.9, 0.31)])
+def test_area_finds_what_is_published_of_it_and_recall_finds_more(threshold: float, result: float) -> None:
     area = Bands.by_rule("area", threshold, 128)
-    assert float(area.probability(threshold)) == pytest.approx(found, abs=0.015)
+    assert float(area.probability(threshold)) == pytest.approx(result, abs=0.015)
     assert float(Bands.for_recall(threshold, 0.95, num_hashes=128).probability(threshold)) >= 0.95
 
 

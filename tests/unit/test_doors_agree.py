@@ -123,12 +123,12 @@ EQUAL_SETTINGS: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("one, other", EQUAL_SETTINGS)
-def test_equal_settings_are_written_alike(one: IndexSettings, other: IndexSettings) -> None:
-    assert one == other
-    assert one.to_json() == other.to_json()
-    assert one.fingerprint() == other.fingerprint()
-    assert IndexSettings.from_json(one.to_json()) == other
+@pytest.mark.parametrize("item, other", EQUAL_SETTINGS)
+def test_equal_settings_are_written_alike(item: IndexSettings, other: IndexSettings) -> None:
+    assert item == other
+    assert item.to_json() == other.to_json()
+    assert item.fingerprint() == other.fingerprint()
+    assert IndexSettings.from_json(item.to_json()) == other
 
 
 @pytest.mark.parametrize(

@@ -158,11 +158,11 @@ def test_values_of_a_run_are_counted_where_they_are_not_kept(values: Any, said: 
     assert said in side_by_side_html("", "", found, "a", "b")
 
 
-@pytest.mark.parametrize("asked, said", [(("a",), "two ids"), (("a", "z"), "'z'"), (((7, "a"),), "id 7")])
-def test_a_run_says_which_document_it_lacks(asked: tuple[Any, ...], said: str) -> None:
+@pytest.mark.parametrize("query, said", [(("a",), "two ids"), (("a", "z"), "'z'"), (((7, "a"),), "id 7")])
+def test_a_run_says_which_document_it_lacks(query: tuple[Any, ...], said: str) -> None:
     found = benzer.find_duplicates({"a": FOX, "b": COPY})
     with pytest.raises(InputError, match=said) as raised:
-        found.evidence(*asked)
+        found.evidence(*query)
     assert isinstance(raised.value, BenzerError)
 
 

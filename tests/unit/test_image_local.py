@@ -12,7 +12,7 @@ from benzer.fields import Image
 from benzer.fields.image import words
 from benzer.fields.image.local import MOST_KEPT, cells_of, consistent, mutual_matches, spread, unpacked
 from benzer.fields.image.opencv import OneThread
-from tests.pictures import as_file, flat, scene
+from tests.images import as_file, flat, scene
 from tests.reference.hashing import split_mix
 
 LOCAL = Image("local")

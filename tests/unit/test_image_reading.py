@@ -19,7 +19,7 @@ from benzer.errors import InputError, SettingsError
 from benzer.fields import Image
 from benzer.fields.image.grid import Grid
 from benzer.fields.image.reading import BAND_PIXELS, read
-from tests.pictures import as_file, flat, scene
+from tests.images import as_file, flat, scene
 
 LARGE = 10**6
 SCENE = scene(1, 24, 32)

@@ -13,7 +13,7 @@ from benzer.fields import FIELD_TYPES, Image, Schema
 from benzer.fields.image import METHOD_THRESHOLDS, METHODS
 from benzer.fields.image.grid import border, trimmed
 from benzer.pipeline import find_duplicates
-from tests.pictures import as_file, flat, resized, scene
+from tests.images import as_file, flat, resized, scene
 from tests.reference import images
 
 GRID, SEED16 = Image(), Image("seed16")

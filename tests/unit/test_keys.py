@@ -122,7 +122,7 @@ def changed(**changes: Any) -> dict[str, Any]:
     return {"format": 1, "keys": [{**key, **changes}]}
 
 
-@pytest.mark.parametrize("held", [
+@pytest.mark.parametrize("stored", [
     b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"format": 1}', b'{"format": 2, "keys": []}',
     *(json.dumps(one).encode() for one in (
         changed(sha256=""), changed(sha256=None), changed(id=3), changed(name=None), changed(scopes=["admin"]),
@@ -130,13 +130,13 @@ def changed(**changes: Any) -> dict[str, Any]:
         changed(other=1), {"format": 1, "keys": [3]}, {"format": 1, "keys": changed()["keys"] * 2},
     )),
 ])  # fmt: skip
-def test_a_file_that_is_not_one_of_keys_lets_nobody_in(path: Path, held: bytes) -> None:
-    path.write_bytes(held)
+def test_a_file_that_is_not_one_of_keys_lets_nobody_in(path: Path, stored: bytes) -> None:
+    path.write_bytes(stored)
     path.chmod(0o600)
     for use in (Keyring, read_keys, lambda path: add_key(path, "b")):
         with pytest.raises(SettingsError, match="is not a valid key file"):
             use(path)
-    assert path.read_bytes() == held
+    assert path.read_bytes() == stored
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])

@@ -20,7 +20,7 @@ from benzer.errors import SettingsError
 from benzer.planner import Rarity, SampleSpread, choose, look, plan
 from tests.arrays import csr
 from tests.corpora import collection, shuffled
-from tests.pictures import as_file, scene
+from tests.images import as_file, scene
 from tests.reference.similarity import jaccard
 from tests.reference.text import Recipe
 from tests.results import true_pairs

@@ -14,8 +14,8 @@ import benzer.recall.measuring
 from benzer import Bands, Options, Schema, Text, ValueSet, find_duplicates
 from benzer.errors import SettingsError
 from benzer.recall import RecallEstimate, Reported, measure
-from tests.asked import Known, Told, described, known, permuted, told
 from tests.corpora import collection
+from tests.recall_runs import Known, RunReport, described, known, permuted, reported_run
 from tests.reference.hashing import shingle_hashes
 from tests.reference.text import Recipe
 from tests.results import pairs_of, true_pairs
@@ -75,8 +75,10 @@ def test_few_documents_with_a_neighbour_are_looked_for_twice(monkeypatch: pytest
     """The run found nothing, so that what it found tells too little of how many to draw."""
     made = known(seed=2, families=20, alone=3000, largest=3, found=0.0)
     calls = []
-    looked = Told.exact_neighbours
-    monkeypatch.setattr(Told, "exact_neighbours", lambda *args: calls.append(len(args[1])) or looked(*args))
+    looked = RunReport.exact_neighbours
+    monkeypatch.setattr(
+        RunReport, "exact_neighbours", lambda *args: calls.append(len(args[1])) or looked(*args)
+    )
     monkeypatch.setattr(benzer.recall.measuring, "MOST_DRAWN", 2500)
     estimate = estimated(made, documents=40)
     assert sum(calls) == 2500
@@ -102,7 +104,7 @@ def test_long_documents_and_large_families_draw_fewer(limit: str, monkeypatch: p
     assert estimated(known(seed=2, families=200, alone=100, largest=9, found=0.9)).drawn <= 100
 
 
-def with_copies(collection: Known, copies: dict[int, int]) -> tuple[Told, Reported]:
+def with_copies(collection: Known, copies: dict[int, int]) -> tuple[RunReport, Reported]:
     """The collection with identical copies of documents: `copies[new] = old`."""
     old = collection.reported
     count = collection.corpus.count + len(copies)
@@ -110,7 +112,7 @@ def with_copies(collection: Known, copies: dict[int, int]) -> tuple[Told, Report
     of = {place: [place, *[new for new, one in copies.items() if one == place]] for place in range(count)}
     pairs = {(a, b) for left, right in collection.corpus.pairs for a in of[left] for b in of[right]}
     pairs |= {(a, b) for same in of.values() for a in same for b in same if a < b}
-    fresh = told(set(), count, 0)
+    fresh = reported_run(set(), count, 0)
     reported = Reported(
         content=old.content[stands_for],
         empty=fresh.empty,
@@ -120,7 +122,7 @@ def with_copies(collection: Known, copies: dict[int, int]) -> tuple[Told, Report
         proposed=old.proposed,
         stays=fresh.stays,
     )
-    return Told(frozenset((min(pair), max(pair)) for pair in pairs), count), reported
+    return RunReport(frozenset((min(pair), max(pair)) for pair in pairs), count), reported
 
 
 def test_a_family_in_large_buckets_draws_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,11 +162,11 @@ def test_identical_copies_change_nothing() -> None:
 
 
 def test_nothing_alike_is_nothing_to_miss() -> None:
-    alone = Known(Told(frozenset(), 40), told(set(), 40, 1), 1.0, 1.0)
+    alone = Known(RunReport(frozenset(), 40), reported_run(set(), 40, 1), 1.0, 1.0)
     estimate = estimated(alone)
     assert (estimate.recall, estimate.pair_recall, estimate.predicted) == (None, None, None)
     assert "no near-duplicates among" in str(estimate)
-    nobody = Known(Told(frozenset(), 0), told(set(), 0, 1), 1.0, 1.0)
+    nobody = Known(RunReport(frozenset(), 0), reported_run(set(), 0, 1), 1.0, 1.0)
     assert estimated(nobody).drawn == 0
 
 

@@ -18,7 +18,7 @@ from benzer.errors import InputError
 from benzer.fields import FIELD_TYPES, Image
 from benzer.fields.base import Kind, Sets
 from benzer.recall import RecallEstimate, affordable, neighbours
-from tests.pictures import scene
+from tests.images import scene
 
 
 @dataclass(frozen=True)

@@ -83,12 +83,12 @@ def test_an_index_refuses_ids_that_its_own_duplicates_could_not_carry(name: Any)
         index.add([(name, TEXT)])
 
 
-@pytest.mark.parametrize("asked", [{"text": "nothing like it", "zz": "x"}, {"zz": "x"}, {}, Document(1, {})])
-def test_an_unknown_field_is_told_whether_or_not_something_is_found(asked: Any) -> None:
+@pytest.mark.parametrize("query", [{"text": "nothing like it", "zz": "x"}, {"zz": "x"}, {}, Document(1, {})])
+def test_an_unknown_field_is_told_whether_or_not_something_is_found(query: Any) -> None:
     with Index.open("memory:") as index:
         index.add([(1, TEXT)])
         with pytest.raises(InputError, match="field"):
-            index.find_similar(asked)
+            index.find_similar(query)
 
 
 def test_a_limit_that_is_no_whole_number_is_refused_without_matches_too() -> None:

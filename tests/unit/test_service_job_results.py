@@ -23,7 +23,7 @@ from benzer.service.jobs.running import JobRequest
 from benzer.service.jobs.tables import ORDERS, TABLES, Table, rows_of, table_of
 from benzer.sources import MalformedRow
 from benzer.tables import to_arrow
-from tests.jobs import FOUND, ROWS, TEXTS, search, spooled
+from tests.jobs import RESULT, ROWS, TEXTS, search, spooled
 
 # How it is seen
 
@@ -31,7 +31,7 @@ from tests.jobs import FOUND, ROWS, TEXTS, search, spooled
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_parts_of_a_table_are_its_rows_each_once(name: str, order: str) -> None:
-    table = table_of(FOUND, name, order)
+    table = table_of(RESULT, name, order)
     whole = rows_of(table.part(0, table.total))
     assert len(whole) == table.total
     assert [row for at in range(table.total) for row in rows_of(table.part(at, at + 1))] == whole
@@ -39,49 +39,49 @@ def test_the_parts_of_a_table_are_its_rows_each_once(name: str, order: str) -> N
 
 def test_tables_are_those_of_the_library() -> None:
     for name in ("pairs", "removed", "malformed"):
-        table = table_of(FOUND, name, "")
-        assert rows_of(table.part(0, table.total)) == rows_of(FOUND.table(name))
-    kept = table_of(FOUND, "kept", "")
-    assert [row["id"] for row in rows_of(kept.part(0, kept.total))] == FOUND.kept
+        table = table_of(RESULT, name, "")
+        assert rows_of(table.part(0, table.total)) == rows_of(RESULT.table(name))
+    kept = table_of(RESULT, "kept", "")
+    assert [row["id"] for row in rows_of(kept.part(0, kept.total))] == RESULT.kept
 
 
 def test_clusters_come_in_each_order_under_one_number() -> None:
-    by_source = rows_of(table_of(FOUND, "clusters", "source").part(0, 9))
+    by_source = rows_of(table_of(RESULT, "clusters", "source").part(0, 9))
     assert [(row["cluster"], row["kept_id"], row["size"]) for row in by_source] == [(0, "a", 3), (1, 7, 2)]
     for order in ("largest", "doubtful"):
-        rows = rows_of(table_of(FOUND, "clusters", order).part(0, 9))
-        reports = FOUND.cluster_report("largest" if order == "largest" else "doubtful")
+        rows = rows_of(table_of(RESULT, "clusters", order).part(0, 9))
+        reports = RESULT.cluster_report("largest" if order == "largest" else "doubtful")
         assert [(row["kept_id"], row["least"]) for row in rows] == [
             (report.representative, report.least_similarity) for report in reports
         ]
         assert sorted(rows, key=lambda row: row["cluster"]) == by_source
-    assert by_source[0]["mean"] == pytest.approx(sum(FOUND.clusters[0].removed.values()) / 2)
+    assert by_source[0]["mean"] == pytest.approx(sum(RESULT.clusters[0].removed.values()) / 2)
     with pytest.raises(Refusal, match="order must be one of largest, doubtful, source, got 'other'"):
-        table_of(FOUND, "clusters", "other")
+        table_of(RESULT, "clusters", "other")
 
 
 def test_one_cluster_shows_its_members_some_at_a_time_with_cut_texts() -> None:
-    shown = opened(FOUND, 0, 1, 1, 9)
+    shown = opened(RESULT, 0, 1, 1, 9)
     assert (shown["total"], shown["kept_id"]) == (3, "a")
     assert shown["members"] == [
         {"id": "b", "kept": False, "similarity": 1.0, "contents": {"text": "The quick"}, "contents_cut": True}
     ]
-    assert opened(FOUND, 0, 0, 1, 1000)["members"][0]["contents_cut"] is False
+    assert opened(RESULT, 0, 0, 1, 1000)["members"][0]["contents_cut"] is False
     for number in (-1, 2):
         with pytest.raises(Refusal, match=f"cluster {number} does not exist: there are 2") as refusal:
-            opened(FOUND, number, 0, 1, 1)
+            opened(RESULT, number, 0, 1, 1)
         assert refusal.value.status == 404
 
 
 def test_two_documents_are_shown_with_their_similarity_whatever_kind_their_ids_are() -> None:
-    both = sides.compared(FOUND, "7", "a", 1000)
+    both = sides.compared(RESULT, "7", "a", 1000)
     assert both["left"]["id"] == "7"  # the text goes before the number
-    one = sides.compared(FOUND, "b", "c", 1000)
-    expected = FOUND.evidence("b", "c")["text"]
+    one = sides.compared(RESULT, "b", "c", 1000)
+    expected = RESULT.evidence("b", "c")["text"]
     assert one["fields"]["text"]["evidence"]["coverage_a"] == expected.coverage_a
     assert one["similarity"] == one["fields"]["text"]["similarity"] == 10 / 12
     with pytest.raises(Refusal, match="the job has no document 'nobody'"):
-        sides.compared(FOUND, "a", "nobody", 1)
+        sides.compared(RESULT, "a", "nobody", 1)
     numbers = find_duplicates([Document(1, TEXTS["a"]), Document(2, TEXTS["b"])])
     assert sides.compared(numbers, "1", "2", 1)["left"]["id"] == 1
 
@@ -98,11 +98,11 @@ def test_fields_that_only_one_document_holds_have_no_similarity() -> None:
 
 
 def test_a_result_is_seen_at_a_higher_threshold_without_another_run() -> None:
-    result = Result(FOUND)
+    result = Result(RESULT)
     view = result.view_at(0.9)
     assert view is result.view_at(0.9)
-    assert view.result.removed == FOUND.rethreshold(0.9).removed != FOUND.removed
-    assert result.view_at().result is result.view_at(0.6).result is FOUND
+    assert view.result.removed == RESULT.rethreshold(0.9).removed != RESULT.removed
+    assert result.view_at().result is result.view_at(0.6).result is RESULT
     for least in (0.5, 1.1, float("nan")):
         with pytest.raises(Refusal, match=r"threshold must be from 0\.6") as refusal:
             result.view_at(least)
@@ -116,20 +116,20 @@ def test_a_result_is_seen_at_a_higher_threshold_without_another_run() -> None:
 
 
 def test_a_split_lets_all_or_the_named_members_stay_and_the_others_go_as_before() -> None:
-    assert decided(FOUND, []).stays.tolist() == FOUND.stays.tolist()
-    assert decided(FOUND, [Decision(0, "keep")]).stays.tolist() == FOUND.stays.tolist()
-    for members, stay in ((None, ["a", "b", "c", 7, "d"]), (["c"], ["a", "c", 7, "d"]), ([], FOUND.kept)):
-        after = decided(FOUND, [Decision(0, "split", members)])
+    assert decided(RESULT, []).stays.tolist() == RESULT.stays.tolist()
+    assert decided(RESULT, [Decision(0, "keep")]).stays.tolist() == RESULT.stays.tolist()
+    for members, stay in ((None, ["a", "b", "c", 7, "d"]), (["c"], ["a", "c", 7, "d"]), ([], RESULT.kept)):
+        after = decided(RESULT, [Decision(0, "split", members)])
         kept, removed = after.table("kept"), after.table("removed")
         assert [row["id"] for row in rows_of(kept.part(0, 9))] == stay
         rows = rows_of(removed.part(0, 9))
         assert len(rows) == len(TEXTS) - len(stay)
-        before = {(type(row["id"]), row["id"]): row for row in rows_of(FOUND.table("removed"))}
+        before = {(type(row["id"]), row["id"]): row for row in rows_of(RESULT.table("removed"))}
         for row in rows:
             assert row == before[type(row["id"]), row["id"]]
-            assert row["similarity"] >= FOUND.threshold
+            assert row["similarity"] >= RESULT.threshold
             assert row["kept_id"] in stay
-    both = decided(FOUND, [Decision(0, "split"), Decision(1, "split", ["7"])])
+    both = decided(RESULT, [Decision(0, "split"), Decision(1, "split", ["7"])])
     assert both.stays.all()
 
 
@@ -145,7 +145,7 @@ def test_a_split_lets_all_or_the_named_members_stay_and_the_others_go_as_before(
 )
 def test_decisions_that_mean_nothing_are_refused(decisions: list[Decision], message: str) -> None:
     with pytest.raises(Refusal, match=message):
-        decided(FOUND, decisions)
+        decided(RESULT, decisions)
 
 
 # Files
@@ -186,7 +186,7 @@ def test_parquet_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(Refusal, match=r"benzer\[parquet\]") as refusal:
-        files.written(table_of(FOUND, "pairs", ""), 0, 1, "parquet")
+        files.written(table_of(RESULT, "pairs", ""), 0, 1, "parquet")
     assert (refusal.value.status, refusal.value.field) == (501, "query.format")
 
 

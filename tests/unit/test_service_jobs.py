@@ -31,7 +31,7 @@ from benzer.service.jobs.results import Result, bytes_of
 from benzer.service.jobs.running import JobRequest, Search, check
 from benzer.service.jobs.tables import rows_of
 from benzer.service.settings import Limits
-from tests.jobs import FOUND, ROWS, TEXTS, search, spooled
+from tests.jobs import RESULT, ROWS, TEXTS, search, spooled
 
 SECONDS = 30
 
@@ -40,7 +40,7 @@ SECONDS = 30
 class Scripted:
     """A task that begins, waits to be let go on, and then does what it is told."""
 
-    end: Callable[[], Result] = lambda: Result(FOUND)
+    end: Callable[[], Result] = lambda: Result(RESULT)
     go_on: threading.Event = field(default_factory=threading.Event)
     began: threading.Event = field(default_factory=threading.Event)
     closed: int = 0
@@ -68,7 +68,7 @@ def start(jobs: Jobs, task: Any) -> str:
         return begin(task, Job({"upload": None}, {})).id
 
 
-def ready(end: Callable[[], Result] = lambda: Result(FOUND)) -> Scripted:
+def ready(end: Callable[[], Result] = lambda: Result(RESULT)) -> Scripted:
     task = Scripted(end)
     task.go_on.set()
     return task
@@ -105,8 +105,8 @@ def test_a_job_waits_runs_and_is_done(jobs: Jobs) -> None:
         jobs.result(id)
     task.go_on.set()
     job = over(jobs, id)
-    assert (job.state, job.counts, job.source) == ("done", FOUND.counts, {"upload": 6})
-    assert jobs.result(id).result is FOUND
+    assert (job.state, job.counts, job.source) == ("done", RESULT.counts, {"upload": 6})
+    assert jobs.result(id).result is RESULT
     assert task.closed == 1
     shown = job.to_dict()
     assert shown["created"] <= shown["started"] <= shown["ended"]
@@ -200,7 +200,7 @@ def test_the_oldest_of_those_that_ended_give_way_and_say_so(jobs: Jobs) -> None:
 
 
 def test_results_together_stay_below_a_bound_but_for_the_last_one() -> None:
-    size = bytes_of(FOUND)
+    size = bytes_of(RESULT)
     assert size > sum(map(len, TEXTS.values()))
     for most, kept in ((2 * size, 2), (1, 1)):
         jobs = Jobs(Limits(max_result_bytes=most))
@@ -255,7 +255,7 @@ def test_what_was_given_to_a_job_is_freed_when_it_ends(jobs: Jobs) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         JobRequest(0.6),
         JobRequest(0.6, method="exact"),
@@ -264,21 +264,21 @@ def test_what_was_given_to_a_job_is_freed_when_it_ends(jobs: Jobs) -> None:
         JobRequest(method="auto"),
     ],
 )
-def test_an_upload_of_flat_lines_gives_what_its_file_gives(asked: JobRequest, tmp_path: Path) -> None:
+def test_an_upload_of_flat_lines_gives_what_its_file_gives(query: JobRequest, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     expected = find_duplicates(
-        path, threshold=0.8 if asked.threshold is None else asked.threshold,
-        recall=0.95 if asked.recall is None else asked.recall, keep=asked.keep, method=asked.method,
+        path, threshold=0.8 if query.threshold is None else query.threshold,
+        recall=0.95 if query.recall is None else query.recall, keep=query.keep, method=query.method,
     )  # fmt: skip
-    same(search(asked, spooled(*ROWS)), expected)
+    same(search(query, spooled(*ROWS)), expected)
 
 
 def test_documents_with_fields_give_the_same_as_lines_and_as_a_body() -> None:
     nested = [{"id": row["id"], "fields": {"text": row["text"]}} for row in ROWS]
     mixed = [*nested[:3], *ROWS[3:]]
     for uploaded in (spooled(*nested), spooled(*mixed), nested, mixed, ROWS):
-        same(search(JobRequest(0.6), uploaded), FOUND)
+        same(search(JobRequest(0.6), uploaded), RESULT)
 
 
 def test_value_sets_columns_to_keep_by_and_made_ids_are_as_the_library_has_them() -> None:
@@ -412,7 +412,7 @@ def test_a_text_is_never_taken_for_the_path_of_a_picture(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "asked, message",
+    "query, message",
     [
         (JobRequest(threshold=0), "threshold must be"),
         (JobRequest(recall=2), "recall must be"),
@@ -421,9 +421,9 @@ def test_a_text_is_never_taken_for_the_path_of_a_picture(tmp_path: Path) -> None
         (JobRequest(recall=1.0, method="lsh"), "got recall=1: use method 'exact'"),
     ],
 )
-def test_what_cannot_be_run_is_refused_before_it_waits(asked: JobRequest, message: str) -> None:
+def test_what_cannot_be_run_is_refused_before_it_waits(query: JobRequest, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
-        check(asked, IndexSettings(), {})
+        check(query, IndexSettings(), {})
 
 
 def test_indexes_that_compare_otherwise_are_refused_before_the_job_waits() -> None:

@@ -16,7 +16,7 @@ SIMILARITY = 0.9
 
 
 @dataclass(frozen=True)
-class Told:
+class RunReport:
     """A corpus that knows which of its documents are alike; it has no texts. All contents differ."""
 
     pairs: frozenset[tuple[int, int]]
@@ -55,7 +55,7 @@ class Told:
 class Known:
     """A collection whose recall is known: its corpus, what a run reported, and the share that it found."""
 
-    corpus: Told
+    corpus: RunReport
     reported: Reported
     document_recall: float
     pair_recall: float
@@ -86,14 +86,14 @@ def described(pairs: frozenset[tuple[int, int]], found: set[tuple[int, int]], co
             share.setdefault(one, []).append(pair in found)
     of_documents = [sum(flags) / len(flags) for flags in share.values()]
     return Known(
-        Told(pairs, count),
-        told(found, count, seed),
+        RunReport(pairs, count),
+        reported_run(found, count, seed),
         sum(of_documents) / len(of_documents),
         len(found) / len(pairs),
     )
 
 
-def told(found: set[tuple[int, int]], count: int, seed: int) -> Reported:
+def reported_run(found: set[tuple[int, int]], count: int, seed: int) -> Reported:
     """What a run reports that found these pairs, of documents with random contents."""
     content = np.random.default_rng(seed).integers(0, 2**64, size=(count, 2), dtype=np.uint64)
     table = np.array(sorted(found), dtype=np.uint32).reshape(-1, 2)
@@ -108,7 +108,7 @@ def told(found: set[tuple[int, int]], count: int, seed: int) -> Reported:
     )
 
 
-def permuted(collection: Known, order: Sequence[int]) -> tuple[Told, Reported]:
+def permuted(collection: Known, order: Sequence[int]) -> tuple[RunReport, Reported]:
     """The same collection with its documents in another order: place i holds what stood at order[i]."""
     place = {old: new for new, old in enumerate(order)}
     old = collection.reported
@@ -117,7 +117,7 @@ def permuted(collection: Known, order: Sequence[int]) -> tuple[Told, Reported]:
         return min(place[a], place[b]), max(place[a], place[b])
 
     pairs = {moved(a, b) for a, b in zip(old.left.tolist(), old.right.tolist(), strict=True)}
-    reported = told(pairs, len(order), 0)
+    reported = reported_run(pairs, len(order), 0)
     content = old.content[np.array(order)]
-    told_of = Told(frozenset(moved(a, b) for a, b in collection.corpus.pairs), len(order))
+    told_of = RunReport(frozenset(moved(a, b) for a, b in collection.corpus.pairs), len(order))
     return told_of, Reported(**{**vars(reported), "content": content})

@@ -1,4 +1,4 @@
-"""Small pictures made from a seed: something to see, without a file that ships."""
+"""Small images made from a seed: something to see, without a file that ships."""
 
 from __future__ import annotations
 
