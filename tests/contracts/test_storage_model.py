@@ -101,7 +101,8 @@ def machine(home: Home) -> type[StorageMachine]:
 
 def paced(home: Home) -> type:
     case = machine(home).TestCase
-    case.settings = settings(max_examples=30, stateful_step_count=20)
+    few = home.name == "redis-cluster"  # what differs from one server are the slots of keys
+    case.settings = settings(max_examples=10 if few else 30, stateful_step_count=20)
     return case
 
 

@@ -160,7 +160,7 @@ def test_a_fork_in_mid_transaction_harms_neither_process(url: str) -> None:
 
 def test_a_killed_server_that_writes_everything_down_loses_no_commit(lasting: RedisServer) -> None:
     ids, payloads, keys = corpus(400, seed=1)
-    storage = open_storage(lasting.url, "{}")
+    storage = RedisStorage(lasting.url, "{}", limits=RedisLimits(tries=12))  # it may take long to start
     for start in range(0, 400, 100):
         storage.add(ids[start : start + 100], payloads[start : start + 100], keys[start : start + 100])
         if start == 300:

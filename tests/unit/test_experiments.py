@@ -88,9 +88,8 @@ def test_equal_seeds_give_equal_results(name: str) -> None:
     assert run_experiment(name).tables == result(name).tables
 
 
-@pytest.mark.parametrize("name", ["E1", "E6"])
-def test_another_seed_gives_another_result(name: str) -> None:
-    assert run_experiment(name, seed=1).tables != result(name).tables
+def test_another_seed_gives_another_result() -> None:
+    assert run_experiment("E1", seed=1).tables != result("E1").tables
 
 
 @pytest.mark.parametrize(
