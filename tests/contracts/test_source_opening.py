@@ -167,7 +167,7 @@ def test_a_format_may_be_named(tmp_path: Path) -> None:
     (source,) = open_sources(path, format="jsonl")
     assert source.suffix == ".data"
     with pytest.raises(
-        InputError, match='no input format "xml": choose one of csv, excel, images, ipc, json, jsonl, parquet'
+        InputError, match='no input format "xml": choose one of csv, excel, html, images, ipc, json, jsonl'
     ):
         open_sources(path, format="xml")
     with pytest.raises(InputError, match="is a folder of texts"):

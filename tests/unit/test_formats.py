@@ -115,6 +115,8 @@ READ = [
     Case("array.json", json.dumps(ROWS, indent=1).encode(), 5),
     Case("array", json.dumps(ROWS).encode(), 5),
     Case("array.jsonl.bz2", bz2.compress(json.dumps(ROWS).encode()), 5),
+    Case("page.html", b"<!-- x -->\n<!DOCTYPE html><html><body><p>a", 1),
+    Case("page", b"<!-- x -->\n<!DOCTYPE html><html><body><p>a", 1),
     Case("packed.jsonl", gzip.compress(LINES), 5),
     Case("a.jsonl.bz2", bz2.compress(LINES), 5),
     Case("packed", bz2.compress(LINES), 5),
@@ -143,7 +145,6 @@ REFUSED = [
     Case("wide", LINES.decode().encode("utf-32"), "UTF-32 text"),
     Case("memory.dump", b"ab\x00cd\x01", "a binary file"),
     Case("memory.txt", b"ab\x00cd\x01", "a binary file"),
-    Case("page.html", b"<!-- x -->\n<!DOCTYPE html><html><body>a", "an HTML page"),
     Case(
         "one.json",
         json.dumps({"rows": ROWS}, indent=1).encode(),

@@ -33,8 +33,10 @@ def column_names(path: Path, format: str | None = None) -> list[str]:
     kind, file = recognized(given, named, fixed=format is not None)
     if kind == "parquet":
         return parquet_columns(source.path)
-    if kind in ("text", "images"):
-        return [kind.removesuffix("s")]
+    if kind == "warc":
+        return ["id", "text", "url", "date"]
+    if kind in ("text", "html", "images"):
+        return ["image" if kind == "images" else "text"]
     if kind in ("ipc", "excel"):
         names: list[str] = FORMATS.load(kind)(file).column_names()
         return names

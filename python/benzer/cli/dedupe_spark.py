@@ -275,6 +275,7 @@ def run_on(
             format=options.format,
             encoding=options.encoding,
             delimiter=options.delimiter,
+            html=options.html,
             **{name: arguments[name] for name in read_by},
         )
         result: Any = find_duplicates(

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 DEFAULT_SHINGLE_SIZES = {"word": 3, "char": 5}
 DEFAULT_METHOD = "grid"
 DEFAULT_THRESHOLD = 0.8
-FORMATS = ["jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel", "text", "images"]
+FORMATS = ["jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel", "html", "warc", "text", "images"]
 NAMED_BY = {"text": "--text", "values": "--values", "image": "--image-column"}
 TEXT_RULES = ("shingle", "normalize", "case", "stop_words", "frequencies", "hash_bytes", "shingle_hash")
-LAYOUT = ("delimiter", "encoding")
+LAYOUT = ("delimiter", "encoding", "from_html")
 OPTIONS = ("text", "values", "image_column", "images", "format", *LAYOUT, *TEXT_RULES)
 
 
@@ -154,6 +154,9 @@ column_options = stacked(
         INPUT, "--encoding", metavar="NAME", callback=parse_encoding, show_default="detected",
         help="Encoding of CSV and text files, e.g. cp1252 or utf-16.",
     ),
+    option(
+        INPUT, "--from-html", is_flag=True, help="Compare the main text of text columns that contain HTML pages.",
+    ),
 )  # fmt: skip
 
 weight_option = option(
@@ -246,7 +249,7 @@ def format_of(options: Mapping[str, Any], inputs: Sequence[str]) -> str | None:
 
 def layout_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that say how files are written."""
-    return {name: options[name] for name in LAYOUT}
+    return {name.removeprefix("from_"): options[name] for name in LAYOUT}
 
 
 def described(options: Mapping[str, Any], weights: Mapping[str, float]) -> tuple[Schema, dict[str, str]]:

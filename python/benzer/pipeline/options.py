@@ -35,6 +35,7 @@ class Options:
         format: Format of the input files. Defaults to the file name.
         encoding: Encoding of text, CSV and TSV files. Detected by default; other formats are UTF-8.
         delimiter: Delimiter of CSV and TSV files. Detected by default.
+        html: Whether text columns contain HTML pages, whose main text is compared.
         checkpoint: Folder for finished parts, from which the same call of `find_duplicates` resumes after an
             interruption. Removed at the end, except for an open `Checkpoint`, which its owner discards. Does not
             affect the result.
@@ -58,6 +59,7 @@ class Options:
     format: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
+    html: bool = False
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None
 
     def __post_init__(self) -> None:

@@ -59,6 +59,7 @@ def read(
         on_error=options.on_error,
         encoding=options.encoding,
         delimiter=options.delimiter,
+        html=options.html,
         threads=threads,
     )
     corpus = corpus_of(schema, threads)

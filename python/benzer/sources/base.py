@@ -38,7 +38,8 @@ class ReadOptions:
     `id_plan` is what the first row has decided, where only a part of a source is read: the column of ids, or none, and
     whether each row must have one.
     `extra_column` is handed on as JSON, a value for each document. `encoding` is that of text files, CSV and TSV (None:
-    detected); all other formats are UTF-8. `delimiter` parts the cells of CSV and TSV (None: detected). `progress`
+    detected); all other formats are UTF-8. `delimiter` parts the cells of CSV and TSV (None: detected). `html`:
+    texts are HTML, of which the main text is taken. `progress`
     hears how many bytes of the file at hand are read, of all, where that is known.
 
     >>> options = ReadOptions(fields={"text": "body"}, extra_column="date")
@@ -57,6 +58,7 @@ class ReadOptions:
     on_error: OnError = "stop"
     encoding: str | None = None
     delimiter: str | None = None
+    html: bool = False
     threads: int = 0
     progress: Callable[[int, int], object] | None = field(default=None, compare=False, repr=False)
 
@@ -73,9 +75,9 @@ class ReadOptions:
         return all(self.kinds.get(name, "text") == "text" for name in self.fields)
 
     @property
-    def nested(self) -> bool:
-        """Whether a column may stand for a place inside of another one."""
-        return any(map(is_path, self.columns))
+    def as_written(self) -> bool:
+        """Whether every field is the whole text of a column, as it is written."""
+        return self.all_text and not self.html and not any(map(is_path, self.columns))
 
     @property
     def columns(self) -> tuple[str, ...]:

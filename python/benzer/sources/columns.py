@@ -32,7 +32,12 @@ def add_columns(corpus: Any, number: int, first_row: int, batch: Any, reader: Ro
 
 def takes_columns(corpus: Any, options: ReadOptions) -> bool:
     """Whether the corpus takes columns of these fields at all."""
-    return hasattr(corpus, "add_columns") and options.all_text and options.extra_column is None
+    return (
+        hasattr(corpus, "add_columns")
+        and options.all_text
+        and not options.html
+        and options.extra_column is None
+    )
 
 
 def _column(batch: Any, name: str) -> Any:

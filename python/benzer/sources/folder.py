@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -25,8 +25,10 @@ from benzer.sources.encodings import decoded, other_encodings
 from benzer.sources.formats import text_fault
 from benzer.sources.rows import BadRow, NumberedRow, RowReader, add_rows, not_decoded
 from benzer.sources.streams import FileInput, create_plain, printable
+from benzer.sources.web import decoded_page, main_text
 
 TEXTS = ("*.txt", "*.md")
+PAGES = ("*.html", "*.htm", "*.xhtml")
 IMAGES = ("*.jpg", "*.jpeg", "*.png", "*.webp", "*.gif", "*.bmp", "*.tif", "*.tiff")
 
 
@@ -163,7 +165,7 @@ class TextSource(FolderSource):
     """Text files; the column of the content is `text`."""
 
     column = "text"
-    patterns = TEXTS
+    patterns: ClassVar[tuple[str, ...]] = TEXTS
 
     def _row(self, file: FileInput, encoding: str | None) -> dict[str, Any] | BadRow:
         return read_file(file, encoding)
@@ -173,6 +175,17 @@ class TextSource(FolderSource):
             raise InputError(
                 f"{self.name} contains texts, not sets of values or images: use JSONL, CSV or Parquet for those"
             )
+
+
+class HtmlSource(TextSource):
+    """HTML pages, each with its main text, and text files; the column of the content is `text`."""
+
+    patterns: ClassVar[tuple[str, ...]] = (*TEXTS, *PAGES)
+
+    def _row(self, file: FileInput, encoding: str | None) -> dict[str, Any] | BadRow:
+        if any(PurePath(file.name.lower()).match(pattern) for pattern in TEXTS):
+            return read_file(file, encoding)
+        return read_page(file, encoding)
 
 
 class ImageSource(FolderSource):
@@ -198,14 +211,22 @@ class ImageSource(FolderSource):
             )
 
 
-def read_file(file: FileInput, encoding: str | None) -> dict[str, Any] | BadRow:
+def read_page(file: FileInput, encoding: str | None) -> dict[str, Any] | BadRow:
+    """The main text of a page as a row."""
+    row = read_file(file, encoding, decoded_page)
+    return row if isinstance(row, BadRow) else {**row, "text": main_text(row["text"])}
+
+
+def read_file(
+    file: FileInput, encoding: str | None, decode: Callable[[bytes, str | None], tuple[str, str]] = decoded
+) -> dict[str, Any] | BadRow:
     """One file as a row; a leading byte order mark is not part of the text."""
     try:
         data = file.content()
         fault = text_fault(data, encoding)
         if fault is not None:
             return BadRow(f"{file.name} is {fault}")
-        text, encoding = decoded(data, encoding)
+        text, encoding = decode(data, encoding)
     except UnicodeDecodeError as error:
         return not_decoded(error, where=f" of {file.name}")
     size, modified = file.stamp()

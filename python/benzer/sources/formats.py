@@ -66,11 +66,8 @@ TSV = Content("tsv", "a TSV file")
 PARQUET = Content("parquet", "a Parquet file")
 EMPTY = Content("text", "an empty file")
 BINARY = Content(None, "a binary file", "convert it to text, JSONL, CSV or Parquet first")
-HTML = Content(
-    None,
-    "an HTML page",
-    "extract its text first, or read it with its tags (benzer: --format text; pages: rename it to .txt)",
-)
+HTML = Content("html", "an HTML page")
+WARC = Content("warc", "a web archive")
 JSON_DOCUMENT = Content(
     None, "one JSON document that spans several lines",
     "write one object per line, e.g. with jq -c '.[]? // .' old.json, or an array of objects",
@@ -104,6 +101,7 @@ IMAGES = {
 }
 MAGIC: dict[bytes, Content] = {
     b"PAR1": PARQUET,
+    b"WARC/1.": WARC,
     b"\x1f\x8b": GZIP,
     b"\x28\xb5\x2f\xfd": ZSTD,
     **{start: Content("images", noun) for start, noun in IMAGES.items()},
@@ -193,8 +191,8 @@ def recognize(head: bytes, format: str | None = None) -> Content:
     lines = _lines(body, whole=len(head) < HEAD_BYTES)
     if _json_lines(lines, least=2 if format == "text" else 1):
         return JSONL
-    if format == "text":
-        return TEXT
+    if format in ("text", "html"):
+        return TEXT if format == "text" else HTML
     if format in ("csv", "tsv"):
         return _table(lines) or (CSV if format == "csv" else TSV)
     return _unnamed(body, lines, JSONL if format in ("jsonl", "json") else TEXT)
@@ -203,10 +201,10 @@ def recognize(head: bytes, format: str | None = None) -> Content:
 def _wide(head: bytes, encoding: str, format: str | None) -> Content:
     """What a file in UTF-16 or UTF-32 holds: tables and texts are read in these encodings, other formats are not."""
     refused = UTF16 if "16" in encoding else UTF32
-    if format not in (None, "text", "csv", "tsv"):
+    if format not in (None, "text", "html", "csv", "tsv"):
         return refused
-    if format == "text":
-        return TEXT
+    if format in ("text", "html"):
+        return TEXT if format == "text" else HTML
     lines = _lines(
         head.decode(encoding, "ignore").removeprefix("\ufeff").encode(), whole=len(head) < HEAD_BYTES
     )

@@ -55,7 +55,7 @@ class JsonlSource:
         self._check(options)
         malformed = MalformedRows(self.name, options.on_error, unit=self.unit)
         self._mapped = None
-        if options.all_text and not options.nested:
+        if options.as_written:
             self._report = self._scan(corpus, number, options, malformed)
             if self.in_place and isinstance(corpus, Corpus) and not self._file.compression:
                 self._mapped = corpus, number

@@ -30,6 +30,8 @@ FORMATS = Registry(
         "json": "benzer.sources.json_array:JsonArraySource",
         "ipc": "benzer.sources.ipc:IpcSource",
         "excel": "benzer.sources.excel:ExcelSource",
+        "html": "benzer.sources.folder:HtmlSource",
+        "warc": "benzer.sources.warc:WarcSource",
         "text": "benzer.sources.folder:TextSource",
         "images": "benzer.sources.folder:ImageSource",
         "arrow": "benzer.sources.arrow:ArrowSource",
@@ -48,6 +50,11 @@ ENDINGS = {
     ".ipc": "ipc",
     ".arrows": "ipc",
     ".xlsx": "excel",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".warc": "warc",
+    ".wet": "warc",
     ".txt": "text",
     ".md": "text",
     ".jpg": "images",
@@ -89,8 +96,8 @@ def open_sources(inputs: Any, format: str | None = None, pattern: str | None = N
             table or column of a kind in `benzer.sources.frames`, several, or a mapping of names to tables. Or an
             iterable of texts, documents, mappings or (id, text) pairs, or a mapping of ids to texts; an iterator is
             read as a stream. Or a list of sources (see `Source`), which are taken as they are.
-        format: "jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel", "text" or "images"; by default the content
-            of each file decides, and for text the ending of its name (what stands before .gz, .zst, .bz2 or .xz).
+        format: "jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel", "html", "warc", "text" or "images"; by default
+            the content of each file decides, and for text the ending of its name (before that of a compression).
         pattern: the files of a folder and its subfolders that are texts, as in "*.html" (else .txt and .md).
 
     Raises:
@@ -281,9 +288,17 @@ def _open_pipe(name: str, stream: BinaryIO, format: str | None) -> Source:
 
 
 def _open_folder(name: str, path: Path, format: str | None, pattern: str | None) -> Source:
-    if format not in (None, "text", "images"):
+    if format not in (None, "text", "html", "images"):
         raise InputError(f"{name} is a folder of texts: for {format}, use its files, e.g. {name}/*.{format}")
-    return _load(format or "text", FileInput(name, path, pattern=pattern))
+    if format is None:
+        format = "html" if pattern is None and holds_pages(path) else "text"
+    return _load(format, FileInput(name, path, pattern=pattern))
+
+
+def holds_pages(folder: Path) -> bool:
+    """Whether a folder or a subfolder has HTML files."""
+    names = (name for _, _, files in os.walk(folder) for name in files)
+    return any(ENDINGS.get(Path(name).suffix.lower()) == "html" for name in names)
 
 
 def _ending(format: str | None) -> str:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from benzer.errors import InputError
 from benzer.sources.delimited import CsvSource, DelimitedSource, TsvSource, checked_header
 from benzer.sources.excel import ExcelSource
-from benzer.sources.folder import read_file
+from benzer.sources.folder import read_file, read_page
 from benzer.sources.ipc import IpcSource
 from benzer.sources.json_array import elements
 from benzer.sources.jsonl import BLANK, HEAD_BYTES, parsed, refuse_array
 from benzer.sources.parquet import ParquetSource
 from benzer.sources.rows import BadRow
 from benzer.sources.streams import BOM, FileInput
+from benzer.sources.warc import WarcSource
 
-TABLES = ("jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel")
+TABLES = ("jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel", "warc")
 """The formats that hold a document a row."""
 BATCH_ROWS = 1_000
 Record = dict[str, Any] | BadRow
@@ -27,7 +28,7 @@ def records(file: FileInput, format: str) -> Iterator[tuple[int, Record]]:
 
     Args:
         file: The file, with its compression.
-        format: One of `TABLES`, or "text"; a text is one row with the columns id and text.
+        format: One of `TABLES`, "html" or "text"; a text or page is one row with the columns id and text.
 
     Raises:
         InputError: The file as a whole cannot be read.
@@ -42,7 +43,9 @@ def records(file: FileInput, format: str) -> Iterator[tuple[int, Record]]:
         return enumerate(ExcelSource(file).rows(), start=1)
     if format in ("csv", "tsv"):
         return _delimited_rows(CsvSource(file) if format == "csv" else TsvSource(file))
-    return iter([(1, _text_row(file))])
+    if format == "warc":
+        return WarcSource(file).rows()
+    return iter([(1, _text_row(file, read_page if format == "html" else read_file))])
 
 
 def _json_rows(file: FileInput) -> Iterator[tuple[int, Record]]:
@@ -84,8 +87,8 @@ def _delimited_rows(source: DelimitedSource) -> Iterator[tuple[int, Record]]:
                 yield number, dict(zip(header, cells, strict=True))
 
 
-def _text_row(file: FileInput) -> dict[str, Any]:
-    row = read_file(file, None)
+def _text_row(file: FileInput, read: Callable[[FileInput, None], Record]) -> dict[str, Any]:
+    row = read(file, None)
     if isinstance(row, BadRow):
         raise InputError(str(row))
     return {"id": row["id"], "text": row["text"]}

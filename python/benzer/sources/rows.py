@@ -24,6 +24,7 @@ from benzer.sources.base import (
     noun_of,
 )
 from benzer.sources.nested import MISSING, root_of, value_at
+from benzer.sources.web import main_text
 
 BATCH_DOCUMENTS = 2_000
 BATCH_CHARACTERS = 1 << 24
@@ -58,6 +59,12 @@ def read_text(column: str, value: Any) -> FieldValue:
     if isinstance(value, bytes):
         return decode(value, where=f' of column "{column}"')
     raise BadRow(f'column "{column}" is not text')
+
+
+def read_html(column: str, value: Any) -> FieldValue:
+    """The main text of an HTML page."""
+    text = read_text(column, value)
+    return main_text(text) if isinstance(text, str) else text
 
 
 def read_values(column: str, value: Any) -> FieldValue:
@@ -149,6 +156,8 @@ class RowReader:
         """
         read: Mapping[str, Callable[[str, Any], FieldValue]]
         read = {"values": read_values, "image": partial(read_image, folder=folder)}
+        if options.html:
+            read["text"] = read_html
         fields = tuple(
             (column, read.get(options.kinds.get(field_name, "text"), read_text))
             for field_name, column in options.fields.items()

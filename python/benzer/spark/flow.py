@@ -93,7 +93,7 @@ def find_duplicates(
     check_schema(schema)
     options = chosen(options)
     if not isinstance(df, Documents):
-        options.refuse(("format", "encoding", "delimiter"), "for a DataFrame", "use read_files")
+        options.refuse(("format", "encoding", "delimiter", "html"), "for a DataFrame", "use read_files")
     if isinstance(options.checkpoint, Checkpoint):
         raise SettingsError("checkpoint must be a folder on Spark, got an open checkpoint: pass its path")
     if method_of(None, recall, options.bands, schema) != "lsh":

@@ -127,6 +127,8 @@ def rare_keywords(result: Duplicates) -> Iterator[tuple[str, str]]:
         yield "encoding", repr(options.encoding)
     if options.delimiter is not None:
         yield "delimiter", repr(options.delimiter)
+    if options.html:
+        yield "html", "True"
 
 
 def schema_code(schema: Schema) -> str:

@@ -39,11 +39,13 @@ class Recognized(BaseModel):
 
     name: str = Field(examples=["a.csv"])
     format: str | None = Field(
-        description="jsonl, csv, tsv, parquet, text or images; null if Benzer does not read the format.",
+        description="jsonl, json, csv, tsv, parquet, ipc, excel, warc, html, text or images; "
+        "null if Benzer does not read the format.",
         examples=["csv"],
     )
     content: str = Field(description="A description of the content.", examples=["a CSV file"])
     compression: str = Field(description="Empty, .gz, .zst, .bz2 or .xz.", examples=[""])
+    encoding: str = Field(description="The encoding of the first 64 KiB of a text.", examples=["utf-8"])
     columns: list[str] | None = Field(
         description="The keys of the first row of JSON lines.", examples=[["id", "text"]]
     )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import tempfile
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from benzer.errors import InputError
 from benzer.service.errors import Refusal
 from benzer.sources.compression import unpacked
+from benzer.sources.encodings import decoded
 from benzer.sources.formats import HEAD_BYTES, Content, lines_fault, recognize
 from benzer.sources.jsonl import parsed
 from benzer.sources.opening import PACKED, ending_format, recognized
@@ -134,6 +137,7 @@ def described(name: str, head: bytes) -> dict[str, Any]:
         "format": content.format,
         "content": content.noun,
         "compression": compression,
+        "encoding": encoding_of(unpacked(head, compression)),
         "columns": columns,
         "refusal": None if content.readable else str(content.refusal(name)),
     }
@@ -153,6 +157,20 @@ def content_of(name: str, head: bytes) -> tuple[Content, str]:
         noun = f"a compressed {PACKED[inside.format]}"
         return Content(None, noun, "decompress it first", content.compression), content.compression
     return inside, content.compression
+
+
+def encoding_of(head: bytes) -> str:
+    """The encoding of the beginning of a text; a character that is cut off at its end does not matter.
+
+    >>> encoding_of("Größe".encode()[:3]), encoding_of("Größe und Maß".encode("cp1252"))
+    ('utf-8', 'cp1252')
+    """
+    with suppress(UnicodeDecodeError):
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+        return "utf-8"
+    with suppress(UnicodeDecodeError):
+        return decoded(head, None)[1]
+    return "utf-8"
 
 
 def columns_of(head: bytes) -> list[str] | None:

@@ -45,6 +45,7 @@ def read_files(
     format: str | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
+    html: bool = False,
 ) -> FileDocuments:
     """Open files for `benzer.spark.find_duplicates`.
 
@@ -56,7 +57,7 @@ def read_files(
     Args:
         spark: The session.
         inputs: Paths, globs and folders that every executor can reach under the same name.
-        schema, text, id, keep, on_error, format, encoding, delimiter: As in `benzer.find_duplicates`.
+        schema, text, id, keep, on_error, format, encoding, delimiter, html: As in `benzer.find_duplicates`.
 
     Returns:
         The documents of the files. A file that changes before the end of the run is an `InputError`.
@@ -75,6 +76,7 @@ def read_files(
         on_error=on_error,
         encoding=encoding,
         delimiter=delimiter,
+        html=html,
         threads=1,
     )
     sources = [located(item) for item in opened(inputs, schema, format)]
@@ -147,6 +149,7 @@ class FileDocuments(Documents):
             "extra": self.options.extra_column,
             "encoding": self.options.encoding,
             "delimiter": self.options.delimiter,
+            "html": self.options.html,
         }
 
     def malformed(self, number: int | None, id: Any, source: int, reason: str) -> MalformedRow:

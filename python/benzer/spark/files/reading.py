@@ -108,7 +108,7 @@ def read_lines(piece: FilePiece, rows: RowSink, options: ReadOptions) -> list[tu
     with piece.source.path.open("rb") as stream:
         stream.seek(piece.start)
         data = stream.read(piece.end - piece.start)
-    if options.all_text and not options.nested:
+    if options.as_written:
         _, faults = rows.add_jsonl(
             source=piece.number, name=piece.source.name, path=None, data=data,
             columns=list(options.fields.values()), id_column=piece.plan[0], id_required=piece.plan[1],

@@ -30,8 +30,9 @@ export function startAdding({ name, settings }, changed) {
       }
     }
     const pictures = known.filter(({ format }) => format === "images").map(({ file }) => file);
-    const texts = known.filter(({ format, compression }) => format === "text" && !compression);
-    const streams = known.filter((one) => isTable(one) || (one.format === "text" && one.compression));
+    const plain = ({ format, compression, encoding }) => format === "text" && !compression && encoding === "utf-8";
+    const texts = known.filter(plain);
+    const streams = known.filter((one) => one.format !== "images" && !plain(one));
     for (const one of streams) await line(one.file.name, (row) => stream(linesFor(one, row.signal), row));
     const title = (files, noun) => (files.length === 1 ? files[0].name : `${files.length} ${noun}`);
     const textFiles = texts.map(({ file }) => file);

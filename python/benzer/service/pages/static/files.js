@@ -6,8 +6,8 @@ const TYPE = "application/octet-stream";
 const PEEK = 1 << 16;
 
 /**
- * The format that the service detects: { file, format, content, compression, columns }, with the format jsonl, csv, tsv,
- * parquet, text or images. A file that cannot be read is a Failure with the reason and a fix.
+ * The format that the service detects: { file, format, content, compression, encoding, columns }, with the format jsonl,
+ * json, csv, tsv, parquet, ipc, excel, warc, html, text or images. A file that cannot be read is a Failure with the reason and a fix.
  */
 export async function recognized(file) {
   const told = await ask("/v1/files/format", {
@@ -21,7 +21,7 @@ export async function recognized(file) {
 }
 
 /** Whether a recognized file has one document per row; otherwise the whole file is one document. */
-export const isTable = ({ format }) => ["jsonl", "csv", "tsv", "parquet"].includes(format);
+export const isTable = ({ format }) => ["jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel", "warc"].includes(format);
 
 /** Whether a recognized file is plain JSON lines, which are sent unchanged. */
 export const isPlainLines = ({ format, compression }) => format === "jsonl" && !compression;
