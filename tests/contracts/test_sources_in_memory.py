@@ -217,7 +217,9 @@ def test_arrays_of_images_are_images() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [np.arange(3), np.ones((2, 2)), b"a text", 7, bytearray(b"x"), object()], ids=repr
+    "given",
+    [np.arange(3), np.ones((2, 2)), b"a text", 7, bytearray(b"x"), object()],
+    ids=lambda value: type(value).__name__,
 )
 def test_what_is_no_input_is_refused(given: Any) -> None:
     with pytest.raises(InputError, match="is not"):
