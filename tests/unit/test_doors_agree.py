@@ -46,7 +46,7 @@ def test_many_fields_give_the_same_bits_everywhere(fields: int) -> None:
 
 
 NO_VALUES: list[Any] = [
-    5, b"x", "x", {"a": 1}, [b"x"], [1.5], [True], [10**5000], iter(["x"]), np.array([[1, 2]]), [np.int64(3)]
+    True, 1.5, b"x", "x", {"a": 1}, [b"x"], [1.5], [True], [10**5000], iter(["x"]), np.array([[1, 2]]), [np.int64(3)]
 ]  # fmt: skip
 
 
@@ -63,6 +63,13 @@ def test_what_is_no_set_of_values_is_refused_everywhere(content: Any) -> None:
             index.add([document])
         with pytest.raises(InputError):
             index.find_similar({"tags": content})
+
+
+def test_an_integer_is_a_set_of_one_everywhere() -> None:
+    schema = Schema(tags=ValueSet())
+    left, right = Document("a", {"tags": 5}), Document("b", {"tags": [5, 7]})
+    assert benzer.compare(left, right, schema).similarity == 1 / 2
+    assert by_index(left, right, schema) == by_run(left, right, schema) == 1 / 2
 
 
 def test_an_array_of_values_is_a_set_everywhere() -> None:

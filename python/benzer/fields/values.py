@@ -81,8 +81,10 @@ class ValueSet:
 
 
 def values(content: FieldValue) -> Collection[str | int]:
-    """Return the values of a content; none for a missing one.
+    """Return the values of a content; none for a missing one. An integer is a set of one.
 
+    >>> values(7)
+    (7,)
     >>> values(iter(["red"]))
     Traceback (most recent call last):
     benzer.errors.InputError: a value set takes a collection of str or int, got a list_iterator: put it in a list
@@ -95,6 +97,8 @@ def values(content: FieldValue) -> Collection[str | int]:
     if isinstance(content, (str, bytes, os.PathLike, Description)):
         raise InputError(f"a value set takes a collection of str or int, got {content!r}: put it in a list")
     given: object = content  # callers without a type checker may give anything
+    if isinstance(given, int) and not isinstance(given, bool):
+        return (given,)
     if isinstance(given, (Mapping, np.ndarray)) or not isinstance(given, Collection):
         kind = type(content).__name__
         raise InputError(f"a value set takes a collection of str or int, got a {kind}: put it in a list")
