@@ -135,19 +135,18 @@ def check_types(name: str, schema: Any, columns: Sequence[str], options: ReadOpt
 def type_at(name: str, root: Any, column: str, kind: Kind) -> Any:
     """The type of a place inside a column of type `root`, as a field of a kind reads it: texts of lists are joined."""
     pyarrow = require("pyarrow", extra="parquet", purpose="Arrow tables")
-    found, lists = root, 0
-    for at, (step, brackets) in enumerate(STEP.findall(column)):
-        names = [part.name for part in found] if pyarrow.types.is_struct(found) else []
-        if at and step not in names:
-            raise InputError(f'column "{root_of(column)}" of {name} contains {root}, which has no "{column}"')
-        found = found.field(step).type if at else found
+    missing = InputError(f'column "{root_of(column)}" of {name} contains {root}, which has no "{column}"')
+    inner, lists = root, 0
+    for depth, (step, brackets) in enumerate(STEP.findall(column)):
+        names = [part.name for part in inner] if pyarrow.types.is_struct(inner) else []
+        if depth and step not in names:
+            raise missing
+        inner = inner.field(step).type if depth else inner
         for _ in range(brackets.count("[]")):
-            if not is_list(pyarrow.types, found):
-                raise InputError(
-                    f'column "{root_of(column)}" of {name} contains {root}, which has no "{column}"'
-                )
-            found, lists = found.value_type, lists + 1
-    return pyarrow.list_(found) if lists and kind != "text" else found
+            if not is_list(pyarrow.types, inner):
+                raise missing
+            inner, lists = inner.value_type, lists + 1
+    return pyarrow.list_(inner) if lists and kind != "text" else inner
 
 
 def is_list(types: Any, kind: Any) -> bool:

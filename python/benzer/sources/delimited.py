@@ -37,7 +37,7 @@ LINES_LOOKED_AT = 20
 
 
 @dataclass(frozen=True)
-class Table:
+class OpenTable:
     """An open table: its delimiter, the names of its columns, and its records below the header, in blocks."""
 
     delimiter: str
@@ -117,7 +117,7 @@ class DelimitedSource:
             )
 
     @contextmanager
-    def _open(self, delimiter: str | None, encoding: str | None) -> Iterator[Table]:
+    def _open(self, delimiter: str | None, encoding: str | None) -> Iterator[OpenTable]:
         if delimiter is None:
             delimiter = self._found_delimiter(encoding)
         with self._file.open() as stream:
@@ -125,11 +125,11 @@ class DelimitedSource:
             blocks = record_blocks(content, delimiter)
             block = next(blocks, None)
             if block is None:
-                yield Table(delimiter, [], iter(()), content, b"")
+                yield OpenTable(delimiter, [], iter(()), content, b"")
                 return
             header = self._header(block.part(0, 1), delimiter)
             first = bytes(block.data[block.spans[0, 0] : block.spans[0, 1]])
-            yield Table(delimiter, header, chain([block.part(1, len(block))], blocks), content, first)
+            yield OpenTable(delimiter, header, chain([block.part(1, len(block))], blocks), content, first)
 
     def _found_delimiter(self, encoding: str | None) -> str:
         try:
@@ -173,7 +173,7 @@ class CellReader:
     extra_column: str | None
 
     @classmethod
-    def of(cls, options: ReadOptions, table: Table) -> CellReader:
+    def of(cls, options: ReadOptions, table: OpenTable) -> CellReader:
         """Reader for the columns that the options ask for."""
         header = table.header
         values = [column for name, column in options.fields.items() if options.kinds.get(name) == "values"]
